@@ -1,0 +1,23 @@
+"""Exceptions of the package; each is also a built-in exception.
+
+Every message names what was wrong, the value, and what would be right, in one line, so that the
+command line can print it unchanged.
+"""
+
+__all__ = ["BayesSotaError", "InfeasibleCorrelationError", "InputError", "SpecificationError"]
+
+
+class BayesSotaError(Exception):
+    """Base class of every error that the package raises on purpose."""
+
+
+class InputError(BayesSotaError, ValueError):
+    """Input that cannot be what the user meant: a value, a combination of values or a file."""
+
+
+class InfeasibleCorrelationError(InputError):
+    """A correlation that no pair of classifiers of these skills can have (Eq. 8 of [MH25])."""
+
+
+class SpecificationError(InputError):
+    """A model specification that is not exactly what the format allows."""

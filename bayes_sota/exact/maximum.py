@@ -1,0 +1,250 @@
+r"""Exact law of the best observed score, `max_j X_j / n` (Sec. 3 and 4 of Møllersen & Holsbø).
+
+.. math:: F(x) = \sum_k P(S_0 = k) \Big( \int P(X \le x \mid k, \theta)\, dP(\theta) \Big)^m
+
+and ``prod_j`` instead of the power for fixed, non-identical skills. The paper simulates what is
+dependent or non-identical; here it is a finite sum. The error of the cdf is below 1e-10 for
+n <= 1,000,000 items and m <= 100,000 classifiers (``tests/exact/test_maximum.py``).
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.errors import InputError
+from bayes_sota.exact.dependence import require_feasible
+from bayes_sota.exact.field import fixed_field, random_field
+from bayes_sota.skill_distributions import FloatArray, SkillDistribution, Uniform
+
+__all__ = ["MaximumLaw", "maximum_law"]
+
+
+@dataclass(frozen=True)
+class MaximumLaw:
+    """Law of the sample maximum; a lattice law on success counts 0, ..., n_test.
+
+    ``cdf``, ``sf`` and ``pmf`` take success counts x, as F(x) and f(x) in the paper; everything
+    that is returned on the score scale (``mean``, ``std``, ``interval``, ``quantile``, ``rvs``) is
+    an accuracy ``x / n_test``.
+
+    Attributes
+    ----------
+    n_test, n_classifiers : int
+        Numbers of test items and of classifiers.
+    theta_sota : float
+        Skill of the best classifier; for random skills the expected best skill (Definition 1).
+    correlation, reference_skill : float
+        rho and theta0.
+    start : int
+        First count with a tabulated cdf; below it the cdf is zero to 1e-18.
+    values : ndarray
+        ``F(start), F(start + 1), ...``.
+    distribution : SkillDistribution or None
+        P(theta), None for fixed skills.
+    ceiling : float
+        Value of the cdf beyond the table; one but for the joint law.
+    """
+
+    n_test: int
+    n_classifiers: int
+    theta_sota: float
+    correlation: float
+    reference_skill: float
+    start: int
+    values: FloatArray = field(repr=False)
+    distribution: SkillDistribution | None = None
+    ceiling: float = 1.0
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """``P(max_j X_j <= x)`` for success counts ``x``."""
+        index = np.floor(np.asarray(x, dtype=np.float64)) - self.start
+        inside = np.clip(index, 0, self.values.size - 1).astype(np.int64)
+        below = np.where(index < 0, 0.0, self.values[inside])
+        return np.asarray(np.where(index >= self.values.size, self.ceiling, below))
+
+    def sf(self, x: ArrayLike) -> FloatArray:
+        """``P(max_j X_j > x)`` for success counts ``x``."""
+        return 1 - self.cdf(x)
+
+    def pmf(self, x: ArrayLike) -> FloatArray:
+        """``P(max_j X_j = x)``; zero where ``x`` is not an integer."""
+        x = np.asarray(x, dtype=np.float64)
+        return np.asarray(np.where(x == np.floor(x), self.cdf(x) - self.cdf(x - 1), 0.0))
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        """Success counts that carry the mass."""
+        return np.arange(self.start, self.start + self.values.size)
+
+    def mean(self) -> float:
+        """Expected best score ``E max_j X_j / n`` (Definition 2), an accuracy."""
+        return float(self.start + np.sum(1 - self.values)) / self.n_test
+
+    def std(self) -> float:
+        """Standard deviation of the best score."""
+        centred = self.support - self.mean() * self.n_test
+        return float(np.sqrt(np.sum(centred**2 * np.diff(self.values, prepend=0)))) / self.n_test
+
+    def bias(self) -> float:
+        """Expected best score minus the skill of the best classifier."""
+        return self.mean() - self.theta_sota
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Smallest score whose cdf is at least ``q``."""
+        q = np.asarray(q, dtype=np.float64)
+        if not np.all((q >= 0) & (q <= 1)):
+            raise InputError(f"a probability must lie in [0, 1], got {q}")
+        index = np.searchsorted(self.values, q, side="left")
+        return (self.start + np.minimum(index, self.values.size - 1)) / self.n_test
+
+    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed interval of the best score; its upper end is the papers' upper limit."""
+        if not 0 < prob < 1:
+            raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+        low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2])
+        return float(low), float(high)
+
+    def rvs(self, size: int, random_seed: int | np.random.Generator | None = None) -> FloatArray:
+        """Independent draws of the best score."""
+        return self.quantile(np.random.default_rng(random_seed).random(size))
+
+    def joint_cdf(self, t: float, x: ArrayLike) -> FloatArray:
+        r"""``P(theta_max <= t, max_j X_j <= x)``: best skill and best count together.
+
+        .. math:: \sum_k P(S_0 = k) H_k(t, x)^m, \quad
+                  H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta)
+
+        Parameters
+        ----------
+        t : float
+            Skill.
+        x : array_like
+            Success counts.
+        """
+        if self.distribution is None:
+            best = self.theta_sota
+            return self.cdf(x) if t >= best else np.zeros_like(self.cdf(x))
+        part = random_field(
+            self.distribution, self.n_test, self.n_classifiers, self.correlation,
+            self.reference_skill, upper=t,
+        )
+        start, values, ceiling = part.tabulate()
+        return replace(self, start=start, values=values, ceiling=ceiling).cdf(x)
+
+
+def maximum_law(
+    *,
+    n_test: int,
+    skill: ArrayLike | SkillDistribution,
+    n_classifiers: int | None = None,
+    correlation: float = 0.0,
+    reference_skill: float | None = None,
+    cap_correlation: bool = False,
+) -> MaximumLaw:
+    r"""Exact law of the best observed score of a field of classifiers.
+
+    Parameters
+    ----------
+    n_test : int
+        Number of test items n.
+    skill : float, array_like or SkillDistribution
+        One skill for identical classifiers, an array of m skills for fixed non-identical ones, or
+        a distribution P(theta) from which skills are drawn.
+    n_classifiers : int, optional
+        Number of classifiers m; needed unless ``skill`` is an array.
+    correlation : float
+        rho, the correlation of each classifier with the reference classifier; two classifiers
+        then correlate by ``rho ** 2``.
+    reference_skill : float, optional
+        Skill theta0 of the reference classifier. Default: the skill of the best classifier, for
+        random skills the expected best skill.
+    cap_correlation : bool
+        Where ``correlation`` is not feasible for a skill, use the largest feasible one instead of
+        raising. Distributions on all of (0, 1) need it for any positive correlation.
+
+    Returns
+    -------
+    MaximumLaw
+
+    Raises
+    ------
+    InputError
+        Impossible numbers.
+    InfeasibleCorrelationError
+        Eq. 8 of Møllersen & Holsbø (or its upper counterpart) is violated.
+
+    Notes
+    -----
+    Eq. 2 to 5 and Sec. 4.1 to 4.3 of Møllersen & Holsbø, arXiv 2303.07272; dependence after
+    Boland, Proschan & Tong 1989.
+
+    Examples
+    --------
+    Row 3 of Table 1 (the paper simulates 0.9140 and 0.0035):
+
+    >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
+    >>> round(law.mean(), 4), round(law.std(), 4), law.interval()[1]
+    (0.914, 0.0035, 0.9206666666666666)
+    """
+    n_test = _positive_integer(n_test, "n_test")
+    distribution = skill if isinstance(skill, SkillDistribution) else None
+    skills = None if distribution is not None else _checked_skills(skill)
+    m = _number_of_classifiers(n_classifiers, skills)
+    if not 0 <= correlation <= 1:
+        raise InputError(f"correlation must lie in [0, 1], got {correlation:g}")
+    theta_sota = float(skills.max()) if skills is not None else float(
+        np.squeeze(distribution.expected_maximum(m))  # type: ignore[union-attr]
+    )
+    reference = theta_sota if reference_skill is None else float(reference_skill)
+    if correlation > 0:
+        if not 0 < reference < 1:
+            raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
+        if not cap_correlation:
+            require_feasible(_extreme_skills(distribution, skills), correlation, reference)
+    if distribution is not None:
+        part = random_field(distribution, n_test, m, correlation, reference)
+    else:
+        assert skills is not None
+        repeated = np.repeat(skills, m) if skills.size == 1 else skills
+        part = fixed_field(repeated, n_test, correlation, reference)
+    start, values, _ = part.tabulate()
+    return MaximumLaw(n_test, m, theta_sota, correlation, reference, start, values, distribution)
+
+
+def _positive_integer(value: float, name: str) -> int:
+    if not float(value).is_integer() or value < 1:
+        raise InputError(f"{name} must be a positive whole number, got {value}")
+    return int(value)
+
+
+def _checked_skills(skill: ArrayLike) -> FloatArray:
+    skills = np.atleast_1d(np.asarray(skill, dtype=np.float64))
+    if skills.ndim != 1 or skills.size == 0:
+        raise InputError(f"skills must be a number or a one-dimensional array, got shape {skills.shape}")
+    bad = ~((skills >= 0) & (skills <= 1))
+    if bad.any():
+        value = float(skills[bad][0])
+        hint = f"; in percent? then write {value / 100:g}" if 1 < value <= 100 else ""
+        raise InputError(f"a skill is a probability in [0, 1], got {value:g}{hint}")
+    return skills
+
+
+def _number_of_classifiers(n_classifiers: int | None, skills: FloatArray | None) -> int:
+    if skills is not None and skills.size > 1:
+        if n_classifiers not in (None, skills.size):
+            raise InputError(f"{skills.size} skills are given, but n_classifiers is {n_classifiers}")
+        return int(skills.size)
+    if n_classifiers is None:
+        raise InputError("n_classifiers is needed unless one skill per classifier is given")
+    return _positive_integer(n_classifiers, "n_classifiers")
+
+
+def _extreme_skills(
+    distribution: SkillDistribution | None, skills: FloatArray | None
+) -> FloatArray:
+    if skills is not None:
+        return np.array([skills.min(), skills.max()])
+    if isinstance(distribution, Uniform):
+        return np.array([float(np.asarray(distribution.low)), float(np.asarray(distribution.high))])
+    return np.array([0.0, 1.0])

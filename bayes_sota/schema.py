@@ -1,0 +1,65 @@
+"""Names of groups, dimensions and variables in every result: public API.
+
+Each result is an ``xarray.DataTree`` that ArviZ reads. A name listed here keeps its meaning; it
+changes only after a release that warns. ``tests/test_schema.py`` locks the list.
+"""
+
+from typing import Final
+
+__all__ = [
+    "ATTRIBUTES",
+    "DIMENSIONS",
+    "GROUPS",
+    "SCHEMA_VERSION",
+    "VARIABLES",
+]
+
+SCHEMA_VERSION: Final = "1"
+
+GROUPS: Final = (
+    "posterior",
+    "prior",
+    "posterior_predictive",
+    "prior_predictive",
+    "sample_stats",
+    "log_likelihood",
+    "log_prior",
+    "observed_data",
+    "constant_data",
+)
+
+DIMENSIONS: Final = ("chain", "draw", "board", "classifier", "player", "round", "item")
+
+VARIABLES: Final = {
+    "location": "median skill of the field of classifiers, on the log-odds scale",
+    "spread": "standard deviation of the skills of the field, on the log-odds scale",
+    "rho": "correlation of each classifier with the reference classifier",
+    "n_classifiers": "number of tries that could have become the observed maximum",
+    "shift": "standardised number of items that the reference classifier got right, N(0, 1) a priori",
+    "theta_sota": "skill of the best classifier in the field (realised maximum)",
+    "expected_sota": "expected best skill over fresh fields of the same size (Definition 1)",
+    "winner_skill": "skill of the classifier that won",
+    "winner_new_score": "score of the winner on a fresh test set",
+    "best_new_score": "best score of the same field on a fresh test set",
+    "observed_maximum": "best observed score",
+    "multiplicity_bias": "observed maximum minus theta_sota",
+    "skill": "skill of one classifier",
+    "p_false": "probability that a claim is false",
+    "epp": "Bradley-Terry skill",
+    "win_probability": "probability that one player beats another",
+    "p_best": "probability of being the best",
+    "rank": "rank among the classifiers or players",
+}
+
+ATTRIBUTES: Final = (
+    "schema_version",
+    "method",
+    "model_name",
+    "model_hash",
+    "data_hash",
+    "random_seed",
+    "versions",
+    "created_at",
+    "inference_library",
+    "inference_library_version",
+)
