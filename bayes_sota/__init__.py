@@ -11,17 +11,35 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "BetaCorrelation": "bayes_sota.priors",
     "BetaSkill": "bayes_sota.priors",
+    "Example": "bayes_sota.data.examples",
     "FixedCorrelation": "bayes_sota.priors",
     "Leaderboard": "bayes_sota.data.leaderboard",
     "LogNormalTries": "bayes_sota.priors",
     "LogitNormalSkill": "bayes_sota.priors",
     "MaximumLaw": "bayes_sota.exact.maximum",
+    "ModelSpecification": "bayes_sota.specification",
     "Priors": "bayes_sota.priors",
+    "SamplerSettings": "bayes_sota.specification",
     "UniformSkill": "bayes_sota.priors",
     "UniformTries": "bayes_sota.priors",
+    "diagnose": "bayes_sota.summaries",
+    "estimate_sota": "bayes_sota.estimate",
+    "list_examples": "bayes_sota.data.examples",
+    "load_example": "bayes_sota.data.examples",
+    "load_model": "bayes_sota.specification",
     "maximum_law": "bayes_sota.exact.maximum",
+    "model_names": "bayes_sota.specification",
+    "plot_maximum_law": "bayes_sota.plots.maximum_law",
+    "plot_prior_predictive": "bayes_sota.plots.prior_predictive",
+    "plot_sensitivity": "bayes_sota.plots.sensitivity",
+    "plot_sota": "bayes_sota.plots.sota",
+    "probability_truly_better": "bayes_sota.summaries",
+    "read_result": "bayes_sota.inference.result",
+    "save_result": "bayes_sota.inference.result",
+    "sota_sensitivity": "bayes_sota.estimate",
+    "summarize": "bayes_sota.summaries",
 }
-_MODULES = ("errors", "exact", "priors", "schema", "skill_distributions")
+_MODULES = ("errors", "exact", "priors", "pymc_models", "schema", "skill_distributions")
 
 __all__ = [*sorted(_PUBLIC), *_MODULES]
 
@@ -44,14 +62,32 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from bayes_sota.data.examples import Example as Example
+    from bayes_sota.data.examples import list_examples as list_examples
+    from bayes_sota.data.examples import load_example as load_example
     from bayes_sota.data.leaderboard import Leaderboard as Leaderboard
+    from bayes_sota.estimate import estimate_sota as estimate_sota
+    from bayes_sota.estimate import sota_sensitivity as sota_sensitivity
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
+    from bayes_sota.inference.result import read_result as read_result
+    from bayes_sota.inference.result import save_result as save_result
+    from bayes_sota.plots.maximum_law import plot_maximum_law as plot_maximum_law
+    from bayes_sota.plots.prior_predictive import plot_prior_predictive as plot_prior_predictive
+    from bayes_sota.plots.sensitivity import plot_sensitivity as plot_sensitivity
+    from bayes_sota.plots.sota import plot_sota as plot_sota
     from bayes_sota.priors import BetaCorrelation as BetaCorrelation
     from bayes_sota.priors import BetaSkill as BetaSkill
     from bayes_sota.priors import FixedCorrelation as FixedCorrelation
-    from bayes_sota.priors import LogitNormalSkill as LogitNormalSkill
     from bayes_sota.priors import LogNormalTries as LogNormalTries
+    from bayes_sota.priors import LogitNormalSkill as LogitNormalSkill
     from bayes_sota.priors import Priors as Priors
     from bayes_sota.priors import UniformSkill as UniformSkill
     from bayes_sota.priors import UniformTries as UniformTries
+    from bayes_sota.specification import ModelSpecification as ModelSpecification
+    from bayes_sota.specification import SamplerSettings as SamplerSettings
+    from bayes_sota.specification import load_model as load_model
+    from bayes_sota.specification import model_names as model_names
+    from bayes_sota.summaries import diagnose as diagnose
+    from bayes_sota.summaries import probability_truly_better as probability_truly_better
+    from bayes_sota.summaries import summarize as summarize

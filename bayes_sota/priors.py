@@ -6,7 +6,7 @@ have become the observed maximum. Nothing here samples or integrates; NumPy only
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from bayes_sota.skill_distributions import (
 )
 
 __all__ = [
+    "SKILL_FAMILIES",
     "BetaCorrelation",
     "BetaSkill",
     "CorrelationPrior",
@@ -165,6 +166,11 @@ class UniformSkill(SkillPrior):
         return Uniform.from_location_spread(location, spread)
 
 
+SKILL_FAMILIES: dict[str, type[SkillPrior]] = {
+    prior.family: prior for prior in (LogitNormalSkill, BetaSkill, UniformSkill)
+}
+
+
 @dataclass(frozen=True)
 class CorrelationPrior:
     """Prior on rho, the correlation of a classifier with the reference classifier."""
@@ -240,6 +246,10 @@ class TriesPrior:
         """Quantiles of m (not rounded)."""
         raise NotImplementedError
 
+    def scaled(self, factor: float) -> "TriesPrior":
+        """The same prior on ``factor`` times as many tries."""
+        raise NotImplementedError
+
     def nodes(self, count: int = 8) -> tuple[FloatArray, FloatArray]:
         """Equally likely values that represent the prior, with their weights."""
         q = (np.arange(count) + 0.5) / count
@@ -259,6 +269,11 @@ class UniformTries(TriesPrior):
             raise InputError(
                 f"a range of classifiers needs 1 <= low < high, got {self.low}:{self.high}"
             )
+
+    def scaled(self, factor: float) -> "UniformTries":
+        """Both ends times ``factor``."""
+        low = max(1, round(self.low * factor))
+        return UniformTries(low, max(low + 1, round(self.high * factor)))
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-linear between the ends."""
@@ -281,6 +296,10 @@ class LogNormalTries(TriesPrior):
                 f"{self.factor:g}"
             )
 
+    def scaled(self, factor: float) -> "LogNormalTries":
+        """The median times ``factor``."""
+        return LogNormalTries(max(1.0, self.median * factor), self.factor)
+
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-normal quantiles."""
         from scipy.special import ndtri
@@ -296,7 +315,7 @@ class Priors:
 
     Examples
     --------
-    >>> Priors(skill=BetaSkill.from_range(0.7, 0.95), correlation=FixedCorrelation(0.6)).skill.family
+    >>> Priors(BetaSkill.from_range(0.7, 0.95), FixedCorrelation(0.6)).skill.family
     'beta'
     """
 
@@ -311,5 +330,5 @@ def _check_range(
     wrong_length = isinstance(value, tuple) and len(value) != 2
     if wrong_length or not all(np.isfinite(v) and low < v < high for v in ends):
         raise InputError(f"{name} must be {meaning} or a pair of them, got {value}")
-    if isinstance(value, tuple) and not cast(Range, value)[0] < cast(Range, value)[1]:
+    if isinstance(value, tuple) and not value[0] < value[1]:
         raise InputError(f"{name} must be an increasing pair, got {value}")

@@ -9,6 +9,7 @@ from typing import Final
 __all__ = [
     "ATTRIBUTES",
     "DIMENSIONS",
+    "ESTIMANDS",
     "GROUPS",
     "SCHEMA_VERSION",
     "VARIABLES",
@@ -35,7 +36,7 @@ VARIABLES: Final = {
     "spread": "standard deviation of the skills of the field, on the log-odds scale",
     "rho": "correlation of each classifier with the reference classifier",
     "n_classifiers": "number of tries that could have become the observed maximum",
-    "shift": "standardised number of items that the reference classifier got right, N(0, 1) a priori",
+    "shift": "standardised count of the reference classifier, N(0, 1) a priori",
     "theta_sota": "skill of the best classifier in the field (realised maximum)",
     "expected_sota": "expected best skill over fresh fields of the same size (Definition 1)",
     "winner_skill": "skill of the classifier that won",
@@ -50,6 +51,17 @@ VARIABLES: Final = {
     "p_best": "probability of being the best",
     "rank": "rank among the classifiers or players",
 }
+
+ESTIMANDS: Final = (
+    "theta_sota",
+    "expected_sota",
+    "winner_skill",
+    "multiplicity_bias",
+    "winner_new_score",
+    "best_new_score",
+    "rho",
+    "n_classifiers",
+)
 
 ATTRIBUTES: Final = (
     "schema_version",

@@ -15,7 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.errors import InputError
 
-__all__ = ["Beta", "LogitNormal", "SkillDistribution", "Uniform", "expit", "logit"]
+__all__ = [
+    "Beta",
+    "LogitNormal",
+    "SkillDistribution",
+    "Uniform",
+    "expit",
+    "hat_weights_of_excess",
+    "logit",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -64,8 +72,12 @@ class SkillDistribution(ABC):
         """Coordinate that is exceeded with probability ``q``."""
 
     @abstractmethod
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """``sf(c)`` and the expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
+
     def excess(self, c: ArrayLike) -> FloatArray:
         """Expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
+        return self.tail(c)[1]
 
     @abstractmethod
     def axis_support(self) -> tuple[float, float]:
@@ -78,6 +90,10 @@ class SkillDistribution(ABC):
     def axis_skill(self, u: ArrayLike) -> FloatArray:
         """Skill at a point of the integration axis, on which the density is smooth."""
         return self.skill(u)
+
+    def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
+        """Point of the integration axis at a skill."""
+        return self.from_skill(skill)
 
     def axis_density(self, u: ArrayLike) -> FloatArray:
         """Density with respect to the integration axis."""
@@ -100,20 +116,19 @@ class SkillDistribution(ABC):
         ndarray, shape (..., N)
             Nonnegative, summing to one over the last axis.
         """
-        slopes = -np.diff(self.excess(nodes), axis=-1) / np.diff(nodes)
-        ends = (*slopes.shape[:-1], 1)
-        slopes = np.concatenate([np.ones(ends), slopes, np.zeros(ends)], axis=-1)
-        return np.maximum(-np.diff(slopes, axis=-1), 0.0)
+        return hat_weights_of_excess(self.excess(nodes), nodes)
 
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         r"""Expected best skill of ``m`` classifiers, Definition 1 of Møllersen & Holsbø.
 
-        With :math:`1 - F(\theta_{max}) = 1 - e^{-E/m}` for a standard exponential E, a
-        Gauss-Legendre rule in :math:`\log E`.
+        .. math:: E \max_j \Theta_j = \int_0^1 \theta\big(F^{-1}(v^{1/m})\big)\, dv
+
+        by a trapezoidal rule in the log odds of v. The error is below 1e-9 for spreads of up to 2,
+        from one classifier on.
         """
-        y, w = _gumbel_rule()
+        log_v, w = _maximum_rule()
         m = np.asarray(n_classifiers, dtype=np.float64)[..., None]
-        upper = -np.expm1(-np.exp(y) / m)
+        upper = -np.expm1(log_v / m)
         return np.asarray(self.expanded().skill(self.expanded().isf(upper)) @ w)
 
     @abstractmethod
@@ -125,12 +140,23 @@ class SkillDistribution(ABC):
         """The distributions at ``index`` of the (one-dimensional) parameters."""
 
 
-def _gumbel_rule() -> tuple[FloatArray, FloatArray]:
-    nodes, weights = np.polynomial.legendre.leggauss(48)
-    low, high = -21.0, 3.8
-    y = low + (high - low) * (nodes + 1) / 2
-    w = weights * np.exp(y - np.exp(y))
-    return y, np.asarray(w / w.sum())
+def hat_weights_of_excess(excess: FloatArray, nodes: FloatArray) -> FloatArray:
+    """``SkillDistribution.hat_weights`` from the expected excess at the nodes, (..., N)."""
+    weights = np.empty_like(excess)
+    slopes = (excess[..., :-1] - excess[..., 1:]) / np.diff(nodes)
+    weights[..., 0] = 1 - slopes[..., 0]
+    weights[..., 1:-1] = slopes[..., :-1] - slopes[..., 1:]
+    weights[..., -1] = slopes[..., -1]
+    return np.maximum(weights, 0.0, out=weights)
+
+
+def _maximum_rule() -> tuple[FloatArray, FloatArray]:
+    # All is analytic in a strip of half-width pi around the real axis, up to the log odds of skill
+    # itself, so that the error falls like exp(-2 pi^2 / step); mass 1e-10 lies beyond the ends.
+    step, reach = 0.6, 36
+    t = step * np.arange(-reach, reach + 1)
+    w = expit(t) * expit(-t)
+    return -np.logaddexp(0, -t), np.asarray(w / w.sum())
 
 
 def _column(value: ArrayLike) -> FloatArray:
@@ -153,7 +179,8 @@ class LogitNormal(SkillDistribution):
         return logit(skill)
 
     def _standard(self, c: ArrayLike) -> FloatArray:
-        return (np.asarray(c, np.float64) - np.asarray(self.location)) / np.asarray(self.spread)
+        centred = np.asarray(c, np.float64) - np.asarray(self.location)
+        return np.asarray(centred / np.asarray(self.spread))
 
     def pdf(self, c: ArrayLike) -> FloatArray:
         """Normal density of the log odds."""
@@ -178,12 +205,18 @@ class LogitNormal(SkillDistribution):
 
         return np.asarray(np.asarray(self.location) - np.asarray(self.spread) * ndtri(q))
 
-    def excess(self, c: ArrayLike) -> FloatArray:
-        """``spread * (phi(z) - z * (1 - Phi(z)))``."""
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """``1 - Phi(z)`` and ``spread * (phi(z) - z * (1 - Phi(z)))``."""
         from scipy.special import ndtr
 
         z = self._standard(c)
-        return np.asarray(self.spread) * (np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) - z * ndtr(-z))
+        above = ndtr(-z)
+        excess = np.exp(-0.5 * z**2)
+        excess /= np.sqrt(2 * np.pi)
+        z *= above
+        excess -= z
+        excess *= np.asarray(self.spread)
+        return above, excess
 
     def axis_support(self) -> tuple[float, float]:
         """8.6 standard deviations on each side."""
@@ -213,9 +246,11 @@ class Uniform(SkillDistribution):
 
     def __post_init__(self) -> None:
         """Check 0 <= low < high <= 1."""
-        low, high = np.asarray(self.low), np.asarray(self.high)
-        if not (np.all(low >= 0) and np.all(low < high) and np.all(high <= 1)):
-            raise InputError(f"uniform skills need 0 <= low < high <= 1, got {low:g} and {high:g}")
+        low, high = np.broadcast_arrays(self.low, self.high)
+        bad = ~((low >= 0) & (low < high) & (high <= 1))
+        if bad.any():
+            ends = f"{low[bad][0]:g} and {high[bad][0]:g}"
+            raise InputError(f"uniform skills need 0 <= low < high <= 1, got {ends}")
 
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> "Uniform":
@@ -248,17 +283,19 @@ class Uniform(SkillDistribution):
 
     def cdf(self, c: ArrayLike) -> FloatArray:
         """Share of the interval below ``c``."""
-        return np.clip((np.asarray(c, np.float64) - np.asarray(self.low)) / self._width, 0, 1)
+        share = (np.asarray(c, np.float64) - np.asarray(self.low)) / self._width
+        return np.asarray(np.clip(share, 0, 1))
 
     def isf(self, q: ArrayLike) -> FloatArray:
         """``high - q * (high - low)``."""
         return np.asarray(self.high) - np.asarray(q, np.float64) * self._width
 
-    def excess(self, c: ArrayLike) -> FloatArray:
-        """Quadratic inside, linear below, zero above."""
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """The excess is quadratic inside, linear below, zero above."""
         c = np.asarray(c, np.float64)
         above = np.clip(np.asarray(self.high) - c, 0, self._width)
-        return above**2 / (2 * self._width) + np.maximum(np.asarray(self.low) - c, 0)
+        excess = above**2 / (2 * self._width) + np.maximum(np.asarray(self.low) - c, 0)
+        return self.sf(c), excess
 
     def axis_support(self) -> tuple[float, float]:
         """The ends."""
@@ -271,7 +308,7 @@ class Uniform(SkillDistribution):
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         """``(m * high + low) / (m + 1)``, Sec. 4 of Møllersen & Holsbø."""
         m = np.asarray(n_classifiers, dtype=np.float64)
-        return (m * np.asarray(self.high) + np.asarray(self.low)) / (m + 1)
+        return np.asarray((m * np.asarray(self.high) + np.asarray(self.low)) / (m + 1))
 
     def expanded(self) -> "Uniform":
         """Trailing axis of length one."""
@@ -331,17 +368,22 @@ class Beta(SkillDistribution):
 
         return np.asarray(betainccinv(self.a, self.b, q))
 
-    def excess(self, c: ArrayLike) -> FloatArray:
-        """``mu * sf(c; a + 1, b) - c * sf(c; a, b)``."""
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """The excess is ``mu * sf(c; a + 1, b) - c * sf(c; a, b)``."""
         from scipy.special import betaincc
 
         a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
         c = np.asarray(c, np.float64)
-        return np.asarray(a / (a + b) * betaincc(a + 1, b, c) - c * betaincc(a, b, c))
+        above = np.asarray(betaincc(a, b, c))
+        return above, np.asarray(a / (a + b) * betaincc(a + 1, b, c) - c * above)
 
     def axis_skill(self, u: ArrayLike) -> FloatArray:
         """The integration axis is the log odds, where the density is smooth even for b < 1."""
         return expit(u)
+
+    def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
+        """Log odds of a skill."""
+        return logit(skill)
 
     def axis_density(self, u: ArrayLike) -> FloatArray:
         """``theta^a (1 - theta)^b / B(a, b)``."""

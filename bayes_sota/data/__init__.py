@@ -1,0 +1,1 @@
+"""Typed containers of what was observed."""

@@ -6,6 +6,7 @@ that prints as 0.9116. Everything is checked here, at construction, and never ag
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal
@@ -153,7 +154,8 @@ def _parse_score(maximum: float | str | Decimal) -> tuple[Decimal, int]:
     except InvalidOperation:
         raise InputError(f"the maximum must be a number, got {maximum!r}") from None
     if not score.is_finite() or not 0 <= score <= 1:
-        hint = f"; in percent? then write {score / 100}" if score.is_finite() and 1 < score <= 100 else ""
+        percent = score.is_finite() and 1 < score <= 100
+        hint = f"; in percent? then write {score / 100}" if percent else ""
         raise InputError(f"the maximum is an accuracy in [0, 1], got {maximum}{hint}")
     exponent = score.as_tuple().exponent
     digits = max(0, -exponent) if isinstance(exponent, int) else 0
@@ -184,15 +186,14 @@ def _printed_counts(
     unit = Decimal(1).scaleb(-decimals)
     low_end = score if rounding == "floor" else score - unit / 2
     high_end = score + (unit if rounding == "floor" else unit / 2)
-    low = max(0, int(np.ceil(float(low_end * n_test) - 1e-9)))
-    last = float(high_end * n_test)
-    high = int(np.ceil(last - 1e-9)) - 1 if rounding == "floor" else int(np.floor(last + 1e-9))
-    return low, min(n_test, high)
+    low, last = math.ceil(low_end * n_test), high_end * n_test  # exact: decimal arithmetic
+    high = math.ceil(last) - 1 if rounding == "floor" else math.floor(last)
+    return max(0, low), min(n_test, high)
 
 
 def _impossible(score: float, n_test: int, how: str) -> str:
     below, above = np.floor(score * n_test), np.ceil(score * n_test)
     return (
-        f"no number of right answers out of {n_test} gives the score {score:g} ({how}): the nearest "
-        f"attainable scores are {below / n_test:.8g} and {above / n_test:.8g}"
+        f"no number of right answers out of {n_test} gives the score {score:g} ({how}): the "
+        f"nearest attainable scores are {below / n_test:.8g} and {above / n_test:.8g}"
     )

@@ -1,0 +1,1 @@
+"""Exact laws and posteriors in NumPy and SciPy."""

@@ -22,6 +22,7 @@ __all__ = [
     "ReferenceNodes",
     "conditional_probabilities",
     "feasible_correlation",
+    "feasible_skills",
     "log_characteristic_function",
     "reference_nodes",
     "require_feasible",
@@ -62,7 +63,26 @@ def feasible_correlation(skill: ArrayLike, reference_skill: float) -> FloatArray
     skill = np.asarray(skill, dtype=np.float64)
     with np.errstate(divide="ignore"):
         odds_ratio = skill / (1 - skill) * ((1 - reference_skill) / reference_skill)
-        return np.sqrt(np.minimum(odds_ratio, 1 / odds_ratio))
+        return np.asarray(np.sqrt(np.minimum(odds_ratio, 1 / odds_ratio)), np.float64)
+
+
+def feasible_skills(correlation: float, reference_skill: float) -> tuple[float, float]:
+    r"""Smallest and largest skill for which a correlation with the reference is feasible.
+
+    .. math:: \frac{\rho^2 o}{1 + \rho^2 o} \le \theta \le \frac{o}{o + \rho^2}, \qquad
+              o = \frac{\theta_0}{1-\theta_0}
+
+    The lower limit is Eq. 8 of Møllersen & Holsbø; the upper one follows from a <= 1 (Eq. 6). At
+    both, a and b as functions of the skill have a kink, because beyond them the correlation is cut.
+
+    Examples
+    --------
+    >>> low, high = feasible_skills(0.6, 0.9)
+    >>> round(low, 4), round(high, 4)
+    (0.7642, 0.9615)
+    """
+    odds = reference_skill / (1 - reference_skill)
+    return correlation**2 * odds / (1 + correlation**2 * odds), odds / (odds + correlation**2)
 
 
 def conditional_probabilities(
@@ -96,7 +116,11 @@ def conditional_probabilities(
     (0.96, 0.36)
     """
     skill = np.asarray(skill, dtype=np.float64)
-    rho = np.minimum(np.asarray(correlation, np.float64), feasible_correlation(skill, reference_skill))
+    if not np.any(correlation):  # independent of the reference classifier, whatever its skill
+        same = np.broadcast_to(skill, np.broadcast_shapes(skill.shape, np.shape(correlation)))
+        return same, same
+    limit = feasible_correlation(skill, reference_skill)
+    rho = np.minimum(np.asarray(correlation, np.float64), limit)
     sd = np.sqrt(skill * (1 - skill))
     odds = reference_skill / (1 - reference_skill)
     a = skill + rho * sd / np.sqrt(odds)
@@ -109,14 +133,12 @@ def require_feasible(skill: ArrayLike, correlation: float, reference_skill: floa
     limits = np.atleast_1d(feasible_correlation(skill, reference_skill))
     worst = int(np.argmin(limits))
     if correlation > limits[worst] + 1e-12:
-        odds = reference_skill / (1 - reference_skill)
-        low = correlation**2 * odds / (1 + correlation**2 * odds)
-        high = odds / (odds + correlation**2)
+        low, high = feasible_skills(correlation, reference_skill)
         raise InfeasibleCorrelationError(
             f"correlation {correlation:g} is not feasible for a classifier of skill "
             f"{np.atleast_1d(skill)[worst]:.6g} with reference skill {reference_skill:.6g}: "
             f"feasible are correlations in [0, {limits[worst]:.4f}], or with {correlation:g} "
-            f"skills in [{low:.6g}, {high:.6g}]"
+            f"skills in [{low:.6g}, {high:.6g}]; cap_correlation=True cuts it where it must be cut"
         )
 
 
@@ -130,7 +152,9 @@ def tail_half_width(variance: ArrayLike) -> FloatArray:
     return third + np.sqrt(third**2 + 2 * variance * _TAIL_EXPONENT)
 
 
-def log_characteristic_function(probability: ArrayLike, frequency: FloatArray) -> NDArray[np.complex128]:
+def log_characteristic_function(
+    probability: ArrayLike, frequency: FloatArray
+) -> NDArray[np.complex128]:
     r"""Centred log characteristic function of one indicator, to full relative accuracy.
 
     :math:`\log(1 - p + p e^{it}) - ipt`. The plain formula loses all digits of the imaginary part
@@ -150,18 +174,20 @@ def log_characteristic_function(probability: ArrayLike, frequency: FloatArray) -
     """
     p = np.asarray(probability, dtype=np.float64)[..., None]
     t = frequency
-    imaginary = np.arctan2(p * np.sin(t), 1 - 2 * p * np.sin(t / 2) ** 2) - p * t
+    q = np.minimum(p, 1 - p)  # of the rarer outcome: n q is small wherever t is not
+    angle = np.arctan2(q * np.sin(t), 1 - 2 * q * np.sin(t / 2) ** 2) - q * t
+    imaginary = np.where(p > 0.5, -angle, angle)
     # p = 1/2 at t = pi: the characteristic function is zero, its logarithm as good as
     real = 0.5 * np.log1p(-np.minimum(4 * p * (1 - p) * np.sin(t / 2) ** 2, 1 - 1e-16))
     small = t < 0.25
     if small.any():
         imaginary[..., small] = _imaginary_series(p, t[small])
-    return real + 1j * imaginary
+    return np.asarray(real + 1j * imaginary, np.complex128)
 
 
 def _imaginary_series(p: FloatArray, t: FloatArray) -> FloatArray:
     # Odd cumulants of an indicator in q = p(1-p), each times (1-2p); from the recursion
-    # kappa_{j+1} = q d kappa_j / dp, up to order 13, beyond which terms are below 1e-17 at t = 0.25.
+    # kappa_{j+1} = q d kappa_j / dp, up to order 11; the next term is below 1e-17 q at t = 0.25.
     q = p * (1 - p)
     cumulants = (
         (3, q),

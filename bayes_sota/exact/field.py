@@ -11,7 +11,9 @@ Two kinds of field, both turned into nodes with weights:
 Memory is bounded by the windows of a few rows, whatever n and m are.
 """
 
+import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from bayes_sota.exact.dependence import (
     CHARACTERISTIC_EXPONENT,
     ReferenceNodes,
     conditional_probabilities,
+    feasible_skills,
     log_characteristic_function,
     reference_nodes,
     tail_half_width,
@@ -50,6 +53,8 @@ class Field:
     correlation, reference_skill : float
     above : float
         Mass of P(theta) that counts as exceeding every score (for the joint law).
+    reference_count : int or None
+        Number of items that the reference classifier got right, where it is known.
     """
 
     skills: FloatArray
@@ -60,13 +65,18 @@ class Field:
     correlation: float
     reference_skill: float
     above: float = 0.0
+    reference_count: int | None = None
 
     def tabulate(self) -> tuple[int, FloatArray, float]:
         """Cdf of the best count: first count, values, and the value beyond the last."""
+        alone = self.n_classifiers == 1 and self.reference_count is None
+        if alone and self.correlation:  # the law of one classifier is binomial whatever rho is
+            return replace(self, correlation=0.0).tabulate()
         reference = self._reference()
-        low, high = self._window(reference.counts[[0, -1]], self.skills[[0, -1]])
+        low, high = self._window(reference.counts[[0, -1]], self._group_ends())
         total = np.zeros(high - low + 1)
-        ceiling = float(np.exp(self.n_classifiers * np.log1p(-self.above))) if self.above < 1 else 0.0
+        nobody_above = self.n_classifiers * np.log1p(-self.above) if self.above < 1 else -np.inf
+        ceiling = float(np.exp(nobody_above))
         rows = int(np.clip(_CELLS // (high - low + 1), 8, 64))
         for counts, weights in reference.chunks(rows):
             first, values = self._chunk_cdf(counts)
@@ -77,17 +87,19 @@ class Field:
         return low + occupied, np.minimum(np.maximum.accumulate(total[occupied:]), ceiling), ceiling
 
     def _reference(self) -> ReferenceNodes:
-        if self.correlation == 0 or self.n_classifiers == 1:
-            zero = replace(self, correlation=0.0)
-            object.__setattr__(self, "correlation", zero.correlation)
+        if self.correlation == 0:
             return ReferenceNodes(np.zeros(1, np.int64), np.ones(1), 1)
+        if self.reference_count is not None:
+            return ReferenceNodes(np.array([self.reference_count]), np.ones(1), 1)
         # F_k(x)^m is a Gumbel-like step in k; its trapezoidal sum converges like
         # exp(-pi^2 / h) with h the stride in units of that step: 1e-12 for 0.36.
         rho = self.correlation
         gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(self.n_classifiers + 2.0))
         return reference_nodes(self.n_test, self.reference_skill, 0.36 * gumbel / rho)
 
-    def _moments(self, counts: NDArray[np.int64], skills: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _moments(
+        self, counts: NDArray[np.int64], skills: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         a, b = conditional_probabilities(skills, self.correlation, self.reference_skill)
         k = counts[:, None].astype(np.float64)
         mean = k * a + (self.n_test - k) * b
@@ -103,7 +115,7 @@ class Field:
     def _chunk_cdf(self, counts: NDArray[np.int64]) -> tuple[int, FloatArray]:
         """Cdf of the best count given each of these nodes of S0, on one common window."""
         if self.random:
-            low, high = self._window(counts, self.skills[[0, -1]])
+            low, high = self._window(counts, self._group_ends())
             survival = np.full((counts.size, high - low + 1), self.above)
             for group in self._groups():
                 self._add_survival(counts, group, low, survival)
@@ -121,7 +133,13 @@ class Field:
         stabilised = 2 * np.sqrt(self.n_test) * np.arcsin(np.sqrt(self.skills))
         label = ((stabilised - stabilised[0]) / _GROUP).astype(np.int64)
         edges = np.concatenate([[0], np.flatnonzero(np.diff(label)) + 1, [self.skills.size]])
-        return [slice(int(i), int(j)) for i, j in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(int(i), int(j)) for i, j in pairwise(edges)]
+
+    def _group_ends(self) -> FloatArray:
+        # Where a variance vanishes, mean + reach is not monotone in the skill; a window over the
+        # ends of every group holds the window of each.
+        ends = [i for group in self._groups() for i in (group.start, group.stop - 1)]
+        return self.skills[ends]
 
     def _add_survival(
         self, counts: NDArray[np.int64], group: slice, low: int, survival: FloatArray
@@ -161,9 +179,10 @@ class Field:
         log_b = log_characteristic_function(b, frequency)
         k, n = float(counts[0]), self.n_test
         phase = 1j * frequency
-        current = np.exp(
-            k * log_a + (n - k) * log_b + phase * (k * a + (n - k) * b - low)[:, None]
-        ) * weights[:, None]
+        # n a loses ten digits after the point at n = 1,000,000; whole numbers lose none
+        whole = k * np.round(a) + (n - k) * np.round(b) - low
+        mean = whole + (k * (a - np.round(a)) + (n - k) * (b - np.round(b)))
+        current = np.exp(k * log_a + (n - k) * log_b + phase * mean[:, None]) * weights[:, None]
         stride = float(counts[1] - counts[0]) if counts.size > 1 else 0.0
         ratio = np.exp(stride * (log_a - log_b + phase * (a - b)[:, None]))
         spectrum = np.empty((counts.size, frequency.size), np.complex128)
@@ -192,7 +211,7 @@ class Field:
 
 def _fast_length(size: int) -> int:
     """Next length of the form 2^i, 3 2^i or 5 2^i, even."""
-    power = 2 ** int(np.ceil(np.log2(max(size, 8))))
+    power = 1 << (max(size, 8) - 1).bit_length()
     for candidate in (power * 5 // 8, power * 3 // 4, power):
         if candidate >= size and candidate % 2 == 0:
             return candidate
@@ -212,38 +231,43 @@ def random_field(
     Skills so low that they reach the best score with probability below exp(-45) are left out.
     """
     low, high = distribution.axis_support()
-    above = 0.0
+    above, mass = 0.0, 1.0
     if upper is not None:
-        above = float(distribution.sf(distribution.from_skill(upper)))
-        high = float(np.clip(_axis_of_skill(distribution, upper), low, high))
-    edges = _panel_edges(distribution, low, high, n_test, correlation)
-    keep = _lowest_relevant(distribution, n_test, n_classifiers, edges)
-    edges = edges[keep:]
-    x, w = np.polynomial.legendre.leggauss(_PANEL_NODES)
-    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    u = (centre[:, None] + half[:, None] * x).ravel()
-    weights = (half[:, None] * w).ravel() * distribution.axis_density(u)
+        end = distribution.from_skill(upper)
+        above, mass = float(distribution.sf(end)), float(distribution.cdf(end))
+        high = float(np.clip(distribution.axis_from_skill(upper), low, high))
+    kinks = _kinks(correlation, reference_skill)
+    edges = _panel_edges(distribution, low, high, n_test, correlation, kinks)
+    skills, weights = _panel_nodes(distribution, edges, mass)
+    kept = slice(_PANEL_NODES * _lowest_relevant(distribution, n_test, n_classifiers, edges), None)
     return Field(
-        np.asarray(distribution.axis_skill(u)), weights, True, n_test, n_classifiers,
+        skills[kept], weights[kept], True, n_test, n_classifiers,
         correlation, reference_skill, above,
     )
 
 
-def _axis_of_skill(distribution: SkillDistribution, skill: float) -> float:
-    low, high = distribution.axis_support()
-    if not distribution.axis_skill(low) < skill < distribution.axis_skill(high):
-        return low if skill <= float(distribution.axis_skill(low)) else high
-    for _ in range(200):  # bisection: the axis is the skill or its log odds
-        middle = (low + high) / 2
-        if float(distribution.axis_skill(middle)) < skill:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+def _panel_nodes(
+    distribution: SkillDistribution, edges: FloatArray, mass: float
+) -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre nodes on every panel, with weights that sum to ``mass``."""
+    x, w = np.polynomial.legendre.leggauss(_PANEL_NODES)
+    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    u = (centre[:, None] + half[:, None] * x).ravel()
+    weights = (half[:, None] * w).ravel() * distribution.axis_density(u)
+    total = float(weights.sum())  # the density of a narrow Beta is off by a factor of 1 + 1e-7
+    return np.asarray(distribution.axis_skill(u)), weights * (mass / total if total > 0 else 0.0)
+
+
+def _kinks(correlation: float, reference_skill: float) -> FloatArray:
+    """Skills at which the correlation starts to be cut; no smooth rule may reach across them."""
+    if correlation == 0 or not 0 < reference_skill < 1:
+        return np.empty(0)
+    return np.array(feasible_skills(correlation, reference_skill))
 
 
 def _panel_edges(
-    distribution: SkillDistribution, low: float, high: float, n_test: int, correlation: float
+    distribution: SkillDistribution, low: float, high: float, n_test: int, correlation: float,
+    kinks: FloatArray,
 ) -> FloatArray:
     """Panel edges, equally spaced in units of the finer of standard error and density."""
     u = np.linspace(low, high, 2001)
@@ -253,7 +277,8 @@ def _panel_edges(
     load = (root - root[0]) * scale / _PANEL_WIDTH + per_resolution
     count = max(1, int(np.ceil(load[-1])))
     edges = np.interp(np.linspace(0, load[-1], count + 1), load, u)
-    return np.asarray(edges)
+    cuts = distribution.axis_from_skill(kinks)
+    return np.sort(np.append(edges, cuts[(cuts > low) & (cuts < high)]))
 
 
 def _lowest_relevant(
@@ -277,7 +302,8 @@ def fixed_field(
     values, multiplicity = np.unique(skills, return_counts=True)
     keep = values >= _lowest_fixed(values, multiplicity, n_test, correlation)
     nodes, weights = values[keep], multiplicity[keep].astype(np.float64)
-    condensed = _condense(nodes, weights, n_test, correlation)
+    kinks = _kinks(correlation, reference_skill)
+    condensed = _condense(nodes, weights, n_test, correlation, kinks)
     if condensed[0].size < nodes.size:
         nodes, weights = condensed
     return Field(nodes, weights, False, n_test, int(skills.size), correlation, reference_skill)
@@ -291,24 +317,33 @@ def _lowest_fixed(
     All of the best j classifiers stay below a score with probability exp(-45) or less; a weaker
     one reaches that score with a probability below 1e-18.
     """
-    from scipy.special import ndtri
-
+    if values.size == 1:
+        return float(values[0])
     better = np.cumsum(multiplicity[::-1])[::-1]
     sd = np.sqrt(values * (1 - values) * max(1 - correlation**2, 0) / n_test)
-    depth = ndtri(np.exp(-np.maximum(_CERTAIN / better, 1e-12)))
-    score = float(np.max(values + np.minimum(depth, 6.0) * sd - 4 / n_test))
+    depth = np.interp(np.exp(-_CERTAIN / better), *_normal_quantiles())
+    score = float(np.max(values + depth * sd - 4 / n_test))
     reach = tail_half_width(n_test * values * (1 - values)) / n_test
     return float(np.min(values[values + reach >= score]))
 
 
+def _normal_quantiles() -> tuple[list[float], FloatArray]:
+    """Normal cdf and its argument, for a rough quantile without SciPy."""
+    z = np.linspace(-9.4, 6.0, 309)
+    return [0.5 * math.erfc(-value / math.sqrt(2)) for value in z], z
+
+
 def _condense(
-    skills: FloatArray, weights: FloatArray, n_test: int, correlation: float
+    skills: FloatArray, weights: FloatArray, n_test: int, correlation: float, kinks: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Move weights onto Chebyshev nodes: ``sum w f`` is kept for every smooth f."""
     root = 2 * np.arcsin(np.sqrt(skills))
     width = _CHEBYSHEV_WIDTH * np.sqrt(max(1 - correlation**2, 1e-4) / n_test)
     count = max(1, int(np.ceil((root[-1] - root[0]) / width)))
     edges = np.linspace(root[0], root[-1], count + 1)
+    cuts = 2 * np.arcsin(np.sqrt(kinks))
+    edges = np.sort(np.append(edges, cuts[(cuts > root[0]) & (cuts < root[-1])]))
+    count = edges.size - 1
     angle = (np.arange(_CHEBYSHEV_NODES) + 0.5) * np.pi / _CHEBYSHEV_NODES
     x = -np.cos(angle)
     barycentric = (-1.0) ** np.arange(_CHEBYSHEV_NODES) * np.sin(angle)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.errors import InputError
 from bayes_sota.exact.dependence import require_feasible
-from bayes_sota.exact.field import fixed_field, random_field
+from bayes_sota.exact.field import Field, fixed_field, random_field
 from bayes_sota.skill_distributions import FloatArray, SkillDistribution, Uniform
 
 __all__ = ["MaximumLaw", "maximum_law"]
@@ -44,6 +44,8 @@ class MaximumLaw:
         P(theta), None for fixed skills.
     ceiling : float
         Value of the cdf beyond the table; one but for the joint law.
+    reference_count : int or None
+        Number of items that the reference classifier got right, where it was fixed.
     """
 
     n_test: int
@@ -55,6 +57,7 @@ class MaximumLaw:
     values: FloatArray = field(repr=False)
     distribution: SkillDistribution | None = None
     ceiling: float = 1.0
+    reference_count: int | None = None
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """``P(max_j X_j <= x)`` for success counts ``x``."""
@@ -121,15 +124,21 @@ class MaximumLaw:
             Skill.
         x : array_like
             Success counts.
+
+        Examples
+        --------
+        >>> from bayes_sota.skill_distributions import Uniform
+        >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9))
+        >>> law.joint_cdf(0.8999, 2740).round(4)
+        np.float64(0.012)
         """
         if self.distribution is None:
-            best = self.theta_sota
-            return self.cdf(x) if t >= best else np.zeros_like(self.cdf(x))
+            return self.cdf(x) if t >= self.theta_sota else np.zeros_like(self.cdf(x))
         part = random_field(
             self.distribution, self.n_test, self.n_classifiers, self.correlation,
-            self.reference_skill, upper=t,
+            self.reference_skill, upper=min(max(t, 0.0), 1.0),
         )
-        start, values, ceiling = part.tabulate()
+        start, values, ceiling = replace(part, reference_count=self.reference_count).tabulate()
         return replace(self, start=start, values=values, ceiling=ceiling).cdf(x)
 
 
@@ -141,6 +150,7 @@ def maximum_law(
     correlation: float = 0.0,
     reference_skill: float | None = None,
     cap_correlation: bool = False,
+    reference_count: int | None = None,
 ) -> MaximumLaw:
     r"""Exact law of the best observed score of a field of classifiers.
 
@@ -162,6 +172,9 @@ def maximum_law(
     cap_correlation : bool
         Where ``correlation`` is not feasible for a skill, use the largest feasible one instead of
         raising. Distributions on all of (0, 1) need it for any positive correlation.
+    reference_count : int, optional
+        Number of items that the reference classifier got right, where it is known: the law given
+        S0 (the paper's fixed y0, Sec. 4.2). Default: S0 is binomial.
 
     Returns
     -------
@@ -188,40 +201,58 @@ def maximum_law(
     (0.914, 0.0035, 0.9206666666666666)
     """
     n_test = _positive_integer(n_test, "n_test")
-    distribution = skill if isinstance(skill, SkillDistribution) else None
-    skills = None if distribution is not None else _checked_skills(skill)
-    m = _number_of_classifiers(n_classifiers, skills)
-    if not 0 <= correlation <= 1:
-        raise InputError(f"correlation must lie in [0, 1], got {correlation:g}")
-    theta_sota = float(skills.max()) if skills is not None else float(
-        np.squeeze(distribution.expected_maximum(m))  # type: ignore[union-attr]
-    )
-    reference = theta_sota if reference_skill is None else float(reference_skill)
-    if correlation > 0:
-        if not 0 < reference < 1:
-            raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
-        if not cap_correlation:
-            require_feasible(_extreme_skills(distribution, skills), correlation, reference)
-    if distribution is not None:
-        part = random_field(distribution, n_test, m, correlation, reference)
+    skills: FloatArray | SkillDistribution
+    if isinstance(skill, SkillDistribution):
+        skills, n_skills = skill, None
     else:
-        assert skills is not None
-        repeated = np.repeat(skills, m) if skills.size == 1 else skills
-        part = fixed_field(repeated, n_test, correlation, reference)
-    start, values, _ = part.tabulate()
-    return MaximumLaw(n_test, m, theta_sota, correlation, reference, start, values, distribution)
+        skills = _checked_skills(skill)
+        n_skills = skills.size if np.ndim(skill) else None
+    m = _number_of_classifiers(n_classifiers, n_skills)
+    theta_sota = _best_skill(skills, m)
+    reference = theta_sota if reference_skill is None else float(reference_skill)
+    _check_dependence(skills, correlation, reference, cap_correlation)
+    known = None if reference_count is None else _checked_count(reference_count, n_test)
+    part = _build_field(skills, n_test, m, correlation, reference)
+    start, values, _ = replace(part, reference_count=known).tabulate()
+    return MaximumLaw(
+        n_test, m, theta_sota, correlation, reference, start, values,
+        skills if isinstance(skills, SkillDistribution) else None, reference_count=known,
+    )
+
+
+def _build_field(
+    skills: FloatArray | SkillDistribution,
+    n_test: int,
+    m: int,
+    correlation: float,
+    reference: float,
+) -> Field:
+    if isinstance(skills, SkillDistribution):
+        return random_field(skills, n_test, m, correlation, reference)
+    repeated = np.repeat(skills, m) if skills.size == 1 else skills
+    return fixed_field(repeated, n_test, correlation, reference)
 
 
 def _positive_integer(value: float, name: str) -> int:
-    if not float(value).is_integer() or value < 1:
+    try:
+        whole = float(value).is_integer() and value >= 1
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
         raise InputError(f"{name} must be a positive whole number, got {value}")
+    return int(value)
+
+
+def _checked_count(value: int, n_test: int) -> int:
+    if not (float(value).is_integer() and 0 <= value <= n_test):
+        raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {value}")
     return int(value)
 
 
 def _checked_skills(skill: ArrayLike) -> FloatArray:
     skills = np.atleast_1d(np.asarray(skill, dtype=np.float64))
     if skills.ndim != 1 or skills.size == 0:
-        raise InputError(f"skills must be a number or a one-dimensional array, got shape {skills.shape}")
+        raise InputError(f"skills must be a number or a 1-dimensional array, got {skills.shape}")
     bad = ~((skills >= 0) & (skills <= 1))
     if bad.any():
         value = float(skills[bad][0])
@@ -230,21 +261,38 @@ def _checked_skills(skill: ArrayLike) -> FloatArray:
     return skills
 
 
-def _number_of_classifiers(n_classifiers: int | None, skills: FloatArray | None) -> int:
-    if skills is not None and skills.size > 1:
-        if n_classifiers not in (None, skills.size):
-            raise InputError(f"{skills.size} skills are given, but n_classifiers is {n_classifiers}")
-        return int(skills.size)
-    if n_classifiers is None:
+def _number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
+    """From what is asked and the number of skills given (None: not an array)."""
+    if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
+        raise InputError(f"{n_skills} skills are given, but n_classifiers is {n_classifiers}")
+    value = n_skills if n_classifiers is None else n_classifiers
+    if value is None:
         raise InputError("n_classifiers is needed unless one skill per classifier is given")
-    return _positive_integer(n_classifiers, "n_classifiers")
+    return _positive_integer(value, "n_classifiers")
 
 
-def _extreme_skills(
-    distribution: SkillDistribution | None, skills: FloatArray | None
-) -> FloatArray:
-    if skills is not None:
-        return np.array([skills.min(), skills.max()])
-    if isinstance(distribution, Uniform):
-        return np.array([float(np.asarray(distribution.low)), float(np.asarray(distribution.high))])
-    return np.array([0.0, 1.0])
+def _best_skill(skills: FloatArray | SkillDistribution, n_classifiers: int) -> float:
+    if isinstance(skills, SkillDistribution):
+        return float(np.squeeze(skills.expected_maximum(n_classifiers)))
+    return float(skills.max())
+
+
+def _check_dependence(
+    skills: FloatArray | SkillDistribution, correlation: float, reference: float, cap: bool
+) -> None:
+    if not 0 <= correlation <= 1:
+        raise InputError(f"correlation must lie in [0, 1], got {correlation:g}")
+    if correlation == 0:
+        return
+    if not 0 < reference < 1:
+        raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
+    if not cap:
+        require_feasible(_extreme_skills(skills), correlation, reference)
+
+
+def _extreme_skills(skills: FloatArray | SkillDistribution) -> FloatArray:
+    if isinstance(skills, Uniform):
+        return np.array([float(np.asarray(skills.low)), float(np.asarray(skills.high))])
+    if isinstance(skills, SkillDistribution):
+        return np.array([0.0, 1.0])
+    return np.array([skills.min(), skills.max()])

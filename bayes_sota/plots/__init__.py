@@ -1,0 +1,1 @@
+"""One figure per file, drawn from a result's DataTree."""
