@@ -1,0 +1,57 @@
+"""The command group and the one place where errors become a line and an exit code."""
+
+import logging
+import sys
+from collections.abc import Sequence
+
+import click
+
+from bayes_sota import __version__
+from bayes_sota.cli.demo import demo
+from bayes_sota.cli.maximum import maximum
+from bayes_sota.cli.models import models
+from bayes_sota.cli.reproduce import reproduce
+from bayes_sota.cli.sota import sota
+from bayes_sota.errors import BayesSotaError
+
+__all__ = ["cli", "main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="bayes-sota")
+def cli() -> None:
+    """Say what the data support about the state of the art behind a leaderboard's best score."""
+
+
+for _command in (demo, maximum, sota, models, reproduce):
+    cli.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exits with 0, 1 (not to be trusted), 2 (bad input) or 130."""
+    sys.exit(_exit_code(arguments))
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    # PyMC announces its work on standard error; diagnostics are reported by the commands instead.
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    try:
+        result = cli.main(args=arguments, prog_name="bayes-sota", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.ClickException as error:
+        return _complain(error.format_message(), 2)
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("interrupted; nothing was written", 130)
+    except BayesSotaError as error:
+        return _complain(str(error), 2)
+    except OSError as error:
+        return _complain(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), 2)
+    return result if isinstance(result, int) else 0
+
+
+def _complain(message: str, code: int) -> int:
+    line = " ".join(str(message).split())
+    click.echo(f"error: {line}", err=True)
+    return code

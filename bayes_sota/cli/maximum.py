@@ -1,0 +1,105 @@
+"""``bayes-sota maximum``: the exact law of the best observed score. Imports NumPy only."""
+
+import click
+
+from bayes_sota.cli.options import echo_json, interval_option, output_options
+from bayes_sota.errors import InputError
+
+__all__ = ["maximum"]
+
+
+@click.command(
+    epilog="Example: bayes-sota maximum --n-test 3000 --classifiers 1000 --theta 0.9 "
+    "--correlation 0.6"
+)
+@click.option("--n-test", type=int, required=True, help="Number of test items.")
+@click.option("--classifiers", type=int, required=True, help="Number of classifiers.")
+@click.option("--theta", type=float, default=None, help="Skill of identical classifiers.")
+@click.option("--uniform", type=float, nargs=2, default=None, help="Skills uniform from A to B.")
+@click.option("--correlation", type=float, default=None, help="rho with the reference classifier.")
+@click.option(
+    "--pairwise-correlation", type=float, default=None, help="rho^2, between two classifiers."
+)
+@click.option(
+    "--reference-skill", type=float, default=None,
+    help="theta0; default the (expected) skill of the best classifier.",
+)
+@interval_option
+@output_options
+def maximum(
+    n_test: int,
+    classifiers: int,
+    theta: float | None,
+    uniform: tuple[float, float] | None,
+    correlation: float | None,
+    pairwise_correlation: float | None,
+    reference_skill: float | None,
+    prob: float,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+) -> None:
+    """Exact law of the best observed score of classifiers of known skill.
+
+    Nothing is random here: --seed is accepted and changes nothing.
+    """
+    from bayes_sota.exact.maximum import maximum_law
+    from bayes_sota.skill_distributions import Uniform
+
+    if (theta is None) == (uniform is None):
+        raise InputError("give either --theta T or --uniform A B")
+    rho = chosen_correlation(correlation, pairwise_correlation)
+    skill = theta if uniform is None else Uniform(*_fractions(uniform))
+    law = maximum_law(
+        n_test=n_test, n_classifiers=classifiers, skill=skill,  # type: ignore[arg-type]
+        correlation=0.0 if rho is None else rho, reference_skill=reference_skill,
+    )
+    result = {
+        "theta_sota": law.theta_sota,
+        "expected_maximum": law.mean(),
+        "sd": law.std(),
+        "interval": list(law.interval(prob)),
+        "prob": prob,
+        "bias": law.bias(),
+        "n_test": n_test,
+        "n_classifiers": classifiers,
+        "correlation": law.correlation,
+        "reference_skill": law.reference_skill,
+    }
+    if as_json:
+        echo_json(result)
+        return
+    click.echo(_sentence(result))
+
+
+def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:
+    """rho from either of the two options, None if neither is given."""
+    if correlation is not None and pairwise is not None:
+        raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
+    if pairwise is None:
+        return correlation
+    if not 0 <= pairwise <= 1:
+        raise InputError(f"--pairwise-correlation must lie in [0, 1], got {pairwise:g}")
+    return float(pairwise**0.5)
+
+
+def _fractions(values: tuple[float, float]) -> tuple[float, float]:
+    for value in values:
+        if 1 < value <= 100:
+            raise InputError(
+                f"a skill is a probability in [0, 1], got {value:g}; in percent? then write "
+                f"{value / 100:g}"
+            )
+    return values
+
+
+def _sentence(result: dict[str, object]) -> str:
+    low, high = result["interval"]  # type: ignore[misc]
+    return (
+        f"skill of the best classifier (theta_sota)   {result['theta_sota']:.6f}\n"
+        f"expected best score of {result['n_classifiers']:,} classifiers"
+        f"   {result['expected_maximum']:.6f}\n"
+        f"standard deviation of the best score        {result['sd']:.6f}\n"
+        f"{result['prob']:.0%} interval of the best score           {low:.6f} to {high:.6f}\n"
+        f"multiplicity bias                           {result['bias']:+.6f}"
+    )

@@ -1,0 +1,25 @@
+"""``bayes-sota models``: the named specifications."""
+
+import click
+
+from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.tables import clean, echo_table
+
+__all__ = ["models"]
+
+
+@click.command(epilog="Example: bayes-sota models --json")
+@output_options
+def models(as_json: bool, seed: int | None, quiet: bool) -> None:
+    """List the named model specifications that --model takes."""
+    from bayes_sota.specification import load_model, model_names
+
+    specs = [load_model(name) for name in model_names()]
+    if as_json:
+        content = [
+            {"name": s.name, "description": s.description, "hash": s.specification_hash}
+            for s in specs
+        ]
+        echo_json({"models": content})
+        return
+    echo_table(["name", "what it is"], [[clean(s.name), clean(s.description)] for s in specs])

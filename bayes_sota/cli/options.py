@@ -1,0 +1,72 @@
+"""Options that commands share, and how they turn into objects of the package."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from bayes_sota.errors import InputError
+from bayes_sota.schema import SCHEMA_VERSION
+
+__all__ = ["echo_json", "interval_option", "output_options", "parse_tries", "show_progress"]
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--json``, ``--seed`` and ``--quiet``."""
+    for option in (
+        click.option("--quiet", is_flag=True, help="No progress and no notes."),
+        click.option("--seed", type=int, default=None, help="Random seed; reported if drawn."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object, nothing else."),
+    ):
+        command = option(command)
+    return command
+
+
+def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--prob``, the probability of printed intervals."""
+    return click.option(
+        "--prob", type=float, default=0.95, show_default=True,
+        help="Probability of the equal-tailed intervals.",
+    )(command)
+
+
+def parse_tries(text: str) -> int | tuple[int, int]:
+    """Number of classifiers, or a range ``A:B``.
+
+    Examples
+    --------
+    >>> parse_tries("3558"), parse_tries("1000:4000")
+    (3558, (1000, 4000))
+    """
+    parts = text.split(":")
+    try:
+        numbers = [int(part.replace(",", "").replace("_", "")) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise InputError(f"--classifiers takes a whole number or a range A:B, got {text!r}")
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def echo_json(content: dict[str, Any]) -> None:
+    """Print one JSON object with the schema version first; no NaN, which JSON does not know."""
+    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **_jsonable(content)}, indent=2))
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(v) for v in value]
+    if hasattr(value, "tolist"):
+        return _jsonable(value.tolist())
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def show_progress(quiet: bool, as_json: bool) -> bool:
+    """Progress bars only where a person watches."""
+    return not quiet and not as_json and sys.stderr.isatty()

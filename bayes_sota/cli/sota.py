@@ -1,0 +1,272 @@
+"""``bayes-sota sota``: the posterior of the true state of the art."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.cli.maximum import chosen_correlation
+from bayes_sota.cli.options import (
+    echo_json,
+    interval_option,
+    output_options,
+    parse_tries,
+    show_progress,
+)
+from bayes_sota.cli.tables import clean, decimals_for, echo_table, estimand_rows
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.specification import ModelSpecification
+
+__all__ = ["echo_result", "result_of", "sota"]
+
+_ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score")
+
+
+@click.command(
+    epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
+    "--classifiers 3558"
+)
+@click.option("--maximum", "maxima", multiple=True, help="Best observed accuracy; may be repeated.")
+@click.option("--n-test", "sizes", type=int, multiple=True, help="Number of test items, per board.")
+@click.option("--classifiers", "tries", multiple=True, help="Number or range A:B, per board.")
+@click.option(
+    "--rounding", type=click.Choice(["nearest", "floor", "exact"]), default="nearest",
+    show_default=True, help="How the score was cut to the digits typed.",
+)
+@click.option("--decimals", type=int, default=None, help="Decimals printed; default as typed.")
+@click.option(
+    "--method", type=click.Choice(["auto", "exact", "abc", "nuts"]), default=None,
+    help="auto is exact.",
+)
+@click.option("--model", default=None, help="Named specification or a TOML file.")
+@click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
+@click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
+@click.option(
+    "--reference-skill", type=float, default=None, help="theta0; default the observed maximum."
+)
+@click.option("--new-n-test", type=int, default=None, help="Items of the fresh test set.")
+@click.option("--draws", type=int, default=None, help="Posterior draws per chain.")
+@click.option("--chains", type=int, default=None, help="Chains.")
+@click.option("--cores", type=int, default=None, help="Processes (abc, nuts).")
+@click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
+@click.option("--output", type=click.Path(path_type=Path), default=None, help="netCDF file.")
+@interval_option
+@output_options
+def sota(
+    maxima: tuple[str, ...],
+    sizes: tuple[int, ...],
+    tries: tuple[str, ...],
+    rounding: Any,
+    decimals: int | None,
+    method: str | None,
+    model: str | None,
+    correlation: float | None,
+    pairwise_correlation: float | None,
+    reference_skill: float | None,
+    new_n_test: int | None,
+    draws: int | None,
+    chains: int | None,
+    cores: int | None,
+    no_sensitivity: bool,
+    output: Path | None,
+    prob: float,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+) -> int:
+    """Posterior of the best classifier's true skill from the best observed score.
+
+    Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
+    the distribution of skill and the correlation.
+    """
+    from bayes_sota.estimate import estimate_sota
+    from bayes_sota.inference.result import check_writable, save_result
+    from bayes_sota.summaries import check_probability
+
+    check_probability(prob)
+    if output is not None:
+        check_writable(output)
+    if new_n_test is not None and new_n_test < 1:
+        raise InputError(f"--new-n-test must be at least 1, got {new_n_test}")
+    spec = _specification(model, chosen_correlation(correlation, pairwise_correlation))
+    boards = _boards(maxima, sizes, tries, rounding, decimals, spec)
+    tree = estimate_sota(
+        boards, model=spec, method=method, draws=draws, chains=chains, random_seed=seed,
+        reference_skill=reference_skill, new_n_test=new_n_test, cores=cores,
+        progressbar=show_progress(quiet, as_json),
+    )
+    if output is not None:
+        save_result(tree, output)
+    rows = [] if no_sensitivity else _sensitivity(boards, spec, reference_skill, prob)
+    return echo_result(tree, boards, rows, prob, as_json, quiet)
+
+
+def _specification(model: str | None, rho: float | None) -> "ModelSpecification":
+    from dataclasses import replace
+
+    from bayes_sota.priors import FixedCorrelation, Priors
+    from bayes_sota.specification import load_model
+
+    spec = load_model(model or "observed-maximum")
+    if rho is None:
+        return spec
+    return replace(spec, priors=Priors(spec.priors.skill, FixedCorrelation(rho)))
+
+
+def _boards(
+    maxima: tuple[str, ...],
+    sizes: tuple[int, ...],
+    tries: tuple[str, ...],
+    rounding: Any,
+    decimals: int | None,
+    spec: "ModelSpecification",
+) -> tuple["Leaderboard", ...]:
+    from bayes_sota.data.leaderboard import Leaderboard
+
+    if not maxima and spec.data is not None and not sizes and not tries:
+        return (spec.data.leaderboard(),)
+    if not maxima:
+        raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
+    if not len(maxima) == len(sizes) == len(tries):
+        raise InputError(
+            f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
+            f"{len(sizes)} and {len(tries)} of them"
+        )
+    return tuple(
+        Leaderboard.from_maximum(
+            maximum, n_test=n, n_classifiers=parse_tries(m), rounding=rounding, decimals=decimals,
+            name=f"board {i + 1}",
+        )
+        for i, (maximum, n, m) in enumerate(zip(maxima, sizes, tries, strict=True))
+    )
+
+
+def _sensitivity(
+    boards: tuple["Leaderboard", ...],
+    spec: "ModelSpecification",
+    reference_skill: float | None,
+    prob: float,
+) -> list[dict[str, Any]]:
+    from bayes_sota.estimate import sensitivity_rows
+
+    theta0 = spec.reference_skill if reference_skill is None else reference_skill
+    return list(sensitivity_rows(boards, spec.priors, theta0, prob, 1000, 0))
+
+
+def result_of(
+    tree: "xr.DataTree",
+    boards: tuple["Leaderboard", ...],
+    sensitivity: list[dict[str, Any]],
+    prob: float,
+) -> dict[str, Any]:
+    """JSON object of one result; with several boards the first one's keys are at the top."""
+    from bayes_sota.summaries import diagnose, estimand_summary
+
+    per_board = [_board_result(tree, board, i, prob) for i, board in enumerate(boards)]
+    rho = estimand_summary(tree, "rho", prob)
+    return {
+        "method": tree.attrs["method"],
+        **per_board[0],
+        **({"boards": per_board} if len(boards) > 1 else {}),
+        "rho": {"mean": rho["mean"], "interval": rho["interval"], "learnt": False},
+        "sensitivity": _grouped(sensitivity),
+        "prob": prob,
+        "model": tree.attrs["model_name"],
+        "diagnostics": diagnose(tree),
+        "seed": _seed(str(tree.attrs["random_seed"])),
+    }
+
+
+def _board_result(
+    tree: "xr.DataTree", board: "Leaderboard", index: int, prob: float
+) -> dict[str, Any]:
+    from bayes_sota.summaries import estimand_summary
+
+    estimands = {name: estimand_summary(tree, name, prob, index) for name in _ESTIMANDS}
+    tries = board.n_classifiers
+    if tries is None:
+        tries_summary: Any = estimand_summary(tree, "n_classifiers", prob, index)
+    else:
+        tries_summary = tries
+    return {
+        "n_test": board.n_test,
+        "n_test_source": "given",
+        "n_classifiers": tries_summary,
+        "observed_maximum": board.maximum,
+        **estimands,
+        "bias": board.maximum - estimands["theta_sota"]["mean"],
+        "n_above_sota": None,
+    }
+
+
+def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        entry = {"value": row["value"], "mean": row["mean"], "interval": [row["lower"], row["upper"]]}
+        grouped.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
+    return grouped
+
+
+def _seed(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
+
+
+def echo_result(
+    tree: "xr.DataTree",
+    boards: tuple["Leaderboard", ...],
+    sensitivity: list[dict[str, Any]],
+    prob: float,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Print a result; exit code 0 where it can be trusted and 1 where it cannot."""
+    result = result_of(tree, boards, sensitivity, prob)
+    if as_json:
+        echo_json(result)
+    else:
+        for index, board in enumerate(boards):
+            _echo_board(tree, board, index, prob)
+        _echo_sensitivity(sensitivity, prob)
+    diagnostics = result["diagnostics"]
+    if not quiet and not as_json:
+        click.echo(f"method {result['method']}, model {clean(result['model'])}, seed {result['seed']}")
+    if diagnostics["ok"]:
+        return 0
+    click.echo("warning: not to be trusted: " + "; ".join(diagnostics["reasons"]), err=True)
+    return 1
+
+
+def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: float) -> None:
+    from bayes_sota.summaries import estimand_summary
+
+    names = (*_ESTIMANDS, "multiplicity_bias")
+    summary = {name: estimand_summary(tree, name, prob, index) for name in names}
+    tries = f"{board.n_classifiers:,}" if board.n_classifiers else f"{board.typical_tries:,.0f} or so"
+    title = (
+        f"{clean(board.name)}: best score {board.maximum:g} of {tries} classifiers on "
+        f"{board.n_test:,} items"
+    )
+    header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
+    echo_table(header, estimand_rows(summary), title)
+
+
+def _echo_sensitivity(rows: list[dict[str, Any]], prob: float) -> None:
+    if not rows:
+        return
+    cells = []
+    for row in rows:
+        d = decimals_for((row["upper"] - row["lower"]) / 4)
+        value = "" if row["value"] != row["value"] else f"{row['value']:.4g}"
+        if row["assumption"] == "n_classifiers":
+            value = f"times {value}"
+        interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
+        cells.append([row["assumption"], value, f"{row['mean']:.{d}f}", interval])
+    echo_table(
+        ["assumption", "set to", "theta_sota", f"{prob:.0%} interval"], cells,
+        "Sensitivity to what is assumed, not observed",
+    )

@@ -1,0 +1,60 @@
+"""Short tables for people, numbers rounded to what they support."""
+
+from collections.abc import Sequence
+
+import click
+import numpy as np
+
+__all__ = ["clean", "decimals_for", "echo_table", "estimand_rows"]
+
+_MEANING = {
+    "theta_sota": "skill of the best classifier",
+    "expected_sota": "expected best skill, fresh fields",
+    "winner_skill": "skill of the classifier that won",
+    "winner_new_score": "winner's score on a fresh test set",
+    "best_new_score": "best score on a fresh test set",
+    "multiplicity_bias": "observed maximum minus theta_sota",
+}
+
+
+def decimals_for(sd: float) -> int:
+    """Decimals that a number with this standard deviation supports: two digits of the sd."""
+    if not np.isfinite(sd) or sd <= 0:
+        return 6
+    return int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
+
+
+def clean(text: str) -> str:
+    """Text from outside without control characters or terminal markup."""
+    from rich.markup import escape
+
+    return escape("".join(c if c.isprintable() else "?" for c in text))
+
+
+def estimand_rows(summary: dict[str, dict[str, object]]) -> list[list[str]]:
+    """One row per estimand: name, mean, sd, interval, meaning."""
+    rows = []
+    for name, values in summary.items():
+        mean, sd = float(values["mean"]), float(values["sd"])  # type: ignore[arg-type]
+        low, high = values["interval"]  # type: ignore[misc]
+        d = decimals_for(sd)
+        interval = f"{low:.{d}f} to {high:.{d}f}"
+        rows.append([name, f"{mean:.{d}f}", f"{sd:.{d}f}", interval, _MEANING.get(name, "")])
+    return rows
+
+
+def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+    """Print a table to standard output."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        *header, title=title or None, title_justify="left", box=box.SIMPLE, pad_edge=False
+    )
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False)
+    width = console.width if console.is_terminal else 120
+    console = Console(highlight=False, width=max(width, 80), file=click.get_text_stream("stdout"))
+    console.print(table)

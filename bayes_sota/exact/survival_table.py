@@ -1,0 +1,232 @@
+r"""Tables of P(X > x | S0 = k, theta) at a few counts x, for all k and theta that matter.
+
+The tables do not depend on the hyperparameters of P(theta): with the hat weights of a skill
+distribution every :math:`1 - H_k(1, x)` is one matrix product. Characteristic functions again
+(``dependence``), summed over the counts above x instead of inverted.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.exact.dependence import (
+    conditional_probabilities,
+    feasible_correlation,
+    log_characteristic_function,
+    reference_nodes,
+    tail_half_width,
+)
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["SurvivalTable", "lagrange_matrix", "skill_nodes", "survival_table"]
+
+_EXPONENT = 24.0  # frequencies with |phi| below exp(-24) are dropped
+_COARSE_SPACING = 0.33  # conditional standard errors
+STENCIL = 8  # points of local interpolation
+_SHIFT_REACH = 6.0  # standard deviations of S0 on each side
+_SKILL_REACH = 7.0  # conditional standard errors on each side
+
+
+@dataclass(frozen=True)
+class SurvivalTable:
+    """Survival functions at given counts.
+
+    Attributes
+    ----------
+    correlation : float
+        rho.
+    counts, weights : ndarray, shape (K,)
+        Nodes of S0 and their probabilities.
+    skills : ndarray, shape (N,)
+        Increasing skills.
+    survival : ndarray, shape (E, K, N)
+        ``P(X > edges[e] | S0 = counts[k], skills[i])``, decreasing in e and increasing in i.
+    """
+
+    correlation: float
+    counts: NDArray[np.int64]
+    weights: FloatArray
+    skills: FloatArray
+    survival: FloatArray
+
+    @cached_property
+    def smoothed(self) -> FloatArray:
+        """Nodal values minus a twelfth of their second differences.
+
+        A linear interpolant of a convex function is too high by h^2/12 times its second
+        derivative on average; the correction makes expectations fourth order in h.
+        """
+        s = self.survival.copy()
+        s[..., 1:-1] -= np.diff(self.survival, 2, axis=-1) / 12
+        return np.clip(s, 0.0, 1.0)
+
+    def ends(self) -> "SurvivalTable":
+        """The table at the first and the last edge only."""
+        return replace(self, survival=self.survival[[0, -1]])
+
+    def field_survival(self, weights: FloatArray) -> FloatArray:
+        r"""``1 - H_k(1, x)``, the mass of P(theta) times the probability of more than x.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (D, N)
+            Hat weights of D skill distributions on the skills of the table.
+
+        Returns
+        -------
+        ndarray, shape (E, K, D)
+        """
+        e, k, n = self.survival.shape
+        product = self.smoothed.reshape(e * k, n) @ weights.T
+        return np.clip(product.reshape(e, k, -1), 0.0, 1.0)
+
+
+def skill_nodes(
+    counts: tuple[int, int], n_test: int, correlations: FloatArray, refinement: float = 1.0
+) -> FloatArray:
+    """Skills between which a survival function at these counts goes from 0 to 1.
+
+    Equally spaced on the variance-stabilised scale, where one unit is a standard error.
+    """
+    rho_max, rho_min = float(correlations.max()), float(correlations.min())
+    reach = _SKILL_REACH * np.sqrt(1 - rho_min**2) + (_SHIFT_REACH + 0.5) * rho_max
+    spacing = 0.4 * max(np.sqrt(1 - rho_max**2), 0.05) / refinement
+    top = np.pi * np.sqrt(n_test)
+    centre = [2 * np.sqrt(n_test) * np.arcsin(np.sqrt(c / n_test)) for c in counts]
+    low = max(centre[0] - reach, 0.02 * top / n_test)
+    high = min(centre[1] + reach, top - 0.05 * spacing)
+    root = np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
+    return np.asarray(np.sin(root / (2 * np.sqrt(n_test))) ** 2)
+
+
+def survival_table(
+    edges: NDArray[np.int64],
+    n_test: int,
+    skills: FloatArray,
+    correlation: float,
+    reference_skill: float,
+    typical_tries: float,
+    refinement: float = 1.0,
+) -> SurvivalTable:
+    """Survival functions at the counts ``edges`` for one correlation.
+
+    Parameters
+    ----------
+    edges : ndarray of int64, shape (E,)
+        Increasing counts between -1 and ``n_test``.
+    n_test : int
+    skills : ndarray, shape (N,)
+    correlation, reference_skill : float
+    typical_tries : float
+        Sets the distance of the nodes of S0.
+    refinement : float
+        Nodes of S0 are this many times denser.
+    """
+    if correlation == 0:
+        counts, weights = np.zeros(1, np.int64), np.ones(1)
+    else:
+        gumbel = np.sqrt(1 - correlation**2) / np.sqrt(2 * np.log(typical_tries + 2))
+        step = min(1.2 * gumbel / correlation, 0.5) / refinement
+        nodes = reference_nodes(n_test, reference_skill, step, _SHIFT_REACH)
+        counts, weights = nodes.counts, nodes.weights
+    smooth = np.all(feasible_correlation(skills[[0, -1]], reference_skill) >= correlation)
+    coarse, interpolation = _coarsened(skills, n_test, correlation) if smooth else (skills, None)
+    a, b = conditional_probabilities(coarse, correlation, reference_skill)
+    survival = _survival(edges, n_test, counts, a, b)
+    if interpolation is not None:
+        survival = np.clip(survival @ interpolation, 0.0, 1.0)
+    return SurvivalTable(correlation, counts, weights, skills, survival)
+
+
+def _coarsened(
+    skills: FloatArray, n_test: int, correlation: float
+) -> tuple[FloatArray, FloatArray | None]:
+    """Skills a third of a conditional standard error apart, and the interpolation back.
+
+    Only where the correlation is nowhere capped: the cap is a kink.
+    """
+    root = 2 * np.sqrt(n_test) * np.arcsin(np.sqrt(skills))
+    spacing = _COARSE_SPACING * np.sqrt(1 - correlation**2)
+    count = int(np.ceil((root[-1] - root[0]) / spacing)) + 1
+    if count < STENCIL or count >= skills.size:
+        return skills, None
+    nodes = np.linspace(root[0], root[-1], count)
+    position = (root - root[0]) / (nodes[1] - nodes[0])
+    return np.sin(nodes / (2 * np.sqrt(n_test))) ** 2, lagrange_matrix(position, count)
+
+
+def lagrange_matrix(position: FloatArray, count: int, points: int = STENCIL) -> FloatArray:
+    """Interpolation from ``count`` equidistant nodes to fractional indices, shape (count, P).
+
+    Local polynomials through the nearest ``points`` nodes.
+    """
+    size = min(points, count)
+    first = np.clip(np.floor(position).astype(np.int64) - size // 2 + 1, 0, count - size)
+    matrix = np.zeros((count, position.size))
+    stencil = np.arange(size)
+    for j in range(size):
+        others = stencil[stencil != j]
+        factors = (position[:, None] - first[:, None] - others) / (j - others)
+        matrix[first + j, np.arange(position.size)] = factors.prod(axis=1)
+    return matrix
+
+
+def _survival(
+    edges: NDArray[np.int64], n_test: int, counts: NDArray[np.int64], a: FloatArray, b: FloatArray
+) -> FloatArray:
+    low, high = _window(n_test, counts, a, b)
+    size = high - low + 1
+    frequency = _frequencies(size, n_test, counts, a, b)
+    k, stride = float(counts[0]), float(counts[1] - counts[0]) if counts.size > 1 else 0.0
+    log_a = log_characteristic_function(a, frequency)
+    log_b = log_characteristic_function(b, frequency)
+    phase = 1j * frequency
+    current = np.exp(
+        k * log_a + (n_test - k) * log_b + phase * (k * a + (n_test - k) * b - low)[:, None]
+    )
+    ratio = np.exp(stride * (log_a - log_b + phase * (a - b)[:, None]))
+    kernel = _upper_sums(np.clip(edges - low, -1, size - 1), size, frequency)
+    survival = np.empty((edges.size, counts.size, a.size))
+    for row in range(counts.size):  # the exponent is linear in k: multiply, do not recompute
+        survival[:, row] = (current @ kernel).real.T
+        current *= ratio
+    return np.clip(survival, 0.0, 1.0)
+
+
+def _window(
+    n_test: int, counts: NDArray[np.int64], a: FloatArray, b: FloatArray
+) -> tuple[int, int]:
+    k = counts[[0, -1]].astype(np.float64)[:, None]
+    mean = k * a[[0, -1]] + (n_test - k) * b[[0, -1]]
+    variance = k * (a * (1 - a))[[0, -1]] + (n_test - k) * (b * (1 - b))[[0, -1]]
+    reach = tail_half_width(variance)
+    low = max(0, int(np.floor((mean - reach).min())))
+    return low, min(n_test, int(np.ceil((mean + reach).max())))
+
+
+def _frequencies(
+    size: int, n_test: int, counts: NDArray[np.int64], a: FloatArray, b: FloatArray
+) -> FloatArray:
+    frequency = 2 * np.pi * np.arange(size // 2 + 1) / size
+    k = counts[[0, -1]].astype(np.float64)[:, None]
+    variance = float((k * a * (1 - a) + (n_test - k) * b * (1 - b)).min())
+    alive = 2 * variance * np.sin(frequency / 2) ** 2 <= _EXPONENT
+    return frequency[: int(np.flatnonzero(alive)[-1]) + 1]
+
+
+def _upper_sums(
+    edges: NDArray[np.int64], size: int, frequency: FloatArray
+) -> NDArray[np.complex128]:
+    """Inverse transform summed over the counts above each edge, shape (F, E)."""
+    fold = np.full(frequency.size, 2.0)
+    fold[0] = 1.0
+    if frequency.size == size // 2 + 1 and size % 2 == 0:
+        fold[-1] = 1.0
+    terms = size - 1 - edges
+    t = frequency[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sums = np.exp(-1j * t * (edges + size) / 2) * np.sin(t * terms / 2) / np.sin(t / 2)
+    sums[0] = terms
+    return np.asarray(fold[:, None] * sums / size)

@@ -1,0 +1,70 @@
+"""Where a result comes from: seed, versions, hashes of data and model."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+from bayes_sota import __version__
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.priors import Priors
+from bayes_sota.schema import SCHEMA_VERSION
+
+__all__ = ["describe_provenance", "resolve_seed"]
+
+_PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
+
+
+def resolve_seed(
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None,
+) -> tuple[np.random.Generator, str]:
+    """Generator and its description; without a seed, one is drawn so that it can be reported.
+
+    Examples
+    --------
+    >>> resolve_seed(3)[1]
+    '3'
+    """
+    if isinstance(random_seed, np.random.Generator):
+        return random_seed, "generator"
+    if isinstance(random_seed, np.random.SeedSequence):
+        return np.random.default_rng(random_seed), f"seed sequence {random_seed.entropy}"
+    if random_seed is None:
+        random_seed = int(np.random.SeedSequence().generate_state(1)[0])
+    return np.random.default_rng(random_seed), str(random_seed)
+
+
+def describe_provenance(
+    boards: Sequence[Leaderboard],
+    priors: Priors,
+    *,
+    method: str,
+    seed: str,
+    model_name: str | None = None,
+    model_hash: str | None = None,
+) -> dict[str, str]:
+    """Attributes of a result, all of them strings that netCDF can hold."""
+    data = hashlib.sha256("".join(board.data_hash() for board in boards).encode()).hexdigest()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "method": method,
+        "model_name": model_name or "unnamed",
+        "model_hash": model_hash or hashlib.sha256(repr(priors).encode()).hexdigest()[:16],
+        "priors": repr(priors),
+        "skill_family": priors.skill.family,
+        "data_hash": data[:16],
+        "random_seed": seed,
+        "versions": ", ".join(f"{name} {_installed(name)}" for name in _PACKAGES),
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "inference_library": "bayes_sota",
+        "inference_library_version": __version__,
+    }
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"

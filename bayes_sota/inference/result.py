@@ -1,0 +1,131 @@
+"""The one shape of every result: arrays of draws -> DataTree in the schema of the package."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.errors import InputError
+from bayes_sota.skill_distributions import FloatArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["build_tree", "check_writable", "read_result", "save_result"]
+
+
+def build_tree(
+    groups: Mapping[str, Mapping[str, FloatArray]],
+    boards: Sequence[Leaderboard],
+    reference_skill: Sequence[float],
+    attributes: Mapping[str, str | float | int],
+) -> "xr.DataTree":
+    """DataTree from draws.
+
+    Parameters
+    ----------
+    groups : mapping of group -> mapping of name -> ndarray
+        Shapes (chain, draw) or (chain, draw, board). The dimension ``board`` is dropped where
+        there is one board only.
+    boards : sequence of Leaderboard
+    reference_skill : sequence of float
+        theta0 of each board.
+    attributes : mapping
+        Provenance, strings and numbers only.
+
+    Returns
+    -------
+    xarray.DataTree
+    """
+    import xarray as xr
+
+    names = [board.name for board in boards]
+    content = {group: _dataset(values, names) for group, values in groups.items() if values}
+    facts = {
+        "n_test": [board.n_test for board in boards],
+        "count_low": [board.counts[0] for board in boards],
+        "count_high": [board.counts[1] for board in boards],
+        "typical_tries": [board.typical_tries for board in boards],
+        "reference_skill": list(reference_skill),
+    }
+    maximum = {"observed_maximum": [board.maximum for board in boards]}
+    content["observed_data"] = _board_dataset(maximum, names)
+    content["constant_data"] = _board_dataset(facts, names)
+    tree = xr.DataTree.from_dict(content)
+    tree.attrs.update(attributes)
+    tree["posterior"].attrs.update(attributes)
+    return tree
+
+
+def _dataset(values: Mapping[str, FloatArray], names: list[str]) -> "xr.Dataset":
+    import xarray as xr
+
+    first = next(iter(values.values()))
+    coords: dict[str, object] = {
+        "chain": np.arange(first.shape[0]), "draw": np.arange(first.shape[1])
+    }
+    variables = {}
+    for name, array in values.items():
+        array = np.asarray(array, dtype=np.float64)
+        if array.ndim == 3 and len(names) == 1:
+            array = array[..., 0]
+        dims = ("chain", "draw", "board")[: array.ndim]
+        if array.ndim == 3:
+            coords["board"] = names
+        variables[name] = (dims, array)
+    return xr.Dataset(variables, coords=coords)
+
+
+def _board_dataset(values: Mapping[str, Sequence[float]], names: list[str]) -> "xr.Dataset":
+    import xarray as xr
+
+    if len(names) == 1:
+        return xr.Dataset({name: ((), value[0]) for name, value in values.items()})
+    return xr.Dataset(
+        {name: (("board",), list(value)) for name, value in values.items()}, {"board": names}
+    )
+
+
+def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
+    """Write a result to netCDF; the file appears whole or not at all.
+
+    Raises
+    ------
+    InputError
+        The path cannot be written.
+    """
+    target = Path(path)
+    check_writable(target)
+    with NamedTemporaryFile(dir=target.parent, suffix=".nc", delete=False) as handle:
+        temporary = Path(handle.name)
+    try:
+        tree.to_netcdf(temporary, engine="h5netcdf")
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target
+
+
+def check_writable(path: Path) -> None:
+    """Raise ``InputError`` unless a file can be made at ``path``."""
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a directory")
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: the directory {path.parent} does not exist")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"cannot write {path}: no permission to write in {path.parent}")
+
+
+def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
+    """Read a result that ``save_result`` wrote."""
+    import xarray as xr
+
+    target = Path(path)
+    if not target.is_file():
+        raise InputError(f"cannot read {target}: no such file")
+    with xr.open_datatree(target, engine="h5netcdf") as tree:
+        return tree.load()

@@ -1,0 +1,19 @@
+"""Published numbers and figures, computed again.
+
+Each number is judged as ``reproduced``, ``differs``, ``not verifiable`` or ``off``
+(``bayes_sota.reproduce.comparison``); only ``off`` is a defect. What is printed lives in
+``bayes_sota/published.json``, which ``tests/test_reproduce.py`` reads too.
+"""
+
+from bayes_sota.reproduce.comparison import Comparison, comparisons_to_frame
+from bayes_sota.reproduce.figures import figure_names, reproduce_figure
+from bayes_sota.reproduce.items import item_names, reproduce
+
+__all__ = [
+    "Comparison",
+    "comparisons_to_frame",
+    "figure_names",
+    "item_names",
+    "reproduce",
+    "reproduce_figure",
+]

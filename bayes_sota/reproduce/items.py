@@ -1,0 +1,67 @@
+"""Names of everything that can be computed again, and the call that does it."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from bayes_sota.errors import InputError
+from bayes_sota.reproduce import sample_maximum
+from bayes_sota.reproduce.comparison import Comparison
+from bayes_sota.reproduce.published_numbers import load_published
+
+__all__ = ["item_names", "reproduce"]
+
+Published = dict[str, Any]
+
+_SAMPLE_MAXIMUM: dict[str, Callable[[Published], list[Comparison]]] = {
+    "coin-flip": sample_maximum.compare_coin_flip,
+    "table-1": sample_maximum.compare_table_1,
+    "table-3": sample_maximum.compare_table_3,
+    "mania": sample_maximum.compare_mania,
+    "fixed-reference": sample_maximum.compare_fixed_reference,
+    "figure-2": sample_maximum.compare_figure_2,
+    "figure-3": sample_maximum.compare_figure_3,
+    "figure-4": sample_maximum.compare_figure_4,
+    "figure-5": sample_maximum.compare_figure_5,
+}
+
+
+def item_names() -> list[str]:
+    """Names that ``reproduce`` takes, in the order of the paper.
+
+    Examples
+    --------
+    >>> item_names()[:2]
+    ['coin-flip', 'table-1']
+    """
+    return list(_SAMPLE_MAXIMUM)
+
+
+def reproduce(items: Iterable[str] | None = None) -> list[Comparison]:
+    """Compute published numbers again and judge each.
+
+    Parameters
+    ----------
+    items : iterable of str, optional
+        Some of ``item_names()``. Default: all.
+
+    Returns
+    -------
+    list of Comparison
+        In the order of ``items``; a state of ``off`` is a defect of the package.
+
+    Raises
+    ------
+    InputError
+        A name that does not exist.
+
+    Examples
+    --------
+    >>> [one.state for one in reproduce(["mania"])]
+    ['differs', 'differs', 'reproduced']
+    """
+    names = item_names() if items is None else list(items)
+    for name in names:
+        if name not in _SAMPLE_MAXIMUM:
+            raise InputError(f"nothing to reproduce is named {name!r}: {', '.join(item_names())}")
+    published = load_published("sample_maximum")
+    return [one for name in names for one in _SAMPLE_MAXIMUM[name](published)]

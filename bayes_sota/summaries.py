@@ -1,0 +1,223 @@
+"""From a result to tables of estimands; no model and no plot here.
+
+Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the mean: for independent
+draws ``sd / sqrt(number of draws)``, else ArviZ's.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.errors import InputError
+from bayes_sota.schema import ESTIMANDS
+from bayes_sota.skill_distributions import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["diagnose", "estimand_summary", "probability_truly_better", "summarize"]
+
+_R_HAT, _ESS = 1.02, 400.0
+
+
+def estimand_summary(
+    tree: "xr.DataTree", name: str, prob: float = 0.95, board: int = 0
+) -> dict[str, Any]:
+    """Mean, median, sd, interval and mcse of one quantity.
+
+    Parameters
+    ----------
+    tree : DataTree
+        A result.
+    name : str
+        Variable of ``posterior`` or ``posterior_predictive``.
+    prob : float
+        Probability of the equal-tailed interval.
+    board : int
+        Which board, where there are several.
+    """
+    check_probability(prob)
+    values = draws_of(tree, name, board)
+    low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
+    return {
+        "mean": float(values.mean()),
+        "median": float(np.median(values)),
+        "sd": float(values.std(ddof=1)) if values.size > 1 else 0.0,
+        "interval": [float(low), float(high)],
+        "mcse": _mcse(tree, values),
+    }
+
+
+def summarize(
+    tree: "xr.DataTree", prob: float = 0.95, var_names: list[str] | None = None
+) -> "pd.DataFrame":
+    """Table of the estimands, one row per quantity (and board).
+
+    Parameters
+    ----------
+    tree : DataTree
+        A result.
+    prob : float
+        Probability of the equal-tailed interval.
+    var_names : list of str, optional
+        Default: the estimands of ``bayes_sota.schema.ESTIMANDS`` that the result holds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns mean, median, sd, lower, upper, mcse.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> bs.summarize(bs.estimate_sota(board, random_seed=0)).loc["theta_sota", "upper"] < 1
+    np.True_
+    """
+    import pandas as pd
+
+    names = [n for n in ESTIMANDS if _holds(tree, n)] if var_names is None else var_names
+    boards = board_names(tree)
+    rows = {}
+    for name in names:
+        shared = group_of(tree, name)[name].ndim == 2
+        for index, label in enumerate([""] if shared else boards):
+            row = estimand_summary(tree, name, prob, index)
+            row["lower"], row["upper"] = row.pop("interval")
+            rows[f"{name}[{label}]" if label and len(boards) > 1 else name] = row
+    columns = ["mean", "median", "sd", "lower", "upper", "mcse"]
+    return pd.DataFrame.from_dict(rows, orient="index")[columns]
+
+
+def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
+    """Whether the result can be trusted, and why not.
+
+    Returns
+    -------
+    dict
+        ``ok``, ``reasons``, and for dependent draws ``r_hat`` and ``ess_bulk`` of theta_sota.
+    """
+    reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
+    result: dict[str, Any] = {}
+    theta = tree["posterior"]["theta_sota"]
+    if not np.isfinite(theta.values).all():
+        reasons.append("theta_sota has draws that are not finite")
+    elif not int(tree.attrs.get("draws_are_independent", 0)):
+        import arviz as az
+
+        result["r_hat"] = float(np.max(az.rhat(theta.to_dataset(name="x"))["x"].values))
+        result["ess_bulk"] = float(np.min(az.ess(theta.to_dataset(name="x"))["x"].values))
+        if result["r_hat"] > _R_HAT:
+            reasons.append(f"r_hat of theta_sota is {result['r_hat']:.3f}, above {_R_HAT}")
+        if result["ess_bulk"] < _ESS:
+            reasons.append(f"bulk ESS of theta_sota is {result['ess_bulk']:.0f}, below {_ESS:.0f}")
+    for name in ("log_evidence", "epsilon", "grid_edge_probability", "divergences"):
+        if name in tree.attrs:
+            result[name] = tree.attrs[name]
+    return {"ok": not reasons, "reasons": reasons, **result}
+
+
+def probability_truly_better(
+    tree: "xr.DataTree", score: float, n_test: int, *, board: int = 0
+) -> float:
+    r"""Probability that a new classifier of a given score has a skill above theta_sota.
+
+    The new classifier is one more of the field, with skill drawn from P(theta), and got
+    ``score * n_test`` of ``n_test`` *other* items right. Given the hyperparameters of a draw its
+    skill has density proportional to :math:`\theta^x (1-\theta)^{n-x} p(\theta \mid \phi)`.
+
+    Parameters
+    ----------
+    tree : DataTree
+        A result whose skill family is that of its attribute ``priors``.
+    score : float
+        Accuracy of the new classifier.
+    n_test : int
+        Number of items that it was scored on.
+    board : int
+        Which board's theta_sota.
+
+    Returns
+    -------
+    float
+    """
+    if not 0 <= score <= 1:
+        hint = f"; in percent? then write {score / 100:g}" if 1 < score <= 100 else ""
+        raise InputError(f"a score is an accuracy in [0, 1], got {score:g}{hint}")
+    if n_test < 1:
+        raise InputError(f"n_test must be at least 1, got {n_test}")
+    family = str(tree.attrs.get("skill_family", "logit-normal"))
+    location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
+    theta = draws_of(tree, "theta_sota", board).ravel()
+    successes = round(score * n_test)
+    return float(np.mean(_posterior_above(family, location, spread, theta, successes, n_test)))
+
+
+def _posterior_above(
+    family: str,
+    location: FloatArray,
+    spread: FloatArray,
+    theta: FloatArray,
+    successes: int,
+    n_test: int,
+) -> FloatArray:
+    """Per draw, the posterior probability of a skill above ``theta``, on a grid of log odds."""
+    from bayes_sota.priors import SKILL_FAMILIES
+
+    centre = (successes + 0.5) / (n_test + 1)
+    width = 1 / np.sqrt((n_test + 2) * centre * (1 - centre))
+    u = np.log(centre / (1 - centre)) + width * np.linspace(-9, 9, 401)
+    log_skill, log_error = -np.logaddexp(0, -u), -np.logaddexp(0, u)
+    likelihood = successes * log_skill + (n_test - successes) * log_error
+    field = SKILL_FAMILIES[family]().distribution(location[:, None], spread[:, None])
+    coordinate = field.from_skill(np.exp(log_skill))
+    weight = -np.diff(field.sf(coordinate), axis=1)
+    middle = np.exp(likelihood - likelihood.max())
+    mass = weight * (middle[1:] + middle[:-1]) / 2
+    above = (u[1:] + u[:-1]) / 2 > np.log(theta / (1 - theta))[:, None]
+    total = mass.sum(axis=1)
+    share = np.divide((mass * above).sum(axis=1), total, where=total > 0, out=np.zeros_like(total))
+    return np.asarray(share)
+
+
+def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
+    """Draws of a variable, shape (chain, draw)."""
+    values = np.asarray(group_of(tree, name)[name].values, dtype=np.float64)
+    return values[..., board] if values.ndim == 3 else values
+
+
+def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
+    """The group that holds a variable."""
+    for group in ("posterior", "posterior_predictive"):
+        if group in tree.children and name in tree[group]:
+            return tree[group]
+    raise InputError(f"the result has no variable {name!r}")
+
+
+def _holds(tree: "xr.DataTree", name: str) -> bool:
+    return any(
+        group in tree.children and name in tree[group]
+        for group in ("posterior", "posterior_predictive")
+    )
+
+
+def board_names(tree: "xr.DataTree") -> list[str]:
+    """Names of the boards; one empty name where there is a single board."""
+    observed = tree["observed_data"]["observed_maximum"]
+    return [str(x) for x in observed["board"].values] if "board" in observed.dims else [""]
+
+
+def check_probability(prob: float) -> None:
+    """Raise ``InputError`` unless 0 < prob < 1."""
+    if not 0 < prob < 1:
+        hint = f"; in percent? then write {prob / 100:g}" if 1 < prob < 100 else ""
+        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}{hint}")
+
+
+def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
+    if int(tree.attrs.get("draws_are_independent", 0)):
+        return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
+    import arviz as az
+
+    return float(az.mcse(values))

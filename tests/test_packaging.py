@@ -1,0 +1,175 @@
+"""What is built holds everything, and works where nothing else is installed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+UV = os.environ.get("UV") or shutil.which("uv")
+MODELS = sorted(path.stem for path in (ROOT / "models").glob("*.toml"))
+
+pytestmark = pytest.mark.skipif(UV is None, reason="building and installing the wheel needs uv")
+
+
+def run(*command: str | Path, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run a command that knows nothing of the checkout and of this process's environment."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def build(source: Path, kind: str, out: Path) -> Path:
+    command = ("build", f"--{kind}", "--python", sys.executable, "--out-dir", out, source)
+    run(UV or "", *command, cwd=out.parent)
+    (built,) = (path for path in out.iterdir() if path.suffix in (".whl", ".gz"))
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT, "wheel", tmp_path_factory.mktemp("wheel") / "out")
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT, "sdist", tmp_path_factory.mktemp("sdist") / "out")
+
+
+def names_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def expected_in_wheel() -> set[str]:
+    """Every tracked kind of file of the package, and the models under the package."""
+    package = ROOT / "bayes_sota"
+    files = (p for p in package.rglob("*") if p.suffix in (".py", ".json", ".typed"))
+    kept = {p.relative_to(ROOT).as_posix() for p in files}
+    return kept | {f"bayes_sota/_models/{name}.toml" for name in MODELS}
+
+
+def test_wheel_holds_everything(wheel: Path) -> None:
+    names = names_in(wheel)
+    assert expected_in_wheel() <= names
+    assert "bayes_sota/py.typed" in names
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+def test_wheel_holds_the_published_numbers(wheel: Path) -> None:
+    if not (ROOT / "bayes_sota" / "published.json").is_file():
+        pytest.skip("the published numbers are not part of the package yet")
+    assert "bayes_sota/published.json" in names_in(wheel)
+
+
+def test_wheel_holds_nothing_else(wheel: Path) -> None:
+    rest = names_in(wheel) - expected_in_wheel()
+    assert not [name for name in rest if ".dist-info/" not in name]
+
+
+def test_sdist_holds_what_a_reader_needs(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    documents = ("README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "CONTRIBUTING.md")
+    assert {*documents, "SECURITY.md", "pyproject.toml", "tests/conftest.py"} <= names
+    assert {f"models/{name}.toml" for name in MODELS} <= names
+
+
+def test_sdist_builds_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path) -> None:
+    assert names_in(build(sdist, "wheel", tmp_path / "out")) == names_in(wheel)
+
+
+def pinned(directory: Path) -> Path:
+    """Constraints of the checkout, so that a release elsewhere does not change this test."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    path = directory / "constraints.txt"
+    path.write_text("\n".join(settings["tool"]["uv"]["constraint-dependencies"]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of the scripts of an empty environment that holds the wheel."""
+    place = tmp_path_factory.mktemp("installed")
+    venv = place / "venv"
+    run(UV or "", "venv", "--python", sys.executable, venv, cwd=place)
+    scripts = venv / ("Scripts" if os.name == "nt" else "bin")
+    install = ("pip", "install", "--python", scripts / "python", "-c", pinned(place), wheel)
+    run(UV or "", *install, cwd=place)
+    return scripts
+
+
+@pytest.mark.slow
+def test_installed_package_finds_its_models(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "import json, bayes_sota, bayes_sota.specification as s;"
+        "print(json.dumps([bayes_sota.__file__, s.model_names()]))"
+    )
+    file, names = json.loads(run(installed / "python", "-c", code, cwd=tmp_path).stdout)
+    assert ROOT not in Path(file).parents
+    assert names == MODELS
+
+
+@pytest.fixture
+def cli(installed: Path) -> Path:
+    pytest.importorskip("bayes_sota.cli")
+    return installed / "bayes-sota"
+
+
+@pytest.mark.slow
+def test_installed_command_tells_its_version(cli: Path, tmp_path: Path) -> None:
+    from bayes_sota import __version__
+
+    assert __version__ in run(cli, "--version", cwd=tmp_path).stdout
+
+
+@pytest.mark.slow
+def test_installed_command_lists_the_models(cli: Path, tmp_path: Path) -> None:
+    shown = run(cli, "models", cwd=tmp_path).stdout
+    assert all(name in shown for name in MODELS)
+    assert json.loads(run(cli, "models", "--json", cwd=tmp_path).stdout)["schema_version"]
+
+
+@pytest.mark.slow
+def test_installed_command_estimates_from_a_named_model(cli: Path, tmp_path: Path) -> None:
+    command = ("sota", "--model", "obesity-risk-maximum")
+    assert run(cli, *command, cwd=tmp_path).stdout
+    result = json.loads(run(cli, *command, "--json", "--seed", "1", cwd=tmp_path).stdout)
+    assert (result["n_test"], result["n_classifiers"]) == (11_072, 3_558)
+    assert result["observed_maximum"] == pytest.approx(0.91157, abs=1e-4)
+    low, high = result["theta_sota"]["interval"]
+    assert 0.900 < low < result["theta_sota"]["mean"] < high < 0.920
+    assert result["diagnostics"]["ok"]
+    assert result["seed"] == 1
+
+
+@pytest.mark.slow
+def test_installed_command_refuses_an_unknown_model(cli: Path, tmp_path: Path) -> None:
+    done = run(cli, "sota", "--model", "no-such-model", cwd=tmp_path, code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_installed_demo_leaves_its_files(cli: Path, tmp_path: Path) -> None:
+    assert run(cli, "demo", cwd=tmp_path).stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["bayes-sota-demo"]
+    written = {path.suffix for path in (tmp_path / "bayes-sota-demo").iterdir()}
+    assert ".nc" in written
+    assert written & {".png", ".svg", ".pdf"}

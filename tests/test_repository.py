@@ -1,0 +1,111 @@
+"""Rules for the files themselves: nothing in them holds on one machine only."""
+
+import ast
+import re
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+THIS = Path(__file__).resolve()
+TEXT = {".py", ".toml", ".md", ".cff", ".json", ".ipynb", ".cfg", ".txt", ".yml", ".yaml", ""}
+
+# Written in pieces, so that the rules do not catch themselves.
+FORBIDDEN = {
+    "absolute path of a machine": r"(?<![\w./:])/(work|root|home|Users|tmp|opt|mnt)/\w",
+    "package registry": r"(pypi|pythonhosted)\.org|(registry\.)?npmjs\.(org|com)",
+    "unsafe reading": r"\b(pickle|dill|joblib)\.loads?\(|\ballow_pickle=True|(?<![\w.])eval\(",
+}
+NEIGHBOUR = ".." + "/shared"
+FAMILY_NAMES = {"utils", "helpers", "common", "misc"}
+
+
+def repository_files() -> list[Path]:
+    """Files that git tracks or would track; of an unpacked archive, all of them."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        paths = [path for path in ROOT.rglob("*") if ".venv" not in path.parts]
+    return sorted(path for path in paths if path.is_file() and path.suffix in TEXT)
+
+
+FILES = repository_files()
+SCRIPT = ROOT / ".ci" / "run"
+checkout_only = pytest.mark.skipif(not SCRIPT.is_file(), reason="an unpacked archive has no .ci")
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("rule", FORBIDDEN)
+def test_no_file_breaks_a_rule(rule: str) -> None:
+    pattern = re.compile(FORBIDDEN[rule])
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in FILES
+        if path != THIS
+        for number, line in enumerate(read(path).splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ("absolute path of a machine", 'open("/ho' + 'me/someone/board.csv")'),
+        ("package registry", "index = https://py" + "pi.org/simple"),
+        ("unsafe reading", "data = pickle" + ".load(file)"),
+        ("unsafe reading", "value = ev" + "al(text)"),
+    ],
+)
+def test_the_rules_see_what_they_forbid(rule: str, line: str) -> None:
+    assert re.search(FORBIDDEN[rule], line)
+
+
+@checkout_only
+def test_only_the_continuous_integration_knows_its_neighbour() -> None:
+    found = [path for path in FILES if NEIGHBOUR in read(path)]
+    assert found == [SCRIPT]
+
+
+def test_no_module_is_a_drawer_for_everything() -> None:
+    assert [path for path in FILES if path.stem in FAMILY_NAMES] == []
+
+
+def test_every_module_says_what_holds_in_it() -> None:
+    modules = (path for path in (ROOT / "bayes_sota").rglob("*.py") if read(path).strip())
+    assert [path for path in modules if not ast.get_docstring(ast.parse(read(path)))] == []
+
+
+@checkout_only
+def test_the_script_of_the_continuous_integration_is_executable() -> None:
+    assert SCRIPT.stat().st_mode & stat.S_IXUSR
+    assert subprocess.run(["bash", "-n", SCRIPT], check=False).returncode == 0
+
+
+def test_versions_agree() -> None:
+    from bayes_sota import __version__
+
+    assert f"\nversion: {__version__}\n" in read(ROOT / "CITATION.cff")
+    assert f"\n## {__version__} - " in read(ROOT / "CHANGELOG.md")
+
+
+def test_python_versions_agree() -> None:
+    versions = read(ROOT / ".python-version").split()
+    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+    assert project["requires-python"] == f">={min(versions)}"
+    shown = [c.rpartition(" ")[2] for c in project["classifiers"] if "Python :: 3" in c]
+    assert sorted(shown) == sorted(versions)
+
+
+def test_the_licence_is_whole() -> None:
+    licence = read(ROOT / "LICENSE")
+    assert "Apache License" in licence[:200]
+    assert "END OF TERMS AND CONDITIONS" in licence

@@ -1,0 +1,78 @@
+"""Names in results are public: a change here is a change for every reader of saved files."""
+
+from bayes_sota import schema
+
+
+def test_schema_version() -> None:
+    assert schema.SCHEMA_VERSION == "1"
+
+
+def test_groups() -> None:
+    assert schema.GROUPS == (
+        "posterior",
+        "prior",
+        "posterior_predictive",
+        "prior_predictive",
+        "sample_stats",
+        "log_likelihood",
+        "log_prior",
+        "observed_data",
+        "constant_data",
+    )
+
+
+def test_dimensions() -> None:
+    assert schema.DIMENSIONS == (
+        "chain",
+        "draw",
+        "board",
+        "classifier",
+        "player",
+        "round",
+        "item",
+    )
+
+
+def test_variables() -> None:
+    assert list(schema.VARIABLES) == [
+        "location",
+        "spread",
+        "rho",
+        "n_classifiers",
+        "shift",
+        "theta_sota",
+        "expected_sota",
+        "winner_skill",
+        "winner_new_score",
+        "best_new_score",
+        "observed_maximum",
+        "multiplicity_bias",
+        "skill",
+        "p_false",
+        "epp",
+        "win_probability",
+        "p_best",
+        "rank",
+    ]
+    assert all(schema.VARIABLES.values())
+
+
+def test_attributes() -> None:
+    assert schema.ATTRIBUTES == (
+        "schema_version",
+        "method",
+        "model_name",
+        "model_hash",
+        "data_hash",
+        "random_seed",
+        "versions",
+        "created_at",
+        "inference_library",
+        "inference_library_version",
+    )
+
+
+def test_names_are_identifiers() -> None:
+    names = [*schema.GROUPS, *schema.DIMENSIONS, *schema.VARIABLES, *schema.ATTRIBUTES]
+    assert len(names) == len(set(names))
+    assert all(name.isidentifier() for name in names)
