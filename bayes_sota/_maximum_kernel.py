@@ -14,11 +14,19 @@ import numpy as np
 __all__ = ["BETA", "LOGIT_NORMAL", "UNIFORM", "run_accepted_winners", "run_fields"]
 
 LOGIT_NORMAL, UNIFORM, BETA = 0, 1, 2  # codes of the skill families
+_GAUSS_LEGENDRE = tuple(
+    (float(x), float(w)) for x, w in zip(*np.polynomial.legendre.leggauss(12), strict=True)
+)
 _MAX_TILT = 40.0  # exp(40) successes per failure: as good as the unbounded tilt
 
 
 def _njit(function: Any) -> Any:
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+@_njit
+def _expit(x: float) -> Any:
+    return 1 / (1 + math.exp(-x))
 
 
 @_njit
@@ -91,62 +99,86 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 @_njit
 def beta_tails(a: float, b: float, x: float, y: float) -> Any:
-    """Upper tail, lower tail and density of Beta(a, b) at ``x = 1 - y``."""
-    log_front = (
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(y)
-    )
-    front = math.exp(log_front)
-    density = front / (x * y)
+    """Upper and lower tail of Beta(a, b) at ``x = 1 - y``, the smaller one without cancellation."""
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    front = math.exp(a * math.log(x) + b * math.log(y) - log_beta)
     if x < (a + 1) / (a + b + 2):
         lower = front * _beta_fraction(a, b, x) / a
-        return 1 - lower, lower, density
+        return 1 - lower, lower
     upper = front * _beta_fraction(b, a, y) / b
-    return upper, 1 - upper, density
+    return upper, 1 - upper
 
 
 @_njit
-def _beta_below(a: float, b: float, log_odds: float, tail: float, rest: float) -> float:
-    """Log odds at which the upper tail is ``tail``, searched downwards from ``log_odds``.
+def _log_odds_density(a: float, b: float, log_beta: float, c: float) -> Any:
+    """Density of the log odds of a Beta(a, b) variable."""
+    small = math.log1p(math.exp(-abs(c)))
+    return math.exp(-a * (small + max(-c, 0.0)) - b * (small + max(c, 0.0)) - log_beta)
 
-    Newton's method on the logarithm of the smaller tail, kept inside a bracket.
-    """
-    low, high, c = -745.0, log_odds, log_odds
-    for _ in range(200):
-        x, y = 1 / (1 + math.exp(-c)), 1 / (1 + math.exp(c))
-        upper, lower, density = beta_tails(a, b, x, y)
-        slope = density * x * y
-        if tail < rest:
-            step = (math.log(upper) - math.log(tail)) * upper / slope
-            too_high = upper < tail
-        else:
-            step = (math.log(rest) - math.log(lower)) * lower / slope
-            too_high = lower > rest
+
+@_njit
+def _beta_bisection(a: float, b: float, high: float, tail: float, rest: float) -> float:
+    """Log odds below ``high`` at which the upper tail is ``tail``."""
+    low = high - 1.0
+    while low > -700 and beta_tails(a, b, _expit(low), _expit(-low))[0] < tail:
+        low -= 2 * (high - low)
+    low = max(low, -700.0)
+    for _ in range(80):
+        c = 0.5 * (low + high)
+        upper, lower = beta_tails(a, b, _expit(c), _expit(-c))
+        too_high = upper < tail if tail < rest else lower > rest
         if too_high:
             high = c
         else:
             low = c
+        if high - low < 1e-13 * (1 + abs(c)):
+            break
+    return 0.5 * (low + high)
+
+
+@_njit
+def beta_below(
+    a: float, b: float, log_odds: float, mass: float, tail: float, rest: float
+) -> float:
+    """Log odds below ``log_odds`` such that ``mass`` lies between, and the upper tail is ``tail``.
+
+    Newton's method with the mass between by Gauss-Legendre: a step down the order statistics is
+    short. A long one is left to bisection with the incomplete beta function.
+    """
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    sd = min(math.sqrt(1 / a + 1 / b), 1.5)
+    c, between = log_odds, 0.0
+    for _ in range(12):
+        step = (between - mass) / _log_odds_density(a, b, log_beta, c)
         c += step
-        if not (low < c < high):  # also where the slope is zero or nothing is finite
-            c = max(0.5 * (low + high), high - 4.0 / min(1.0, math.sqrt(a + b)))
-            step = high - low
-        if abs(step) < 1e-7 * min(1.0, slope):  # quadratic convergence: the next one is rounding
+        if not (log_odds - 2 * sd < c <= log_odds):
+            break
+        if abs(step) < 1e-7 * sd:  # quadratic convergence: the next step would be rounding
             return c
-    return c
+        half = 0.5 * (log_odds - c)
+        between = 0.0
+        for node, weight in _GAUSS_LEGENDRE:
+            inner = c + half * (1 + node)
+            between += half * weight * _log_odds_density(a, b, log_beta, inner)
+    return _beta_bisection(a, b, log_odds, tail, rest)
 
 
 @_njit
 def _skill_below(
-    family: int, p: float, q: float, log_odds: float, tail: float, rest: float
+    family: int, p: float, q: float, log_odds: float, mass: float, tail: float, rest: float
 ) -> Any:
-    """Skill, its complement and its log odds (Beta only) at an upper tail of P(theta)."""
+    """Skill, its complement and its log odds (Beta only) at an upper tail of P(theta).
+
+    ``log_odds`` is where the tail was smaller by ``mass``.
+    """
     if family == LOGIT_NORMAL:
         c = p + q * upper_normal_quantile(tail, rest)
-        return 1 / (1 + math.exp(-c)), 1 / (1 + math.exp(c)), c
+        return _expit(c), _expit(-c), c
     if family == UNIFORM:
         skill = q - tail * (q - p) if tail < rest else p + rest * (q - p)
         return skill, 1 - skill, 0.0
-    c = _beta_below(p, q, log_odds, tail, rest)
-    return 1 / (1 + math.exp(-c)), 1 / (1 + math.exp(c)), c
+    c = beta_below(p, q, log_odds, mass, tail, rest)
+    return _expit(c), _expit(-c), c
 
 
 @_njit
@@ -158,8 +190,7 @@ def _tails(family: int, p: float, q: float, skill: float, error: float) -> Any:
     if family == UNIFORM:
         upper = min(max((q - skill) / (q - p), 0.0), 1.0)
         return upper, 1 - upper
-    upper, lower, _ = beta_tails(p, q, skill, error)
-    return upper, lower
+    return beta_tails(p, q, skill, error)
 
 
 @_njit
@@ -262,9 +293,10 @@ def _best_of_field(
             jump = 1 + int(skipped)
         drop = _beta_drop(rng, jump, left)
         left -= jump
-        upper += lower * drop
+        mass = lower * drop
+        upper += mass
         lower *= 1 - drop
-        skill, error, c = _skill_below(family, p, q, c, upper, lower)
+        skill, error, c = _skill_below(family, p, q, c, mass, upper, lower)
         a, b = _conditional(skill, error, rho, odds)
         if s > 0:
             ratio = _log_bound(a, b, k, rest, s, target) - log_bound

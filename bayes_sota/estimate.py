@@ -96,8 +96,8 @@ def estimate_sota(
     if chosen == "nuts":
         from bayes_sota.inference.nuts import sample_nuts
 
-        sampler = {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-        return sample_nuts(boards, spec.priors, **settings, **sampler)
+        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
+        return sample_nuts(boards, spec.priors, **settings)
     from bayes_sota.inference.abc_route import sample_abc
 
     return sample_abc(boards, spec.priors, **settings)

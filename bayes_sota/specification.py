@@ -24,7 +24,6 @@ from bayes_sota.priors import (
     CorrelationPrior,
     FixedCorrelation,
     Priors,
-    SkillPrior,
 )
 from bayes_sota.toml_table import TomlTable, is_whole, located, parse_toml, read_text
 

@@ -142,9 +142,7 @@ def probability_truly_better(
     -------
     float
     """
-    if not 0 <= score <= 1:
-        hint = f"; in percent? then write {score / 100:g}" if 1 < score <= 100 else ""
-        raise InputError(f"a score is an accuracy in [0, 1], got {score:g}{hint}")
+    check_score(score)
     if n_test < 1:
         raise InputError(f"n_test must be at least 1, got {n_test}")
     family = str(tree.attrs.get("skill_family", "logit-normal"))
@@ -213,6 +211,13 @@ def check_probability(prob: float) -> None:
     if not 0 < prob < 1:
         hint = f"; in percent? then write {prob / 100:g}" if 1 < prob < 100 else ""
         raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}{hint}")
+
+
+def check_score(score: float) -> None:
+    """Raise ``InputError`` unless ``score`` is an accuracy in [0, 1]."""
+    if not 0 <= score <= 1:
+        hint = f"; in percent? then write {score / 100:g}" if 1 < score <= 100 else ""
+        raise InputError(f"a score is an accuracy in [0, 1], got {score:g}{hint}")
 
 
 def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:

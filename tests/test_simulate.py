@@ -159,20 +159,21 @@ def test_normal_quantile_agrees_with_scipy():
 
 @pytest.mark.parametrize(("a", "b"), [(2.0, 3.0), (200.0, 20.0), (1e5, 2e4), (0.3, 0.4)])
 def test_beta_functions_agree_with_scipy(a, b):
-    from bayes_sota._maximum_kernel import _beta_below, beta_tails
+    from bayes_sota._maximum_kernel import beta_below, beta_tails
 
     for x in (0.01, 0.5, 0.83, 0.999):
-        upper, lower, density = beta_tails(a, b, x, 1 - x)
-        expected = special.betaincc(a, b, x), special.betainc(a, b, x), stats.beta.pdf(x, a, b)
-        np.testing.assert_allclose((upper, lower, density), expected, rtol=2e-9, atol=1e-13)
-    for tail in (1e-6, 0.01, 0.5, 0.9, 0.99999):
-        log_odds = _beta_below(a, b, 35.0, tail, 1 - tail)
+        expected = special.betaincc(a, b, x), special.betainc(a, b, x)
+        np.testing.assert_allclose(beta_tails(a, b, x, 1 - x), expected, rtol=2e-9, atol=1e-13)
+    start, above = 35.0, 0.0  # far above, then short steps down from one quantile to the next
+    for tail in (1e-6, 0.01, 0.012, 0.05, 0.5, 0.52, 0.9, 0.99999):
+        log_odds = beta_below(a, b, start, tail - above, tail, 1 - tail)
         expected = (  # the end near zero: SciPy's answer near one is rounded
             -special.logit(special.betaincinv(b, a, tail))
             if tail < 0.5
             else special.logit(special.betaincinv(a, b, 1 - tail))
         )
         assert log_odds == pytest.approx(expected, rel=1e-7)
+        start, above = log_odds, tail
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     _make_directory(output_dir)
     check_writable(output_dir / "obesity-risk.nc")
     seed = 20_240_229 if seed is None else seed
-    examples = {name: load_example(name) for name in ("obesity-risk", "obesity-risk-paper", "cassava")}
+    names = ("obesity-risk", "obesity-risk-paper", "cassava")
+    examples = {name: load_example(name) for name in names}
     trees: dict[str, tuple[Example, xr.DataTree]] = {}
     for name, example in examples.items():
         _note(quiet or as_json, f"{name}: exact posterior")
@@ -82,7 +83,7 @@ def _write(
     directory: Path, trees: dict[str, tuple["Example", "xr.DataTree"]], sensitivity: Any
 ) -> list[Path]:
     from bayes_sota.inference.result import save_result
-    from bayes_sota.plots import save_figure
+    from bayes_sota.plots.save import save_figure
     from bayes_sota.plots.prior_predictive import plot_prior_predictive
     from bayes_sota.plots.sensitivity import plot_sensitivity
     from bayes_sota.plots.sota import plot_sota
@@ -118,10 +119,10 @@ def _echo(
         r, theta = results[name], results[name]["theta_sota"]
         d = decimals_for(theta["sd"])
         low, high = theta["interval"]
-        rows.append([
-            label, f"{r['observed_maximum']:g}", f"{r['n_test']:,}", f"{theta['mean']:.{d}f}",
-            f"{theta['sd']:.{d}f}", f"{low:.{d}f} to {high:.{d}f}", f"{r['winner_skill']['mean']:.{d}f}",
-        ])
+        board = [label, f"{r['observed_maximum']:g}", f"{r['n_test']:,}"]
+        numbers = [f"{x:.{d}f}" for x in (theta["mean"], theta["sd"])]
+        winner = f"{r['winner_skill']['mean']:.{d}f}"
+        rows.append([*board, *numbers, f"{low:.{d}f} to {high:.{d}f}", winner])
     header = ["board", "best score", "items", "theta_sota", "sd", f"{prob:.0%} interval", "winner"]
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")
     click.echo(_reading(results, examples))
@@ -132,12 +133,13 @@ def _reading(results: dict[str, dict[str, Any]], examples: dict[str, "Example"])
     lead = results["obesity-risk"]
     low, high = lead["theta_sota"]["interval"]
     cassava = examples["cassava"]
+    gap = float(cassava.maximum) - float(cassava.runner_up)
     return (
         f"The best of {lead['n_classifiers']:,} teams scored {lead['observed_maximum']:g} on "
         f"{lead['n_test']:,} items. The data support a best skill\nbetween {low:.4f} and {high:.4f}; "
         f"the team that won is expected to score {lead['winner_new_score']['mean']:.4f} on fresh "
-        f"items.\nCassava's winner stood {float(cassava.maximum) - float(cassava.runner_up):.4f} above "
-        f"the second ({cassava.runner_up}): a maximum alone cannot show that; it takes the whole board."
+        f"items.\nCassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a maximum "
+        f"alone cannot show that;\nit takes the whole board."
     )
 
 

@@ -33,8 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
-    # PyMC announces its work on standard error; diagnostics are reported by the commands instead.
-    logging.getLogger("pymc").setLevel(logging.ERROR)
+    # PyMC announces its work on standard error unless logging is set up; the commands report
+    # diagnostics themselves.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         result = cli.main(args=arguments, prog_name="bayes-sota", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -1,5 +1,7 @@
 """``bayes-sota maximum``: the exact law of the best observed score. Imports NumPy only."""
 
+from typing import Any
+
 import click
 
 from bayes_sota.cli.options import echo_json, interval_option, output_options
@@ -49,9 +51,9 @@ def maximum(
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     rho = chosen_correlation(correlation, pairwise_correlation)
-    skill = theta if uniform is None else Uniform(*_fractions(uniform))
+    skill: Any = theta if uniform is None else Uniform(*_fractions(uniform))
     law = maximum_law(
-        n_test=n_test, n_classifiers=classifiers, skill=skill,  # type: ignore[arg-type]
+        n_test=n_test, n_classifiers=classifiers, skill=skill,
         correlation=0.0 if rho is None else rho, reference_skill=reference_skill,
     )
     result = {
@@ -93,8 +95,8 @@ def _fractions(values: tuple[float, float]) -> tuple[float, float]:
     return values
 
 
-def _sentence(result: dict[str, object]) -> str:
-    low, high = result["interval"]  # type: ignore[misc]
+def _sentence(result: dict[str, Any]) -> str:
+    low, high = result["interval"]
     return (
         f"skill of the best classifier (theta_sota)   {result['theta_sota']:.6f}\n"
         f"expected best score of {result['n_classifiers']:,} classifiers"

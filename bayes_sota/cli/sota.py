@@ -50,6 +50,11 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     "--reference-skill", type=float, default=None, help="theta0; default the observed maximum."
 )
 @click.option("--new-n-test", type=int, default=None, help="Items of the fresh test set.")
+@click.option(
+    "--new-score", type=float, default=None,
+    help="Probability that a new classifier with this score on --new-n-test other items is "
+    "truly better.",
+)
 @click.option("--draws", type=int, default=None, help="Posterior draws per chain.")
 @click.option("--chains", type=int, default=None, help="Chains.")
 @click.option("--cores", type=int, default=None, help="Processes (abc, nuts).")
@@ -69,6 +74,7 @@ def sota(
     pairwise_correlation: float | None,
     reference_skill: float | None,
     new_n_test: int | None,
+    new_score: float | None,
     draws: int | None,
     chains: int | None,
     cores: int | None,
@@ -86,9 +92,11 @@ def sota(
     """
     from bayes_sota.estimate import estimate_sota
     from bayes_sota.inference.result import check_writable, save_result
-    from bayes_sota.summaries import check_probability
+    from bayes_sota.summaries import check_probability, check_score, probability_truly_better
 
     check_probability(prob)
+    if new_score is not None:
+        check_score(new_score)
     if output is not None:
         check_writable(output)
     if new_n_test is not None and new_n_test < 1:
@@ -103,7 +111,11 @@ def sota(
     if output is not None:
         save_result(tree, output)
     rows = [] if no_sensitivity else _sensitivity(boards, spec, reference_skill, prob)
-    return echo_result(tree, boards, rows, prob, as_json, quiet)
+    result = result_of(tree, boards, rows, prob)
+    if new_score is not None:
+        items = new_n_test or boards[0].n_test
+        result["p_new_truly_better"] = probability_truly_better(tree, new_score, items)
+    return echo_result(result, tree, boards, rows, as_json, quiet)
 
 
 def _specification(model: str | None, rho: float | None) -> "ModelSpecification":
@@ -207,7 +219,8 @@ def _board_result(
 def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        entry = {"value": row["value"], "mean": row["mean"], "interval": [row["lower"], row["upper"]]}
+        interval = [row["lower"], row["upper"]]
+        entry = {"value": row["value"], "mean": row["mean"], "interval": interval}
         grouped.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
     return grouped
 
@@ -217,24 +230,27 @@ def _seed(text: str) -> int | str:
 
 
 def echo_result(
+    result: dict[str, Any],
     tree: "xr.DataTree",
     boards: tuple["Leaderboard", ...],
     sensitivity: list[dict[str, Any]],
-    prob: float,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """Print a result; exit code 0 where it can be trusted and 1 where it cannot."""
-    result = result_of(tree, boards, sensitivity, prob)
+    prob = result["prob"]
     if as_json:
         echo_json(result)
     else:
         for index, board in enumerate(boards):
             _echo_board(tree, board, index, prob)
         _echo_sensitivity(sensitivity, prob)
+        if "p_new_truly_better" in result:
+            click.echo(f"P(new classifier is truly better) {result['p_new_truly_better']:.3f}")
     diagnostics = result["diagnostics"]
     if not quiet and not as_json:
-        click.echo(f"method {result['method']}, model {clean(result['model'])}, seed {result['seed']}")
+        model, seed = clean(result["model"]), result["seed"]
+        click.echo(f"method {result['method']}, model {model}, seed {seed}")
     if diagnostics["ok"]:
         return 0
     click.echo("warning: not to be trusted: " + "; ".join(diagnostics["reasons"]), err=True)
@@ -246,7 +262,7 @@ def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: flo
 
     names = (*_ESTIMANDS, "multiplicity_bias")
     summary = {name: estimand_summary(tree, name, prob, index) for name in names}
-    tries = f"{board.n_classifiers:,}" if board.n_classifiers else f"{board.typical_tries:,.0f} or so"
+    tries = f"{board.typical_tries:,.0f}" + ("" if board.n_classifiers else " or so")
     title = (
         f"{clean(board.name)}: best score {board.maximum:g} of {tries} classifiers on "
         f"{board.n_test:,} items"

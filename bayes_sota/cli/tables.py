@@ -1,8 +1,9 @@
 """Short tables for people, numbers rounded to what they support."""
 
+import sys
 from collections.abc import Sequence
+from typing import Any
 
-import click
 import numpy as np
 
 __all__ = ["clean", "decimals_for", "echo_table", "estimand_rows"]
@@ -31,12 +32,12 @@ def clean(text: str) -> str:
     return escape("".join(c if c.isprintable() else "?" for c in text))
 
 
-def estimand_rows(summary: dict[str, dict[str, object]]) -> list[list[str]]:
+def estimand_rows(summary: dict[str, dict[str, Any]]) -> list[list[str]]:
     """One row per estimand: name, mean, sd, interval, meaning."""
     rows = []
     for name, values in summary.items():
-        mean, sd = float(values["mean"]), float(values["sd"])  # type: ignore[arg-type]
-        low, high = values["interval"]  # type: ignore[misc]
+        mean, sd = float(values["mean"]), float(values["sd"])
+        low, high = values["interval"]
         d = decimals_for(sd)
         interval = f"{low:.{d}f} to {high:.{d}f}"
         rows.append([name, f"{mean:.{d}f}", f"{sd:.{d}f}", interval, _MEANING.get(name, "")])
@@ -56,5 +57,5 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str 
         table.add_row(*row)
     console = Console(highlight=False)
     width = console.width if console.is_terminal else 120
-    console = Console(highlight=False, width=max(width, 80), file=click.get_text_stream("stdout"))
+    console = Console(highlight=False, width=max(width, 80), file=sys.stdout)
     console.print(table)

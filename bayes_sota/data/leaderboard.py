@@ -159,7 +159,7 @@ def _parse_score(maximum: float | str | Decimal) -> tuple[Decimal, int]:
         raise InputError(f"the maximum is an accuracy in [0, 1], got {maximum}{hint}")
     exponent = score.as_tuple().exponent
     digits = max(0, -exponent) if isinstance(exponent, int) else 0
-    return score, digits
+    return score, digits or _EXACT_DECIMALS  # 0 and 1 without digits are exact
 
 
 def _count_interval(

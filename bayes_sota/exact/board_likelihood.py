@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.exact.field_draws import CellLaw, TestSet, draw_counts, walk_down
-from bayes_sota.exact.survival_table import SurvivalTable, skill_nodes, survival_table
+from bayes_sota.exact.survival_table import (
+    NOISE,
+    SurvivalTable,
+    skill_nodes,
+    survival_table,
+)
 from bayes_sota.priors import TriesPrior
 from bayes_sota.skill_distributions import (
     FloatArray,
@@ -41,6 +46,7 @@ class FieldDraws:
     shift: FloatArray
     n_classifiers: FloatArray
     log_likelihood: FloatArray
+    beyond_tables: NDArray[np.bool_]  # the draw rests on what lies outside the tables
 
 
 def default_reference_skill(board: Leaderboard) -> float:
@@ -95,11 +101,14 @@ class BoardLikelihood:
         """Log likelihood at the r-th correlation for hat weights (D, N), shape (D,)."""
         table = self.end_tables[r]
         log_h = np.log1p(-np.minimum(table.field_survival(weights), 1 - 1e-16))
-        total = np.zeros(weights.shape[0])
+        total = np.full(weights.shape[0], -np.inf)
         for m, weight in zip(self.tries, self.tries_weights, strict=True):
-            total += weight * (table.weights @ _power_difference(log_h[1], log_h[0], m))
-        with np.errstate(divide="ignore"):
-            return np.log(total)
+            peak = m * log_h[1].max(axis=0)  # H^m underflows where a level is far too high
+            power = _power_difference(log_h[1], log_h[0], m, peak)
+            with np.errstate(divide="ignore"):
+                log_sum = peak + np.log(weight * (table.weights @ power))
+            total = np.logaddexp(total, log_sum)
+        return total
 
     def draw(
         self,
@@ -134,6 +143,7 @@ class BoardLikelihood:
         return FieldDraws(
             np.maximum.reduce([winner, *best]), winner, new / new_n_test, new_best / new_n_test,
             self._shift(rng, r, k), m.astype(np.float64), log_likelihood,
+            self._beyond_tables(r, k, m, winner, log_likelihood),
         )
 
     def _draw_latent(
@@ -176,6 +186,22 @@ class BoardLikelihood:
             high[rows] = survival[part[rows] + 1, k[rows]]
         return low, high
 
+    def _beyond_tables(
+        self,
+        r: NDArray[np.int64],
+        k: NDArray[np.int64],
+        m: NDArray[np.int64],
+        winner: FloatArray,
+        log_likelihood: FloatArray,
+    ) -> NDArray[np.bool_]:
+        """Draws at an end of the nodes of S0 or of skill, or made of round-off."""
+        counts = [table.counts for table in self.tables]
+        first = np.array([0 < c[0] for c in counts])[r] & (k == 0)
+        sizes = np.array([c.size for c in counts])[r]
+        last = np.array([0 < c[-1] < self.board.n_test for c in counts])[r] & (k == sizes - 1)
+        low = (winner < self.skills[0]) & (self.edges[0] >= 0)
+        return first | last | low | (log_likelihood < np.log(1e3 * NOISE * m))
+
     def _shift(
         self, rng: np.random.Generator, r: NDArray[np.int64], k: NDArray[np.int64]
     ) -> FloatArray:
@@ -195,9 +221,11 @@ class BoardLikelihood:
         return shift
 
 
-def _power_difference(upper: FloatArray, lower: FloatArray, m: float) -> FloatArray:
-    """``exp(m upper) - exp(m lower)`` for log probabilities ``upper >= lower``."""
-    return np.exp(m * upper) * -np.expm1(np.minimum(m * (lower - upper), 0.0))
+def _power_difference(
+    upper: FloatArray, lower: FloatArray, m: float, peak: FloatArray | float = 0.0
+) -> FloatArray:
+    """``exp(m upper - peak) - exp(m lower - peak)`` for log probabilities ``upper >= lower``."""
+    return np.exp(m * upper - peak) * -np.expm1(np.minimum(m * (lower - upper), 0.0))
 
 
 def _count_edges(low: int, high: int) -> NDArray[np.int64]:

@@ -19,18 +19,14 @@ from numpy.typing import NDArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.board_likelihood import BoardLikelihood, FieldDraws
-from bayes_sota.exact.survival_table import lagrange_matrix
+from bayes_sota.exact.hyperparameter_grid import Grid, find_grid
 from bayes_sota.priors import Priors, UniformSkill
 from bayes_sota.skill_distributions import FloatArray, logit
 
 __all__ = ["SotaPosterior", "sota_posterior"]
 
-_RHO_NODES, _SPREAD_NODES, _LEVEL_NODES = 10, 22, 36
-_DENSER = 4  # times as many nodes after interpolation of the log density
-_NEGLIGIBLE = 13.0  # log density below the maximum at which the grid ends
-_COARSE_SPREADS = 9
-_LARGEST_LOG_SPREAD = 1.6
-_PRIOR_REACH = 4.5  # prior standard deviations of the log spread to look at first
+_RHO_NODES = 10
+_TOLERATED = 1e-3  # probability that may rest on what grids and tables leave out
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,7 @@ def sota_posterior(
     quantiles, correlations = _correlation_nodes(priors, refinement)
     likelihoods = [BoardLikelihood(b, correlations, reference_skill, refinement) for b in boards]
     target = _Target(priors, likelihoods, correlations)
-    grid = _find_grid(target, refinement)
+    grid = find_grid(target, refinement)
     return _draw(rng, target, grid, quantiles, draws, new_n_test)
 
 
@@ -174,132 +170,13 @@ class _Target:
         precision = 1 / width**2 + 1 / max(skill.location_sd, 1e-6) ** 2
         pull = (centres.mean() / width**2 + prior_centre / max(skill.location_sd, 1e-6) ** 2) / precision
         reach = 7 / np.sqrt(precision) + np.ptp(centres) + 4 * errors.max()
-        return pull - reach, pull + reach
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """Levels between ``low`` and ``high``, which depend on the log spread, and their masses."""
-
-    log_spread: FloatArray  # (L,)
-    low: FloatArray  # (L,)
-    high: FloatArray  # (L,)
-    levels: int
-    log_mass: FloatArray  # (R, L, T)
-
-    def at(self, spread_index: FloatArray, level_index: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Level and log spread at fractional indices."""
-        position = np.arange(self.log_spread.size)
-        log_spread = np.interp(spread_index, position, self.log_spread)
-        low = np.interp(spread_index, position, self.low)
-        high = np.interp(spread_index, position, self.high)
-        share = level_index / max(self.levels - 1, 1)
-        return low + share * (high - low), log_spread
-
-
-def _find_grid(target: _Target, refinement: float) -> _Grid:
-    """Coarse passes until the density is negligible at every edge, then the fine grid."""
-    centre, sd = target.skill.log_spread_mean, target.skill.log_spread_sd
-    low, high = centre - _PRIOR_REACH * sd, centre + _PRIOR_REACH * sd
-    for _ in range(4):
-        coarse = _located(target, np.linspace(low, high, 1 if sd == 0 else _COARSE_SPREADS))
-        best = coarse.log_mass.max(axis=(0, 2))
-        if not np.isfinite(best.max()):
-            raise InputError(
-                "the observed maximum is impossible under the priors: widen the typical skill or "
-                "the spread"
-            )
-        alive = np.flatnonzero(best > best.max() - _NEGLIGIBLE)
-        step = (high - low) / (_COARSE_SPREADS - 1)
-        inner = (low + max(alive[0] - 1, 0) * step, low + (alive[-1] + 1) * step)
-        if sd == 0 or (alive[0] > 0 and alive[-1] < best.size - 1):
-            return _fine_grid(target, coarse, inner[0], min(inner[1], high), refinement)
-        low, high = (low if alive[0] else low - 3 * sd), min(high + 3 * sd, _LARGEST_LOG_SPREAD)
-    return _fine_grid(target, coarse, low, high, refinement)
-
-
-def _located(target: _Target, log_spread: FloatArray) -> _Grid:
-    """Coarse grid whose range of levels fits the density at every log spread."""
-    some = sorted({0, target.correlations.size // 2, target.correlations.size - 1})
-    low, high = target.first_box(log_spread)
-    levels = 1 if target.skill.location_is_fixed else 24
-    grid = _evaluate(target, _Grid(log_spread, low, high, levels, np.empty(0)), some)
-    for _ in range(8 if levels > 1 else 0):
-        low, high = _narrowed(grid)
-        ratio = (high - low) / (grid.high - grid.low)
-        if np.all((ratio > 0.4) & (ratio <= 1)):
-            break
-        grid = _evaluate(target, replace(grid, low=low, high=high), some)
-    return grid
-
-
-def _fine_grid(
-    target: _Target, coarse: _Grid, low: float, high: float, refinement: float
-) -> _Grid:
-    skill = target.skill
-    spreads = 1 if skill.spread_is_fixed else round(_SPREAD_NODES * refinement)
-    levels = 1 if skill.location_is_fixed else round(_LEVEL_NODES * refinement)
-    log_spread = np.linspace(low, high, spreads)
-    box_low, box_high = _narrowed(coarse)
-    bounds = [np.interp(log_spread, coarse.log_spread, edge) for edge in (box_low, box_high)]
-    grid = _Grid(log_spread, bounds[0], bounds[1], levels, np.empty(0))
-    return _interpolated(_evaluate(target, grid, range(target.correlations.size)))
-
-
-def _interpolated(grid: _Grid) -> _Grid:
-    """The same density on denser nodes, so that draws between nodes add no variance."""
-    log_mass = np.maximum(grid.log_mass, grid.log_mass.max() - 60.0)
-    spreads, levels = _denser(grid.log_spread.size), _denser(grid.levels)
-    smooth, linear = (
-        np.einsum(
-            "rlt,lp,tq->rpq",
-            log_mass,
-            lagrange_matrix(spreads, grid.log_spread.size, points),
-            lagrange_matrix(levels, grid.levels, points),
-            optimize=True,
-        )
-        for points in (8, 2)
-    )
-    # far out, where the density is steep or underflows, high order would overshoot
-    log_mass = np.where(np.abs(smooth - linear) < 0.5, smooth, linear)
-    position = np.arange(grid.log_spread.size)
-    edges = (np.interp(spreads, position, x) for x in (grid.log_spread, grid.low, grid.high))
-    return _Grid(*edges, levels.size, log_mass)
-
-
-def _denser(count: int) -> FloatArray:
-    return np.arange((count - 1) * _DENSER + 1) / _DENSER
-
-
-def _narrowed(coarse: _Grid) -> tuple[FloatArray, FloatArray]:
-    """Level ranges outside of which the density is negligible, for each coarse log spread.
-
-    Where it is not negligible at an end, the range grows there.
-    """
-    if coarse.levels == 1:
-        return coarse.low, coarse.high
-    profile = coarse.log_mass.max(axis=0)
-    alive = profile > profile.max(axis=1, keepdims=True) - _NEGLIGIBLE
-    first = alive.argmax(axis=1)
-    last = coarse.levels - 1 - alive[:, ::-1].argmax(axis=1)
-    first = np.where(first == 0, -coarse.levels // 3, first - 1)
-    last = np.where(last == coarse.levels - 1, coarse.levels * 4 // 3, last + 1)
-    step = (coarse.high - coarse.low) / (coarse.levels - 1)
-    return coarse.low + first * step, coarse.low + last * step
-
-
-def _evaluate(target: _Target, grid: _Grid, indices: Sequence[int]) -> _Grid:
-    i, t = np.meshgrid(np.arange(grid.log_spread.size), np.arange(grid.levels), indexing="ij")
-    level, log_spread = grid.at(i.ravel().astype(np.float64), t.ravel().astype(np.float64))
-    density = target.log_density(level, log_spread, indices).reshape(len(indices), *i.shape)
-    width = np.log(np.maximum(grid.high - grid.low, 1e-300))[None, :, None]
-    return replace(grid, log_mass=density + (width if grid.levels > 1 else 0.0))
+        return np.minimum(pull, centres.mean()) - reach, np.maximum(pull, centres.mean()) + reach
 
 
 def _draw(
     rng: np.random.Generator,
     target: _Target,
-    grid: _Grid,
+    grid: Grid,
     quantiles: FloatArray,
     draws: int,
     new_n_test: int | None,
@@ -320,17 +197,30 @@ def _draw(
     values["expected_sota"] = np.stack(
         [distribution.expected_maximum(f.n_classifiers) for f in fields], axis=1
     )
-    edge = _edge_probability(mass / mass.sum(), grid)
     log_prior = target.log_priors(location, log_spread)
     return SotaPosterior(
         values,
         np.stack([f.log_likelihood for f in fields], axis=1),
         log_prior,
-        _log_evidence(grid),
-        {"rho": mass.shape[0], "spread": mass.shape[1], "level": mass.shape[2], "edge": edge},
+        grid.log_evidence(),
+        {"rho": mass.shape[0], "spread": mass.shape[1], "level": mass.shape[2], "edge": grid.edge_probability()},
         tuple(x.reference_skill for x in target.likelihoods),
-        (f"the grid cuts off {edge:.2g} of the posterior",) if edge > 1e-3 else (),
+        _reasons(grid, fields),
     )
+
+
+def _reasons(grid: Grid, fields: list[FieldDraws]) -> tuple[str, ...]:
+    reasons = []
+    edge = grid.edge_probability()
+    if edge > _TOLERATED:
+        reasons.append(f"the grid cuts off {edge:.2g} of the posterior")
+    beyond = float(np.mean(np.any([f.beyond_tables for f in fields], axis=0)))
+    if beyond > _TOLERATED:
+        reasons.append(
+            f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
+            "shifts or chances of more than six standard deviations, where the tables end"
+        )
+    return tuple(reasons)
 
 
 def _board_values(fields: list[FieldDraws], target: _Target) -> dict[str, FloatArray]:
@@ -340,26 +230,6 @@ def _board_values(fields: list[FieldDraws], target: _Target) -> dict[str, FloatA
     values = {name: np.stack([getattr(f, name) for f in fields], axis=1) for name in names}
     observed = np.array([x.board.maximum for x in target.likelihoods])
     return values | {"multiplicity_bias": observed - values["theta_sota"]}
-
-
-def _log_evidence(grid: _Grid) -> float:
-    """Log of the mean over rho of the integral over level and log spread."""
-    peak = grid.log_mass.max()
-    total = np.exp(grid.log_mass - peak).sum() / grid.log_mass.shape[0]
-    if grid.levels > 1:
-        total /= grid.levels - 1
-    if grid.log_spread.size > 1:
-        total *= grid.log_spread[1] - grid.log_spread[0]
-    return float(peak + np.log(total))
-
-
-def _edge_probability(mass: FloatArray, grid: _Grid) -> float:
-    edge = 0.0
-    if grid.log_spread.size > 1:
-        edge = max(edge, float(mass[:, [0, -1]].sum()))
-    if grid.levels > 1:
-        edge = max(edge, float(mass[:, :, [0, -1]].sum()))
-    return edge
 
 
 def _jittered(rng: np.random.Generator, index: NDArray[np.int64], size: int) -> FloatArray:

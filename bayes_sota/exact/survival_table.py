@@ -5,6 +5,7 @@ distribution every :math:`1 - H_k(1, x)` is one matrix product. Characteristic f
 (``dependence``), summed over the counts above x instead of inverted.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,18 +14,18 @@ from numpy.typing import NDArray
 
 from bayes_sota.exact.dependence import (
     conditional_probabilities,
-    feasible_correlation,
     log_characteristic_function,
     reference_nodes,
     tail_half_width,
 )
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["SurvivalTable", "lagrange_matrix", "skill_nodes", "survival_table"]
+__all__ = ["NOISE", "SurvivalTable", "skill_nodes", "survival_table"]
 
+NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _EXPONENT = 24.0  # frequencies with |phi| below exp(-24) are dropped
-_COARSE_SPACING = 0.33  # conditional standard errors
-STENCIL = 8  # points of local interpolation
+_BLOCK = 256  # skills that share a window of counts
+_GROWTH = 600.0  # largest exponent that repeated multiplication may reach
 _SHIFT_REACH = 6.0  # standard deviations of S0 on each side
 _SKILL_REACH = 7.0  # conditional standard errors on each side
 
@@ -131,46 +132,13 @@ def survival_table(
         step = min(1.2 * gumbel / correlation, 0.5) / refinement
         nodes = reference_nodes(n_test, reference_skill, step, _SHIFT_REACH)
         counts, weights = nodes.counts, nodes.weights
-    smooth = np.all(feasible_correlation(skills[[0, -1]], reference_skill) >= correlation)
-    coarse, interpolation = _coarsened(skills, n_test, correlation) if smooth else (skills, None)
-    a, b = conditional_probabilities(coarse, correlation, reference_skill)
-    survival = _survival(edges, n_test, counts, a, b)
-    if interpolation is not None:
-        survival = np.clip(survival @ interpolation, 0.0, 1.0)
+    a, b = conditional_probabilities(skills, correlation, reference_skill)
+    blocks = np.array_split(np.arange(skills.size), int(np.ceil(skills.size / _BLOCK)))
+    survival = np.concatenate(
+        [_survival(edges, n_test, counts, a[i], b[i]) for i in blocks], axis=-1
+    )
+    survival[survival < NOISE] = 0.0
     return SurvivalTable(correlation, counts, weights, skills, survival)
-
-
-def _coarsened(
-    skills: FloatArray, n_test: int, correlation: float
-) -> tuple[FloatArray, FloatArray | None]:
-    """Skills a third of a conditional standard error apart, and the interpolation back.
-
-    Only where the correlation is nowhere capped: the cap is a kink.
-    """
-    root = 2 * np.sqrt(n_test) * np.arcsin(np.sqrt(skills))
-    spacing = _COARSE_SPACING * np.sqrt(1 - correlation**2)
-    count = int(np.ceil((root[-1] - root[0]) / spacing)) + 1
-    if count < STENCIL or count >= skills.size:
-        return skills, None
-    nodes = np.linspace(root[0], root[-1], count)
-    position = (root - root[0]) / (nodes[1] - nodes[0])
-    return np.sin(nodes / (2 * np.sqrt(n_test))) ** 2, lagrange_matrix(position, count)
-
-
-def lagrange_matrix(position: FloatArray, count: int, points: int = STENCIL) -> FloatArray:
-    """Interpolation from ``count`` equidistant nodes to fractional indices, shape (count, P).
-
-    Local polynomials through the nearest ``points`` nodes.
-    """
-    size = min(points, count)
-    first = np.clip(np.floor(position).astype(np.int64) - size // 2 + 1, 0, count - size)
-    matrix = np.zeros((count, position.size))
-    stencil = np.arange(size)
-    for j in range(size):
-        others = stencil[stencil != j]
-        factors = (position[:, None] - first[:, None] - others) / (j - others)
-        matrix[first + j, np.arange(position.size)] = factors.prod(axis=1)
-    return matrix
 
 
 def _survival(
@@ -182,17 +150,32 @@ def _survival(
     k, stride = float(counts[0]), float(counts[1] - counts[0]) if counts.size > 1 else 0.0
     log_a = log_characteristic_function(a, frequency)
     log_b = log_characteristic_function(b, frequency)
-    phase = 1j * frequency
-    current = np.exp(
-        k * log_a + (n_test - k) * log_b + phase * (k * a + (n_test - k) * b - low)[:, None]
-    )
-    ratio = np.exp(stride * (log_a - log_b + phase * (a - b)[:, None]))
+    exponent = k * log_a + (n_test - k) * log_b
+    exponent += 1j * frequency * (k * a + (n_test - k) * b - low)[:, None]
+    slope = stride * (log_a - log_b + 1j * frequency * (a - b)[:, None])
     kernel = _upper_sums(np.clip(edges - low, -1, size - 1), size, frequency)
     survival = np.empty((edges.size, counts.size, a.size))
-    for row in range(counts.size):  # the exponent is linear in k: multiply, do not recompute
-        survival[:, row] = (current @ kernel).real.T
-        current *= ratio
+    for row, phi in enumerate(_powers(exponent, slope, counts.size)):
+        survival[:, row] = (phi @ kernel).real.T
     return np.clip(survival, 0.0, 1.0)
+
+
+def _powers(
+    exponent: NDArray[np.complex128], slope: NDArray[np.complex128], count: int
+) -> Iterator[NDArray[np.complex128]]:
+    """``exp(exponent + row * slope)`` for each row.
+
+    Multiplication instead of an exponential per row, unless what underflows in the first row
+    could matter in the last one.
+    """
+    if count * float(slope.real.max()) > _GROWTH:
+        for row in range(count):
+            yield np.exp(exponent + row * slope)
+        return
+    current, ratio = np.exp(exponent), np.exp(slope)
+    for _ in range(count):
+        yield current
+        current *= ratio
 
 
 def _window(

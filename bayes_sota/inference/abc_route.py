@@ -43,15 +43,18 @@ def sample_abc(
         random_seed=int(rng.integers(2**31)), reference_skill=reference_skill,
         progressbar=progressbar,
     )
-    names = [str(name) for name in simulated["posterior"].data_vars]
-    posterior = {name: simulated["posterior"][name].values for name in names}
-    reported = {k: v for k, v in simulated.attrs.items() if k.startswith(("epsilon", "winner_"))}
-    attributes = describe_provenance(
-        boards, priors, method="abc", seed=seed, model_name=model_name, model_hash=model_hash
-    ) | {
+    found = simulated["posterior"].to_dataset()
+    posterior = {str(name): np.asarray(found[name].values) for name in found.data_vars}
+    reported = {
+        str(k): v for k, v in simulated.attrs.items() if str(k).startswith(("epsilon", "winner_"))
+    }
+    attributes: dict[str, str | float | int] = {
+        **describe_provenance(
+            boards, priors, method="abc", seed=seed, model_name=model_name, model_hash=model_hash
+        ),
         **reported,
         "draws_are_independent": 0,
-        "diagnostics_reasons": _reasons(simulated.attrs),
+        "diagnostics_reasons": _reasons(reported),
     }
     stats = simulated["sample_stats"].to_dataset().drop_attrs()
     return complete_result(
@@ -64,7 +67,8 @@ def sample_abc(
 def _reasons(attributes: dict[str, Any]) -> str:
     reasons = []
     if attributes["epsilon_ratio"] > 0.25:
-        reasons.append(f"epsilon is {attributes['epsilon_ratio']:.2f} posterior standard deviations")
+        ratio = attributes["epsilon_ratio"]
+        reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
     if attributes["winner_unaccepted"] > 0:
         share = attributes["winner_unaccepted"]
         reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")

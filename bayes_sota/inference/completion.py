@@ -1,6 +1,6 @@
 """Complete a result of any route from its draws of location, spread and rho."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,7 @@ def complete_result(
     boards: Sequence[Leaderboard],
     priors: Priors,
     rng: np.random.Generator,
-    attributes: dict[str, str | float | int],
+    attributes: Mapping[str, str | float | int],
     *,
     sample_stats: "xr.Dataset",
     reference_skill: float | None = None,
@@ -37,11 +37,12 @@ def complete_result(
     import xarray as xr
 
     shape = posterior["location"].shape
-    flat = [posterior[name].ravel() for name in ("location", "spread", "rho")]
+    location, spread, rho = (posterior[name].ravel() for name in ("location", "spread", "rho"))
     fields = draw_fields(
-        boards, priors, *flat, rng, reference_skill=reference_skill, new_n_test=new_n_test
+        boards, priors, location, spread, rho, rng,
+        reference_skill=reference_skill, new_n_test=new_n_test,
     )
-    derived = _derived(fields, boards, priors, flat[0], flat[1])
+    derived = _derived(fields, boards, priors, location, spread)
     new_scores = {name: derived.pop(name) for name in ("winner_new_score", "best_new_score")}
     likelihood = derived.pop("log_likelihood")
     if all(board.n_classifiers is not None for board in boards):
@@ -50,7 +51,7 @@ def complete_result(
     observed = np.array([board.maximum for board in boards])
     theta = merged["theta_sota"]
     merged["multiplicity_bias"] = observed - (theta if theta.ndim == 3 else theta[..., None])
-    prior, predicted = draw_prior(boards, priors, rng, flat[0].size, reference_skill)
+    prior, predicted = draw_prior(boards, priors, rng, location.size, reference_skill)
     kept = {k: v for k, v in prior.items() if k in merged}
     groups = {
         "posterior": merged,

@@ -63,9 +63,10 @@ def sample_nuts(
         for name in ("location", "spread", "rho")
     }
     divergences = int(trace["sample_stats"]["diverging"].sum())
-    attributes = describe_provenance(
-        boards, priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
-    ) | {
+    attributes: dict[str, str | float | int] = {
+        **describe_provenance(
+            boards, priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
+        ),
         "divergences": divergences,
         "draws_are_independent": 0,
         "diagnostics_reasons": f"{divergences} divergences" if divergences else "",

@@ -27,8 +27,8 @@ FloatArray = NDArray[np.float64]
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
 
 
-def compile_population_logp(model: pm.Model) -> Any:
-    """Function from particles, shape (particles, parameters), to their log prior and likelihood.
+def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
+    """Log prior and log likelihood of particles, shape (particles, parameters): two functions.
 
     Compiled for PyTensor's Python linker: each call handles a whole population in NumPy, so
     nothing would be gained by translating it, and a worker process rebuilds it in a second.
@@ -42,9 +42,11 @@ def compile_population_logp(model: pm.Model) -> Any:
             shared_inputs=make_shared_replacements(point, model.value_vars, model),
         )
         population = pt.matrix("population", dtype=vector.dtype)
-        outputs = vectorize_graph(densities, {vector: population})
-        return compile_function(
-            [population], outputs, mode="FAST_COMPILE", on_unused_input="ignore"
+        prior, likelihood = vectorize_graph(densities, {vector: population})
+        options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+        return (
+            compile_function([population], prior, **options),
+            compile_function([population], likelihood, **options),
         )
 
 
@@ -53,11 +55,12 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
 
     A particle keeps the simulated likelihood that it was accepted with (pseudo-marginal
     Metropolis), so the Gaussian kernel at inverse temperature beta is exactly the posterior with
-    epsilon / sqrt(beta).
+    epsilon / sqrt(beta). The log likelihood must not be positive, as that of ``pm.Simulator`` is
+    not: proposals that the prior rejects are then not simulated.
 
     Parameters
     ----------
-    population_logp : compiled function, optional
+    population_logp : pair of compiled functions, optional
         From ``compile_population_logp``, to compile once for several runs of one model.
     moves : float
         Accepted moves of the average particle per stage.
@@ -91,16 +94,17 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
         self.moves, self.final_moves, self.max_steps = moves, final_moves, max_steps
         if population_logp is None:
             population_logp = compile_population_logp(modelcontext(kwargs.get("model")))
-        self.population_logp = population_logp
+        self.population_prior, self.population_likelihood = population_logp
 
     def set_rng(self, rng: np.random.Generator) -> None:
         """Give the chain its own generators."""
         self.rng = rng
-        used = self.population_logp.get_shared()
+        used = self.population_likelihood.get_shared()
         old = [variable for variable in used if isinstance(variable.type, RandomGeneratorType)]
         make_shared: Any = shared
         new = [make_shared(child, borrow=True) for child in rng.spawn(len(old))]
-        self.population_logp = self.population_logp.copy(swap=dict(zip(old, new, strict=True)))
+        swap = dict(zip(old, new, strict=True))
+        self.population_likelihood = self.population_likelihood.copy(swap=swap)
 
     def _initialize_kernel(self) -> None:
         # the base class's, but for the vectorised evaluation
@@ -110,14 +114,16 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
             for i in range(self.draws)
         ]
         self.tempered_posterior = np.array(points, dtype=np.float64)
-        self.prior_logp, self.likelihood_logp = self._densities(self.tempered_posterior)
+        self.prior_logp = self._prior(self.tempered_posterior)
+        self.likelihood_logp = self._likelihood(self.tempered_posterior)
 
-    def _densities(self, population: FloatArray) -> tuple[FloatArray, FloatArray]:
-        prior, likelihood = self.population_logp(population)
-        prior = np.broadcast_to(prior, (len(population),)).copy()
-        prior[~np.isfinite(prior)] = -np.inf
-        likelihood = np.where(np.isfinite(likelihood), likelihood, -1e300)
-        return prior, likelihood
+    def _prior(self, population: FloatArray) -> FloatArray:
+        prior = self.population_prior(population)
+        return np.where(np.isfinite(prior), prior, -np.inf)
+
+    def _likelihood(self, population: FloatArray) -> FloatArray:
+        likelihood = self.population_likelihood(population)
+        return np.where(np.isfinite(likelihood), likelihood, -1e300)
 
     def setup_kernel(self) -> None:
         """Start each chain alike: nothing may depend on the chain that ran before."""
@@ -164,16 +170,22 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
         return np.asarray(power * np.log1p((standard**2).sum(axis=0) / _DEGREES))
 
     def _accept(self, proposal: FloatArray, correction: FloatArray | float) -> float:
-        prior, likelihood = self._densities(proposal)
-        logp = prior + self.beta * likelihood
-        log_ratio = logp - self.tempered_posterior_logp + correction
-        accepted = -self.rng.standard_exponential(self.draws) < log_ratio
-        self.tempered_posterior[accepted] = proposal[accepted]
-        self.tempered_posterior_logp[accepted] = logp[accepted]
-        self.prior_logp[accepted] = prior[accepted]
-        self.likelihood_logp[accepted] = likelihood[accepted]
-        self.moved += accepted
-        return float(accepted.mean())
+        prior = self._prior(proposal)
+        # The kernel is at most one: what the prior alone rejects need not be simulated.
+        slack = prior - self.tempered_posterior_logp + correction
+        slack += self.rng.standard_exponential(self.draws)
+        index = np.flatnonzero(slack > 0)
+        if index.size == 0:
+            return 0.0
+        likelihood = self._likelihood(proposal[index])
+        accepted = slack[index] + self.beta * likelihood > 0
+        index, likelihood = index[accepted], likelihood[accepted]
+        self.tempered_posterior[index] = proposal[index]
+        self.prior_logp[index] = prior[index]
+        self.likelihood_logp[index] = likelihood
+        self.tempered_posterior_logp[index] = prior[index] + self.beta * likelihood
+        self.moved[index] += 1
+        return float(index.size / self.draws)
 
     def sample_stats(self) -> dict[str, float]:
         """Statistics of a stage."""

@@ -77,9 +77,10 @@ def sample_exact(
         name: {k: _chains(v, chains, draws) for k, v in values.items()}
         for name, values in groups.items()
     }
-    attributes = describe_provenance(
-        boards, priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
-    ) | {
+    attributes: dict[str, str | float | int] = {
+        **describe_provenance(
+            boards, priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
+        ),
         "log_evidence": result.log_evidence,
         "grid_edge_probability": result.grid["edge"],
         "draws_are_independent": 1,

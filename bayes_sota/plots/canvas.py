@@ -7,6 +7,7 @@ colours can tell apart.
 
 import html
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +19,20 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
+type Value = xr.DataArray | float
+
 __all__ = [
     "COLORS",
-    "board_label",
-    "curve",
-    "density",
-    "draw",
+    "Panel",
+    "draw_density",
+    "get_variable",
+    "make_bounds",
     "make_collection",
-    "nice_ticks",
+    "make_ticks",
     "plain_text",
     "rounded",
-    "style_panel",
+    "select_board",
     "title_figure",
-    "title_panels",
 ]
 
 BACKENDS = ("matplotlib", "plotly", "bokeh", "none")
@@ -40,10 +42,10 @@ COLORS: Mapping[str, str] = {
     "expected_sota": "#009E73",
     "prior": "#7F7F7F",
     "observed_maximum": "#000000",
-    "other": "#CC79A7",
+    "dark": "#4D4D4D",
 }
+_TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
 _DOTS_PER_INCH = 100
-TEXT_SIZE = {"title": 12, "label": 10, "note": 9}
 
 
 def make_collection(
@@ -70,24 +72,37 @@ def make_collection(
         ``height_ratios`` or ``width_ratios`` of the panels.
     """
     import xarray as xr
-    from arviz_base import rcParams
     from arviz_plots import PlotCollection
 
-    chosen = rcParams["plot.backend"] if backend is None else backend
-    if chosen not in BACKENDS:
-        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {chosen!r}")
+    chosen = _checked_backend(backend)
     data = xr.Dataset({name: _facets(values) for name, values in panels.items()})
     boards = ["board"] if "board" in data.dims else []
     cols, rows = (["__variable__", *boards], []) if across else (boards, ["__variable__"])
     options = _size(chosen, figsize) | dict(ratios)
-    return PlotCollection.grid(
-        data, cols=cols, rows=rows, backend=chosen, figure_kwargs=options
-    )
+    return PlotCollection.grid(data, cols=cols, rows=rows, backend=chosen, figure_kwargs=options)
+
+
+def _checked_backend(backend: str | None) -> str:
+    from arviz_base import rcParams
+
+    chosen = str(rcParams["plot.backend"] if backend is None else backend)
+    if chosen not in BACKENDS:
+        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {chosen!r}")
+    try:
+        _library(chosen)
+    except ImportError as error:
+        hint = f'install it with "arviz[{chosen}]"'
+        raise ImportError(f"the backend {chosen} is not installed: {hint}") from error
+    return chosen
+
+
+def _library(backend: str) -> Any:
+    return import_module(f"arviz_plots.backend.{backend}")
 
 
 def _facets(values: "xr.DataArray") -> "xr.DataArray":
-    others = [dim for dim in values.dims if dim != "board"]
-    return values.isel(dict.fromkeys(others, 0), drop=True).astype(np.float64)
+    others = {dim: 0 for dim in values.dims if dim != "board"}
+    return values.isel(others, drop=True).astype(np.float64)
 
 
 def _size(backend: str, figsize: tuple[float, float]) -> dict[str, Any]:
@@ -97,96 +112,178 @@ def _size(backend: str, figsize: tuple[float, float]) -> dict[str, Any]:
     return {"figsize": dots, "figsize_units": "dots"}
 
 
-def draw(
-    collection: "PlotCollection",
-    visual: Callable[..., Any],
-    label: str,
-    panel: str,
-    values: "xr.DataArray",
-    **options: Any,
-) -> None:
-    """Draw ``values`` into a panel, once per board; the artist is kept as ``viz[label][panel]``."""
-    data = values.rename(panel).to_dataset()
-    collection.map(visual, label, data=data, ignore_aes="all", **options)
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure, or one per board; artists are kept as ``viz[label][name]``.
+
+    Values are DataArrays, with the dimension ``board`` where they differ by board.
+    """
+
+    collection: "PlotCollection"
+    name: str
+
+    def draw(self, visual: Callable[..., Any], label: str, values: Value, **options: Any) -> None:
+        """Call one of ArviZ's visuals for every board."""
+        import xarray as xr
+
+        data = xr.DataArray(values).rename(self.name).to_dataset()
+        self.collection.map(visual, label, data=data, ignore_aes="all", **options)
+
+    def vline(self, label: str, x: Value, color: str) -> None:
+        """Vertical line."""
+        from arviz_plots import visuals
+
+        self.draw(visuals.vline, label, x, color=color, width=1.4)
+
+    def span(self, label: str, ends: "xr.DataArray", color: str, alpha: float) -> None:
+        """Vertical band between two ends."""
+        from arviz_plots import visuals
+
+        self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
+
+    def bar(
+        self, label: str, ends: "xr.DataArray", y: float, color: str, width: float = 2.5
+    ) -> None:
+        """Horizontal bar between two ends."""
+        from arviz_plots import visuals
+
+        self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
+
+    def dots(self, label: str, x: "xr.DataArray", y: Any, color: str, **look: Any) -> None:
+        """Points at ``x`` and ``y``, which have one dimension besides ``board``."""
+        from arviz_plots import visuals
+
+        self.draw(visuals.scatter_x, label, x, y=y, color=color, **{"size": 36, **look})
+
+    def line(self, label: str, x: "xr.DataArray", y: "xr.DataArray", color: str) -> None:
+        """Line through points."""
+        import xarray as xr
+        from arviz_plots import visuals
+
+        points = xr.concat([x, y], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
+        self.draw(visuals.line_xy, label, points, color=color, width=1.4)
+
+    def area(
+        self, label: str, curve: "xr.DataArray", bottom: float, scale: Value, color: str
+    ) -> None:
+        """Filled area under a density of ``draw_density``, from ``bottom`` up."""
+        import xarray as xr
+        from arviz_plots import visuals
+
+        x, y = (curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y"))
+        parts = [x, xr.full_like(y, bottom), bottom + scale * y]
+        band = xr.concat(parts, dim="kwarg").assign_coords(kwarg=["x", "y_bottom", "y_top"])
+        self.draw(visuals.fill_between_y, label, band, color=color, alpha=0.4)
+
+    def histogram(self, label: str, bars: "xr.DataArray", color: str) -> None:
+        """Bars; ``plot_axis`` holds their heights, left and right edges."""
+        from arviz_plots import visuals
+
+        bars = bars.assign_coords(plot_axis=["histogram", "left_edges", "right_edges"])
+        self.draw(visuals.hist, label, bars, color=color, alpha=0.5)
+
+    def text(
+        self,
+        label: str,
+        x: Value,
+        y: float,
+        text: str | Callable[[float], str],
+        *,
+        value: Value | None = None,
+        side: Any = "center",
+        color: str = "black",
+    ) -> None:
+        """Text at a point; a callable ``text`` gets ``value``."""
+        from arviz_plots import visuals
+
+        self.draw(
+            visuals.annotate_xy,
+            label,
+            x if value is None else value,
+            x=x,
+            y=y,
+            text=text,
+            color=color,
+            size=_NOTE,
+            horizontal_align=side,
+        )
+
+    def set_axes(
+        self,
+        values: "xr.DataArray",
+        *,
+        xlabel: str,
+        xlim: "xr.DataArray",
+        ylim: tuple[float, float],
+        yticks: Callable[[Mapping[str, Any]], tuple[list[float], list[str]]] | None = None,
+    ) -> None:
+        """Label and range of the axes; no box.
+
+        ``xlim`` has the dimension ``bound``; ``yticks`` gets the selected board. Without
+        ``yticks`` the vertical axis is taken away: the height of a density is not read.
+        """
+        backend = self.collection.backend
+        library = _library(backend)
+
+        def style(_: Any, target: Any, *, sel: Mapping[str, Any], **__: Any) -> None:
+            library.remove_axis(target, axis="y")
+            library.xlabel(plain_text(xlabel, backend), target, size=_LABEL)
+            low, high = (float(end) for end in select_board(xlim, sel))
+            library.xlim((low, high), target)
+            library.xticks(*make_ticks(low, min(high, 1.0)), target, size=_NOTE)
+            library.ylim(ylim, target)
+            if yticks is not None:
+                ticks, labels = yticks(sel)
+                shown = [plain_text(label, backend) for label in labels]
+                library.yticks(ticks, shown, target, size=_LABEL)
+
+        self.draw(style, "axes", _facets(values), subset_info=True, store_artist=False)
+
+    def set_titles(self, texts: Sequence[str]) -> None:
+        """Title of the panel, one text for every board."""
+        backend = self.collection.backend
+        targets = np.ravel(self.collection.viz["plot"][self.name].values)
+        for target, text in zip(targets, texts, strict=True):
+            _library(backend).title(plain_text(text, backend), target, size=_LABEL, color="black")
 
 
-def curve(x: "xr.DataArray", y: "xr.DataArray") -> "xr.DataArray":
-    """Pair x and y as ArviZ's line visuals take them."""
+def select_board(values: "xr.DataArray", sel: Mapping[str, Any]) -> "xr.DataArray":
+    """Values of the selected board."""
+    return values.sel(board=sel["board"]) if "board" in values.dims else values
+
+
+def get_variable(tree: "xr.DataTree", group: str, name: str) -> "xr.DataArray":
+    """One variable of a result."""
+    return tree[group].to_dataset()[name]
+
+
+def make_bounds(low: float, high: float) -> "xr.DataArray":
+    """Two ends, dimension ``bound``."""
     import xarray as xr
 
-    return xr.concat([x, y], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
+    return xr.DataArray([low, high], dims="bound")
 
 
-def density(draws: "xr.DataArray", **options: Any) -> "xr.DataArray":
-    """Kernel density of draws over ``chain`` and ``draw``; ``plot_axis`` holds x and y.
-
-    Draws that do not vary have no density: the result is one spike then.
-    """
+def draw_density(draws: "xr.DataArray", **options: Any) -> "xr.DataArray":
+    """Kernel density of draws over ``chain`` and ``draw``; ``plot_axis`` holds x and y."""
     import arviz_stats  # noqa: F401  (registers the accessor)
 
     if float(draws.std(("chain", "draw")).min()) == 0:
         raise InputError(f"{draws.name} does not vary over the draws: it has no density to draw")
-    curves = draws.azstats.kde(dim=["chain", "draw"], **options)
-    kept = ("plot_axis", "board")
-    return curves.drop_vars([c for c in curves.coords if c not in kept])  # type: ignore[no-any-return]
+    curve: xr.DataArray = draws.azstats.kde(dim=["chain", "draw"], **options)
+    return curve.drop_vars([c for c in curve.coords if c not in ("plot_axis", "board")])
 
 
-def style_panel(
-    collection: "PlotCollection",
-    panel: str,
-    values: "xr.DataArray",
-    *,
-    xlabel: str,
-    xlim: "xr.DataArray | tuple[float, float] | None" = None,
-    ylim: tuple[float, float] | None = None,
-    yticks: Callable[[Mapping[str, Any]], tuple[Sequence[float], Sequence[str]]] | None = None,
-) -> None:
-    """Axis label, limits and tick labels of a panel; no box around it.
-
-    ``xlim`` may differ by board (dimension ``bound``); ``yticks`` is called with the selected
-    board. Without ``yticks`` the vertical axis is taken away: a density has no unit to read.
-    """
-    backend = import_module(f"arviz_plots.backend.{collection.backend}")
-
-    def style(_: Any, target: Any, *, sel: Mapping[str, Any], **__: Any) -> None:
-        backend.remove_axis(target, axis="y")
-        backend.xlabel(plain_text(xlabel, collection.backend), target, size=TEXT_SIZE["label"])
-        if xlim is not None:
-            low, high = _limits(xlim, sel)
-            ticks, labels = nice_ticks(low, min(high, 1.0))
-            backend.xlim((low, high), target)
-            backend.xticks(ticks, labels, target, size=TEXT_SIZE["note"])
-        if ylim is not None:
-            backend.ylim(ylim, target)
-        if yticks is not None:
-            ticks, labels = yticks(sel)
-            shown = [plain_text(label, collection.backend) for label in labels]
-            backend.yticks(list(ticks), shown, target, size=TEXT_SIZE["label"])
-
-    draw(
-        collection, style, "style", panel, _facets(values), subset_info=True, store_artist=False
-    )
-
-
-def _limits(
-    xlim: "xr.DataArray | tuple[float, float]", sel: Mapping[str, Any]
-) -> tuple[float, float]:
-    if isinstance(xlim, tuple):
-        return xlim
-    chosen = xlim.sel({dim: value for dim, value in sel.items() if dim in xlim.dims})
-    return float(chosen[0]), float(chosen[1])
-
-
-def nice_ticks(low: float, high: float, most: int = 6) -> tuple[list[float], list[str]]:
+def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], list[str]]:
     """Round numbers in a range and their labels, few enough not to touch.
 
     Examples
     --------
-    >>> nice_ticks(0.9017, 0.9225)
+    >>> make_ticks(0.9017, 0.9225)
     ([0.905, 0.91, 0.915, 0.92], ['0.905', '0.910', '0.915', '0.920'])
     """
     decade = int(np.floor(np.log10(max(high - low, 1e-12))))
-    for digits, factor in ((1 - decade, 1), (1 - decade, 2), (1 - decade, 5), (-decade, 1), (-decade, 2)):
+    for digits, factor in ((1 - decade, 1), (1 - decade, 2), (1 - decade, 5), (-decade, 1)):
         step = factor * 10.0**-digits
         first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
         if last - first < most:
@@ -197,26 +294,23 @@ def nice_ticks(low: float, high: float, most: int = 6) -> tuple[list[float], lis
 
 def title_figure(collection: "PlotCollection", text: str) -> None:
     """Title of the figure: what it shows, in one or two lines."""
-    shown = plain_text(text, collection.backend)
-    collection.add_title(shown, color="black", size=TEXT_SIZE["title"])
+    shown = plain_text(text, collection.backend, is_figure_title=True)
+    collection.add_title(shown, color="black", size=_TITLE)
 
 
-def title_panels(collection: "PlotCollection", panel: str, texts: Sequence[str]) -> None:
-    """Title of every board's copy of a panel."""
-    backend = import_module(f"arviz_plots.backend.{collection.backend}")
-    targets = np.ravel(collection.viz["plot"][panel].values)
-    for target, text in zip(targets, texts, strict=True):
-        shown = plain_text(text, collection.backend)
-        backend.title(shown, target, size=TEXT_SIZE["label"], color="black")
+def plain_text(text: str, backend: str, *, is_figure_title: bool = False) -> str:
+    """Text as it is: names from files are no markup of the drawing library.
 
-
-def plain_text(text: str, backend: str) -> str:
-    """Text as it is: names from files are no markup of the drawing library."""
+    Examples
+    --------
+    >>> plain_text("<b>board</b>", "plotly")
+    '&lt;b&gt;board&lt;/b&gt;'
+    """
     if backend == "matplotlib":
         return text.replace("$", r"\$")
-    if backend == "none":
-        return text
-    return html.escape(text, quote=False).replace("\n", "<br>")
+    if backend == "plotly" or (backend == "bokeh" and is_figure_title):
+        return html.escape(text, quote=False).replace("\n", "<br>")
+    return text
 
 
 def rounded(value: float, sd: float) -> str:
@@ -230,8 +324,3 @@ def rounded(value: float, sd: float) -> str:
     if not (np.isfinite(sd) and sd > 0):
         return f"{value:.4g}"
     return f"{value:.{max(0, 1 - int(np.floor(np.log10(sd))))}f}"
-
-
-def board_label(values: "xr.DataArray", sel: Mapping[str, Any]) -> "xr.DataArray":
-    """Values of the selected board."""
-    return values.sel({"board": sel["board"]}) if "board" in values.dims else values

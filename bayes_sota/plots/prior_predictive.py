@@ -10,13 +10,11 @@ import numpy as np
 from bayes_sota.errors import InputError
 from bayes_sota.plots.canvas import (
     COLORS,
-    TEXT_SIZE,
-    curve,
-    draw,
+    Panel,
+    get_variable,
+    make_bounds,
     make_collection,
-    style_panel,
     title_figure,
-    title_panels,
 )
 from bayes_sota.priors import SKILL_FAMILIES
 from bayes_sota.skill_distributions import FloatArray
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_prior_predictive"]
 
-_SCORES, _FIELDS = "observed_maximum", "field"
 _BINS = 40
 
 
@@ -86,88 +83,93 @@ def plot_prior_predictive(
         raise InputError(f"n_fields must be at least 1, got {n_fields}")
     if not {"prior", "prior_predictive"} <= set(tree.children):
         raise InputError("the result has no prior draws: sample it with its prior")
-    observed = tree["observed_data"]["observed_maximum"]
+    observed = get_variable(tree, "observed_data", "observed_maximum")
+    panels = {"observed_maximum": observed, "field": get_variable(tree, "prior", "location")}
     size = figsize or (4.4 * (observed.size + 1), 4.2)
-    panels = {_SCORES: observed, _FIELDS: tree["prior"]["location"]}
     collection = make_collection(panels, backend=backend, figsize=size, across=True)
-    _draw_scores(collection, tree, prob)
-    _draw_fields(collection, tree, prob, n_fields)
-    title_figure(collection, _finding(tree, prob))
+    predicted = get_variable(tree, "prior_predictive", "observed_maximum")
+    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, prob)
+    _draw_fields(Panel(collection, "field"), tree, prob, n_fields)
+    title_figure(collection, _finding(predicted, observed, prob))
     return collection
 
 
-def _draw_scores(collection: "PlotCollection", tree: "xr.DataTree", prob: float) -> None:
-    from arviz_plots import visuals
-
-    predicted = tree["prior_predictive"]["observed_maximum"]
-    observed = tree["observed_data"]["observed_maximum"]
+def _draw_scores(
+    panel: Panel, predicted: "xr.DataArray", observed: "xr.DataArray", prob: float
+) -> None:
     low = float(min(predicted.quantile(0.005), observed.min()))
-    heights = _histogram(predicted, low)
-    draw(collection, visuals.hist, "histogram", _SCORES, heights, color=COLORS["prior"], alpha=0.6)
-    bar = predicted.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw"))
-    draw(collection, visuals.line_x, "interval", _SCORES, bar, y=-0.04, color=COLORS["prior"],
-         width=3)
-    draw(collection, visuals.vline, "observed_maximum", _SCORES, observed,
-         color=COLORS["observed_maximum"], width=1.4)
-    draw(collection, visuals.annotate_xy, "observed_maximum_label", _SCORES, observed,
-         x=observed - 0.02 * (1 - low), y=1.1, text=lambda value: f"observed {value:.5g}",
-         size=TEXT_SIZE["note"], horizontal_align="right")
-    style_panel(collection, _SCORES, observed, xlabel="best observed score (accuracy)",
-                xlim=(low, 1.0), ylim=(-0.09, 1.2))
+    panel.histogram("histogram", _histogram(predicted, low), COLORS["prior"])
+    panel.bar("interval", _middle(predicted, prob), -0.04, COLORS["prior"], 3)
+    panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
+    panel.text(
+        "observed_maximum_label",
+        observed - 0.02 * (1 - low),
+        1.1,
+        lambda value: f"observed {value:.5g}",
+        value=observed,
+        side="right",
+    )
+    panel.set_axes(
+        observed,
+        xlabel="best observed score (accuracy)",
+        xlim=make_bounds(low, 1.0),
+        ylim=(-0.09, 1.2),
+    )
     names = [f"{name}: " for name in observed["board"].values] if observed.ndim else [""]
-    title_panels(collection, _SCORES, [f"{name}boards from the prior" for name in names])
+    panel.set_titles([f"{name}boards from the prior" for name in names])
+
+
+def _middle(values: "xr.DataArray", prob: float) -> "xr.DataArray":
+    return values.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw"))
 
 
 def _histogram(values: "xr.DataArray", low: float) -> "xr.DataArray":
-    """Shares relative to the fullest bin, as ArviZ's histogram visual takes them."""
+    """Shares relative to the fullest bin, and left and right edges of the bins."""
     import xarray as xr
 
     edges = np.linspace(low, 1.0, _BINS + 1)
 
     def heights(draws: FloatArray) -> FloatArray:
         counts = np.histogram(draws, edges)[0]
-        return np.stack([counts / max(counts.max(), 1), edges[:-1], edges[1:]])
+        return np.stack([counts / max(int(counts.max()), 1), edges[:-1], edges[1:]])
 
-    return xr.apply_ufunc(
-        heights, values.stack(sample=("chain", "draw")), input_core_dims=[["sample"]],
-        output_core_dims=[["plot_axis", "bin"]], vectorize=True,
-    ).assign_coords(plot_axis=["histogram", "left_edges", "right_edges"])
+    bars: xr.DataArray = xr.apply_ufunc(
+        heights,
+        values.stack(sample=("chain", "draw")),
+        input_core_dims=[["sample"]],
+        output_core_dims=[["plot_axis", "bin"]],
+        vectorize=True,
+    )
+    return bars
 
 
-def _draw_fields(
-    collection: "PlotCollection", tree: "xr.DataTree", prob: float, n_fields: int
-) -> None:
+def _draw_fields(panel: Panel, tree: "xr.DataTree", prob: float, n_fields: int) -> None:
     import xarray as xr
-    from arviz_plots import visuals
 
     low, middle, high, best = _fields(tree, prob, n_fields)
-    level = xr.DataArray(np.arange(middle.size, dtype=np.float64), dims="index")
-    color = COLORS["prior"]
+    level = np.arange(middle.size, dtype=np.float64)
     for i in range(middle.size):
-        bar = xr.DataArray([low[i], high[i]], dims="bound")
-        draw(collection, visuals.line_x, f"field_{i}", _FIELDS, bar, y=float(i), color=color,
-             width=1.6)
-    for label, x, look in (
-        ("field_median", middle, {"color": "#4D4D4D", "size": 10}),
-        ("field_best", best, {"color": COLORS["theta_sota"], "size": 16, "marker": "C2"}),
-    ):
-        points = curve(xr.DataArray(x, dims="index"), level)
-        draw(collection, visuals.scatter_xy, label, _FIELDS, points, **look)
-    style_panel(collection, _FIELDS, level, ylim=(-1.5, middle.size + 0.5),
-                xlim=(float(low.min()) - 0.02, 1.005),
-                xlabel=f"skill (accuracy); bar {prob:.0%}, dot median, triangle best")
-    title_panels(collection, _FIELDS, [f"{middle.size} fields from the prior"])
+        panel.bar(f"field_{i}", make_bounds(low[i], high[i]), i, COLORS["prior"], 1.6)
+    medians, bests = (xr.DataArray(x, dims="index") for x in (middle, best))
+    panel.dots("field_median", medians, level, COLORS["dark"], size=10)
+    panel.dots("field_best", bests, level, COLORS["theta_sota"], size=16, marker="C2")
+    panel.set_axes(
+        medians,
+        xlabel=f"skill (accuracy); bar {prob:.0%}, dot median, triangle best",
+        xlim=make_bounds(float(low.min()) - 0.02, 1.005),
+        ylim=(-1.5, middle.size + 0.5),
+    )
+    panel.set_titles([f"{middle.size} fields from the prior"])
 
 
 def _fields(tree: "xr.DataTree", prob: float, n_fields: int) -> tuple[FloatArray, ...]:
     """Ends and median of P(theta), and the best skill (of the first board), sorted by median."""
-    prior = tree["prior"].to_dataset()
-    best = prior["theta_sota"]
-    prior["theta_sota"] = best.isel(board=0, drop=True) if "board" in best.dims else best
-    names = ["location", "spread", "theta_sota"]
-    every = prior[names].stack(sample=("chain", "draw"))
-    chosen = np.unique(np.linspace(0, every.sizes["sample"] - 1, n_fields).astype(int))
-    location, spread, best = (every[name].values[chosen] for name in names)
+    names = ("location", "spread", "theta_sota")
+    draws = [get_variable(tree, "prior", name) for name in names]
+    draws[-1] = draws[-1].isel(board=0) if "board" in draws[-1].dims else draws[-1]
+    flat = [np.ravel(values.transpose("chain", "draw")) for values in draws]
+    chosen = np.unique(np.linspace(0, flat[0].size - 1, n_fields).astype(int))
+    location, spread, best = (values[chosen] for values in flat)
     family = SKILL_FAMILIES[str(tree.attrs.get("skill_family", "logit-normal"))]
     field = family().distribution(location[:, None], spread[:, None])
     low, middle, high = field.skill(field.isf([(1 + prob) / 2, 0.5, (1 - prob) / 2])).T
@@ -175,12 +177,10 @@ def _fields(tree: "xr.DataTree", prob: float, n_fields: int) -> tuple[FloatArray
     return low[order], middle[order], high[order], best[order]
 
 
-def _finding(tree: "xr.DataTree", prob: float) -> str:
-    predicted = tree["prior_predictive"]["observed_maximum"]
-    observed = tree["observed_data"]["observed_maximum"]
+def _finding(predicted: "xr.DataArray", observed: "xr.DataArray", prob: float) -> str:
     if "board" in observed.dims:
         return "Boards and fields that the prior expects, before any score is seen"
-    low, high = (float(v) for v in predicted.quantile([(1 - prob) / 2, (1 + prob) / 2]))
+    low, high = (float(value) for value in _middle(predicted, prob))
     share = float((predicted <= observed).mean())
     return (
         f"The prior expects a best score between {low:.3g} and {high:.3g} ({prob:.0%});\n"

@@ -3,18 +3,17 @@
 Draws a table and computes nothing; ``tests/plots/test_sensitivity.py`` reads the intervals back.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayes_sota.errors import InputError
 from bayes_sota.plots.canvas import (
     COLORS,
-    TEXT_SIZE,
-    draw,
+    Panel,
+    make_bounds,
     make_collection,
     rounded,
-    style_panel,
     title_figure,
 )
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_sensitivity"]
 
-_PANEL = "theta_sota"
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
 _HEADINGS = {
     "as given": "as given",
@@ -85,26 +83,22 @@ def plot_sensitivity(
     [0.905, 0.917]
     """
     _check_rows(rows)
-    size = figsize or (7.4, 1.6 + 0.32 * len(rows))
-    collection = make_collection({_PANEL: _array([0.0])}, backend=backend, figsize=size)
-    levels = _levels(rows)
-    _draw_baseline(collection, rows.iloc[0], observed_maximum)
-    for index, (_, row) in enumerate(rows.iterrows()):
-        _draw_interval(collection, index, row, float(levels[index]))
-    labels = [_label(row) for _, row in rows.iterrows()]
-    style_panel(
-        collection, _PANEL, _array([0.0]), xlim=_limits(rows, observed_maximum),
-        ylim=(levels.min() - 0.6, 0.6 if observed_maximum is None else 1.4), yticks=lambda _: (list(levels), labels),
+    size, limits = figsize or (7.4, 1.6 + 0.32 * len(rows)), _limits(rows, observed_maximum)
+    collection = make_collection({"theta_sota": limits}, backend=backend, figsize=size)
+    panel, levels = Panel(collection, "theta_sota"), _levels(rows)
+    _draw_baseline(panel, rows, observed_maximum)
+    for index, level in enumerate(levels):
+        _draw_row(panel, rows, index, level)
+    labels = [_label(rows, index) for index in range(len(rows))]
+    panel.set_axes(
+        limits,
         xlabel=f"accuracy of the best classifier: mean and {prob:.0%} interval",
+        xlim=limits,
+        ylim=(levels[-1] - 0.6, 0.6 if observed_maximum is None else 1.4),
+        yticks=lambda _: (levels, labels),
     )
     title_figure(collection, _finding(rows))
     return collection
-
-
-def _array(values: list[float]) -> "xr.DataArray":
-    import xarray as xr
-
-    return xr.DataArray(values, dims="bound")
 
 
 def _check_rows(rows: "pd.DataFrame") -> None:
@@ -115,67 +109,64 @@ def _check_rows(rows: "pd.DataFrame") -> None:
         raise InputError("the table of sensitivity has no row")
 
 
-def _levels(rows: "pd.DataFrame") -> np.ndarray[Any, Any]:
+def _levels(rows: "pd.DataFrame") -> list[float]:
     """Height of every row, with a gap where the assumption changes."""
     names = rows["assumption"].to_numpy()
     gaps = np.concatenate([[0], np.cumsum(names[1:] != names[:-1])])
-    return -(np.arange(len(rows)) + 0.6 * gaps)
+    return [-float(row + 0.6 * gap) for row, gap in enumerate(gaps)]
 
 
-def _draw_baseline(
-    collection: "PlotCollection", row: "pd.Series", observed_maximum: float | None
-) -> None:
-    from arviz_plots import visuals
+def _number(rows: "pd.DataFrame", index: int, column: str) -> float:
+    return float(rows[column].to_numpy()[index])
 
-    draw(collection, visuals.vspan, "baseline_interval", _PANEL, _array([row["lower"], row["upper"]]),
-         color=COLORS["theta_sota"], alpha=0.12)
-    draw(collection, visuals.vline, "baseline", _PANEL, _array([row["mean"]]),
-         color=COLORS["theta_sota"], width=1.0)
+
+def _draw_baseline(panel: Panel, rows: "pd.DataFrame", observed_maximum: float | None) -> None:
+    color, mean = COLORS["theta_sota"], _number(rows, 0, "mean")
+    band = make_bounds(_number(rows, 0, "lower"), _number(rows, 0, "upper"))
+    panel.span("baseline_interval", band, color, 0.12)
+    panel.vline("baseline", mean, color)
     if observed_maximum is not None:
-        draw(collection, visuals.annotate_xy, "observed_maximum_label", _PANEL,
-             _array([observed_maximum]), x=observed_maximum, y=1.0, size=TEXT_SIZE["note"],
-             text=f"observed maximum {observed_maximum:.5g}")
-        draw(collection, visuals.vline, "observed_maximum", _PANEL, _array([observed_maximum]),
-             color=COLORS["observed_maximum"], width=1.2)
+        text = f" observed maximum {observed_maximum:.5g} "
+        side = "left" if observed_maximum >= mean else "right"
+        panel.vline("observed_maximum", observed_maximum, COLORS["observed_maximum"])
+        panel.text("observed_maximum_label", observed_maximum, 1.0, text, side=side)
 
 
-def _draw_interval(
-    collection: "PlotCollection", index: int, row: "pd.Series", level: float
-) -> None:
-    from arviz_plots import visuals
+def _draw_row(panel: Panel, rows: "pd.DataFrame", index: int, level: float) -> None:
+    import xarray as xr
 
-    color = COLORS["theta_sota"] if index == 0 else COLORS["winner_skill"]
-    draw(collection, visuals.line_x, f"interval_{index}", _PANEL,
-         _array([row["lower"], row["upper"]]), y=level, color=color, width=2.5)
-    draw(collection, visuals.scatter_x, f"mean_{index}", _PANEL, _array([row["mean"]]), y=level,
-         color=color, size=36)
+    color = COLORS["winner_skill" if index else "theta_sota"]
+    ends = make_bounds(_number(rows, index, "lower"), _number(rows, index, "upper"))
+    mean = xr.DataArray([_number(rows, index, "mean")], dims="point")
+    panel.bar(f"interval_{index}", ends, level, color)
+    panel.dots(f"mean_{index}", mean, level, color)
 
 
-def _label(row: "pd.Series") -> str:
-    name, value = str(row["assumption"]), float(row["value"])
+def _label(rows: "pd.DataFrame", index: int) -> str:
+    name, value = str(rows["assumption"].to_numpy()[index]), _number(rows, index, "value")
     heading = _HEADINGS.get(name, name)
     if np.isnan(value):
         return heading
     return f"{heading} × {value:g}" if name == "n_classifiers" else f"{heading} = {value:.3g}"
 
 
-def _limits(rows: "pd.DataFrame", observed_maximum: float | None) -> tuple[float, float]:
+def _limits(rows: "pd.DataFrame", observed_maximum: float | None) -> "xr.DataArray":
     extra = [] if observed_maximum is None else [observed_maximum]
-    low, high = min([rows["lower"].min(), *extra]), max([rows["upper"].max(), *extra])
+    low, high = min([*rows["lower"], *extra]), max([*rows["upper"], *extra])
     margin = 0.05 * (high - low)
-    return float(max(0.0, low - margin)), float(min(1.0, high + margin))
+    return make_bounds(max(0.0, low - margin), min(1.0, high + margin))
 
 
 def _finding(rows: "pd.DataFrame") -> str:
-    first = rows.iloc[0]
+    """How far the furthest mean is, in interval half-widths."""
     if len(rows) == 1:
         return "The best classifier's accuracy as given"
-    moves = (rows["mean"] - first["mean"]).abs().iloc[1:]
-    furthest = rows.iloc[1:].iloc[int(moves.to_numpy().argmax())]
-    half = (first["upper"] - first["lower"]) / 2
+    moves = np.abs(rows["mean"].to_numpy() - _number(rows, 0, "mean"))
+    furthest = int(moves.argmax())
+    half = (_number(rows, 0, "upper") - _number(rows, 0, "lower")) / 2
+    first, last = (rounded(_number(rows, i, "mean"), half / 2) for i in (0, furthest))
     return (
         f"Other assumptions move the mean by at most {moves.max():.1g}, "
         f"{moves.max() / half:.0%} of the interval's half-width\n"
-        f"({rounded(first['mean'], half / 2)} as given, "
-        f"{rounded(furthest['mean'], half / 2)} with {_label(furthest)})"
+        f"({first} as given, {last} with {_label(rows, furthest)})"
     )

@@ -4,7 +4,7 @@ Nothing is estimated here: densities and intervals are of the draws in the resul
 ``tests/plots/test_sota.py`` compares what was drawn with the result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +12,16 @@ import numpy as np
 from bayes_sota.errors import InputError
 from bayes_sota.plots.canvas import (
     COLORS,
-    TEXT_SIZE,
-    board_label,
-    curve,
-    density,
-    draw,
+    Panel,
+    draw_density,
+    get_variable,
+    make_bounds,
     make_collection,
     rounded,
-    style_panel,
+    select_board,
     title_figure,
-    title_panels,
 )
+from bayes_sota.skill_distributions import FloatArray
 from bayes_sota.summaries import check_probability
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_sota"]
 
-_SAMPLE = ("chain", "draw")
 _QUANTITIES: Mapping[str, str] = {
     "theta_sota": "best classifier",
     "winner_skill": "winner",
@@ -92,36 +90,43 @@ def plot_sota(
     """
     check_probability(prob)
     names = _names(tree, var_names)
-    draws = {name: tree["posterior"][name] for name in names}
-    observed = tree["observed_data"]["observed_maximum"]
-    panels = {"prior": observed} if _has_prior(tree) else {}
-    panels["posterior"] = observed
-    rows = len(names)
-    size = (7.4 * max(1.0, 0.8 * observed.size), 1.7 + 0.95 * rows + 1.4 * _has_prior(tree))
-    ratios = {"height_ratios": [1, 0.95 * rows]} if _has_prior(tree) else {}
-    collection = make_collection(panels, backend=backend, figsize=figsize or size, **ratios)
-    intervals = {name: _interval(values, prob) for name, values in draws.items()}
+    observed = get_variable(tree, "observed_data", "observed_maximum")
+    collection = _empty_figure(tree, observed, len(names), backend, figsize)
+    intervals = {name: _interval(get_variable(tree, "posterior", name), prob) for name in names}
     if _has_prior(tree):
-        _draw_prior(collection, tree, intervals[names[0]], names[0], prob)
-    _draw_rows(collection, tree, draws, intervals)
-    if "board" in observed.dims:
-        title_figure(collection, f"Accuracy of the best classifier, median and {prob:.0%} interval")
-        title_panels(collection, next(iter(panels)), _board_findings(tree, prob))
-    else:
-        title_figure(collection, _finding(tree, prob))
+        _draw_prior(Panel(collection, "prior"), tree, intervals[names[0]], names[0], prob)
+    _draw_rows(Panel(collection, "posterior"), tree, intervals)
+    _set_titles(collection, tree, prob)
     return collection
 
 
+def _empty_figure(
+    tree: "xr.DataTree",
+    observed: "xr.DataArray",
+    rows: int,
+    backend: str | None,
+    figsize: tuple[float, float] | None,
+) -> "PlotCollection":
+    width = 7.4 * max(1.0, 0.8 * observed.size)
+    if not _has_prior(tree):
+        size = figsize or (width, 1.7 + 0.95 * rows)
+        return make_collection({"posterior": observed}, backend=backend, figsize=size)
+    return make_collection(
+        {"prior": observed, "posterior": observed},
+        backend=backend,
+        figsize=figsize or (width, 3.1 + 0.95 * rows),
+        height_ratios=[1, 0.95 * rows],
+    )
+
+
 def _names(tree: "xr.DataTree", var_names: Sequence[str] | None) -> list[str]:
-    names = [n for n in _QUANTITIES if n in tree["posterior"]] if var_names is None else var_names
-    for name in names:
-        if name not in tree["posterior"] or name not in _QUANTITIES:
-            raise InputError(
-                f"cannot draw {name!r}: choose among {', '.join(_QUANTITIES)} of this result"
-            )
-    if not names:
-        raise InputError("there is nothing to draw: var_names is empty")
-    return list(names)
+    held = [name for name in _QUANTITIES if name in tree["posterior"]]
+    names = held if var_names is None else list(var_names)
+    wrong = [name for name in names if name not in held]
+    if wrong or not names:
+        given = ", ".join(wrong) or "none"
+        raise InputError(f"quantities to draw are one or more of {', '.join(held)}, got {given}")
+    return names
 
 
 def _has_prior(tree: "xr.DataTree") -> bool:
@@ -131,223 +136,169 @@ def _has_prior(tree: "xr.DataTree") -> bool:
 def _interval(values: "xr.DataArray", prob: float) -> "xr.DataArray":
     """Ends and median, dimension ``bound``."""
     ends = [(1 - prob) / 2, (1 + prob) / 2, 0.5]
-    return values.quantile(ends, _SAMPLE).rename(quantile="bound").drop_vars("bound")
+    return values.quantile(ends, ("chain", "draw")).rename(quantile="bound").drop_vars("bound")
 
 
 def _draw_prior(
-    collection: "PlotCollection",
-    tree: "xr.DataTree",
-    interval: "xr.DataArray",
-    name: str,
-    prob: float,
+    panel: Panel, tree: "xr.DataTree", interval: "xr.DataArray", name: str, prob: float
 ) -> None:
-    import xarray as xr
-    from arviz_plots import visuals
-
-    prior = tree["prior"]["theta_sota"]
-    observed = tree["observed_data"]["observed_maximum"]
-    curves = density(prior)
-    top = curves.sel(plot_axis="y", drop=True).max("kde_dim")
-    area = _band(curves, 0.0, 1 / top)
-    draw(collection, visuals.fill_between_y, "density_prior", "prior", area,
-         color=COLORS["prior"], alpha=0.35)
-    draw(collection, visuals.vspan, "interval", "prior", interval.isel(bound=[0, 1]),
-         color=COLORS[name], alpha=0.45)
-    draw(collection, visuals.vline, "observed_maximum", "prior", observed,
-         color=COLORS["observed_maximum"], width=1.2)
+    """The prior over its whole range, with the posterior interval as a band."""
+    prior = get_variable(tree, "prior", "theta_sota")
+    observed = get_variable(tree, "observed_data", "observed_maximum")
     low = float(min(prior.quantile(0.01), interval.min(), observed.min()))
-    middle = low + 0.04 * (1 - low)
-    _write(collection, "prior_label", "prior", observed * 0 + middle, 0.8,
-           "prior of the best skill\n(grey below: on the same scale)", color="#555555",
-           horizontal_align="left")
-    right = interval.isel(bound=0) > (1 + low) / 2
-    edge = xr.where(right, interval.isel(bound=0), interval.isel(bound=1))
-    _write(collection, "interval_label", "prior", edge + xr.where(right, -0.012, 0.012) * (1 - low),
-           1.12, f"posterior {prob:.0%}", color=COLORS[name],
-           horizontal_align=xr.where(right, "right", "left"))
-    style_panel(collection, "prior", observed, xlabel="accuracy, all that the prior allows",
-                xlim=(low, 1.0), ylim=(0.0, 1.3))
+    curve = draw_density(prior)
+    highest = curve.sel(plot_axis="y", drop=True).max("kde_dim")
+    panel.area("density_prior", curve, 0.0, 1 / highest, COLORS["prior"])
+    panel.span("interval", interval.isel(bound=[0, 1]), COLORS[name], 0.45)
+    panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
+    text = "prior of the best skill\n(grey below: on the same scale)"
+    start = observed * 0 + low + 0.04 * (1 - low)
+    panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
+    _label_interval(panel, interval, low, f"posterior {prob:.0%}", COLORS[name])
+    xlim = make_bounds(low, 1.0)
+    panel.set_axes(observed, xlabel="accuracy, all that the prior allows", xlim=xlim, ylim=(0, 1.3))
 
 
-def _draw_rows(
-    collection: "PlotCollection",
-    tree: "xr.DataTree",
-    draws: Mapping[str, "xr.DataArray"],
-    intervals: Mapping[str, "xr.DataArray"],
+def _label_interval(
+    panel: Panel, interval: "xr.DataArray", low: float, text: str, color: str
 ) -> None:
-    from arviz_plots import visuals
+    """Beside the band, on the side with more room."""
+    import xarray as xr
 
-    observed = tree["observed_data"]["observed_maximum"]
-    curves = {name: density(values, bound_correction=False) for name, values in draws.items()}
-    tops = [c.sel(plot_axis="y", drop=True).max("kde_dim") for c in curves.values()]
-    scale = _ROW_HEIGHT / _largest(tops)
-    limits = _limits(intervals, observed)
-    draw(collection, visuals.vline, "observed_maximum", "posterior", observed,
-         color=COLORS["observed_maximum"], width=1.2)
-    baselines = np.arange(len(draws))[::-1].astype(np.float64)
-    for baseline, (name, values) in zip(baselines, curves.items(), strict=True):
-        _draw_row(collection, name, _clipped(values, limits), scale, intervals[name], baseline)
+    left_of_it = interval.isel(bound=0) > (1 + low) / 2
+    edge = xr.where(left_of_it, interval.isel(bound=0), interval.isel(bound=1))
+    x = edge + xr.where(left_of_it, -0.012, 0.012) * (1 - low)
+    side = xr.where(left_of_it, "right", "left")
+    panel.text("interval_label", x, 1.12, text, side=side, color=color)
+
+
+def _draw_rows(panel: Panel, tree: "xr.DataTree", intervals: Mapping[str, "xr.DataArray"]) -> None:
+    """The quantities below one another, on one scale of density."""
+    draws = {name: get_variable(tree, "posterior", name) for name in intervals}
+    observed = get_variable(tree, "observed_data", "observed_maximum")
+    curves = {name: draw_density(v, bound_correction=False) for name, v in draws.items()}
+    limits, scale = _limits(intervals, observed), _ROW_HEIGHT / _highest(curves)
+    baselines = np.arange(len(draws), dtype=np.float64)[::-1]
+    panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
+    for baseline, (name, curve) in zip(baselines, curves.items(), strict=True):
+        color = COLORS[name]
+        panel.area(f"density_{name}", _clipped(curve, limits), baseline, scale, color)
+        interval = intervals[name]
+        panel.bar(f"interval_{name}", interval.isel(bound=[0, 1]), baseline - 0.1, color)
+        panel.dots(f"median_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
     if _has_prior(tree):
-        _draw_prior_density(collection, density(tree["prior"]["theta_sota"]), limits, scale, baselines[0])
-    _draw_observed_label(collection, observed, limits, len(draws))
-    style_panel(
-        collection, "posterior", observed, xlabel="accuracy, magnified", xlim=limits,
-        ylim=(-0.3, len(draws) + 0.25), yticks=_row_labels(draws, intervals, baselines),
+        _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
+    _label_observed(panel, observed, limits, len(draws) + 0.08)
+    panel.set_axes(
+        observed,
+        xlabel="accuracy, magnified",
+        xlim=limits,
+        ylim=(-0.3, len(draws) + 0.25),
+        yticks=_row_labels(draws, intervals, baselines),
     )
 
 
-def _draw_row(
-    collection: "PlotCollection",
-    name: str,
-    values: "xr.DataArray",
-    scale: "xr.DataArray",
-    interval: "xr.DataArray",
-    baseline: float,
-) -> None:
-    from arviz_plots import visuals
-
-    color = COLORS[name]
-    area = _band(values, baseline, scale)
-    draw(collection, visuals.fill_between_y, f"density_{name}", "posterior", area,
-         color=color, alpha=0.4)
-    level = baseline - 0.1
-    bar = interval.isel(bound=[0, 1])
-    draw(collection, visuals.line_x, f"interval_{name}", "posterior", bar, y=level, color=color,
-         width=2.5)
-    draw(collection, visuals.scatter_x, f"median_{name}", "posterior", interval.isel(bound=[2]),
-         y=level, color=color, size=36)
-
-
-def _draw_prior_density(
-    collection: "PlotCollection",
-    values: "xr.DataArray",
+def _draw_prior_on_scale(
+    panel: Panel,
+    tree: "xr.DataTree",
     limits: "xr.DataArray",
     scale: "xr.DataArray",
     baseline: float,
 ) -> None:
     """The prior where the posterior lies, on the posterior's scale."""
-    from arviz_plots import visuals
-
-    line = _magnified(values, limits)
-    line.loc[{"plot_axis": "y"}] = baseline + scale * line.sel(plot_axis="y", drop=True)
-    draw(collection, visuals.line_xy, "prior_density", "posterior", line, color=COLORS["prior"],
-         width=1.4)
-
-
-def _draw_observed_label(
-    collection: "PlotCollection",
-    observed: "xr.DataArray",
-    limits: "xr.DataArray",
-    height: float,
-) -> None:
     import xarray as xr
 
-    width = limits.isel(bound=1) - limits.isel(bound=0)
-    right = observed > limits.mean("bound")
-    side = xr.where(right, "right", "left")
-
-    def text(value: float) -> str:
-        return f"observed maximum {value:.5g}"
-
-    _write(collection, "observed_maximum_label", "posterior",
-           observed + xr.where(right, -0.012, 0.012) * width, height + 0.08, text, of=observed,
-           horizontal_align=side)
-
-
-def _write(
-    collection: "PlotCollection",
-    label: str,
-    panel: str,
-    x: "xr.DataArray",
-    y: float,
-    text: Any,
-    *,
-    of: "xr.DataArray | None" = None,
-    **options: Any,
-) -> None:
-    from arviz_plots import visuals
-
-    draw(collection, visuals.annotate_xy, label, panel, x if of is None else of, x=x, y=y, text=text,
-         size=TEXT_SIZE["note"], **options)
-
-
-def _band(values: "xr.DataArray", baseline: float, scale: "xr.DataArray") -> "xr.DataArray":
-    """Area under a density as ArviZ's fill visual takes it."""
-    import xarray as xr
-
-    x, y = (values.sel(plot_axis=axis, drop=True) for axis in ("x", "y"))
-    bottom = xr.full_like(y, baseline)
-    parts = [x, bottom, bottom + scale * y]
-    return xr.concat(parts, dim="kwarg").assign_coords(kwarg=["x", "y_bottom", "y_top"])
-
-
-def _largest(values: Sequence["xr.DataArray"]) -> "xr.DataArray":
-    import xarray as xr
-
-    return xr.concat(values, dim="row", coords="minimal", compat="override").max("row")
-
-
-def _clipped(values: "xr.DataArray", limits: "xr.DataArray") -> "xr.DataArray":
-    """The part of a curve inside the limits; outside NaN, which no backend draws."""
-    x = values.sel(plot_axis="x", drop=True)
-    inside = (x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1))
-    return values.where(inside)
-
-
-def _magnified(values: "xr.DataArray", limits: "xr.DataArray", points: int = 200) -> "xr.DataArray":
-    """A curve between the limits only, on a grid of its own; zero where it was not evaluated."""
-    import xarray as xr
-
-    x, y = (values.sel(plot_axis=axis, drop=True) for axis in ("x", "y"))
-    share = xr.DataArray(np.linspace(0, 1, points), dims="point")
-    grid = limits.isel(bound=0) + share * (limits.isel(bound=1) - limits.isel(bound=0))
+    curve = draw_density(get_variable(tree, "prior", "theta_sota"))
+    share = xr.DataArray(np.linspace(0, 1, 200), dims="point")
+    x = limits.isel(bound=0) + share * (limits.isel(bound=1) - limits.isel(bound=0))
     height = xr.apply_ufunc(
-        lambda g, a, b: np.interp(g, a, b, left=0.0, right=0.0), grid, x, y,
-        input_core_dims=[["point"], ["kde_dim"], ["kde_dim"]], output_core_dims=[["point"]],
+        lambda new, old, y: np.interp(new, old, y, left=0.0, right=0.0),
+        x,
+        *(curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y")),
+        input_core_dims=[["point"], ["kde_dim"], ["kde_dim"]],
+        output_core_dims=[["point"]],
         vectorize=True,
     )
-    return curve(grid.transpose(..., "point"), height)
+    panel.line("density_prior", x, baseline + scale * height, COLORS["prior"])
+
+
+def _label_observed(
+    panel: Panel, observed: "xr.DataArray", limits: "xr.DataArray", y: float
+) -> None:
+    import xarray as xr
+
+    left_of_it = observed > limits.mean("bound")
+    width = limits.isel(bound=1) - limits.isel(bound=0)
+    panel.text(
+        "observed_maximum_label",
+        observed + xr.where(left_of_it, -0.012, 0.012) * width,
+        y,
+        lambda value: f"observed maximum {value:.5g}",
+        value=observed,
+        side=xr.where(left_of_it, "right", "left"),
+    )
+
+
+def _highest(curves: Mapping[str, "xr.DataArray"]) -> "xr.DataArray":
+    import xarray as xr
+
+    tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
+    return xr.concat(tops, dim="row").max("row")
+
+
+def _clipped(curve: "xr.DataArray", limits: "xr.DataArray") -> "xr.DataArray":
+    """The part of a curve inside the limits; outside NaN, which no backend draws."""
+    x = curve.sel(plot_axis="x", drop=True)
+    return curve.where((x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1)))
 
 
 def _limits(intervals: Mapping[str, "xr.DataArray"], observed: "xr.DataArray") -> "xr.DataArray":
     """Readable range: the intervals and the observed maximum, with margins; never above 1.
 
-    A very wide interval of another quantity may leave the panel; ``theta_sota`` may not.
+    A very wide interval of another quantity may leave the panel; that of the first may not.
     """
     import xarray as xr
 
-    first = next(iter(intervals.values()))
-    low, high = first.isel(bound=0), first.isel(bound=1)
+    low, high = (next(iter(intervals.values())).isel(bound=end) for end in (0, 1))
     reach = 2.5 * (high - low)
-    ends = [xr.concat([i.isel(bound=b) for i in intervals.values()], dim="row") for b in (0, 1)]
-    low = np.minimum(np.maximum(ends[0].min("row"), low - reach), observed)
-    high = np.maximum(np.minimum(ends[1].max("row"), high + reach), observed)
+    every = xr.concat(list(intervals.values()), dim="row")
+    low = np.maximum(every.isel(bound=0).min("row"), low - reach)
+    high = np.minimum(every.isel(bound=1).max("row"), high + reach)
+    low, high = np.minimum(low, observed), np.maximum(high, observed)
     margin = 0.15 * (high - low)
-    limits = xr.concat([low - margin, np.minimum(high + margin, 1.0)], dim="bound")
-    return limits.clip(0.0, 1.0)
+    return xr.concat([low - margin, high + margin], dim="bound").clip(0.0, 1.0)
 
 
 def _row_labels(
     draws: Mapping[str, "xr.DataArray"],
     intervals: Mapping[str, "xr.DataArray"],
-    baselines: np.ndarray[Any, Any],
-) -> Any:
-    def labels(sel: Mapping[str, Any]) -> tuple[list[float], list[str]]:
-        texts = []
-        for name, values in draws.items():
-            sd = float(board_label(values, sel).std())
-            ends = (rounded(float(v), sd) for v in board_label(intervals[name], sel))
-            low, high, middle = ends
-            texts.append(f"{_QUANTITIES[name]}\n{name}\n{middle} ({low} to {high})")
-        return [float(b) + 0.25 for b in baselines], texts
+    baselines: FloatArray,
+) -> Callable[[Mapping[str, Any]], tuple[list[float], list[str]]]:
+    def label(name: str, sel: Mapping[str, Any]) -> str:
+        sd = float(select_board(draws[name], sel).std())
+        ends = (rounded(float(v), sd) for v in select_board(intervals[name], sel))
+        low, high, middle = ends
+        return f"{_QUANTITIES[name]}\n{name}\n{middle} ({low} to {high})"
 
-    return labels
+    return lambda sel: ([float(b) + 0.25 for b in baselines], [label(n, sel) for n in draws])
 
 
-def _finding(tree: "xr.DataTree", prob: float) -> str:
+def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) -> None:
+    theta = get_variable(tree, "posterior", "theta_sota")
+    if "board" not in theta.dims:
+        observed = float(get_variable(tree, "observed_data", "observed_maximum"))
+        title_figure(collection, _finding(theta, observed, prob))
+        return
+    title_figure(collection, f"Accuracy of the best classifier, median and {prob:.0%} interval")
+    texts = []
+    for name in theta["board"].values:
+        low, high, middle = _rounded_interval(theta.sel(board=name), prob)
+        texts.append(f"{name}: {middle} ({low} to {high})")
+    Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
+
+
+def _finding(theta: "xr.DataArray", observed: float, prob: float) -> str:
     """What the posterior of a single board says."""
-    observed = float(tree["observed_data"]["observed_maximum"])
-    theta = tree["posterior"]["theta_sota"]
     low, high, middle = _rounded_interval(theta, prob)
     gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} its posterior mean"
@@ -355,15 +306,6 @@ def _finding(tree: "xr.DataTree", prob: float) -> str:
         f"The best classifier's accuracy is {middle} ({prob:.0%} interval {low} to {high});\n"
         f"the best observed score, {observed:.5g}, lies {where}"
     )
-
-
-def _board_findings(tree: "xr.DataTree", prob: float) -> list[str]:
-    theta = tree["posterior"]["theta_sota"]
-    texts = []
-    for name in theta["board"].values:
-        low, high, middle = _rounded_interval(theta.sel(board=name), prob)
-        texts.append(f"{name}: {middle} ({low} to {high})")
-    return texts
 
 
 def _rounded_interval(values: "xr.DataArray", prob: float) -> tuple[str, ...]:

@@ -1,0 +1,259 @@
+"""What a user types and gets back: keys, exit codes, one line for bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayes_sota.cli import main
+
+BOARD = ("sota", "--maximum", "0.98", "--n-test", "200", "--classifiers", "50", "--seed", "1")
+SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    code, out, err = run(capsys, *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_maximum_gives_row_3_of_table_1(capsys: pytest.CaptureFixture[str]) -> None:
+    law = run_json(
+        capsys, "maximum", "--n-test", "3000", "--classifiers", "1000", "--theta", "0.9",
+        "--correlation", "0.6",
+    )  # fmt: skip
+    assert law["schema_version"] == "1"
+    assert law["theta_sota"] == 0.9
+    assert law["expected_maximum"] == pytest.approx(0.9140, abs=5e-5)
+    assert law["sd"] == pytest.approx(0.0035, abs=5e-5)
+    assert law["interval"][1] == pytest.approx(0.9207, abs=5e-5)
+    assert law["bias"] == pytest.approx(law["expected_maximum"] - 0.9)
+
+
+def test_uniform_skills_have_the_expected_best_one_as_theta_sota(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ("maximum", "--n-test", "3000", "--classifiers", "1000", "--uniform", "0.8", "0.9")
+    assert run_json(capsys, *command)["theta_sota"] == pytest.approx((1000 * 0.9 + 0.8) / 1001)
+
+
+def test_pairwise_correlation_is_rho_squared(capsys: pytest.CaptureFixture[str]) -> None:
+    base = ("maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9")
+    pairwise = run_json(capsys, *base, "--pairwise-correlation", "0.36")
+    assert pairwise["expected_maximum"] == run_json(capsys, *base, "--correlation", "0.6")[
+        "expected_maximum"
+    ]
+
+
+def test_sota_has_the_keys_of_the_interface(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_json(capsys, *BOARD)
+    for name in (
+        "theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score",
+    ):  # fmt: skip
+        assert set(result[name]) == SUMMARY
+    assert result["method"] == "exact"
+    assert (result["n_test"], result["n_classifiers"], result["seed"]) == (200, 50, 1)
+    assert result["n_test_source"] == "given"
+    assert result["n_above_sota"] is None
+    assert result["rho"]["learnt"] is False
+    assert result["diagnostics"]["ok"] is True
+    assert result["bias"] == pytest.approx(0.98 - result["theta_sota"]["mean"])
+    assert result["winner_skill"]["mean"] < result["theta_sota"]["mean"] < 0.98
+    tries = [row["value"] for row in result["sensitivity"]["n_classifiers"]]
+    assert tries == [0.5, 2.0, 10.0]
+
+
+def test_the_same_seed_gives_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (run_json(capsys, *BOARD, "--no-sensitivity") for _ in range(2))
+    assert first == second
+
+
+def test_several_boards_are_reported_each(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_json(
+        capsys, "sota", "--maximum", "0.91", "--n-test", "3000", "--classifiers", "100:400",
+        "--maximum", "0.90", "--n-test", "1000", "--classifiers", "80", "--no-sensitivity",
+    )  # fmt: skip
+    assert [board["n_test"] for board in result["boards"]] == [3000, 1000]
+    assert 100 <= result["n_classifiers"]["mean"] <= 400
+    assert result["boards"][1]["n_classifiers"] == 80
+
+
+def test_output_file_holds_the_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from bayes_sota.inference.result import read_result
+
+    path = tmp_path / "result.nc"
+    result = run_json(capsys, *BOARD, "--no-sensitivity", "--output", str(path))
+    tree = read_result(path)
+    mean = float(tree["posterior"]["theta_sota"].mean())
+    assert mean == pytest.approx(result["theta_sota"]["mean"])
+    assert tree.attrs["random_seed"] == "1"
+    assert [p.name for p in tmp_path.iterdir()] == ["result.nc"]
+
+
+def test_table_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *BOARD)
+    assert code == 0
+    assert "theta_sota" in out
+    assert "skill of the best classifier" in out
+    assert "Sensitivity" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--maximum", "98", "--n-test", "200", "--classifiers", "50"), "percent"),
+        (("--maximum", "1.2", "--n-test", "200", "--classifiers", "50"), "percent"),
+        (("--maximum", "-0.1", "--n-test", "200", "--classifiers", "50"), "[0, 1]"),
+        (("--maximum", "abc", "--n-test", "200", "--classifiers", "50"), "number"),
+        (("--maximum", "nan", "--n-test", "200", "--classifiers", "50"), "[0, 1]"),
+        (("--maximum", "0.98", "--n-test", "0", "--classifiers", "50"), "at least 1"),
+        (("--maximum", "0.98", "--n-test", "-5", "--classifiers", "50"), "at least 1"),
+        (("--maximum", "0.98", "--n-test", "x", "--classifiers", "50"), "integer"),
+        (("--maximum", "0.98", "--n-test", "200", "--classifiers", "0"), "at least 1"),
+        (("--maximum", "0.98", "--n-test", "200", "--classifiers", "a:b"), "range A:B"),
+        (("--maximum", "0.98", "--n-test", "200", "--classifiers", "50:10"), "low < high"),
+        (("--maximum", "0.911", "--n-test", "7", "--classifiers", "5"), "attainable"),
+        (("--maximum", "0.98", "--n-test", "200"), "--classifiers"),
+        (("--n-test", "200", "--classifiers", "5"), "--maximum"),
+        ((*BOARD[1:], "--correlation", "1.5"), "[0, 1)"),
+        ((*BOARD[1:], "--correlation", "0.5", "--pairwise-correlation", "0.5"), "either"),
+        ((*BOARD[1:], "--reference-skill", "1"), "(0, 1)"),
+        ((*BOARD[1:], "--prob", "95"), "0.95"),
+        ((*BOARD[1:], "--draws", "0"), "draws"),
+        ((*BOARD[1:], "--new-n-test", "0"), "at least 1"),
+        ((*BOARD[1:], "--model", "nothing-like-it"), "nothing-like-it"),
+        ((*BOARD[1:], "--output", "/no/such/directory/x.nc"), "does not exist"),
+        ((*BOARD[1:], "--method", "magic"), "magic"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], expected: str
+) -> None:
+    code, out, err = run(capsys, "sota", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert expected in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--theta", "90"), "0.9"),
+        (("--theta", "0.9", "--uniform", "0.1", "0.2"), "either"),
+        ((), "either"),
+        (("--uniform", "0.5", "0.9", "--correlation", "0.9"), "feasible are correlations in [0, "),
+        (("--theta", "0.9", "--correlation", "2"), "[0, 1]"),
+        (("--uniform", "0.9", "0.5"), "low < high"),
+    ],
+)
+def test_bad_laws_are_refused(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], expected: str
+) -> None:
+    code, out, err = run(capsys, "maximum", "--n-test", "100", "--classifiers", "10", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert expected in err
+
+
+def test_a_specification_with_an_unknown_key_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\nbuilder = "observed_maximum"\nsecret = 1\n')
+    code, out, err = run(capsys, *BOARD, "--model", str(path))
+    assert (code, out) == (2, "")
+    assert "secret" in err
+
+
+def test_an_impossible_maximum_under_the_priors_is_no_result(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "narrow.toml"
+    path.write_text(
+        'name = "narrow"\nbuilder = "observed_maximum"\n'
+        '[skill]\nfamily = "uniform"\ntypical = 0.5\nspread = 0.05\n'
+        '[correlation]\nfamily = "fixed"\nvalue = 0.0\n'
+    )
+    code, _, err = run(
+        capsys, "sota", "--maximum", "0.99", "--n-test", "10000", "--classifiers", "10",
+        "--model", str(path), "--no-sensitivity",
+    )  # fmt: skip
+    assert code in (1, 2)
+    assert err
+
+
+def test_maximum_imports_no_scipy_and_no_pymc() -> None:
+    code = (
+        "import sys\nfrom bayes_sota.cli import main\n"
+        "try:\n    main(['maximum', '--n-test', '300', "
+        "'--classifiers', '10', '--theta', '0.9', '--correlation', '0.5'])\n"
+        "except SystemExit as stop:\n    assert not stop.code\n"
+        "print([m for m in ('scipy', 'pandas', 'xarray', 'pymc', 'arviz') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
+def test_an_interrupted_run_leaves_nothing_and_exits_with_130(tmp_path: Path) -> None:
+    command = "from bayes_sota.cli import main; main()"
+    arguments = ["sota", "--model", "obesity-risk-maximum", "--method", "nuts", "--draws", "100000"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", command, *arguments, "--output", str(tmp_path / "x.nc")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(12)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1].startswith("error: interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [model["name"] for model in run_json(capsys, "models")["models"]]
+    assert "observed-maximum" in names
+
+
+def test_reproduce_is_in_good_order(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_json(capsys, "reproduce", "table-1", "mania")
+    states = {(x["item"], x["state"]) for x in result["items"]}
+    assert ("table-1", "reproduced") in states
+    assert ("mania", "differs") in states
+    assert not [state for state in states if state[1] == "off"]
+
+
+def test_an_unknown_item_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "reproduce", "table-99")
+    assert code == 2
+    assert "table-99" in err
+
+
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("demo", "maximum", "sota", "models", "reproduce"):
+        code, out, _ = run(capsys, command, "--help")
+        assert code == 0
+        assert f"bayes-sota {command}" in out
+
+
+def test_interval_follows_prob(capsys: pytest.CaptureFixture[str]) -> None:
+    wide, narrow = (
+        run_json(capsys, *BOARD, "--no-sensitivity", "--prob", p)["theta_sota"]["interval"]
+        for p in ("0.99", "0.5")
+    )
+    assert np.all(np.array([wide[0], narrow[1]]) < np.array([narrow[0], wide[1]]))
