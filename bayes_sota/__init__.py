@@ -79,8 +79,8 @@ if TYPE_CHECKING:
     from bayes_sota.priors import BetaCorrelation as BetaCorrelation
     from bayes_sota.priors import BetaSkill as BetaSkill
     from bayes_sota.priors import FixedCorrelation as FixedCorrelation
-    from bayes_sota.priors import LogNormalTries as LogNormalTries
     from bayes_sota.priors import LogitNormalSkill as LogitNormalSkill
+    from bayes_sota.priors import LogNormalTries as LogNormalTries
     from bayes_sota.priors import Priors as Priors
     from bayes_sota.priors import UniformSkill as UniformSkill
     from bayes_sota.priors import UniformTries as UniformTries

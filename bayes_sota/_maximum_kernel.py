@@ -117,7 +117,7 @@ def _log_odds_density(a: float, b: float, log_beta: float, c: float) -> Any:
 
 
 @_njit
-def _beta_bisection(a: float, b: float, high: float, tail: float, rest: float) -> float:
+def _beta_bisection(a: float, b: float, high: float, tail: float, rest: float) -> Any:
     """Log odds below ``high`` at which the upper tail is ``tail``."""
     low = high - 1.0
     while low > -700 and beta_tails(a, b, _expit(low), _expit(-low))[0] < tail:
@@ -139,7 +139,7 @@ def _beta_bisection(a: float, b: float, high: float, tail: float, rest: float) -
 @_njit
 def beta_below(
     a: float, b: float, log_odds: float, mass: float, tail: float, rest: float
-) -> float:
+) -> Any:
     """Log odds below ``log_odds`` such that ``mass`` lies between, and the upper tail is ``tail``.
 
     Newton's method with the mass between by Gauss-Legendre: a step down the order statistics is

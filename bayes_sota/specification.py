@@ -26,6 +26,7 @@ from bayes_sota.priors import (
     Priors,
 )
 from bayes_sota.toml_table import TomlTable, is_whole, located, parse_toml, read_text
+from bayes_sota.whole_files import whole_file
 
 __all__ = [
     "BUILDERS",
@@ -204,12 +205,8 @@ class ModelSpecification:
     def write_toml(self, path: str | os.PathLike[str]) -> Path:
         """Save the specification; the file appears whole or not at all."""
         path = Path(path)
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
+        with whole_file(path) as draft:
             draft.write_text(self.to_toml(), encoding="utf-8")
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
         return path
 
 

@@ -32,8 +32,8 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     from bayes_sota.cli.sota import result_of
     from bayes_sota.data.examples import load_example
     from bayes_sota.estimate import estimate_sota, sota_sensitivity
-    from bayes_sota.inference.result import check_writable
     from bayes_sota.summaries import check_probability
+    from bayes_sota.whole_files import check_writable
 
     check_probability(prob)
     _make_directory(output_dir)
@@ -83,8 +83,8 @@ def _write(
     directory: Path, trees: dict[str, tuple["Example", "xr.DataTree"]], sensitivity: Any
 ) -> list[Path]:
     from bayes_sota.inference.result import save_result
-    from bayes_sota.plots.save import save_figure
     from bayes_sota.plots.prior_predictive import plot_prior_predictive
+    from bayes_sota.plots.save import save_figure
     from bayes_sota.plots.sensitivity import plot_sensitivity
     from bayes_sota.plots.sota import plot_sota
 
@@ -136,10 +136,11 @@ def _reading(results: dict[str, dict[str, Any]], examples: dict[str, "Example"])
     gap = float(cassava.maximum) - float(cassava.runner_up)
     return (
         f"The best of {lead['n_classifiers']:,} teams scored {lead['observed_maximum']:g} on "
-        f"{lead['n_test']:,} items. The data support a best skill\nbetween {low:.4f} and {high:.4f}; "
+        f"{lead['n_test']:,} items. The data support a best skill\n"
+        f"between {low:.4f} and {high:.4f}; "
         f"the team that won is expected to score {lead['winner_new_score']['mean']:.4f} on fresh "
-        f"items.\nCassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a maximum "
-        f"alone cannot show that;\nit takes the whole board."
+        f"items.\nCassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a "
+        f"maximum alone cannot show that;\nit takes the whole board."
     )
 
 

@@ -26,7 +26,8 @@ def reproduce(
     A number is reproduced, differs (explained, both numbers pinned), is not verifiable, or is
     off; only off makes the exit code 1.
     """
-    from bayes_sota.reproduce import figure_names, reproduce as recompute, reproduce_figure
+    from bayes_sota.reproduce import figure_names, reproduce_figure
+    from bayes_sota.reproduce import reproduce as recompute
 
     comparisons = recompute(list(items) or None)
     files: list[Path] = []
@@ -52,11 +53,11 @@ def _content(comparison: Any) -> dict[str, Any]:
 
 def _echo(comparisons: list[Any]) -> None:
     rows = [
-        [c.item, clean(c.quantity), _number(c.published), _number(c.computed), c.state, clean(c.note)]
+        [c.item, clean(c.quantity), c.published, _number(c.computed), c.state, clean(c.note)]
         for c in comparisons
     ]
     echo_table(["item", "quantity", "published", "computed", "state", "note"], rows)
 
 
-def _number(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"

@@ -91,8 +91,9 @@ def sota(
     the distribution of skill and the correlation.
     """
     from bayes_sota.estimate import estimate_sota
-    from bayes_sota.inference.result import check_writable, save_result
+    from bayes_sota.inference.result import save_result
     from bayes_sota.summaries import check_probability, check_score, probability_truly_better
+    from bayes_sota.whole_files import check_writable
 
     check_probability(prob)
     if new_score is not None:

@@ -200,7 +200,7 @@ class BoardLikelihood:
         sizes = np.array([c.size for c in counts])[r]
         last = np.array([0 < c[-1] < self.board.n_test for c in counts])[r] & (k == sizes - 1)
         low = (winner < self.skills[0]) & (self.edges[0] >= 0)
-        return first | last | low | (log_likelihood < np.log(1e3 * NOISE * m))
+        return first | last | low | (log_likelihood < np.log(10 * NOISE * m))
 
     def _shift(
         self, rng: np.random.Generator, r: NDArray[np.int64], k: NDArray[np.int64]

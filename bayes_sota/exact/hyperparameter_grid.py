@@ -1,8 +1,8 @@
 r"""Grid of level and log spread that holds the whole posterior of the hyperparameters.
 
-The level is a location moved towards the best skill, because that is what a maximum informs.
-Its range depends on the log spread, smoothly: it is found on a few coarse spreads, interpolated,
-and widened until the density is negligible at every edge.
+The level is a standardised location of the best skill (``GridTarget``). Its range depends on the
+log spread, smoothly: it is found on a few coarse spreads, interpolated, and widened until the
+density is negligible at every edge.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,6 +43,7 @@ class GridTarget(Protocol):
 
     def first_box(self, log_spread: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Generous range of the level for each log spread."""
+
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@ r"""Posterior of theta_sota from observed maxima, by quadrature and direct draws
 
 The hyperparameters (location, spread, rho) live on a grid: rho at the midpoints of equally
 likely cells of its prior, the logarithm of the spread equally spaced, and instead of the location
-the level :math:`\eta = location + q_m\, spread` near the best skill, because that is what a
-maximum informs and the likelihood is a narrow ridge in the location. The density between the
+the level :math:`location + q_m\, spread` near the best skill, because that is what a maximum
+informs and the likelihood is a narrow ridge in the location, roughly standardised. The density between the
 nodes is the multilinear interpolant, from which a draw is a node plus a triangular offset per
 coordinate. Given the hyperparameters everything else is drawn from its exact law
 (``board_likelihood``). Solves Sec. 5.3.2 of Møllersen & Holsbø without simulation;
@@ -122,7 +122,7 @@ def _correlation_nodes(priors: Priors, refinement: float) -> tuple[FloatArray, F
 
 
 class _Target:
-    """Unnormalised posterior of the hyperparameters in the coordinates of the grid."""
+    """Unnormalised posterior in the coordinates of the grid: standardised level, log spread."""
 
     def __init__(
         self, priors: Priors, likelihoods: list[BoardLikelihood], correlations: FloatArray
@@ -130,12 +130,20 @@ class _Target:
         self.priors, self.skill = priors, priors.skill
         self.likelihoods, self.correlations = likelihoods, correlations
         tries = np.exp(np.mean([np.log(x.board.typical_tries) for x in likelihoods]))
-        self.offset = _top_quantile(float(tries), isinstance(self.skill, UniformSkill))
+        scores = np.array([x.reference_skill for x in likelihoods])
+        tests = np.array([x.board.n_test for x in likelihoods])
+        self.centres = logit(scores)
+        self.standard_error = float(np.max(1 / np.sqrt(tests * scores * (1 - scores))))
+        bounded = isinstance(self.skill, UniformSkill)
+        self.offset = _top_quantile(float(tries), bounded)
+        self.largest_chance = 4 / (tries * np.min(1 - scores)) if bounded else np.inf
 
     def location(self, level: FloatArray, log_spread: FloatArray) -> FloatArray:
+        """Location at a standardised level."""
         if self.skill.location_is_fixed:
             return np.full(np.broadcast_shapes(level.shape, log_spread.shape), self.skill.location_mean)
-        return level - self.offset * np.exp(log_spread)
+        centre, scale = self.rough_top(log_spread)
+        return centre + scale * level - self.offset * np.exp(log_spread)
 
     def log_priors(self, location: FloatArray, log_spread: FloatArray) -> dict[str, FloatArray]:
         skill, result = self.skill, {}
@@ -152,6 +160,8 @@ class _Target:
         """Log prior of level and log spread plus log likelihood, shape (R, G)."""
         location = self.location(level, log_spread)
         prior = sum(self.log_priors(location, log_spread).values(), np.zeros(location.size))
+        if not self.skill.location_is_fixed:
+            prior += np.log(self.rough_top(log_spread)[1])
         distribution = self.skill.distribution(location, np.exp(log_spread))
         total = np.tile(prior, (len(indices), 1))
         for likelihood in self.likelihoods:
@@ -160,17 +170,22 @@ class _Target:
                 total[row] += likelihood.log_likelihood(weights, r)
         return total
 
+    def rough_top(self, log_spread: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Rough mean and standard deviation of location + offset * spread given the spread."""
+        spread, skill = np.exp(log_spread), self.skill
+        chance = np.minimum(0.5 * spread, self.largest_chance)
+        data_precision = 1 / (chance**2 + (2 * self.standard_error) ** 2)
+        prior_precision = 1 / max(skill.location_sd, 1e-6) ** 2
+        precision = data_precision + prior_precision
+        prior_centre = skill.location_mean + self.offset * spread
+        centre = self.centres.mean() * data_precision + prior_centre * prior_precision
+        return centre / precision, 1 / np.sqrt(precision)
+
     def first_box(self, log_spread: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Generous range of the level for each log spread."""
-        spread, skill = np.exp(log_spread), self.skill
-        scores = np.array([x.reference_skill for x in self.likelihoods])
-        errors = 1 / np.sqrt([x.board.n_test for x in self.likelihoods] * scores * (1 - scores))
-        centres, width = logit(scores), np.sqrt((0.5 * spread) ** 2 + (2 * errors.max()) ** 2)
-        prior_centre = skill.location_mean + self.offset * spread
-        precision = 1 / width**2 + 1 / max(skill.location_sd, 1e-6) ** 2
-        pull = (centres.mean() / width**2 + prior_centre / max(skill.location_sd, 1e-6) ** 2) / precision
-        reach = 7 / np.sqrt(precision) + np.ptp(centres) + 4 * errors.max()
-        return np.minimum(pull, centres.mean()) - reach, np.maximum(pull, centres.mean()) + reach
+        slack = np.ptp(self.centres) + 4 * self.standard_error
+        reach = 7 + slack / self.rough_top(log_spread)[1]
+        return -reach, reach
 
 
 def _draw(

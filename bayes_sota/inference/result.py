@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +10,12 @@ import numpy as np
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.skill_distributions import FloatArray
+from bayes_sota.whole_files import whole_file
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["build_tree", "check_writable", "read_result", "save_result"]
+__all__ = ["build_tree", "read_result", "save_result"]
 
 
 def build_tree(
@@ -45,7 +45,7 @@ def build_tree(
 
     names = [board.name for board in boards]
     content = {group: _dataset(values, names) for group, values in groups.items() if values}
-    facts = {
+    facts: dict[str, Sequence[float]] = {
         "n_test": [board.n_test for board in boards],
         "count_low": [board.counts[0] for board in boards],
         "count_high": [board.counts[1] for board in boards],
@@ -99,25 +99,9 @@ def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
         The path cannot be written.
     """
     target = Path(path)
-    check_writable(target)
-    with NamedTemporaryFile(dir=target.parent, suffix=".nc", delete=False) as handle:
-        temporary = Path(handle.name)
-    try:
-        tree.to_netcdf(temporary, engine="h5netcdf")
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(target) as draft:
+        tree.to_netcdf(draft, engine="h5netcdf")
     return target
-
-
-def check_writable(path: Path) -> None:
-    """Raise ``InputError`` unless a file can be made at ``path``."""
-    if path.is_dir():
-        raise InputError(f"cannot write {path}: it is a directory")
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: the directory {path.parent} does not exist")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"cannot write {path}: no permission to write in {path.parent}")
 
 
 def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":

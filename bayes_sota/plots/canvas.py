@@ -283,7 +283,8 @@ def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], lis
     ([0.905, 0.91, 0.915, 0.92], ['0.905', '0.910', '0.915', '0.920'])
     """
     decade = int(np.floor(np.log10(max(high - low, 1e-12))))
-    for digits, factor in ((1 - decade, 1), (1 - decade, 2), (1 - decade, 5), (-decade, 1)):
+    steps = [(digits, factor) for digits in (1 - decade, -decade) for factor in (1, 2, 5)]
+    for digits, factor in steps:
         step = factor * 10.0**-digits
         first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
         if last - first < most:

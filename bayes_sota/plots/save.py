@@ -2,10 +2,9 @@
 
 import os
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.inference.result import check_writable
+from bayes_sota.whole_files import whole_file
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -45,12 +44,6 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     'law.png'
     """
     target = Path(path)
-    check_writable(target)
-    with NamedTemporaryFile(dir=target.parent, suffix=target.suffix, delete=False) as handle:
-        temporary = Path(handle.name)
-    try:
-        collection.savefig(temporary, **options)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(target) as draft:
+        collection.savefig(draft, **options)
     return target

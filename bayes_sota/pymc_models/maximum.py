@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 
 from bayes_sota.data.leaderboard import Leaderboard
@@ -157,7 +158,7 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
     """Log likelihood at every node of rho, from one product with all tables."""
     tables = likelihood.end_tables
     ends = np.concatenate([table.smoothed for table in tables], axis=1)
-    survival = pt.dot(pt.as_tensor_variable(ends), weights)
+    survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
     log_weight = np.log(np.concatenate([table.weights for table in tables]))
     terms = []

@@ -5,7 +5,6 @@ matplotlib is touched, and a file appears complete or not at all.
 """
 
 import os
-import tempfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bayes_sota.errors import InputError
 from bayes_sota.reproduce import figure_data
 from bayes_sota.reproduce.published_numbers import load_published
+from bayes_sota.whole_files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +63,7 @@ def reproduce_figure(name: str, directory: str | os.PathLike[str]) -> list[Path]
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as directory:
+    >>>     >>> with tempfile.TemporaryDirectory() as directory:
     ...     [path.name for path in reproduce_figure("figure-2", directory)]
     ['figure-2.png', 'figure-2.csv']
     """
@@ -80,21 +79,9 @@ def reproduce_figure(name: str, directory: str | os.PathLike[str]) -> list[Path]
     table = data.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
     paths = [folder / f"{name}.png", folder / f"{name}.csv"]
     for path, content in zip(paths, (image.getvalue(), table), strict=True):
-        _write_whole(path, content)
+        with whole_file(path) as draft:
+            draft.write_bytes(content)
     return paths
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write under another name and rename, so that nobody ever sees half a file."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _new_figure(rows: int, columns: int, width: float, height: float) -> tuple["Figure", Any]:
