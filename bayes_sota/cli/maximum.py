@@ -97,11 +97,14 @@ def _fractions(values: tuple[float, float]) -> tuple[float, float]:
 
 def _sentence(result: dict[str, Any]) -> str:
     low, high = result["interval"]
-    return (
-        f"skill of the best classifier (theta_sota)   {result['theta_sota']:.6f}\n"
-        f"expected best score of {result['n_classifiers']:,} classifiers"
-        f"   {result['expected_maximum']:.6f}\n"
-        f"standard deviation of the best score        {result['sd']:.6f}\n"
-        f"{result['prob']:.0%} interval of the best score           {low:.6f} to {high:.6f}\n"
-        f"multiplicity bias                           {result['bias']:+.6f}"
-    )
+    rows = {
+        "skill of the best classifier (theta_sota)": f"{result['theta_sota']:.6f}",
+        f"expected best score of {result['n_classifiers']:,} classifiers": (
+            f"{result['expected_maximum']:.6f}"
+        ),
+        "standard deviation of the best score": f"{result['sd']:.6f}",
+        f"{result['prob']:.0%} interval of the best score": f"{low:.6f} to {high:.6f}",
+        "multiplicity bias": f"{result['bias']:+.6f}",
+    }
+    width = max(map(len, rows))
+    return "\n".join(f"{label:<{width}}   {value}" for label, value in rows.items())

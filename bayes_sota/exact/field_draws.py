@@ -49,12 +49,14 @@ class CellLaw:
         cls, distribution: SkillDistribution, tail: FloatArray, factor: FloatArray
     ) -> "CellLaw":
         """From ``tail = P(theta > node)`` and the ``factor`` at the nodes, both (D, N)."""
-        one, zero = np.ones((tail.shape[0], 1)), np.zeros((tail.shape[0], 1))
-        cells = -np.diff(np.concatenate([one, tail, zero], axis=1), axis=1)
-        middle = (factor[:, 1:] + factor[:, :-1]) / 2
-        mass = cells * np.concatenate([factor[:, :1], middle, factor[:, -1:]], axis=1)
-        above = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
-        return cls(distribution, tail, mass, np.concatenate([above, zero], axis=1))
+        mass = np.empty((tail.shape[0], tail.shape[1] + 1))
+        mass[:, 0] = (1 - tail[:, 0]) * factor[:, 0]
+        np.subtract(tail[:, :-1], tail[:, 1:], out=mass[:, 1:-1])
+        mass[:, 1:-1] *= 0.5 * (factor[:, 1:] + factor[:, :-1])
+        mass[:, -1] = tail[:, -1] * factor[:, -1]
+        above = np.zeros((mass.shape[0], mass.shape[1] + 1))
+        np.cumsum(mass[:, ::-1], axis=1, out=above[:, -2::-1])
+        return cls(distribution, tail, mass, above)
 
     def inverse(self, rows: NDArray[np.int64], upper: FloatArray) -> FloatArray:
         """Skills that draws ``rows`` exceed with probability ``upper``."""

@@ -88,55 +88,72 @@ def plot_prior_predictive(
     size = figsize or (4.4 * (observed.size + 1), 4.2)
     collection = make_collection(panels, backend=backend, figsize=size, across=True)
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
-    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, prob)
+    n_test = get_variable(tree, "constant_data", "n_test")
+    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, prob)
     _draw_fields(Panel(collection, "field"), tree, prob, n_fields)
     title_figure(collection, _finding(predicted, observed, prob))
     return collection
 
 
 def _draw_scores(
-    panel: Panel, predicted: "xr.DataArray", observed: "xr.DataArray", prob: float
+    panel: Panel,
+    predicted: "xr.DataArray",
+    observed: "xr.DataArray",
+    n_test: "xr.DataArray",
+    prob: float,
 ) -> None:
-    low = float(min(predicted.quantile(0.005), observed.min()))
-    panel.histogram("histogram", _histogram(predicted, low), COLORS["prior"])
+    lowest = float(min(predicted.quantile(0.005), observed.min()))
+    low, high = lowest - 0.04 * (1 - lowest), 1 + 0.5 / float(n_test.min())
+    panel.histogram("histogram", _histogram(predicted, n_test, low), COLORS["prior"])
     panel.bar("interval", _middle(predicted, prob), -0.04, COLORS["prior"], 3)
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
-    panel.text(
-        "observed_maximum_label",
-        observed - 0.02 * (1 - low),
-        1.1,
-        lambda value: f"observed {value:.5g}",
-        value=observed,
-        side="right",
-    )
+    _label_observed(panel, observed, low)
     panel.set_axes(
         observed,
         xlabel="best observed score (accuracy)",
-        xlim=make_bounds(low, 1.0),
+        xlim=make_bounds(low, high),
         ylim=(-0.09, 1.2),
     )
     names = [f"{name}: " for name in observed["board"].values] if observed.ndim else [""]
     panel.set_titles([f"{name}boards from the prior" for name in names])
 
 
+def _label_observed(panel: Panel, observed: "xr.DataArray", low: float) -> None:
+    import xarray as xr
+
+    left_of_it = observed > (1 + low) / 2
+    panel.text(
+        "observed_maximum_label",
+        observed + xr.where(left_of_it, -0.02, 0.02) * (1 - low),
+        1.1,
+        lambda value: f"observed {value:.5g}",
+        value=observed,
+        side=xr.where(left_of_it, "right", "left"),
+    )
+
+
 def _middle(values: "xr.DataArray", prob: float) -> "xr.DataArray":
     return values.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw"))
 
 
-def _histogram(values: "xr.DataArray", low: float) -> "xr.DataArray":
-    """Shares relative to the fullest bin, and left and right edges of the bins."""
+def _histogram(values: "xr.DataArray", n_test: "xr.DataArray", low: float) -> "xr.DataArray":
+    """Shares relative to the fullest bin, and left and right edges of the bins.
+
+    Every bin holds as many success counts, so that the lattice of scores makes no pattern.
+    """
     import xarray as xr
 
-    edges = np.linspace(low, 1.0, _BINS + 1)
-
-    def heights(draws: FloatArray) -> FloatArray:
+    def heights(draws: FloatArray, n: int) -> FloatArray:
+        width = np.ceil(n * (1 - low) / _BINS)
+        edges = (n + 0.5 - width * np.arange(_BINS, -1, -1)) / n
         counts = np.histogram(draws, edges)[0]
         return np.stack([counts / max(int(counts.max()), 1), edges[:-1], edges[1:]])
 
     bars: xr.DataArray = xr.apply_ufunc(
         heights,
         values.stack(sample=("chain", "draw")),
-        input_core_dims=[["sample"]],
+        n_test,
+        input_core_dims=[["sample"], []],
         output_core_dims=[["plot_axis", "bin"]],
         vectorize=True,
     )

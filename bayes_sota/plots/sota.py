@@ -143,6 +143,8 @@ def _draw_prior(
     panel: Panel, tree: "xr.DataTree", interval: "xr.DataArray", name: str, prob: float
 ) -> None:
     """The prior over its whole range, with the posterior interval as a band."""
+    import xarray as xr
+
     prior = get_variable(tree, "prior", "theta_sota")
     observed = get_variable(tree, "observed_data", "observed_maximum")
     low = float(min(prior.quantile(0.01), interval.min(), observed.min()))
@@ -152,7 +154,8 @@ def _draw_prior(
     panel.span("interval", interval.isel(bound=[0, 1]), COLORS[name], 0.45)
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
     text = "prior of the best skill\n(grey below: on the same scale)"
-    start = observed * 0 + low + 0.04 * (1 - low)
+    empty_half = xr.where(interval.isel(bound=0) > (1 + low) / 2, 0.04, 0.48)
+    start = low + empty_half * (1 - low)
     panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
     _label_interval(panel, interval, low, f"posterior {prob:.0%}", COLORS[name])
     xlim = make_bounds(low, 1.0)
@@ -176,7 +179,7 @@ def _draw_rows(panel: Panel, tree: "xr.DataTree", intervals: Mapping[str, "xr.Da
     """The quantities below one another, on one scale of density."""
     draws = {name: get_variable(tree, "posterior", name) for name in intervals}
     observed = get_variable(tree, "observed_data", "observed_maximum")
-    curves = {name: draw_density(v, bound_correction=False) for name, v in draws.items()}
+    curves = {name: draw_density(v) for name, v in draws.items()}
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / _highest(curves)
     baselines = np.arange(len(draws), dtype=np.float64)[::-1]
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])

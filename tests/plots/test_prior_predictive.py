@@ -67,3 +67,12 @@ def test_a_result_without_prior_is_refused(tree: xr.DataTree) -> None:
         plot_prior_predictive(xr.DataTree.from_dict(groups), backend="none")
     with pytest.raises(InputError, match="n_fields must be at least 1, got 0"):
         plot_prior_predictive(tree, n_fields=0, backend="none")
+
+
+def test_every_bin_holds_as_many_counts(tree: xr.DataTree) -> None:
+    figure = plot_prior_predictive(tree, backend="none")
+    bars = figure.viz["histogram"]["observed_maximum"].item()
+    edges = np.append(np.asarray(bars["l_e"]), np.asarray(bars["r_e"])[-1]) * 400
+    widths = np.diff(edges)
+    np.testing.assert_allclose(widths, widths[0])
+    np.testing.assert_allclose(edges + 0.5, np.round(edges + 0.5), atol=1e-9)

@@ -1,0 +1,77 @@
+"""Draw the figures of the documentation: ``python docs/make_figures.py [DIRECTORY]``.
+
+Every figure is of a bundled example and a fixed seed, and small enough to live in the repository.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import arviz as az
+
+import bayes_sota as bs
+from bayes_sota.plots.save import save_figure
+
+RESOLUTION = 110
+NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}
+
+Figure = Callable[[], Any]
+
+
+def maximum_law() -> Any:
+    """Why the best score flatters: row 3 of Table 1 of Møllersen & Holsbø."""
+    law = bs.maximum_law(n_test=3_000, n_classifiers=1_000, skill=0.9, correlation=0.6)
+    return bs.plot_maximum_law(law, backend="matplotlib")
+
+
+def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
+    """Two routes that share no likelihood, as cumulative distributions."""
+    simulated = bs.estimate_sota(board, method="abc", draws=500, chains=2, cores=1, random_seed=0)
+    off = ("credible_interval", "point_estimate", "point_estimate_text")
+    figure = az.plot_dist(
+        {"exact": exact.isel(chain=slice(2), draw=slice(500)), "ABC": simulated},
+        var_names=list(NAMES),
+        kind="ecdf",
+        backend="matplotlib",
+        aes={"color": ["model"], "linestyle": ["model"]},
+        visuals=dict.fromkeys(off, False),
+        figure_kwargs={"figsize": (7.4, 3.2), "layout": "constrained"},
+    )
+    for name, title in NAMES.items():
+        axes = figure.viz["plot"][name].item()
+        axes.set(title=f"{title} ({name})", xlabel="accuracy", ylabel="share of draws below")
+        axes.locator_params("x", nbins=5)
+    figure.add_legend("model")
+    figure.add_title("Simulation and the exact sum give the same posterior", color="black")
+    return figure
+
+
+def figures() -> Iterator[tuple[str, Figure]]:
+    """Names of the files and how to draw them."""
+    board = bs.load_example("obesity-risk").leaderboard()
+    tree = bs.estimate_sota(board, random_seed=0)
+    rows = bs.sota_sensitivity(board, random_seed=0)
+    yield "maximum_law", maximum_law
+    yield "prior_predictive", lambda: bs.plot_prior_predictive(tree, backend="matplotlib")
+    yield "posterior", lambda: bs.plot_sota(tree, backend="matplotlib")
+    yield (
+        "sensitivity",
+        lambda: bs.plot_sensitivity(rows, observed_maximum=board.maximum, backend="matplotlib"),
+    )
+    yield "exact_and_abc", lambda: exact_and_abc(board, tree)
+
+
+def main(directory: Path) -> None:
+    """Draw every figure into a directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, draw in figures():
+        path = directory / f"{name}.png"
+        # without the version of the library, so that the same figure is the same file
+        save_figure(draw(), path, dpi=RESOLUTION, metadata={"Software": None})
+        print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
+
+
+if __name__ == "__main__":
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "figures"
+    main(chosen)
