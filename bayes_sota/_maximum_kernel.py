@@ -39,26 +39,70 @@ def _polynomial(x: float, c: Any) -> Any:
 
 # Wichura 1988, algorithm AS 241 (PPND16), highest power first: relative error near 1e-16.
 _CENTRE = (
-    (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
-     13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
-    (5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867,
-     5394.1960214247511077, 687.1870074920579083, 42.313330701600911252, 1.0),
+    (
+        2509.0809287301226727,
+        33430.575583588128105,
+        67265.770927008700853,
+        45921.953931549871457,
+        13731.693765509461125,
+        1971.5909503065514427,
+        133.14166789178437745,
+        3.387132872796366608,
+    ),
+    (
+        5226.495278852854561,
+        28729.085735721942674,
+        39307.89580009271061,
+        21213.794301586595867,
+        5394.1960214247511077,
+        687.1870074920579083,
+        42.313330701600911252,
+        1.0,
+    ),
 )
 _MIDDLE = (
-    (7.7454501427834140764e-4, .0227238449892691845833, .24178072517745061177,
-     1.27045825245236838258, 3.64784832476320460504, 5.7694972214606914055, 4.6303378461565452959,
-     1.42343711074968357734),
-    (1.05075007164441684324e-9, 5.475938084995344946e-4, .0151986665636164571966,
-     .14810397642748007459, .68976733498510000455, 1.6763848301838038494, 2.05319162663775882187,
-     1.0),
+    (
+        7.7454501427834140764e-4,
+        0.0227238449892691845833,
+        0.24178072517745061177,
+        1.27045825245236838258,
+        3.64784832476320460504,
+        5.7694972214606914055,
+        4.6303378461565452959,
+        1.42343711074968357734,
+    ),
+    (
+        1.05075007164441684324e-9,
+        5.475938084995344946e-4,
+        0.0151986665636164571966,
+        0.14810397642748007459,
+        0.68976733498510000455,
+        1.6763848301838038494,
+        2.05319162663775882187,
+        1.0,
+    ),
 )
 _TAIL = (
-    (2.01033439929228813265e-7, 2.71155556874348757815e-5, .0012426609473880784386,
-     .026532189526576123093, .29656057182850489123, 1.7848265399172913358, 5.4637849111641143699,
-     6.6579046435011037772),
-    (2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5,
-     7.868691311456132591e-4, .0148753612908506148525, .13692988092273580531,
-     .59983220655588793769, 1.0),
+    (
+        2.01033439929228813265e-7,
+        2.71155556874348757815e-5,
+        0.0012426609473880784386,
+        0.026532189526576123093,
+        0.29656057182850489123,
+        1.7848265399172913358,
+        5.4637849111641143699,
+        6.6579046435011037772,
+    ),
+    (
+        2.04426310338993978564e-15,
+        1.4215117583164458887e-7,
+        1.8463183175100546818e-5,
+        7.868691311456132591e-4,
+        0.0148753612908506148525,
+        0.13692988092273580531,
+        0.59983220655588793769,
+        1.0,
+    ),
 )
 
 
@@ -137,9 +181,7 @@ def _beta_bisection(a: float, b: float, high: float, tail: float, rest: float) -
 
 
 @_njit
-def beta_below(
-    a: float, b: float, log_odds: float, mass: float, tail: float, rest: float
-) -> Any:
+def beta_below(a: float, b: float, log_odds: float, mass: float, tail: float, rest: float) -> Any:
     """Log odds below ``log_odds`` such that ``mass`` lies between, and the upper tail is ``tail``.
 
     Newton's method with the mass between by Gauss-Legendre: a step down the order statistics is
@@ -261,8 +303,17 @@ def _beta_drop(rng: Any, jump: int, left: int) -> Any:
 
 @_njit
 def _best_of_field(
-    rng: Any, n: int, m: int, family: int, p: float, q: float, rho: float, odds: float,
-    k: int, best_skill: float, ties: bool,
+    rng: Any,
+    n: int,
+    m: int,
+    family: int,
+    p: float,
+    q: float,
+    rho: float,
+    odds: float,
+    k: int,
+    best_skill: float,
+    ties: bool,
 ) -> Any:
     """Best count and the skill of its holder, given the best skill and ``S0 = k``.
 
@@ -314,8 +365,17 @@ def _best_of_field(
 
 @_njit
 def run_fields(
-    rng: Any, n: Any, m: Any, family: int, p: Any, q: Any, rho: Any, odds: Any, k: Any,
-    best_skill: Any, ties: bool,
+    rng: Any,
+    n: Any,
+    m: Any,
+    family: int,
+    p: Any,
+    q: Any,
+    rho: Any,
+    odds: Any,
+    k: Any,
+    best_skill: Any,
+    ties: bool,
 ) -> Any:
     """Best counts and winners' skills of many fields; all arrays of the same length."""
     counts = np.empty(n.size, np.int64)
@@ -329,8 +389,20 @@ def run_fields(
 
 @_njit
 def run_accepted_winners(
-    rng: Any, n: Any, m: Any, family: int, p: Any, q: Any, rho: Any, odds: Any, k: Any,
-    best_skill: Any, low: Any, high: Any, epsilon: Any, attempts: int,
+    rng: Any,
+    n: Any,
+    m: Any,
+    family: int,
+    p: Any,
+    q: Any,
+    rho: Any,
+    odds: Any,
+    k: Any,
+    best_skill: Any,
+    low: Any,
+    high: Any,
+    epsilon: Any,
+    attempts: int,
 ) -> Any:
     """Winner's skill in a field whose best count passes the kernel; the attempts that it took.
 

@@ -323,9 +323,7 @@ class Priors:
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
 
 
-def _check_range(
-    name: str, value: Range | float, low: float, high: float, meaning: str
-) -> None:
+def _check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:
     ends = value if isinstance(value, tuple) else (value,)
     wrong_length = isinstance(value, tuple) and len(value) != 2
     if wrong_length or not all(np.isfinite(v) and low < v < high for v in ends):

@@ -123,9 +123,7 @@ class Fields:
     reference_count: ArrayLike
     theta_sota: ArrayLike
 
-    def draw(
-        self, rng: np.random.Generator, *, winner: bool = True
-    ) -> tuple[IntArray, FloatArray]:
+    def draw(self, rng: np.random.Generator, *, winner: bool = True) -> tuple[IntArray, FloatArray]:
         """Best counts and, if ``winner``, the winners' skills; without, only counts are valid."""
         arguments, shape = self._arguments()
         counts, winners = _kernel().run_fields(rng, *arguments, winner)

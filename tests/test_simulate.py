@@ -54,7 +54,11 @@ def test_best_count_follows_the_exact_law(case):
     n, m, distribution, rho, theta0 = case
     boards = simulate_maximum(17, n, m, distribution, rho, theta0, size=40_000)
     law = maximum_law(
-        n_test=n, skill=distribution, n_classifiers=m, correlation=rho, reference_skill=theta0,
+        n_test=n,
+        skill=distribution,
+        n_classifiers=m,
+        correlation=rho,
+        reference_skill=theta0,
         cap_correlation=True,
     )
     assert fit_p_value(boards.best_count, law) > SMALLEST_P

@@ -85,9 +85,7 @@ def test_excess_is_the_integral_of_the_survival_function(distribution):
     np.testing.assert_allclose(above, distribution.sf(c), rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    "distribution", [LogitNormal(2.0, 0.3), Beta(9.0, 2.0), Uniform(0.3, 0.9)]
-)
+@pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.3), Beta(9.0, 2.0), Uniform(0.3, 0.9)])
 def test_excess_to_many_digits(distribution):
     for c in some_points(distribution):
         end = distribution.isf(0.0) if not isinstance(distribution, LogitNormal) else 6.0

@@ -18,8 +18,11 @@ __all__ = ["demo"]
 
 @click.command(epilog="Example: bayes-sota demo --output-dir results")
 @click.option(
-    "--output-dir", type=click.Path(path_type=Path), default=Path("bayes-sota-demo"),
-    show_default=True, help="Where the DataTree files and figures go.",
+    "--output-dir",
+    type=click.Path(path_type=Path),
+    default=Path("bayes-sota-demo"),
+    show_default=True,
+    help="Where the DataTree files and figures go.",
 )
 @interval_option
 @output_options
@@ -48,7 +51,11 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     lead = examples["obesity-risk"]
     _note(quiet or as_json, "obesity-risk: ABC/SMC, simulation only (compiles first)")
     simulated = estimate_sota(
-        lead.leaderboard(), method="abc", draws=500, chains=2, random_seed=seed,
+        lead.leaderboard(),
+        method="abc",
+        draws=500,
+        chains=2,
+        random_seed=seed,
         progressbar=show_progress(quiet, as_json),
     )
     trees["obesity-risk-abc"] = lead, simulated

@@ -23,7 +23,9 @@ __all__ = ["maximum"]
     "--pairwise-correlation", type=float, default=None, help="rho^2, between two classifiers."
 )
 @click.option(
-    "--reference-skill", type=float, default=None,
+    "--reference-skill",
+    type=float,
+    default=None,
     help="theta0; default the (expected) skill of the best classifier.",
 )
 @interval_option
@@ -53,8 +55,11 @@ def maximum(
     rho = chosen_correlation(correlation, pairwise_correlation)
     skill: Any = theta if uniform is None else Uniform(*_fractions(uniform))
     law = maximum_law(
-        n_test=n_test, n_classifiers=classifiers, skill=skill,
-        correlation=0.0 if rho is None else rho, reference_skill=reference_skill,
+        n_test=n_test,
+        n_classifiers=classifiers,
+        skill=skill,
+        correlation=0.0 if rho is None else rho,
+        reference_skill=reference_skill,
     )
     result = {
         "theta_sota": law.theta_sota,

@@ -27,7 +27,10 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--prob``, the probability of printed intervals."""
     return click.option(
-        "--prob", type=float, default=0.95, show_default=True,
+        "--prob",
+        type=float,
+        default=0.95,
+        show_default=True,
         help="Probability of the equal-tailed intervals.",
     )(command)
 

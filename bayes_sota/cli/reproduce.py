@@ -14,7 +14,9 @@ __all__ = ["reproduce"]
 @click.command(epilog="Example: bayes-sota reproduce table-1 mania")
 @click.argument("items", nargs=-1)
 @click.option(
-    "--output-dir", type=click.Path(path_type=Path), default=None,
+    "--output-dir",
+    type=click.Path(path_type=Path),
+    default=None,
     help="Save the figures among the items, and their data, in this directory.",
 )
 @output_options

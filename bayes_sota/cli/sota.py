@@ -35,12 +35,17 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
 @click.option("--n-test", "sizes", type=int, multiple=True, help="Number of test items, per board.")
 @click.option("--classifiers", "tries", multiple=True, help="Number or range A:B, per board.")
 @click.option(
-    "--rounding", type=click.Choice(["nearest", "floor", "exact"]), default="nearest",
-    show_default=True, help="How the score was cut to the digits typed.",
+    "--rounding",
+    type=click.Choice(["nearest", "floor", "exact"]),
+    default="nearest",
+    show_default=True,
+    help="How the score was cut to the digits typed.",
 )
 @click.option("--decimals", type=int, default=None, help="Decimals printed; default as typed.")
 @click.option(
-    "--method", type=click.Choice(["auto", "exact", "abc", "nuts"]), default=None,
+    "--method",
+    type=click.Choice(["auto", "exact", "abc", "nuts"]),
+    default=None,
     help="auto is exact.",
 )
 @click.option("--model", default=None, help="Named specification or a TOML file.")
@@ -51,7 +56,9 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
 )
 @click.option("--new-n-test", type=int, default=None, help="Items of the fresh test set.")
 @click.option(
-    "--new-score", type=float, default=None,
+    "--new-score",
+    type=float,
+    default=None,
     help="Probability that a new classifier with this score on --new-n-test other items is "
     "truly better.",
 )
@@ -105,8 +112,15 @@ def sota(
     spec = _specification(model, chosen_correlation(correlation, pairwise_correlation))
     boards = _boards(maxima, sizes, tries, rounding, decimals, spec)
     tree = estimate_sota(
-        boards, model=spec, method=method, draws=draws, chains=chains, random_seed=seed,
-        reference_skill=reference_skill, new_n_test=new_n_test, cores=cores,
+        boards,
+        model=spec,
+        method=method,
+        draws=draws,
+        chains=chains,
+        random_seed=seed,
+        reference_skill=reference_skill,
+        new_n_test=new_n_test,
+        cores=cores,
         progressbar=show_progress(quiet, as_json),
     )
     if output is not None:
@@ -152,7 +166,11 @@ def _boards(
         )
     return tuple(
         Leaderboard.from_maximum(
-            maximum, n_test=n, n_classifiers=parse_tries(m), rounding=rounding, decimals=decimals,
+            maximum,
+            n_test=n,
+            n_classifiers=parse_tries(m),
+            rounding=rounding,
+            decimals=decimals,
             name=f"board {i + 1}",
         )
         for i, (maximum, n, m) in enumerate(zip(maxima, sizes, tries, strict=True))
@@ -284,6 +302,7 @@ def _echo_sensitivity(rows: list[dict[str, Any]], prob: float) -> None:
         interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
         cells.append([row["assumption"], value, f"{row['mean']:.{d}f}", interval])
     echo_table(
-        ["assumption", "set to", "theta_sota", f"{prob:.0%} interval"], cells,
+        ["assumption", "set to", "theta_sota", f"{prob:.0%} interval"],
+        cells,
         "Sensitivity to what is assumed, not observed",
     )

@@ -113,8 +113,13 @@ class Leaderboard:
     def with_tries(self, n_classifiers: int | TriesPrior) -> "Leaderboard":
         """The same board with another number of classifiers."""
         return Leaderboard(
-            self.maximum, self.n_test, _checked_tries(n_classifiers), self.counts,
-            self.rounding, self.decimals, self.name,
+            self.maximum,
+            self.n_test,
+            _checked_tries(n_classifiers),
+            self.counts,
+            self.rounding,
+            self.decimals,
+            self.name,
         )
 
     def data_hash(self) -> str:

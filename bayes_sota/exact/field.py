@@ -192,9 +192,7 @@ class Field:
         pmf = np.fft.irfft(spectrum.conj(), n=size, axis=1)
         return low, pmf[:, : high - low + 1]
 
-    def _frequencies(
-        self, size: int, counts: NDArray[np.int64], skills: FloatArray
-    ) -> FloatArray:
+    def _frequencies(self, size: int, counts: NDArray[np.int64], skills: FloatArray) -> FloatArray:
         """Lattice frequencies at which some characteristic function is above exp(-38)."""
         frequency = 2 * np.pi * np.arange(size // 2 + 1) / size
         ends = skills[[0, -1]]
@@ -241,8 +239,14 @@ def random_field(
     skills, weights = _panel_nodes(distribution, edges, mass)
     kept = slice(_PANEL_NODES * _lowest_relevant(distribution, n_test, n_classifiers, edges), None)
     return Field(
-        skills[kept], weights[kept], True, n_test, n_classifiers,
-        correlation, reference_skill, above,
+        skills[kept],
+        weights[kept],
+        True,
+        n_test,
+        n_classifiers,
+        correlation,
+        reference_skill,
+        above,
     )
 
 
@@ -266,7 +270,11 @@ def _kinks(correlation: float, reference_skill: float) -> FloatArray:
 
 
 def _panel_edges(
-    distribution: SkillDistribution, low: float, high: float, n_test: int, correlation: float,
+    distribution: SkillDistribution,
+    low: float,
+    high: float,
+    n_test: int,
+    correlation: float,
     kinks: FloatArray,
 ) -> FloatArray:
     """Panel edges, equally spaced in units of the finer of standard error and density."""

@@ -135,8 +135,12 @@ class MaximumLaw:
         if self.distribution is None:
             return self.cdf(x) if t >= self.theta_sota else np.zeros_like(self.cdf(x))
         part = random_field(
-            self.distribution, self.n_test, self.n_classifiers, self.correlation,
-            self.reference_skill, upper=min(max(t, 0.0), 1.0),
+            self.distribution,
+            self.n_test,
+            self.n_classifiers,
+            self.correlation,
+            self.reference_skill,
+            upper=min(max(t, 0.0), 1.0),
         )
         start, values, ceiling = replace(part, reference_count=self.reference_count).tabulate()
         return replace(self, start=start, values=values, ceiling=ceiling).cdf(x)
@@ -215,8 +219,15 @@ def maximum_law(
     part = _build_field(skills, n_test, m, correlation, reference)
     start, values, _ = replace(part, reference_count=known).tabulate()
     return MaximumLaw(
-        n_test, m, theta_sota, correlation, reference, start, values,
-        skills if isinstance(skills, SkillDistribution) else None, reference_count=known,
+        n_test,
+        m,
+        theta_sota,
+        correlation,
+        reference,
+        start,
+        values,
+        skills if isinstance(skills, SkillDistribution) else None,
+        reference_count=known,
     )
 
 

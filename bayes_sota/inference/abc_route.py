@@ -39,8 +39,13 @@ def sample_abc(
     """Posterior by ABC/SMC; parameters as in ``sample_nuts``, epsilon is chosen and reported."""
     rng, seed = resolve_seed(random_seed)
     simulated = sample_smc_abc(
-        boards, priors, draws=draws, chains=chains, cores=cores,
-        random_seed=int(rng.integers(2**31)), reference_skill=reference_skill,
+        boards,
+        priors,
+        draws=draws,
+        chains=chains,
+        cores=cores,
+        random_seed=int(rng.integers(2**31)),
+        reference_skill=reference_skill,
         progressbar=progressbar,
     )
     found = simulated["posterior"].to_dataset()
@@ -58,10 +63,15 @@ def sample_abc(
     }
     stats = simulated["sample_stats"].to_dataset().drop_attrs()
     return complete_result(
-        posterior, boards, priors, rng, attributes, sample_stats=stats,
-        reference_skill=reference_skill, new_n_test=new_n_test,
+        posterior,
+        boards,
+        priors,
+        rng,
+        attributes,
+        sample_stats=stats,
+        reference_skill=reference_skill,
+        new_n_test=new_n_test,
     )
-
 
 
 def _reasons(attributes: dict[str, Any]) -> str:

@@ -26,7 +26,6 @@ from bayes_sota.skill_distributions import FloatArray
 from bayes_sota.whole_files import whole_file
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 __all__ = ["CalibrationSetting", "judge_ranks", "run_sbc", "simulate_board"]
@@ -56,9 +55,7 @@ class CalibrationSetting:
     n_test: int = 500
     n_classifiers: int = 100
     priors: Priors = field(
-        default_factory=lambda: Priors(
-            LogitNormalSkill(typical=(0.7, 0.95), spread=(0.05, 0.6))
-        )
+        default_factory=lambda: Priors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.05, 0.6)))
     )
     reference_skill: float = 0.92
     assumed_classifiers: int | None = None
@@ -92,7 +89,9 @@ def simulate_board(
         "best_new_score": float(again.max() / n),
     }
     board = Leaderboard.from_maximum(
-        counts.max() / n, n_test=n, n_classifiers=setting.assumed_classifiers or m,
+        counts.max() / n,
+        n_test=n,
+        n_classifiers=setting.assumed_classifiers or m,
         rounding="exact",
     )
     return truth, board
@@ -159,24 +158,21 @@ def run_sbc(
 
 def judge_ranks(
     tree: "xr.DataTree", prob: float = 0.99, simulations: int = 1000
-) -> "pd.DataFrame":
+) -> dict[str, dict[str, float]]:
     """Whether the ECDF of the ranks stays inside its simultaneous band.
 
     Returns
     -------
-    pandas.DataFrame
-        One row per quantity: ``inside``, ``largest_deviation`` of the ECDF from uniformity,
+    dict
+        For each quantity ``inside``, ``largest_deviation`` of the ECDF from uniformity,
         ``band`` (half-width of the band at one half) and ``mean_rank``.
     """
-    import pandas as pd
     from arviz_stats.ecdf_utils import ecdf_pit
 
-    rows = {}
+    rows: dict[str, dict[str, float]] = {}
     for name in map(str, tree["prior_sbc"].data_vars):
         ranks = tree["prior_sbc"][name].values
-        x, ecdf, lower, upper = ecdf_pit(
-            ranks, prob, simulations, rng=np.random.default_rng(214)
-        )
+        x, ecdf, lower, upper = ecdf_pit(ranks, prob, simulations, rng=np.random.default_rng(214))
         middle = int(np.argmin(np.abs(x - 0.5)))
         rows[name] = {
             "inside": bool(np.all((ecdf >= lower) & (ecdf <= upper))),
@@ -184,7 +180,7 @@ def judge_ranks(
             "band": float((upper[middle] - lower[middle]) / 2),
             "mean_rank": float(ranks.mean()),
         }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return rows
 
 
 def _replicate(
@@ -206,7 +202,10 @@ def _exact_draws(
     board: Leaderboard, setting: CalibrationSetting, draws: int, rng: np.random.Generator
 ) -> dict[str, FloatArray]:
     posterior = sota_posterior(
-        board, setting.priors, draws=draws, random_seed=rng,
+        board,
+        setting.priors,
+        draws=draws,
+        random_seed=rng,
         reference_skill=setting.reference_skill,
     )
     return {name: posterior.draws[name].ravel() for name in QUANTITIES}
@@ -218,7 +217,12 @@ def _abc_draws(
     from bayes_sota.inference.abc_route import sample_abc
 
     tree = sample_abc(
-        (board,), setting.priors, draws=draws, chains=1, cores=1, random_seed=rng,
+        (board,),
+        setting.priors,
+        draws=draws,
+        chains=1,
+        cores=1,
+        random_seed=rng,
         reference_skill=setting.reference_skill,
     )
     merged = tree["posterior"].to_dataset().merge(tree["posterior_predictive"].to_dataset())
@@ -234,8 +238,6 @@ def _load(path: Path | None, setting: CalibrationSetting) -> dict[int, dict[str,
     return {int(i): ranks for i, ranks in content["ranks"].items()}
 
 
-def _save(
-    path: Path, setting: CalibrationSetting, done: dict[int, dict[str, float]]
-) -> None:
+def _save(path: Path, setting: CalibrationSetting, done: dict[int, dict[str, float]]) -> None:
     with whole_file(path) as draft:
         draft.write_text(json.dumps({"setting": repr(setting), "ranks": done}), encoding="utf-8")

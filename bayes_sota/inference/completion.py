@@ -39,8 +39,14 @@ def complete_result(
     shape = posterior["location"].shape
     location, spread, rho = (posterior[name].ravel() for name in ("location", "spread", "rho"))
     fields = draw_fields(
-        boards, priors, location, spread, rho, rng,
-        reference_skill=reference_skill, new_n_test=new_n_test,
+        boards,
+        priors,
+        location,
+        spread,
+        rho,
+        rng,
+        reference_skill=reference_skill,
+        new_n_test=new_n_test,
     )
     derived = _derived(fields, boards, priors, location, spread)
     new_scores = {name: derived.pop(name) for name in ("winner_new_score", "best_new_score")}
@@ -76,8 +82,13 @@ def _derived(
     spread: FloatArray,
 ) -> dict[str, FloatArray]:
     names = (
-        "theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift",
-        "n_classifiers", "log_likelihood",
+        "theta_sota",
+        "winner_skill",
+        "winner_new_score",
+        "best_new_score",
+        "shift",
+        "n_classifiers",
+        "log_likelihood",
     )
     values = {name: np.stack([getattr(f, name) for f in fields], axis=1) for name in names}
     distribution = priors.skill.distribution(location, spread)

@@ -54,8 +54,14 @@ def sample_nuts(
     rng, seed = resolve_seed(random_seed)
     with build_observed_maximum(boards, priors, reference_skill=reference_skill):
         trace = pm.sample(
-            draws, tune=tune, chains=chains, cores=cores, target_accept=target_accept,
-            nuts_sampler="nutpie", random_seed=int(rng.integers(2**31)), progressbar=progressbar,
+            draws,
+            tune=tune,
+            chains=chains,
+            cores=cores,
+            target_accept=target_accept,
+            nuts_sampler="nutpie",
+            random_seed=int(rng.integers(2**31)),
+            progressbar=progressbar,
             compute_convergence_checks=False,
         )
     posterior = {
@@ -73,6 +79,12 @@ def sample_nuts(
     }
     stats = trace["sample_stats"].to_dataset()[["diverging"]].astype(float)
     return complete_result(
-        posterior, boards, priors, rng, attributes, sample_stats=stats,
-        reference_skill=reference_skill, new_n_test=new_n_test,
+        posterior,
+        boards,
+        priors,
+        rng,
+        attributes,
+        sample_stats=stats,
+        reference_skill=reference_skill,
+        new_n_test=new_n_test,
     )

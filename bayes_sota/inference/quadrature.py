@@ -57,7 +57,11 @@ def sample_exact(
         raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
     rng, seed = resolve_seed(random_seed)
     result = sota_posterior(
-        boards, priors, draws=draws * chains, random_seed=rng, reference_skill=reference_skill,
+        boards,
+        priors,
+        draws=draws * chains,
+        random_seed=rng,
+        reference_skill=reference_skill,
         new_n_test=new_n_test,
     )
     prior, predicted = draw_prior(boards, priors, rng, draws * chains, reference_skill)

@@ -66,7 +66,8 @@ def _dataset(values: Mapping[str, FloatArray], names: list[str]) -> "xr.Dataset"
 
     first = next(iter(values.values()))
     coords: dict[str, object] = {
-        "chain": np.arange(first.shape[0]), "draw": np.arange(first.shape[1])
+        "chain": np.arange(first.shape[0]),
+        "draw": np.arange(first.shape[1]),
     }
     variables = {}
     for name, array in values.items():

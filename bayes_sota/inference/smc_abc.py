@@ -104,9 +104,7 @@ def sample_smc_abc(
     start = _binomial_sd(boards, reference_skill)
     if epsilon is not None:
         start = np.full(len(boards), float(epsilon))
-    model = build_simulated_maximum(
-        boards, priors, epsilon=start, reference_skill=reference_skill
-    )
+    model = build_simulated_maximum(boards, priors, epsilon=start, reference_skill=reference_skill)
     run = _Run(model, progressbar, compile_population_logp(model))
     schedule = [start] if epsilon is not None else run.choose_epsilon(start, seeds[2:])
     sampled = run.sample(schedule[-1], draws, chains, cores, int(seeds[0]))
@@ -139,9 +137,15 @@ class _Run:
         with self.model:
             pm.set_data({"epsilon": epsilon if epsilon.size > 1 else epsilon[0]})
             sampled: xr.DataTree = pm.sample_smc(
-                draws, kernel=PopulationMetropolis, chains=chains, cores=cores, random_seed=seed,
-                progressbar=self.progressbar, compute_convergence_checks=False,
-                compile_kwargs={"mode": "FAST_COMPILE"}, population_logp=self.population_logp,
+                draws,
+                kernel=PopulationMetropolis,
+                chains=chains,
+                cores=cores,
+                random_seed=seed,
+                progressbar=self.progressbar,
+                compute_convergence_checks=False,
+                compile_kwargs={"mode": "FAST_COMPILE"},
+                population_logp=self.population_logp,
                 **kernel,
             )
         return sampled
@@ -202,8 +206,11 @@ def _draw_winners(
 
     tries = [board.typical_tries for board in boards]
     fields = simulator.fields(
-        values("theta_sota", None), values("location", None), values("spread", None),
-        values("rho", None), values("shift", 0.0),
+        values("theta_sota", None),
+        values("location", None),
+        values("spread", None),
+        values("rho", None),
+        values("shift", 0.0),
         values("n_classifiers", tries if several else tries[0]),
     )
     limits = [np.array([board.counts[end] for board in boards]) for end in (0, 1)]

@@ -121,9 +121,17 @@ def build_simulated_maximum(
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
         pm.Simulator(
-            "best_score", ScoreSimulator(boards, references, priors.skill),
-            best, location, spread, rho, shift, m,
-            distance=_interval_distance(boards), epsilon=width, dims=dims,
+            "best_score",
+            ScoreSimulator(boards, references, priors.skill),
+            best,
+            location,
+            spread,
+            rho,
+            shift,
+            m,
+            distance=_interval_distance(boards),
+            epsilon=width,
+            dims=dims,
             observed=_per_board([board.maximum for board in boards], len(boards)),
         )
     return model
@@ -192,9 +200,7 @@ def _number_of_classifiers(boards: tuple[Leaderboard, ...], dims: str | None) ->
     if all(isinstance(board.tries, int) for board in boards):
         return pt.as_tensor_variable(_per_board([b.tries for b in boards], len(boards)))
     q = pm.Uniform("tries_quantile", dims=dims)
-    parts = [
-        _tries_quantile(board.tries, q[i] if dims else q) for i, board in enumerate(boards)
-    ]
+    parts = [_tries_quantile(board.tries, q[i] if dims else q) for i, board in enumerate(boards)]
     real: Any = pt.stack(parts) if dims else parts[0]
     round_to_even: Any = pt.round
     m = pt.maximum(round_to_even(real), 1.0)
@@ -258,14 +264,17 @@ class ScoreSimulator:
         shift = np.broadcast_to(shift, (*np.shape(shift)[:-1], len(self.counts)))
         return np.stack([c.at(shift[..., i]) for i, c in enumerate(self.counts)], axis=-1)
 
-    def fields(
-        self, best: Any, location: Any, spread: Any, rho: Any, shift: Any, m: Any
-    ) -> Fields:
+    def fields(self, best: Any, location: Any, spread: Any, rho: Any, shift: Any, m: Any) -> Fields:
         """The fields of classifiers that these parameters describe."""
         m = np.rint(np.asarray(m)).astype(np.int64)
         return Fields(
-            self.n_test, m, self.prior.distribution(location, spread), rho, self.references,
-            self.reference_counts(shift), best,
+            self.n_test,
+            m,
+            self.prior.distribution(location, spread),
+            rho,
+            self.references,
+            self.reference_counts(shift),
+            best,
         )
 
     def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:

@@ -213,9 +213,7 @@ def draw_figure_4(data: "pd.DataFrame", published: Published) -> "Figure":
     return figure
 
 
-def _draw_offsets(
-    axis: "Axes", block: "pd.DataFrame", value: str, published: Published
-) -> None:
+def _draw_offsets(axis: "Axes", block: "pd.DataFrame", value: str, published: Published) -> None:
     offset_of, varied = str(block["offset_of"].iloc[0]), str(block["varied"].iloc[0])
     default = published["defaults"][offset_of]
     colours = iter((_BLUE, _RED))
@@ -259,9 +257,7 @@ def draw_figure_5(data: "pd.DataFrame", published: Published) -> "Figure":
     return figure
 
 
-def _mark_rows(
-    axis: "Axes", curves: "pd.DataFrame", value: str, published: Published
-) -> None:
+def _mark_rows(axis: "Axes", curves: "pd.DataFrame", value: str, published: Published) -> None:
     table = published["table1"]
     here = curves["correlation"] == table["correlation"]
     rows = curves[here & curves["width"].isin([0.0, table["uniform_width"]])]

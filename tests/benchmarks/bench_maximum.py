@@ -26,10 +26,12 @@ ROW_4 = {
     "skill": Uniform(HIGH - 0.025, HIGH),
     "correlation": RHO,
 }
-LARGE = "from bayes_sota.exact.maximum import maximum_law; import resource, time; {imports}t = " \
-    "time.perf_counter(); law = maximum_law(n_test=1_000_000, n_classifiers=100_000, " \
-    "skill={skill}, correlation=0.6); print(time.perf_counter() - t, " \
+LARGE = (
+    "from bayes_sota.exact.maximum import maximum_law; import resource, time; {imports}t = "
+    "time.perf_counter(); law = maximum_law(n_test=1_000_000, n_classifiers=100_000, "
+    "skill={skill}, correlation=0.6); print(time.perf_counter() - t, "
     "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+)
 
 
 def best_time(repeats: int = 20) -> float:

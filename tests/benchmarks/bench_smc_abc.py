@@ -37,16 +37,27 @@ def compare(index: int, seeds: int) -> dict[str, float]:
         tree = sample_smc_abc(board, priors, draws=1000, chains=4, random_seed=seed)
         seconds = time.perf_counter() - start
         theta = tree["posterior"]["theta_sota"].values
-        runs.append((
-            seconds, float(az.ess(theta)), float(az.rhat(theta)), tree.attrs["epsilon"],
-            (theta.mean() - exact.mean()) / exact.std(), theta.std() / exact.std(),
-        ))
+        runs.append(
+            (
+                seconds,
+                float(az.ess(theta)),
+                float(az.rhat(theta)),
+                tree.attrs["epsilon"],
+                (theta.mean() - exact.mean()) / exact.std(),
+                theta.std() / exact.std(),
+            )
+        )
     table = np.array(runs)
     return {
-        "n_test": n, "n_classifiers": m, "maximum": float(maximum),
-        "seconds_max": table[:, 0].max(), "ess_min": table[:, 1].min(),
-        "r_hat_max": table[:, 2].max(), "epsilon": table[:, 3].mean(),
-        "mean_error_in_sd": table[:, 4].mean(), "sd_ratio": table[:, 5].mean(),
+        "n_test": n,
+        "n_classifiers": m,
+        "maximum": float(maximum),
+        "seconds_max": table[:, 0].max(),
+        "ess_min": table[:, 1].min(),
+        "r_hat_max": table[:, 2].max(),
+        "epsilon": table[:, 3].mean(),
+        "mean_error_in_sd": table[:, 4].mean(),
+        "sd_ratio": table[:, 5].mean(),
     }
 
 

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import time
 
-IMPORT = "import time; t = time.perf_counter(); import bayes_sota; " \
+IMPORT = (
+    "import time; t = time.perf_counter(); import bayes_sota; "
     "bayes_sota.maximum_law; print(time.perf_counter() - t)"
+)
 HEAVY = "import bayes_sota, sys; print('scipy' in sys.modules, 'pandas' in sys.modules)"
 LAW = ("bayes-sota", "maximum", "--n-test", "3000", "--classifiers", "1000", "--theta", "0.9")
 

@@ -53,9 +53,10 @@ def test_uniform_skills_have_the_expected_best_one_as_theta_sota(
 def test_pairwise_correlation_is_rho_squared(capsys: pytest.CaptureFixture[str]) -> None:
     base = ("maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9")
     pairwise = run_json(capsys, *base, "--pairwise-correlation", "0.36")
-    assert pairwise["expected_maximum"] == run_json(capsys, *base, "--correlation", "0.6")[
-        "expected_maximum"
-    ]
+    assert (
+        pairwise["expected_maximum"]
+        == run_json(capsys, *base, "--correlation", "0.6")["expected_maximum"]
+    )
 
 
 def test_sota_has_the_keys_of_the_interface(capsys: pytest.CaptureFixture[str]) -> None:

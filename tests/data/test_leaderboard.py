@@ -11,9 +11,7 @@ from bayes_sota.priors import LogNormalTries, UniformTries
 
 
 def board(maximum="0.91", n_test=100, n_classifiers=10, **options):
-    return Leaderboard.from_maximum(
-        maximum, n_test=n_test, n_classifiers=n_classifiers, **options
-    )
+    return Leaderboard.from_maximum(maximum, n_test=n_test, n_classifiers=n_classifiers, **options)
 
 
 def counts_that_print_as(score, n_test, decimals, modes):

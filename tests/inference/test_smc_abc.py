@@ -46,7 +46,10 @@ def test_agrees_with_the_exact_route(sampled, exact, name):
 
 def test_sampler_mixes(sampled):
     summary = az.summary(
-        sampled, var_names=["theta_sota", "winner_skill"], ci_prob=0.95, ci_kind="eti",
+        sampled,
+        var_names=["theta_sota", "winner_skill"],
+        ci_prob=0.95,
+        ci_kind="eti",
         round_to=6,
     )
     assert summary["ess_bulk"].min() > 700
@@ -77,7 +80,12 @@ def test_variables_have_names_of_the_schema(sampled):
 
     posterior = sampled["posterior"].to_dataset()
     assert set(posterior.data_vars) == {
-        "location", "spread", "rho", "shift", "theta_sota", "winner_skill"
+        "location",
+        "spread",
+        "rho",
+        "shift",
+        "theta_sota",
+        "winner_skill",
     }
     assert set(posterior.data_vars) <= set(VARIABLES)
     assert set(posterior.dims) == {"chain", "draw"} <= set(DIMENSIONS)
@@ -86,9 +94,7 @@ def test_variables_have_names_of_the_schema(sampled):
 def test_survives_netcdf(sampled, tmp_path):
     sampled.to_netcdf(tmp_path / "posterior.nc", engine="h5netcdf")
     with xr.open_datatree(tmp_path / "posterior.nc", engine="h5netcdf") as again:
-        xr.testing.assert_equal(
-            again["posterior"].to_dataset(), sampled["posterior"].to_dataset()
-        )
+        xr.testing.assert_equal(again["posterior"].to_dataset(), sampled["posterior"].to_dataset())
         beta = again["sample_stats"]["beta"].values
         assert beta.dtype == np.float64
         assert np.nanmax(beta, axis=1).tolist() == [1.0, 1.0]

@@ -66,8 +66,12 @@ def test_simulated_scores_come_from_the_prior_predictive():
     assert {v.name for v in model.free_RVs} == {"u", "shift"}
     scores = prior_draws(model, ["best_score"], size=2000)["best_score"]
     law = maximum_law(
-        n_test=3000, skill=priors.skill.distribution(priors.skill.location_mean, 0.2),
-        n_classifiers=200, correlation=0.6, reference_skill=0.912, cap_correlation=True,
+        n_test=3000,
+        skill=priors.skill.distribution(priors.skill.location_mean, 0.2),
+        n_classifiers=200,
+        correlation=0.6,
+        reference_skill=0.912,
+        cap_correlation=True,
     )
     assert scores.mean() == pytest.approx(law.mean(), abs=4 * law.std() / np.sqrt(2000))
     assert scores.std() == pytest.approx(law.std(), rel=0.07)

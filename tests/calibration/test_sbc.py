@@ -1,0 +1,85 @@
+"""Simulation-based calibration: small and fast here, the full studies are marked slow.
+
+A posterior that is wrong on purpose must be found out, or the right one's passing means nothing.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayes_sota.errors import InputError
+from bayes_sota.inference.calibration import (
+    CalibrationSetting,
+    judge_ranks,
+    run_sbc,
+    simulate_board,
+)
+from bayes_sota.priors import LogitNormalSkill, Priors
+
+SEED = 20_261_121  # fixed before anything was run
+
+
+def inside(tree) -> dict[str, bool]:
+    return {name: bool(row["inside"]) for name, row in judge_ranks(tree).items()}
+
+
+def test_ranks_of_the_right_posterior_are_uniform() -> None:
+    tree = run_sbc(CalibrationSetting(), replicates=60, draws=200, random_seed=SEED)
+    assert tree["prior_sbc"].sizes["sample"] == 60
+    assert all(inside(tree).values())
+
+
+def test_a_wrong_number_of_classifiers_is_found_out() -> None:
+    close = Priors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08)))
+    right = inside(run_sbc(CalibrationSetting(priors=close), replicates=60, random_seed=SEED))
+    assert right["theta_sota"]
+    wrong = CalibrationSetting(priors=close, assumed_classifiers=1)
+    judged = inside(run_sbc(wrong, replicates=60, draws=200, random_seed=SEED))
+    assert not judged["theta_sota"]
+
+
+def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    setting = CalibrationSetting(n_test=100, n_classifiers=10, reference_skill=0.9)
+    whole = run_sbc(setting, replicates=8, draws=20, random_seed=1)
+    run_sbc(setting, replicates=4, draws=20, random_seed=1, directory=tmp_path)
+    calls: list[int] = []
+    resumed = run_sbc(
+        setting,
+        replicates=8,
+        draws=20,
+        random_seed=1,
+        directory=tmp_path,
+        on_progress=calls.append,
+    )
+    assert calls == [5, 6, 7, 8]
+    for name in whole["prior_sbc"].data_vars:
+        np.testing.assert_array_equal(whole["prior_sbc"][name], resumed["prior_sbc"][name])
+    with pytest.raises(InputError, match="another setting"):
+        run_sbc(CalibrationSetting(), replicates=8, draws=20, random_seed=1, directory=tmp_path)
+
+
+def test_a_simulated_board_is_possible() -> None:
+    truth, board = simulate_board(CalibrationSetting(), np.random.default_rng(0))
+    assert truth["winner_skill"] <= truth["theta_sota"]
+    assert truth["winner_new_score"] <= truth["best_new_score"]
+    assert board.counts[0] == board.counts[1] == round(board.maximum * board.n_test)
+
+
+def test_an_unknown_route_is_refused() -> None:
+    with pytest.raises(InputError, match="route"):
+        run_sbc(CalibrationSetting(), route="magic", replicates=2)
+
+
+@pytest.mark.slow
+def test_exact_route_in_full() -> None:
+    tree = run_sbc(CalibrationSetting(), replicates=2000, draws=500, random_seed=SEED, n_jobs=2)
+    assert all(inside(tree).values())
+
+
+@pytest.mark.slow
+def test_abc_route_in_full() -> None:
+    tree = run_sbc(
+        CalibrationSetting(), route="abc", replicates=100, draws=500, random_seed=SEED, n_jobs=2
+    )
+    assert all(inside(tree).values())
