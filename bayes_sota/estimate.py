@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import LARGEST, Leaderboard
 from bayes_sota.errors import InputError
-from bayes_sota.priors import CorrelationPrior, FixedCorrelation, Priors, TriesPrior
+from bayes_sota.priors import CorrelationPrior, FixedCorrelation, Priors, SkillPrior, TriesPrior
 from bayes_sota.specification import ModelSpecification, load_model
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "estimate_sota", "sota_sensitivity"]
 
+_MOST_DRAWS = 2_000_000
 METHODS = ("auto", "exact", "abc", "nuts")
 
 
@@ -75,13 +77,22 @@ def estimate_sota(
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
     if not boards:
         raise InputError("at least one leaderboard is needed")
+    if new_n_test is not None and not 1 <= new_n_test <= LARGEST:
+        raise InputError(f"new_n_test must lie between 1 and {LARGEST:,}, got {new_n_test}")
     spec = _specification(model, priors)
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
+    draws = spec.sampler.draws if draws is None else draws
+    chains = spec.sampler.chains if chains is None else chains
+    if draws < 1 or chains < 1 or draws * chains > _MOST_DRAWS:
+        raise InputError(
+            f"draws and chains must be at least 1, and their product at most {_MOST_DRAWS:,}, "
+            f"got {draws} draws and {chains} chains"
+        )
     settings: dict[str, Any] = {
-        "draws": spec.sampler.draws if draws is None else draws,
-        "chains": spec.sampler.chains if chains is None else chains,
+        "draws": draws,
+        "chains": chains,
         "random_seed": random_seed,
         "reference_skill": spec.reference_skill if reference_skill is None else reference_skill,
         "new_n_test": new_n_test,
@@ -128,7 +139,7 @@ def sota_sensitivity(
 
     The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
     fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
-    fixed).
+    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice).
 
     Returns
     -------
@@ -190,12 +201,21 @@ def _variants(
         yield "reference_skill", moved, boards, priors, moved
     for rho in _correlations(priors.correlation):
         yield "rho", rho, boards, Priors(priors.skill, FixedCorrelation(rho)), reference_skill
+    for spread in _spreads(priors.skill):
+        skill = replace(priors.skill, spread=spread)
+        yield "spread", spread, boards, Priors(skill, priors.correlation), reference_skill
 
 
 def _scaled_tries(board: Leaderboard, factor: float) -> int | TriesPrior:
     if isinstance(board.tries, TriesPrior):
         return board.tries.scaled(factor)
     return max(1, round(board.tries * factor))
+
+
+def _spreads(prior: SkillPrior) -> tuple[float, float]:
+    if isinstance(prior.spread, tuple):
+        return prior.spread
+    return prior.spread / 2, min(prior.spread * 2, 4.9)
 
 
 def _correlations(prior: CorrelationPrior) -> tuple[float, ...]:

@@ -15,6 +15,10 @@ def check_writable(path: Path) -> None:
     """Raise ``InputError`` unless a file can be made at ``path``."""
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a directory")
+    if path.exists() and not path.is_file():
+        raise InputError(f"cannot write {path}: it is not a regular file")
+    if path.parent.exists() and not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: {path.parent} is not a directory")
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the directory {path.parent} does not exist")
     if not os.access(path.parent, os.W_OK):

@@ -132,19 +132,21 @@ def _echo(
         rows.append([*board, *numbers, f"{low:.{d}f} to {high:.{d}f}", winner])
     header = ["board", "best score", "items", "theta_sota", "sd", f"{prob:.0%} interval", "winner"]
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")
-    click.echo(_reading(results, examples))
+    click.echo(_reading(results, examples, prob))
     click.echo(f"\n{len(files)} files in {directory}/: " + ", ".join(path.name for path in files))
 
 
-def _reading(results: dict[str, dict[str, Any]], examples: dict[str, "Example"]) -> str:
+def _reading(
+    results: dict[str, dict[str, Any]], examples: dict[str, "Example"], prob: float
+) -> str:
     lead = results["obesity-risk"]
     low, high = lead["theta_sota"]["interval"]
     cassava = examples["cassava"]
     gap = float(cassava.maximum) - float(cassava.runner_up)
     return (
         f"The best of {lead['n_classifiers']:,} teams scored {lead['observed_maximum']:g} on "
-        f"{lead['n_test']:,} items. The data support a best skill\n"
-        f"between {low:.4f} and {high:.4f}; "
+        f"{lead['n_test']:,} items. Under the default prior the best skill lies\n"
+        f"between {low:.4f} and {high:.4f} with probability {prob:.0%}; "
         f"the team that won is expected to score {lead['winner_new_score']['mean']:.4f} on fresh "
         f"items.\nCassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a "
         f"maximum alone cannot show that;\nit takes the whole board."

@@ -59,8 +59,8 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     "--new-score",
     type=float,
     default=None,
-    help="Probability that a new classifier with this score on --new-n-test other items is "
-    "truly better.",
+    help="Probability that a new classifier of this field, with this score on --new-n-test other "
+    "items, has a skill above theta_sota.",
 )
 @click.option("--draws", type=int, default=None, help="Posterior draws per chain.")
 @click.option("--chains", type=int, default=None, help="Chains.")
@@ -186,7 +186,7 @@ def _sensitivity(
     from bayes_sota.estimate import sensitivity_rows
 
     theta0 = spec.reference_skill if reference_skill is None else reference_skill
-    return list(sensitivity_rows(boards, spec.priors, theta0, prob, 1000, 0))
+    return list(sensitivity_rows(boards, spec.priors, theta0, prob, 1000, 0))[1:]
 
 
 def result_of(
@@ -265,7 +265,10 @@ def echo_result(
             _echo_board(tree, board, index, prob)
         _echo_sensitivity(sensitivity, prob)
         if "p_new_truly_better" in result:
-            click.echo(f"P(new classifier is truly better) {result['p_new_truly_better']:.3f}")
+            click.echo(
+                "P(the new classifier, one more of this field, has a skill above theta_sota) = "
+                f"{result['p_new_truly_better']:.3f}"
+            )
     diagnostics = result["diagnostics"]
     if not quiet and not as_json:
         model, seed = clean(result["model"]), result["seed"]
@@ -282,9 +285,11 @@ def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: flo
     names = (*_ESTIMANDS, "multiplicity_bias")
     summary = {name: estimand_summary(tree, name, prob, index) for name in names}
     tries = f"{board.typical_tries:,.0f}" + ("" if board.n_classifiers else " or so")
+    low, high = board.counts
+    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     title = (
-        f"{clean(board.name)}: best score {board.maximum:g} of {tries} classifiers on "
-        f"{board.n_test:,} items"
+        f"{clean(board.name)}: best score {board.maximum:g} of {tries} classifiers, read as "
+        f"{right} right answers of {board.n_test:,}"
     )
     header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
     echo_table(header, estimand_rows(summary), title)

@@ -16,9 +16,10 @@ import numpy as np
 from bayes_sota.errors import InputError
 from bayes_sota.priors import TriesPrior, UniformTries
 
-__all__ = ["Leaderboard", "Rounding"]
+__all__ = ["LARGEST", "Leaderboard", "Rounding"]
 
 Rounding = Literal["nearest", "floor", "exact"]
+LARGEST = 10**9  # test items, classifiers
 _EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
 
 
@@ -94,7 +95,7 @@ class Leaderboard:
         n = _whole(n_test, "n_test", "the number of test items")
         tries = _checked_tries(n_classifiers)
         score, digits = _parse_score(maximum)
-        digits = digits if decimals is None else _checked_decimals(decimals)
+        digits = digits if decimals is None else _checked_decimals(decimals, score, digits)
         if rounding not in ("nearest", "floor", "exact"):
             raise InputError(f'rounding must be "nearest", "floor" or "exact", got {rounding!r}')
         counts = _count_interval(score, n, rounding, digits)
@@ -135,6 +136,8 @@ def _whole(value: object, name: str, meaning: str) -> int:
         number = float("nan")
     if not (number.is_integer() and number >= 1):
         raise InputError(f"{name} is {meaning}, a whole number of at least 1, got {value}")
+    if number > LARGEST:
+        raise InputError(f"{name} is {meaning}, at most {LARGEST:,}, got {value}")
     return int(number)
 
 
@@ -147,9 +150,11 @@ def _checked_tries(value: int | tuple[int, int] | TriesPrior) -> int | TriesPrio
     return _whole(value, "n_classifiers", "the number of classifiers")
 
 
-def _checked_decimals(decimals: int) -> int:
+def _checked_decimals(decimals: int, score: Decimal, typed: int) -> int:
     if not 1 <= decimals <= 17:
         raise InputError(f"decimals must lie between 1 and 17, got {decimals}")
+    if decimals < typed < _EXACT_DECIMALS:
+        raise InputError(f"the score {score} has {typed} decimals, but decimals is {decimals}")
     return int(decimals)
 
 

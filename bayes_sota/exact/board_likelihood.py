@@ -86,8 +86,13 @@ class BoardLikelihood:
         self.skills = skill_nodes(board.counts, board.n_test, correlations, refinement)
         self.tables: list[SurvivalTable] = [
             survival_table(
-                self.edges, board.n_test, self.skills, float(rho), self.reference_skill,
-                board.typical_tries, refinement,
+                self.edges,
+                board.n_test,
+                self.skills,
+                float(rho),
+                self.reference_skill,
+                board.typical_tries,
+                refinement,
             )
             for rho in correlations
         ]
@@ -129,26 +134,33 @@ class BoardLikelihood:
         rows = np.arange(r.size)
         winner = winners.inverse(rows, rng.random(r.size))
         tops = [_top_level(rng, tied - 1), _top_level(rng, m - tied)]
-        best = [_top_skill(law, rows, top) for law, top in zip((winners, others), tops, strict=True)]
+        best = [
+            _top_skill(law, rows, top) for law, top in zip((winners, others), tops, strict=True)
+        ]
         fresh = TestSet.draw(rng, new_n_test, correlation, self.reference_skill)
         new = draw_counts(rng, fresh, rows, winner)
         new_best = new.copy()
         sizes = (tied - 1, m - tied)
         for law, top, size, skill in zip((winners, others), tops, sizes, best, strict=True):
             some = np.flatnonzero(size > 0)
-            new_best[some] = np.maximum(
-                new_best[some], draw_counts(rng, fresh, some, skill[some])
-            )
+            new_best[some] = np.maximum(new_best[some], draw_counts(rng, fresh, some, skill[some]))
             new_best = walk_down(rng, fresh, law.inverse, top, np.maximum(size - 1, 0), new_best)
         return FieldDraws(
-            np.maximum.reduce([winner, *best]), winner, new / new_n_test, new_best / new_n_test,
-            self._shift(rng, r, k), m.astype(np.float64), log_likelihood,
+            np.maximum.reduce([winner, *best]),
+            winner,
+            new / new_n_test,
+            new_best / new_n_test,
+            self._shift(rng, r, k),
+            m.astype(np.float64),
+            log_likelihood,
             self._beyond_tables(r, k, m, winner, log_likelihood),
         )
 
     def _draw_latent(
         self, rng: np.random.Generator, weights: FloatArray, r: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], FloatArray]:
+    ) -> tuple[
+        NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], FloatArray
+    ]:
         """Run of counts, node of S0, number of classifiers, number of them at the maximum."""
         size = r.size
         part, node, m = (np.zeros(size, np.int64) for _ in range(3))
@@ -157,10 +169,12 @@ class BoardLikelihood:
             rows = np.flatnonzero(r == index)
             table = self.tables[index]
             log_h = np.log1p(-np.minimum(table.field_survival(weights[rows]), 1 - 1e-16))
-            cells = np.stack([
-                w * table.weights[:, None] * _power_difference(log_h[1:], log_h[:-1], tries)
-                for tries, w in zip(self.tries, self.tries_weights, strict=True)
-            ])
+            cells = np.stack(
+                [
+                    w * table.weights[:, None] * _power_difference(log_h[1:], log_h[:-1], tries)
+                    for tries, w in zip(self.tries, self.tries_weights, strict=True)
+                ]
+            )
             shape, flat = cells.shape[:3], cells.reshape(-1, rows.size)
             cumulative = np.cumsum(flat, axis=0)
             target = rng.random(rows.size) * cumulative[-1]
@@ -196,11 +210,12 @@ class BoardLikelihood:
     ) -> NDArray[np.bool_]:
         """Draws at an end of the nodes of S0 or of skill, or made of round-off."""
         counts = [table.counts for table in self.tables]
-        first = np.array([0 < c[0] for c in counts])[r] & (k == 0)
+        first = np.array([c[0] > 0 for c in counts])[r] & (k == 0)
         sizes = np.array([c.size for c in counts])[r]
         last = np.array([0 < c[-1] < self.board.n_test for c in counts])[r] & (k == sizes - 1)
         low = (winner < self.skills[0]) & (self.edges[0] >= 0)
-        return first | last | low | (log_likelihood < np.log(10 * NOISE * m))
+        noisy = log_likelihood < np.log(10 * NOISE * m)
+        return np.asarray(first | last | low | noisy)
 
     def _shift(
         self, rng: np.random.Generator, r: NDArray[np.int64], k: NDArray[np.int64]

@@ -164,7 +164,7 @@ def walk_down(
     while rows.size:
         bound, tilt = _exceedance_bound(test_set, rows, skill, best[rows])
         jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
-        alive = (jump <= remaining[rows]) & (bound > 1e-14)
+        alive = (jump <= remaining[rows]) & (bound > 1e-14) & (best[rows] < test_set.n_test)
         rows, jump, bound, tilt = rows[alive], jump[alive], bound[alive], tilt[alive]
         left = remaining[rows].astype(np.float64)
         upper[rows] += (1 - upper[rows]) * rng.beta(jump, left - jump + 1)

@@ -18,7 +18,7 @@ from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["Grid", "GridTarget", "find_grid", "lagrange_matrix"]
 
-_SPREAD_NODES, _LEVEL_NODES, _LONE_SPREAD_NODES = 22, 36, 96
+_SPREAD_NODES, _LEVEL_NODES, _LONE_SPREAD_NODES = 32, 32, 96
 _COARSE_SPREADS, _COARSE_LEVELS, _COARSE_LONE = 13, 20, 161
 _DENSER = 4  # times as many nodes after interpolation of the log density
 _NEGLIGIBLE = 13.0  # log density below the maximum at which the grid ends
@@ -45,7 +45,6 @@ class GridTarget(Protocol):
         """Generous range of the level for each log spread."""
 
 
-
 @dataclass(frozen=True)
 class Grid:
     """Levels between ``low`` and ``high``, which depend on the log spread, and their masses."""
@@ -56,7 +55,9 @@ class Grid:
     levels: int
     log_mass: FloatArray  # (R, L, T)
 
-    def at(self, spread_index: FloatArray, level_index: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def at(
+        self, spread_index: FloatArray, level_index: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Level and log spread at fractional indices."""
         position = np.arange(self.log_spread.size)
         log_spread = np.interp(spread_index, position, self.log_spread)
@@ -218,8 +219,9 @@ def _interpolated(grid: Grid) -> Grid:
     # far out, where the density is steep or underflows, high order would overshoot
     log_mass = np.where(np.abs(smooth - linear) < 0.5, smooth, linear)
     position = np.arange(grid.log_spread.size)
-    edges = (np.interp(spreads, position, x) for x in (grid.log_spread, grid.low, grid.high))
-    return Grid(*edges, levels.size, log_mass)
+    log_spread = np.interp(spreads, position, grid.log_spread)
+    low, high = (np.interp(spreads, position, x) for x in (grid.low, grid.high))
+    return Grid(log_spread, low, high, levels.size, log_mass)
 
 
 def _denser(count: int) -> FloatArray:

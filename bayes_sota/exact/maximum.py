@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.data.leaderboard import LARGEST
 from bayes_sota.errors import InputError
 from bayes_sota.exact.dependence import require_feasible
 from bayes_sota.exact.field import Field, fixed_field, random_field
@@ -240,8 +241,10 @@ def _build_field(
 ) -> Field:
     if isinstance(skills, SkillDistribution):
         return random_field(skills, n_test, m, correlation, reference)
-    repeated = np.repeat(skills, m) if skills.size == 1 else skills
-    return fixed_field(repeated, n_test, correlation, reference)
+    if skills.size == 1:
+        weights = np.array([float(m)])
+        return Field(skills, weights, False, n_test, m, correlation, reference)
+    return fixed_field(skills, n_test, correlation, reference)
 
 
 def _positive_integer(value: float, name: str) -> int:
@@ -251,6 +254,8 @@ def _positive_integer(value: float, name: str) -> int:
         whole = False
     if not whole:
         raise InputError(f"{name} must be a positive whole number, got {value}")
+    if value > LARGEST:
+        raise InputError(f"{name} must be at most {LARGEST:,}, got {value}")
     return int(value)
 
 

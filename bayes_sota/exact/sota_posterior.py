@@ -2,8 +2,8 @@ r"""Posterior of theta_sota from observed maxima, by quadrature and direct draws
 
 The hyperparameters (location, spread, rho) live on a grid: rho at the midpoints of equally
 likely cells of its prior, the logarithm of the spread equally spaced, and instead of the location
-the level :math:`location + q_m\, spread` near the best skill, because that is what a maximum
-informs and the likelihood is a narrow ridge in the location, roughly standardised. The density between the
+a standardised level near the best skill, :math:`location + q_m\, spread`, because that is what a
+maximum informs and the likelihood is a narrow ridge in the location. The density between the
 nodes is the multilinear interpolant, from which a draw is a node plus a triangular offset per
 coordinate. Given the hyperparameters everything else is drawn from its exact law
 (``board_likelihood``). Solves Sec. 5.3.2 of Møllersen & Holsbø without simulation;
@@ -11,7 +11,7 @@ coordinate. Given the hyperparameters everything else is drawn from its exact la
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,14 +141,18 @@ class _Target:
     def location(self, level: FloatArray, log_spread: FloatArray) -> FloatArray:
         """Location at a standardised level."""
         if self.skill.location_is_fixed:
-            return np.full(np.broadcast_shapes(level.shape, log_spread.shape), self.skill.location_mean)
+            return np.full(
+                np.broadcast_shapes(level.shape, log_spread.shape), self.skill.location_mean
+            )
         centre, scale = self.rough_top(log_spread)
         return centre + scale * level - self.offset * np.exp(log_spread)
 
     def log_priors(self, location: FloatArray, log_spread: FloatArray) -> dict[str, FloatArray]:
         skill, result = self.skill, {}
         if not skill.location_is_fixed:
-            result["location"] = _log_normal_density(location, skill.location_mean, skill.location_sd)
+            result["location"] = _log_normal_density(
+                location, skill.location_mean, skill.location_sd
+            )
         if not skill.spread_is_fixed:
             density = _log_normal_density(log_spread, skill.log_spread_mean, skill.log_spread_sd)
             result["log_spread"] = density
@@ -218,7 +222,12 @@ def _draw(
         np.stack([f.log_likelihood for f in fields], axis=1),
         log_prior,
         grid.log_evidence(),
-        {"rho": mass.shape[0], "spread": mass.shape[1], "level": mass.shape[2], "edge": grid.edge_probability()},
+        {
+            "rho": mass.shape[0],
+            "spread": mass.shape[1],
+            "level": mass.shape[2],
+            "edge": grid.edge_probability(),
+        },
         tuple(x.reference_skill for x in target.likelihoods),
         _reasons(grid, fields),
     )
@@ -240,7 +249,12 @@ def _reasons(grid: Grid, fields: list[FieldDraws]) -> tuple[str, ...]:
 
 def _board_values(fields: list[FieldDraws], target: _Target) -> dict[str, FloatArray]:
     names = (
-        "theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift", "n_classifiers",
+        "theta_sota",
+        "winner_skill",
+        "winner_new_score",
+        "best_new_score",
+        "shift",
+        "n_classifiers",
     )
     values = {name: np.stack([getattr(f, name) for f in fields], axis=1) for name in names}
     observed = np.array([x.board.maximum for x in target.likelihoods])
@@ -262,15 +276,15 @@ def _jittered_quantile(
         return quantiles[r]
     moved = quantiles[r] + (rng.random(r.size) - rng.random(r.size)) / quantiles.size
     moved = np.where(moved < 0, -moved, moved)
-    return np.where(moved > 1, 2 - moved, moved)
+    return np.asarray(np.where(moved > 1, 2 - moved, moved))
 
 
 def _log_normal_density(x: FloatArray, mean: float, sd: float) -> FloatArray:
-    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
+    return np.asarray(-0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi))
 
 
 def _top_quantile(tries: float, bounded: bool) -> float:
-    """Standardised level of the best of ``tries`` skills: any value serves, a good one is faster."""
+    """Standardised best of ``tries`` skills: any value serves, a good one is faster."""
     if bounded:
         return float(np.sqrt(3) * (tries - 1) / (tries + 1))
     from scipy.special import ndtri

@@ -150,9 +150,10 @@ def _survival(
     k, stride = float(counts[0]), float(counts[1] - counts[0]) if counts.size > 1 else 0.0
     log_a = log_characteristic_function(a, frequency)
     log_b = log_characteristic_function(b, frequency)
-    exponent = k * log_a + (n_test - k) * log_b
+    exponent = np.asarray(k * log_a + (n_test - k) * log_b, np.complex128)
     exponent += 1j * frequency * (k * a + (n_test - k) * b - low)[:, None]
-    slope = stride * (log_a - log_b + 1j * frequency * (a - b)[:, None])
+    drift = 1j * frequency * (a - b)[:, None]
+    slope = np.asarray(stride * (log_a - log_b + drift), np.complex128)
     kernel = _upper_sums(np.clip(edges - low, -1, size - 1), size, frequency)
     survival = np.empty((edges.size, counts.size, a.size))
     for row, phi in enumerate(_powers(exponent, slope, counts.size)):

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayes_sota import __version__
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.errors import InputError
 from bayes_sota.priors import Priors
 from bayes_sota.schema import SCHEMA_VERSION
 
@@ -31,6 +32,8 @@ def resolve_seed(
         return random_seed, "generator"
     if isinstance(random_seed, np.random.SeedSequence):
         return np.random.default_rng(random_seed), f"seed sequence {random_seed.entropy}"
+    if isinstance(random_seed, int) and random_seed < 0:
+        raise InputError(f"a random seed is a whole number of at least 0, got {random_seed}")
     if random_seed is None:
         random_seed = int(np.random.SeedSequence().generate_state(1)[0])
     return np.random.default_rng(random_seed), str(random_seed)

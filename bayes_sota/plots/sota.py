@@ -303,10 +303,10 @@ def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) 
 def _finding(theta: "xr.DataArray", observed: float, prob: float) -> str:
     """What the posterior of a single board says."""
     low, high, middle = _rounded_interval(theta, prob)
-    gap = observed - float(theta.mean())
-    where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} its posterior mean"
+    gap = observed - float(theta.median())
+    where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
     return (
-        f"The best classifier's accuracy is {middle} ({prob:.0%} interval {low} to {high});\n"
+        f"Median accuracy of the best classifier {middle} ({prob:.0%} interval {low} to {high});\n"
         f"the best observed score, {observed:.5g}, lies {where}"
     )
 

@@ -7,6 +7,7 @@ interpolated. The result is yours to extend: add a variable, replace a prior, ad
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from bayes_sota.priors import (
 from bayes_sota.skill_distributions import FloatArray, logit
 
 __all__ = ["build_observed_maximum"]
+
+HatWeights = Callable[[Any, Any, FloatArray], Any]
 
 _RHO_NODES = 7
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
@@ -77,17 +80,20 @@ def build_observed_maximum(
     priors = Priors() if priors is None else priors
     nodes = _correlation_nodes(priors.correlation)
     likelihoods = [BoardLikelihood(board, nodes, reference_skill) for board in boards]
-    several = len(boards) > 1
+    hat_weights, several = _hat_weights(priors.skill), len(boards) > 1
     observed = np.array([board.maximum for board in boards])
     with pm.Model(coords={"board": [b.name for b in boards]} if several else {}) as model:
         spread = _spread(priors.skill)
         location = _location(priors.skill, spread, max(x.board.typical_tries for x in likelihoods))
         rho = _correlation(priors.correlation)
+        # with several boards a vector tells PyMC their number
+        parameters = (location, spread, rho, *([observed] if several else []))
         pm.CustomDist(
-            "observed_maximum", location, spread, rho,
-            logp=_log_likelihood(priors.skill, likelihoods, nodes, several),
+            "observed_maximum",
+            *parameters,
+            logp=_log_likelihood(hat_weights, likelihoods, nodes, several),
             random=_random(priors.skill, likelihoods, several),
-            signature="(),(),()->(n)" if several else "(),(),()->()",
+            signature="(),(),(),(n)->(n)" if several else "(),(),()->()",
             observed=observed if several else float(observed[0]),
             dims="board" if several else None,
         )
@@ -128,15 +134,15 @@ def _correlation(prior: CorrelationPrior) -> Any:
 
 
 def _log_likelihood(
-    prior: SkillPrior, likelihoods: list[BoardLikelihood], nodes: FloatArray, several: bool
+    hat_weights: HatWeights, likelihoods: list[BoardLikelihood], nodes: FloatArray, several: bool
 ) -> Callable[..., Any]:
     """Log likelihood of the boards; their scores are part of the tables, not of the value."""
 
-    def logp(value: Any, location: Any, spread: Any, rho: Any) -> Any:
+    def logp(value: Any, location: Any, spread: Any, rho: Any, *boards: Any) -> Any:
         cardinal = _cardinal_functions(rho, nodes)
         terms = []
         for likelihood in likelihoods:
-            weights = _hat_weights(prior, location, spread, likelihood.skills)
+            weights = hat_weights(location, spread, likelihood.skills)
             terms.append(pt.sum(cardinal * _board_terms(likelihood, weights)))
         return pt.sum(pt.stack(terms)) if several else terms[0]
 
@@ -169,26 +175,36 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
         terms.append(log_weight + np.log(weight) + m * log_h[1] + pt.log(-pt.expm1(-gap)))
     edges = np.cumsum([0, *(table.weights.size for table in tables)])
     stacked = pt.stack(terms)
-    pairs = zip(edges[:-1], edges[1:], strict=True)
+    pairs = pairwise(edges)
     return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairs])
 
 
-def _hat_weights(prior: SkillPrior, location: Any, spread: Any, skills: FloatArray) -> Any:
-    """``SkillDistribution.hat_weights`` in PyTensor."""
-    if isinstance(prior, LogitNormalSkill):
-        nodes = logit(skills)
-        z = (nodes - location) / spread
-        above = 0.5 * pt.erfc(z / np.sqrt(2))
-        return _second_differences(spread * (_normal_density(z) - z * above), nodes)
-    if isinstance(prior, UniformSkill):
-        reach = np.sqrt(3) * spread
-        low, high = pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
-        inside = pt.clip(high - skills, 0.0, high - low)
-        excess = inside**2 / (2 * (high - low)) + pt.maximum(low - skills, 0.0)
-        return _second_differences(excess, skills)
-    if isinstance(prior, BetaSkill):
-        return _beta_weights(location, spread, skills)
+def _hat_weights(prior: SkillPrior) -> HatWeights:
+    """``SkillDistribution.hat_weights`` of the prior's family in PyTensor."""
+    families: dict[type[SkillPrior], HatWeights] = {
+        LogitNormalSkill: _logit_normal_weights,
+        UniformSkill: _uniform_weights,
+        BetaSkill: _beta_weights,
+    }
+    for family, weights in families.items():
+        if isinstance(prior, family):
+            return weights
     raise InputError(f"no PyMC model for the skill prior {type(prior).__name__}")
+
+
+def _logit_normal_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
+    nodes = logit(skills)
+    z = (nodes - location) / spread
+    above = 0.5 * pt.erfc(z / np.sqrt(2))
+    return _second_differences(spread * (_normal_density(z) - z * above), nodes)
+
+
+def _uniform_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
+    reach = np.sqrt(3) * spread
+    low, high = pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+    inside = pt.clip(high - skills, 0.0, high - low)
+    excess = inside**2 / (2 * (high - low)) + pt.maximum(low - skills, 0.0)
+    return _second_differences(excess, skills)
 
 
 def _normal_density(z: Any) -> Any:
@@ -226,14 +242,15 @@ def _random(
     """Fresh boards for prior and posterior predictive draws."""
 
     def random(
-        location: Any, spread: Any, rho: Any, rng: np.random.Generator, size: Any = None
+        location: Any, spread: Any, rho: Any, *boards: Any, rng: Any = None, size: Any = None
     ) -> Any:
         shape = np.broadcast_shapes(np.shape(location), np.shape(spread), np.shape(rho), size or ())
         location, spread, rho = (
             np.broadcast_to(x, shape).ravel().astype(np.float64) for x in (location, spread, rho)
         )
         scores = [
-            _fresh_maximum(rng, likelihood, prior, location, spread, rho) for likelihood in likelihoods
+            _fresh_maximum(rng, likelihood, prior, location, spread, rho)
+            for likelihood in likelihoods
         ]
         if several:
             return np.stack(scores, axis=-1).reshape(*shape, len(scores))

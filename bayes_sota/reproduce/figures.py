@@ -63,7 +63,8 @@ def reproduce_figure(name: str, directory: str | os.PathLike[str]) -> list[Path]
 
     Examples
     --------
-    >>>     >>> with tempfile.TemporaryDirectory() as directory:
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
     ...     [path.name for path in reproduce_figure("figure-2", directory)]
     ['figure-2.png', 'figure-2.csv']
     """

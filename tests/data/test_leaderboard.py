@@ -39,8 +39,13 @@ def test_counts_are_all_that_print_as_the_score(score, n_test, rounding):
 
 
 def test_ends_are_exact_for_a_huge_test_set():
-    low, high = board("0.123456789", 10**9 * 5, rounding="floor").counts
-    assert (low, high) == (617283945, 617283949)
+    low, high = board("0.12345678", 10**9, rounding="floor").counts
+    assert (low, high) == (123456780, 123456789)
+
+
+def test_an_absurd_test_set_is_refused():
+    with pytest.raises(InputError, match="at most"):
+        board("0.9", 10**9 + 1)
 
 
 def test_both_directions_of_a_tie_count():

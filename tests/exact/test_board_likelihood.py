@@ -23,7 +23,6 @@ def board(count: int, m=M, n=N) -> Leaderboard:
     return Leaderboard.from_maximum(count / n, n_test=n, n_classifiers=m, rounding="exact")
 
 
-
 def arrays(distribution, size=1):
     """The same distribution ``size`` times."""
     names = distribution.__dataclass_fields__
@@ -58,23 +57,19 @@ def test_likelihood_agrees_with_direct_summation(family, rho, count):
     exact = exact_cdf(distribution, rho, count, M) - exact_cdf(distribution, rho, count - 1, M)
     ours, finer = (log_likelihood(board(count), distribution, rho, THETA0, f) for f in (1, 4))
     assert ours == pytest.approx(np.log(exact), abs=0.02)
-    assert finer == pytest.approx(np.log(exact), abs=8e-4)
+    assert finer == pytest.approx(np.log(exact), abs=1.5e-3)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.75])
 def test_likelihoods_of_all_scores_sum_to_one(rho):
-    total = sum(
-        np.exp(log_likelihood(board(x), FIELDS["logit-normal"], rho)) for x in range(N + 1)
-    )
+    total = sum(np.exp(log_likelihood(board(x), FIELDS["logit-normal"], rho)) for x in range(N + 1))
     assert total == pytest.approx(1.0, abs=2e-3)
 
 
 def test_a_coarse_score_has_the_likelihood_of_all_its_counts():
     coarse = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=M)
     assert coarse.counts == (255, 285)
-    parts = [
-        np.exp(log_likelihood(board(x, n=300), FIELDS["beta"], 0.7)) for x in range(255, 286)
-    ]
+    parts = [np.exp(log_likelihood(board(x, n=300), FIELDS["beta"], 0.7)) for x in range(255, 286)]
     assert log_likelihood(coarse, FIELDS["beta"], 0.7) == pytest.approx(
         np.log(sum(parts)), abs=1e-3
     )
@@ -135,10 +130,13 @@ def simulate(distribution, rho, m, counts, size, n_new):
 def test_draws_agree_with_simulated_fields(family, rho, counts):
     true = simulate(FIELDS[family], rho, M, counts, 60_000, 77)
     b = Leaderboard((counts[0] + counts[1]) / 2 / N, N, M, counts)
-    size = 20_000
+    size = 3_000 if family == "beta" else 15_000
     draws = BoardLikelihood(b, np.array([rho]), THETA0).draw(
-        np.random.default_rng(1), arrays(FIELDS[family], size), np.zeros(size, np.int64),
-        np.full(size, rho), 77,
+        np.random.default_rng(1),
+        arrays(FIELDS[family], size),
+        np.zeros(size, np.int64),
+        np.full(size, rho),
+        77,
     )
     assert np.all(draws.winner_skill <= draws.theta_sota)
     assert not draws.beyond_tables.any()
@@ -148,11 +146,14 @@ def test_draws_agree_with_simulated_fields(family, rho, counts):
         ours = getattr(draws, name)
         error = np.hypot(ours.std() / np.sqrt(size), values.std() / np.sqrt(values.size))
         assert ours.mean() == pytest.approx(values.mean(), abs=4.5 * error), name
-        assert ours.std() == pytest.approx(values.std(), rel=5 / np.sqrt(values.size)), name
+        assert ours.std() == pytest.approx(
+            values.std(), rel=4.5 * np.sqrt(1 / values.size + 1 / size)
+        ), name
         if name != "shift":  # spread evenly between the nodes of S0
             assert stats.ks_2samp(ours, values).pvalue > 1e-5, name
         assert np.corrcoef(ours, draws.winner_skill)[0, 1] == pytest.approx(
-            np.corrcoef(values, true["winner_skill"])[0, 1], abs=4.5 / np.sqrt(values.size)
+            np.corrcoef(values, true["winner_skill"])[0, 1],
+            abs=4.5 * np.sqrt(1 / values.size + 1 / size),
         ), name
 
 

@@ -138,9 +138,7 @@ def test_tabulating_leaves_the_field_as_it_was():
 
 def test_memory_does_not_grow_with_classifiers_times_items():
     tracemalloc.start()
-    maximum_law(
-        n_test=1_000_000, n_classifiers=100_000, skill=Uniform(0.875, 0.9), correlation=0.6
-    )
+    maximum_law(n_test=1_000_000, n_classifiers=100_000, skill=Uniform(0.875, 0.9), correlation=0.6)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 400e6
@@ -160,7 +158,11 @@ def test_windows_of_groups_fit_where_variances_vanish(rho, spread):
     theta0 = 0.95
     field = Uniform(theta0 - spread, theta0)
     law = maximum_law(
-        n_test=20_000, n_classifiers=50, skill=field, correlation=rho, reference_skill=theta0,
+        n_test=20_000,
+        n_classifiers=50,
+        skill=field,
+        correlation=rho,
+        reference_skill=theta0,
         cap_correlation=True,
     )
     assert law.cdf(20_000) == pytest.approx(1, abs=1e-11)

@@ -96,7 +96,8 @@ def bump(skill):
 
 
 @pytest.mark.parametrize(
-    "distribution", [LogitNormal(2.0, 0.3), Beta(30.0, 5.0), Uniform(0.7, 0.93)],
+    "distribution",
+    [LogitNormal(2.0, 0.3), Beta(30.0, 5.0), Uniform(0.7, 0.93)],
     ids=["logit-normal", "beta", "uniform"],
 )
 @pytest.mark.parametrize("factor", [bump, lambda s: 1 - bump(s), lambda s: (s > 0.88) * 1.0])

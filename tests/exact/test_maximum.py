@@ -80,7 +80,11 @@ IDENTICAL = [
 def test_identical_classifiers(independent, n, skill, m, rho, theta0):
     x = np.arange(n + 1)
     law = maximum_law(
-        n_test=n, n_classifiers=m, skill=skill, correlation=rho, reference_skill=theta0,
+        n_test=n,
+        n_classifiers=m,
+        skill=skill,
+        correlation=rho,
+        reference_skill=theta0,
         cap_correlation=True,
     )
     exact = independent.maximum_cdf(x, n, np.array([skill]), np.ones(1), m, rho, theta0)
@@ -132,7 +136,11 @@ def test_random_classifiers(independent, distribution, m, rho, theta0):
     x = np.arange(n + 1)
     skills, weights = quadrature(distribution, rho, theta0)
     law = maximum_law(
-        n_test=n, n_classifiers=m, skill=distribution, correlation=rho, reference_skill=theta0,
+        n_test=n,
+        n_classifiers=m,
+        skill=distribution,
+        correlation=rho,
+        reference_skill=theta0,
         cap_correlation=True,
     )
     exact = independent.maximum_cdf(x, n, skills, weights, m, rho, theta0)
@@ -273,7 +281,11 @@ def test_a_known_reference_count_is_one_term_of_the_sum(independent):
     whole = maximum_law(**arguments, correlation=0.6).cdf(x)
     np.testing.assert_allclose(weights.astype(float) @ np.array(parts), whole, rtol=0, atol=1e-12)
     one = maximum_law(
-        n_test=n, n_classifiers=1, skill=0.88, reference_skill=0.9, correlation=0.6,
+        n_test=n,
+        n_classifiers=1,
+        skill=0.88,
+        reference_skill=0.9,
+        correlation=0.6,
         reference_count=30,
     )
     right, wrong = independent.reaction(np.longdouble(0.88), 0.6, 0.9)

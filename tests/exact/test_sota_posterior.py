@@ -122,21 +122,20 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_posterior_agrees_with_rejection_sampling(case):
     boards, priors = CASES[case]
-    true, accepted = reject(boards, priors, 100_000, 20261121)
-    size = 6_000 if priors.skill.family == "beta" else 20_000
+    true, accepted = reject(boards, priors, 60_000, 20261121)
+    size = 4_000 if priors.skill.family == "beta" else 20_000
     posterior = sota_posterior(boards, priors, draws=size, random_seed=1, new_n_test=NEW)
     ours, count = flat(posterior), true["rho"].size
-    assert count > 2000
+    assert count > 1200
     assert posterior.reasons == ()
     assert posterior.log_evidence == pytest.approx(np.log(accepted), abs=4.5 / np.sqrt(count))
     for name, values in true.items():
         draws = ours[name]
-        if values.std() == 0:
+        if np.ptp(values) < 1e-12:  # known in advance
             np.testing.assert_allclose(draws, values[0])
             continue
-        if name.startswith("shift") and priors.correlation.is_fixed:
-            if priors.correlation.quantile(0.5) == 0:  # S0 of a reference that nobody resembles
-                continue
+        if name.startswith("shift") and priors.correlation.quantile(0.5) == 0:
+            continue  # S0 of a reference that nobody resembles
         error = np.hypot(draws.std() / np.sqrt(size), values.std() / np.sqrt(count))
         # quadrature may add a hundredth of a standard deviation
         assert draws.mean() == pytest.approx(values.mean(), abs=4.5 * error + 0.01 * values.std())
@@ -159,6 +158,7 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
     assert stats.ks_2samp(ours, true["theta_sota0"]).pvalue < 1e-5
 
 
+@pytest.mark.parametrize("draws", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("skill", "n_test", "m", "score"),
     [
@@ -169,10 +169,10 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
         (UniformSkill(), 200, 50, "0.98"),
     ],
 )
-def test_denser_grids_change_nothing(skill, n_test, m, score):
+def test_denser_grids_change_nothing(skill, n_test, m, score, draws):
     board = Leaderboard.from_maximum(score, n_test=n_test, n_classifiers=m)
     one, two = (
-        sota_posterior(board, Priors(skill), draws=100_000, random_seed=1, refinement=factor)
+        sota_posterior(board, Priors(skill), draws=draws, random_seed=1, refinement=factor)
         for factor in (1, 2)
     )
     assert one.log_evidence == pytest.approx(two.log_evidence, abs=2e-3)
@@ -197,20 +197,23 @@ def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
     board = Leaderboard.from_maximum("0.9", n_test=10**6, n_classifiers=10**5, rounding="exact")
     one, two = (
         sota_posterior(
-            board, Priors(UniformSkill(0.8, (0.001, 2.0))), draws=20_000, random_seed=1,
+            board,
+            Priors(UniformSkill(0.8, (0.001, 2.0))),
+            draws=5_000,
+            random_seed=1,
             refinement=factor,
         )
         for factor in (1, 2)
     )
     a, b = one.draws["spread"], two.draws["spread"]
     assert a.std() < 0.02 * a.mean()
-    assert a.std() == pytest.approx(b.std(), rel=0.03)
+    assert a.std() == pytest.approx(b.std(), rel=0.05)
     assert one.log_evidence == pytest.approx(two.log_evidence, abs=2e-3)
 
 
 def test_more_classifiers_mean_a_lower_best_skill():
     means = [
-        sota_posterior(BOARD.with_tries(m), draws=20_000, random_seed=1).draws["theta_sota"].mean()
+        sota_posterior(BOARD.with_tries(m), draws=8_000, random_seed=1).draws["theta_sota"].mean()
         for m in (1, 5, 50, 500, 50_000)
     ]
     assert np.all(np.diff(means) < 0)
