@@ -23,6 +23,7 @@ from bayes_sota.skill_distributions import (
 )
 
 __all__ = [
+    "NORMAL_975",
     "SKILL_FAMILIES",
     "BetaCorrelation",
     "BetaSkill",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 Range = tuple[float, float]
-_NORMAL_975 = 1.959963984540054
+NORMAL_975 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class SkillPrior:
         _check_range("range", (low, high), 0.0, 1.0, "accuracies in (0, 1)")
         a, b = float(logit(low)), float(logit(high))
         centre, width = (a + b) / 2, b - a
-        spread = width / (2 * _NORMAL_975)
+        spread = width / (2 * NORMAL_975)
         typical = (float(expit(centre - width / 4)), float(expit(centre + width / 4)))
         return cls(typical=typical, spread=(spread / 2, min(spread * 2, 4.999)))
 
@@ -97,7 +98,7 @@ class SkillPrior:
     def location_sd(self) -> float:
         """Prior standard deviation of the location; zero where it is known."""
         if isinstance(self.typical, tuple):
-            return float(np.diff(logit(self.typical))[0] / (2 * _NORMAL_975))
+            return float(np.diff(logit(self.typical))[0] / (2 * NORMAL_975))
         return 0.0
 
     @property
@@ -109,7 +110,7 @@ class SkillPrior:
     def log_spread_sd(self) -> float:
         """Prior standard deviation of the logarithm of the spread; zero where it is known."""
         if isinstance(self.spread, tuple):
-            return float(np.diff(np.log(self.spread))[0] / (2 * _NORMAL_975))
+            return float(np.diff(np.log(self.spread))[0] / (2 * NORMAL_975))
         return 0.0
 
     @property
@@ -304,7 +305,7 @@ class LogNormalTries(TriesPrior):
         """Log-normal quantiles."""
         from scipy.special import ndtri
 
-        return np.asarray(self.median * np.exp(ndtri(q) * np.log(self.factor) / _NORMAL_975))
+        return np.asarray(self.median * np.exp(ndtri(q) * np.log(self.factor) / NORMAL_975))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
+from bayes_sota.exact.board_likelihood import default_reference_skill
 from bayes_sota.priors import (
+    NORMAL_975,
     BetaCorrelation,
     BetaSkill,
     CorrelationPrior,
@@ -40,14 +42,11 @@ from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["ScoreSimulator", "build_simulated_maximum", "reference_skills"]
 
-_NORMAL_975 = 1.959963984540054
-
 
 def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) -> FloatArray:
     """theta0 of each board: the given one, or the observed maximum half an item inside (0, 1)."""
     if given is None:
-        half = np.array([0.5 / board.n_test for board in boards])
-        return np.clip([board.maximum for board in boards], half, 1 - half)
+        return np.array([default_reference_skill(board) for board in boards])
     if not 0 < given < 1:
         raise InputError(f"reference skill must lie in (0, 1), got {given:g}")
     return np.full(len(boards), float(given))
@@ -214,7 +213,7 @@ def _tries_quantile(tries: int | TriesPrior, q: Any) -> Any:
     if isinstance(tries, UniformTries):
         return pt.exp((1 - q) * np.log(tries.low) + q * np.log(tries.high))
     if isinstance(tries, LogNormalTries):
-        return tries.median * pt.exp(_normal_upper(1 - q) * np.log(tries.factor) / _NORMAL_975)
+        return tries.median * pt.exp(_normal_upper(1 - q) * np.log(tries.factor) / NORMAL_975)
     raise InputError(f"no simulator for the tries prior {type(tries).__name__}")
 
 
