@@ -19,11 +19,13 @@ _PUBLIC = {
     "MaximumLaw": "bayes_sota.exact.maximum",
     "ModelSpecification": "bayes_sota.specification",
     "Priors": "bayes_sota.priors",
+    "Responses": "bayes_sota.data.responses",
     "SamplerSettings": "bayes_sota.specification",
     "UniformSkill": "bayes_sota.priors",
     "UniformTries": "bayes_sota.priors",
     "diagnose": "bayes_sota.summaries",
     "estimate_sota": "bayes_sota.estimate",
+    "infer_n_test": "bayes_sota.data.lattice",
     "list_examples": "bayes_sota.data.examples",
     "load_example": "bayes_sota.data.examples",
     "load_model": "bayes_sota.specification",
@@ -34,6 +36,8 @@ _PUBLIC = {
     "plot_sensitivity": "bayes_sota.plots.sensitivity",
     "plot_sota": "bayes_sota.plots.sota",
     "probability_truly_better": "bayes_sota.summaries",
+    "read_leaderboard": "bayes_sota.data.readers.leaderboard_files",
+    "read_responses": "bayes_sota.data.response_files",
     "read_result": "bayes_sota.inference.result",
     "save_result": "bayes_sota.inference.result",
     "sota_sensitivity": "bayes_sota.estimate",
@@ -65,7 +69,11 @@ if TYPE_CHECKING:
     from bayes_sota.data.examples import Example as Example
     from bayes_sota.data.examples import list_examples as list_examples
     from bayes_sota.data.examples import load_example as load_example
+    from bayes_sota.data.lattice import infer_n_test as infer_n_test
     from bayes_sota.data.leaderboard import Leaderboard as Leaderboard
+    from bayes_sota.data.readers.leaderboard_files import read_leaderboard as read_leaderboard
+    from bayes_sota.data.response_files import read_responses as read_responses
+    from bayes_sota.data.responses import Responses as Responses
     from bayes_sota.estimate import estimate_sota as estimate_sota
     from bayes_sota.estimate import sota_sensitivity as sota_sensitivity
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw

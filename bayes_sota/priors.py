@@ -23,10 +23,12 @@ from bayes_sota.skill_distributions import (
 )
 
 __all__ = [
+    "BOARD_FAMILIES",
     "NORMAL_975",
     "SKILL_FAMILIES",
     "BetaCorrelation",
     "BetaSkill",
+    "BoardPriors",
     "CorrelationPrior",
     "FixedCorrelation",
     "LogNormalTries",
@@ -40,6 +42,7 @@ __all__ = [
 
 Range = tuple[float, float]
 NORMAL_975 = 1.959963984540054
+BOARD_FAMILIES = ("normal", "ex-gaussian", "plateau", "normal-laplace", "two-groups")
 
 
 @dataclass(frozen=True)
@@ -322,6 +325,61 @@ class Priors:
 
     skill: SkillPrior = field(default_factory=LogitNormalSkill)
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
+
+
+@dataclass(frozen=True)
+class BoardPriors:
+    """What is assumed about a whole leaderboard before its scores are seen.
+
+    Parameters
+    ----------
+    typical : (float, float)
+        Accuracies between which the middle of the field lies with prior probability 95 %.
+    spread : (float, float)
+        Widths of the field on the log-odds scale between which the true one lies with prior
+        probability 95 %.
+    correlation : CorrelationPrior
+        rho of one classifier with what all share. The default, Beta(16, 4), has mean 0.80 and a
+        95 % interval from 0.60 to 0.94: the mean pairwise correlation among the strongest 5 to 20
+        classifiers of real response matrices is 0.55 to 0.74, rho 0.74 to 0.86. The leaders of a
+        board are more alike than its field, and theta_sota is about leaders.
+    families : tuple of str
+        Shapes of P(psi) to average over, equally likely a priori
+        (``bayes_sota.exact.apparent_skills``).
+
+    Examples
+    --------
+    >>> BoardPriors(correlation=FixedCorrelation(0.75)).families[:2]
+    ('normal', 'ex-gaussian')
+    """
+
+    typical: Range = (0.2, 0.99)
+    spread: Range = (0.05, 2.0)
+    correlation: CorrelationPrior = field(default_factory=lambda: BetaCorrelation(16.0, 4.0))
+    families: tuple[str, ...] = BOARD_FAMILIES
+
+    def __post_init__(self) -> None:
+        """Check ranges and names once."""
+        _check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
+        _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
+        if not self.families or len(set(self.families)) < len(self.families):
+            raise InputError(f"families must be one or more different names, got {self.families}")
+        for name in self.families:
+            if name not in BOARD_FAMILIES:
+                allowed = ", ".join(BOARD_FAMILIES)
+                raise InputError(f"unknown family {name!r}; allowed: {allowed}")
+
+    @property
+    def location(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the place of the field, in log odds."""
+        low, high = logit(self.typical)
+        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+    @property
+    def log_spread(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the logarithm of the width."""
+        low, high = np.log(self.spread)
+        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
 def _check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:

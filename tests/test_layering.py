@@ -45,8 +45,20 @@ OWNERS = {
     "arviz_stats": _ARVIZ,
     "matplotlib": {"plots", "reproduce", "report"},
     "pandas": {"summaries", "estimate", "reproduce", "plots", "cli"},
+    "pyarrow": {"data"},
 }
-HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba")
+HEAVY = (
+    "scipy",
+    "pandas",
+    "xarray",
+    "pymc",
+    "pytensor",
+    "arviz",
+    "matplotlib",
+    "numba",
+    "pyarrow",
+    "polars",
+)
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 

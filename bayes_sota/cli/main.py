@@ -8,6 +8,7 @@ import click
 
 from bayes_sota import __version__
 from bayes_sota.cli.demo import demo
+from bayes_sota.cli.infer_n import infer_n
 from bayes_sota.cli.maximum import maximum
 from bayes_sota.cli.models import models
 from bayes_sota.cli.reproduce import reproduce
@@ -23,7 +24,7 @@ def cli() -> None:
     """Say what the data support about the state of the art behind a leaderboard's best score."""
 
 
-for _command in (demo, maximum, sota, models, reproduce):
+for _command in (demo, infer_n, maximum, sota, models, reproduce):
     cli.add_command(_command)
 
 

@@ -1,15 +1,26 @@
-"""Bundled examples: best scores of public leaderboards, each with its source.
+"""Bundled examples: best scores of public leaderboards, and answers of real classifiers.
 
-Numbers only, so that they can travel with the package. ``tests/data/test_examples.py`` holds them
-against the leaderboards that they were read from.
+Numbers only, so that they can travel with the package. ``tests/data/test_examples.py`` holds the
+scores against the leaderboards that they were read from; ``tests/data/test_digits.py`` retrains
+some of the classifiers.
 """
 
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from bayes_sota.data.leaderboard import Leaderboard, Rounding
+from bayes_sota.data.response_files import read_responses
+from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 
-__all__ = ["Example", "list_examples", "load_example"]
+__all__ = [
+    "Example",
+    "ResponsesExample",
+    "list_examples",
+    "load_example",
+    "load_responses_example",
+]
 
 
 @dataclass(frozen=True)
@@ -141,3 +152,90 @@ def load_example(name: str) -> Example:
             return example
     known = ", ".join(example.name for example in _EXAMPLES)
     raise InputError(f"there is no example {name!r}; examples: {known}")
+
+
+@dataclass(frozen=True)
+class ResponsesExample:
+    """Answers of a field of real classifiers to test items and to many more held-out ones.
+
+    The scores on ``test`` are what a leaderboard would show; those on ``held_out``, which nobody
+    selects on, tell how good each classifier is to within their own small error.
+
+    Attributes
+    ----------
+    name : str
+        Name for ``load_responses_example``.
+    test, held_out : Responses
+        The same classifiers in the same order, on different items.
+    families : tuple of str
+        Kind of each classifier ("svm-rbf", "failed", ...), aligned with ``test.names``.
+    source : str
+        Where the items and the answers come from.
+    note : str
+        What the field is made of.
+
+    Examples
+    --------
+    >>> example = load_responses_example("digits")
+    >>> example.test.scores.max() > example.held_out.scores.max()
+    np.True_
+    """
+
+    name: str
+    test: Responses
+    held_out: Responses
+    families: tuple[str, ...]
+    source: str
+    note: str
+
+
+@cache
+def load_responses_example(name: str = "digits") -> ResponsesExample:
+    """Bundled response matrix of a given name; there is one, "digits".
+
+    313 scikit-learn classifiers of many kinds learnt handwritten digits from at most 300 images
+    and answered the others: 250 test items and 1,247 held-out items.
+
+    Parameters
+    ----------
+    name : str
+        Name of the example.
+
+    Raises
+    ------
+    InputError
+        No example has that name.
+
+    Examples
+    --------
+    >>> example = load_responses_example("digits")
+    >>> example.test, example.held_out.n_items
+    (<Responses 'digits-test': 250 items x 313 classifiers>, 1247)
+    >>> example.families[0], example.test.names[0]
+    ('logistic', 'logistic/C=0.001')
+    """
+    if name != "digits":
+        raise InputError(f"there is no example of responses {name!r}; examples: digits")
+    answers = read_responses(Path(__file__).with_name("digits_responses.csv.gz"))
+    return ResponsesExample(
+        name=name,
+        test=_part(answers, "test", name),
+        held_out=_part(answers, "held-out", name),
+        families=tuple(label.partition("/")[0] for label in answers.names),
+        source=(
+            "scikit-learn's copy of the UCI Optical Recognition of Handwritten Digits (doi "
+            "10.24432/C50P49); classifiers trained by tests/benchmarks/make_digits_benchmark.py"
+        ),
+        note="a crowd of near-equals at the top, near-clones, a long tail and failed entries",
+    )
+
+
+def _part(answers: Responses, part: str, name: str) -> Responses:
+    """Items of one part; an item is called part/number."""
+    rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
+    return Responses(
+        answers.correct[rows],
+        names=answers.names,
+        items=[answers.items[i] for i in rows],
+        name=f"{name}-{part}",
+    )

@@ -1,4 +1,4 @@
-"""What a leaderboard says: here its best score, the number of classifiers and of test items.
+"""What a leaderboard says: its scores or only the best one, and how many stand behind them.
 
 A printed score is an interval of success counts, not a point: 0.9116 on 13,840 items is any count
 that prints as 0.9116. Everything is checked here, at construction, and never again.
@@ -6,52 +6,184 @@ that prints as 0.9116. Everything is checked here, at construction, and never ag
 
 import hashlib
 import json
-import math
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayes_sota.data.entry_checks import (
+    GIVEN,
+    LARGEST,
+    TEST_ITEMS,
+    check_attainable,
+    check_metric,
+    checked_names,
+    checked_submissions,
+    checked_tries,
+    entry_names,
+    find_test_size,
+    tries_of_entries,
+    whole_number,
+)
+from bayes_sota.data.printed_scores import (
+    Rounding,
+    check_rounding,
+    count_bounds,
+    parse_scores,
+    score_of_entry,
+)
 from bayes_sota.errors import InputError
-from bayes_sota.priors import TriesPrior, UniformTries
+from bayes_sota.priors import TriesPrior
 
-__all__ = ["LARGEST", "Leaderboard", "Rounding"]
+__all__ = ["LARGEST", "Leaderboard", "Metric", "Rounding"]
 
-Rounding = Literal["nearest", "floor", "exact"]
-LARGEST = 10**9  # test items, classifiers
-_EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
+Metric = Literal["accuracy", "score"]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Leaderboard:
-    """The observed maximum of a leaderboard with accuracy as its metric.
+    """Scores of a leaderboard, or only the best of them.
 
-    Construct with ``from_maximum``.
+    Construct with all scores, or with ``from_maximum`` where only the best is known.
+
+    Parameters
+    ----------
+    scores : (m,) sequence of float, str or Decimal, array, pandas or polars Series
+        Observed scores, larger is better. Strings keep their digits: "0.9110" has four.
+    n_test : int or "infer"
+        Number of test items; "infer" takes the smallest that the scores allow (``infer_n_test``).
+        None is allowed for the metric "score" only.
+    names : (m,) sequence of str, optional
+        Names of the entries, all different. Default: "entry 1", "entry 2", ...
+    n_classifiers : int, (int, int) or TriesPrior, optional
+        Number of classifiers that could have become the maximum: a number, a range (log-uniform)
+        or a prior. Default: m. More than m where part of the board, or variants, are hidden.
+    submissions : (m,) sequence of int, optional
+        Submissions behind each entry.
+    metric : {"accuracy", "score"}
+        "accuracy" is a number of right answers divided by ``n_test``; "score" anything else.
+    standard_error : float, optional
+        Standard error of one score, in its units; for the metric "score" only.
+    rounding : {"nearest", "floor", "exact"}
+        How scores were cut to ``decimals``: rounded, floored (as Kaggle does), or not at all.
+    decimals : int, optional
+        Digits printed. Default: the most that any score has; 12 or more is full precision.
+    percent : bool, optional
+        Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
+    name : str
+        Label of the board.
+    notes : sequence of str
+        What a reader dropped or merged.
 
     Attributes
     ----------
+    scores : (m,) array of float, or None
+        Observed scores in the order given; None if only the maximum is known.
+    names : tuple of str
+        Names of the entries; empty if only the maximum is known.
+    count_bounds : (m, 2) array of int, or None
+        Smallest and largest number of right answers that prints as each score; None for the
+        metric "score" and where only the maximum is known.
     maximum : float
-        Best observed score, an accuracy in [0, 1].
+        Best observed score.
     n_test : int
-        Number of test items.
+        Number of test items; None possible for the metric "score".
+    n_test_source : str
+        "given" or "inferred from the scores".
     tries : int or TriesPrior
         Number of classifiers (or tries) that could have become the maximum.
-    counts : (int, int)
-        Smallest and largest success count that prints as ``maximum``.
-    rounding, decimals
-        How the score was printed.
-    name : str
-        Label of the board in tables and in the coordinate ``board``.
+    submissions : (m,) array of int, or None
+        Submissions behind each entry.
+    metric, standard_error, rounding, decimals, name, notes
+        As given; ``decimals`` None for the metric "score", ``notes`` with those of the constructor.
+
+    Raises
+    ------
+    InputError
+        Anything that cannot be what was meant, by entry, value and fix.
+
+    Examples
+    --------
+    >>> board = Leaderboard(["0.91", "0.94", "0.90"], n_test=100, names=["a", "b", "c"])
+    >>> board.maximum, board.n_entries, board.counts
+    (0.94, 3, (94, 94))
+    >>> board.count_bounds.tolist()
+    [[91, 91], [94, 94], [90, 90]]
     """
 
+    scores: FloatArray | None
+    names: tuple[str, ...]
+    count_bounds: IntArray | None
     maximum: float
     n_test: int
+    n_test_source: str
     tries: int | TriesPrior
-    counts: tuple[int, int]
-    rounding: Rounding = "nearest"
-    decimals: int | None = None
-    name: str = "board"
+    submissions: IntArray | None
+    metric: Metric
+    standard_error: float | None
+    rounding: Rounding
+    decimals: int | None
+    name: str
+    notes: tuple[str, ...]
+    _best_counts: tuple[int, int] | None
+
+    def __init__(
+        self,
+        scores: Any,
+        *,
+        n_test: int | Literal["infer"] | None = None,
+        names: Sequence[str] | None = None,
+        n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
+        submissions: Any = None,
+        metric: Metric = "accuracy",
+        standard_error: float | None = None,
+        rounding: Rounding = "nearest",
+        decimals: int | None = None,
+        percent: bool | None = None,
+        name: str = "board",
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Check everything and find the counts behind each score."""
+        check_rounding(rounding)
+        check_metric(metric, standard_error, n_test, percent)
+        given = None if names is None else checked_names(names)
+        subject = partial(_subject, given)
+        is_accuracy = metric == "accuracy"
+        printed = parse_scores(
+            scores, rounding=rounding, decimals=decimals, percent=percent,
+            bounded=is_accuracy, subject=subject,
+        )  # fmt: skip
+        m = printed.values.size
+        size, source = find_test_size(n_test, printed, rounding, is_accuracy)
+        bounds = None
+        if is_accuracy:
+            bounds = count_bounds(printed, size, rounding)
+            check_attainable(printed, bounds, size, rounding, subject)
+        best = int(np.argmax(printed.values))
+        remarks = ("scores in percent were divided by 100",) if printed.in_percent else ()
+        self._set(
+            scores=_read_only(printed.values),
+            names=entry_names(given, m),
+            count_bounds=_read_only(bounds),
+            maximum=float(printed.values[best]),
+            n_test=size,
+            n_test_source=source,
+            tries=tries_of_entries(n_classifiers, m),
+            submissions=_read_only(checked_submissions(submissions, m, subject)),
+            metric=metric,
+            standard_error=None if standard_error is None else float(standard_error),
+            rounding=rounding,
+            decimals=printed.decimals if is_accuracy else None,
+            name=str(name),
+            notes=(*(str(note) for note in notes), *remarks),
+            _best_counts=None if bounds is None else _pair(bounds[best]),
+        )
 
     @classmethod
     def from_maximum(
@@ -92,14 +224,44 @@ class Leaderboard:
         >>> Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558).counts
         (12616, 12617)
         """
-        n = _whole(n_test, "n_test", "the number of test items")
-        tries = _checked_tries(n_classifiers)
-        score, digits = _parse_score(maximum)
-        digits = digits if decimals is None else _checked_decimals(decimals, score, digits)
-        if rounding not in ("nearest", "floor", "exact"):
-            raise InputError(f'rounding must be "nearest", "floor" or "exact", got {rounding!r}')
-        counts = _count_interval(score, n, rounding, digits)
-        return cls(float(score), n, tries, counts, rounding, digits, name)
+        n = whole_number(n_test, "n_test", TEST_ITEMS)
+        tries = checked_tries(n_classifiers)
+        check_rounding(rounding)
+        printed = parse_scores(
+            [maximum], rounding=rounding, decimals=decimals, percent=False, subject=_the_maximum
+        )
+        bounds = count_bounds(printed, n, rounding)
+        check_attainable(printed, bounds, n, rounding, _the_maximum)
+        only = dict.fromkeys(("scores", "count_bounds", "submissions", "standard_error"))
+        return object.__new__(cls)._set(
+            **only, names=(), maximum=float(printed.values[0]), n_test=n, n_test_source=GIVEN,
+            tries=tries, metric="accuracy", rounding=rounding, decimals=printed.decimals, name=name,
+            notes=(), _best_counts=_pair(bounds[0]),
+        )  # fmt: skip
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Smallest and largest number of right answers that prints as the best score."""
+        if self._best_counts is None:
+            raise InputError(
+                'a board with metric "score" has no number of right answers behind its scores'
+            )
+        return self._best_counts
+
+    @property
+    def n_entries(self) -> int | None:
+        """Number of entries with a score, m; None if only the maximum is known."""
+        return None if self.scores is None else self.scores.size
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some classifiers are not among the entries."""
+        return self.n_entries is not None and self.typical_tries > self.n_entries
+
+    @property
+    def order(self) -> IntArray:
+        """Indices of the entries, best first, equal scores in the order given; (m,)."""
+        return np.argsort(-self._all_scores(), kind="stable")
 
     @property
     def n_classifiers(self) -> int | None:
@@ -112,98 +274,126 @@ class Leaderboard:
         return float(self.tries) if isinstance(self.tries, int) else float(self.tries.quantile(0.5))
 
     def with_tries(self, n_classifiers: int | TriesPrior) -> "Leaderboard":
-        """The same board with another number of classifiers."""
-        return Leaderboard(
-            self.maximum,
-            self.n_test,
-            _checked_tries(n_classifiers),
-            self.counts,
-            self.rounding,
-            self.decimals,
-            self.name,
+        """The same board with another number of classifiers; not fewer than its entries."""
+        if self.n_entries is None:
+            return self._copy(tries=checked_tries(n_classifiers))
+        return self._copy(tries=tries_of_entries(n_classifiers, self.n_entries))
+
+    def maximum_only(self) -> "Leaderboard":
+        """The same board of which only the best score is known.
+
+        Examples
+        --------
+        >>> Leaderboard([0.91, 0.94], n_test=100).maximum_only().n_entries is None
+        True
+        """
+        nothing = dict.fromkeys(("scores", "count_bounds", "submissions"))
+        return self._copy(**nothing, names=())
+
+    def without(self, entries: int | str | Sequence[int | str]) -> "Leaderboard":
+        """The same board without some entries, given by index or by name.
+
+        A known number of classifiers falls by as many; a prior on it stays.
+
+        Examples
+        --------
+        >>> board = Leaderboard([0.91, 0.94, 0.9], n_test=100, names=["a", "b", "c"])
+        >>> board.without("b").names, board.without([1]).n_classifiers
+        (('a', 'c'), 2)
+        """
+        scores = self._all_scores()
+        chosen = [entries] if isinstance(entries, int | str | np.integer) else list(entries)
+        kept = np.ones(scores.size, bool)
+        kept[[self._index(entry) for entry in chosen]] = False
+        if not kept.any():
+            raise InputError("without: no entry would be left")
+        tries = self.tries
+        if isinstance(tries, int):
+            tries -= int((~kept).sum())
+        best = np.flatnonzero(kept)[np.argmax(scores[kept])]
+        bounds = self.count_bounds
+        return self._copy(
+            scores=_read_only(scores[kept]),
+            names=tuple(name for name, keep in zip(self.names, kept, strict=True) if keep),
+            count_bounds=None if bounds is None else _read_only(bounds[kept]),
+            submissions=None if self.submissions is None else _read_only(self.submissions[kept]),
+            maximum=float(scores[best]),
+            tries=tries_of_entries(tries, int(kept.sum())),
+            _best_counts=None if bounds is None else _pair(bounds[best]),
         )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""
-        content = [self.maximum, self.n_test, repr(self.tries), list(self.counts), self.name]
+        counts = None if self._best_counts is None else list(self._best_counts)
+        content: list[Any] = [self.maximum, self.n_test, repr(self.tries), counts, self.name]
+        if self.scores is not None:
+            content += [self.metric, self.standard_error, list(self.names)]
+            for part in (self.scores, self.count_bounds, self.submissions):
+                content.append(None if part is None else part.tolist())
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
+    def __eq__(self, other: object) -> bool:
+        """Equal in every field."""
+        if not isinstance(other, Leaderboard):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(np.array_equal(a, b) if _is_array(a, b) else a == b for a, b in pairs)
 
-def _whole(value: object, name: str, meaning: str) -> int:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not (number.is_integer() and number >= 1):
-        raise InputError(f"{name} is {meaning}, a whole number of at least 1, got {value}")
-    if number > LARGEST:
-        raise InputError(f"{name} is {meaning}, at most {LARGEST:,}, got {value}")
-    return int(number)
+    def __hash__(self) -> int:
+        """Hash of what was observed."""
+        return hash(self.data_hash())
 
+    def __repr__(self) -> str:
+        """One line, however many entries there are."""
+        return (
+            f"Leaderboard(name={self.name!r}, metric={self.metric!r}, n_entries={self.n_entries}, "
+            f"maximum={self.maximum!r}, n_test={self.n_test}, tries={self.tries})"
+        )
 
-def _checked_tries(value: int | tuple[int, int] | TriesPrior) -> int | TriesPrior:
-    if isinstance(value, TriesPrior):
-        return value
-    if isinstance(value, tuple):
-        low, high = (_whole(v, "n_classifiers", "the number of classifiers") for v in value)
-        return UniformTries(low, high) if low != high else low
-    return _whole(value, "n_classifiers", "the number of classifiers")
+    def _set(self, **values: Any) -> Self:
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        return self
 
+    def _copy(self, **changes: Any) -> "Leaderboard":
+        present = {f.name: getattr(self, f.name) for f in fields(self)}
+        return object.__new__(Leaderboard)._set(**{**present, **changes})
 
-def _checked_decimals(decimals: int, score: Decimal, typed: int) -> int:
-    if not 1 <= decimals <= 17:
-        raise InputError(f"decimals must lie between 1 and 17, got {decimals}")
-    if decimals < typed < _EXACT_DECIMALS:
-        raise InputError(f"the score {score} has {typed} decimals, but decimals is {decimals}")
-    return int(decimals)
+    def _all_scores(self) -> FloatArray:
+        if self.scores is None:
+            raise InputError("of this board only the best score is known, not its entries")
+        return self.scores
 
-
-def _parse_score(maximum: float | str | Decimal) -> tuple[Decimal, int]:
-    try:
-        score = Decimal(str(maximum).strip())
-    except InvalidOperation:
-        raise InputError(f"the maximum must be a number, got {maximum!r}") from None
-    if not score.is_finite() or not 0 <= score <= 1:
-        percent = score.is_finite() and 1 < score <= 100
-        hint = f"; in percent? then write {score / 100}" if percent else ""
-        raise InputError(f"the maximum is an accuracy in [0, 1], got {maximum}{hint}")
-    exponent = score.as_tuple().exponent
-    digits = max(0, -exponent) if isinstance(exponent, int) else 0
-    return score, digits or _EXACT_DECIMALS  # 0 and 1 without digits are exact
-
-
-def _count_interval(
-    score: Decimal, n_test: int, rounding: Rounding, decimals: int
-) -> tuple[int, int]:
-    if rounding == "exact" or decimals >= _EXACT_DECIMALS:
-        count = round(float(score) * n_test)
-        if abs(count / n_test - float(score)) < 1e-9:
-            return count, count
-        raise InputError(_impossible(float(score), n_test, "exactly"))
-    low, high = _printed_counts(score, n_test, rounding, decimals)
-    if low <= high:
-        return low, high
-    other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    fits = _printed_counts(score, n_test, other, decimals)
-    hint = f'; with rounding "{other}" it is {fits[0]} right answers' if fits[0] <= fits[1] else ""
-    raise InputError(_impossible(float(score), n_test, f"{rounding} to {decimals} decimals") + hint)
+    def _index(self, entry: int | str) -> int:
+        m = len(self.names)
+        if isinstance(entry, str):
+            if entry not in self.names:
+                raise InputError(f"there is no entry named {entry!r:.80}")
+            return self.names.index(entry)
+        if not 0 <= entry < m:
+            raise InputError(f"entries are numbered from 0 to {m - 1}, got {entry}")
+        return int(entry)
 
 
-def _printed_counts(
-    score: Decimal, n_test: int, rounding: Rounding, decimals: int
-) -> tuple[int, int]:
-    """Smallest and largest count that prints as the score; the first exceeds the second if none."""
-    unit = Decimal(1).scaleb(-decimals)
-    low_end = score if rounding == "floor" else score - unit / 2
-    high_end = score + (unit if rounding == "floor" else unit / 2)
-    low, last = math.ceil(low_end * n_test), high_end * n_test  # exact: decimal arithmetic
-    high = math.ceil(last) - 1 if rounding == "floor" else math.floor(last)
-    return max(0, low), min(n_test, high)
+def _the_maximum(index: int) -> str:
+    return "the maximum"
 
 
-def _impossible(score: float, n_test: int, how: str) -> str:
-    below, above = np.floor(score * n_test), np.ceil(score * n_test)
-    return (
-        f"no number of right answers out of {n_test} gives the score {score:g} ({how}): the "
-        f"nearest attainable scores are {below / n_test:.8g} and {above / n_test:.8g}"
-    )
+def _subject(names: tuple[str, ...] | None, index: int) -> str:
+    """What a message calls the score of an entry."""
+    known = names is not None and index < len(names)
+    return score_of_entry(index) + (f" ({names[index]!r:.80})" if known and names else "")
+
+
+def _is_array(*values: object) -> bool:
+    return all(isinstance(value, np.ndarray) for value in values)
+
+
+def _pair(bounds: IntArray) -> tuple[int, int]:
+    return int(bounds[0]), int(bounds[1])
+
+
+def _read_only(array: Any) -> Any:
+    if array is not None:
+        array.setflags(write=False)
+    return array

@@ -127,3 +127,268 @@ def test_hash_depends_on_everything_observed():
     assert len(hashes) == len(boards) - 1  # "0.910" of 100 items is the count 91, as "0.91" is
     assert board().data_hash() == board().data_hash()
     assert len(board().data_hash()) == 16
+
+
+SCORES = ["0.91", "0.94", "0.90", "0.94"]
+NAMES = ["a", "b", "c", "d"]
+
+
+def full(scores=SCORES, n_test=100, **options):
+    return Leaderboard(scores, n_test=n_test, **options)
+
+
+@pytest.mark.parametrize("n_test", [7, 96, 1000, 13_840])
+@pytest.mark.parametrize("rounding", ["nearest", "floor"])
+@pytest.mark.parametrize("decimals", [1, 2, 4])
+def test_bounds_of_a_full_board_are_all_counts_that_print_so(n_test, rounding, decimals):
+    modes = [ROUND_FLOOR] if rounding == "floor" else [ROUND_HALF_UP, ROUND_HALF_DOWN]
+    unit = Decimal(1).scaleb(-decimals)
+    counts = np.random.default_rng(n_test).integers(0, n_test + 1, 12)
+    printed = [(Decimal(int(k)) / n_test).quantize(unit, modes[0]) for k in counts]
+    bounds = full([str(score) for score in printed], n_test, rounding=rounding).count_bounds
+    for score, (low, high) in zip(printed, bounds, strict=True):
+        assert list(range(low, high + 1)) == counts_that_print_as(score, n_test, decimals, modes)
+
+
+def test_bounds_know_no_overflow():
+    scores = ["0.12345678900", "0.98765432100"]
+    b = full(scores, 10**9, rounding="nearest")
+    unit = Decimal("1e-11")
+    for score, (low, high) in zip(scores, b.count_bounds, strict=True):
+        assert low == high == round(Decimal(score) * 10**9)
+        assert abs(Decimal(int(low)) / 10**9 - Decimal(score)) <= unit / 2
+
+
+def test_full_board_has_the_attributes_that_others_rely_on():
+    b = full(names=NAMES, submissions=[3, 1, 2, 5], name="x", notes=["read so"])
+    assert b.scores.tolist() == [0.91, 0.94, 0.90, 0.94]
+    assert b.names == ("a", "b", "c", "d")
+    assert b.count_bounds.tolist() == [[91, 91], [94, 94], [90, 90], [94, 94]]
+    assert (b.maximum, b.counts, b.n_test, b.n_test_source) == (0.94, (94, 94), 100, "given")
+    assert (b.tries, b.n_classifiers, b.n_entries, b.is_partial) == (4, 4, 4, False)
+    assert b.submissions.tolist() == [3, 1, 2, 5]
+    assert (b.metric, b.standard_error, b.rounding, b.decimals) == ("accuracy", None, "nearest", 2)
+    assert (b.name, b.notes) == ("x", ("read so",))
+    assert b.order.tolist() == [1, 3, 0, 2]
+    assert full().names == ("entry 1", "entry 2", "entry 3", "entry 4")
+
+
+def test_arrays_of_a_board_cannot_be_changed():
+    b = full()
+    with pytest.raises(ValueError, match="read-only"):
+        b.scores[0] = 1
+    with pytest.raises(AttributeError):
+        b.name = "other"
+
+
+def test_maximum_of_a_full_board_reads_as_from_maximum_reads_it():
+    b = full(["0.9116", "0.9032", "0.88"], 13_840, rounding="floor", name="x")
+    only = board("0.9116", 13_840, 3, rounding="floor", name="x")
+    assert b.counts == only.counts
+    assert b.maximum_only() == only
+    assert only.scores is only.count_bounds is only.submissions is only.n_entries is None
+    assert not only.is_partial
+    with pytest.raises(InputError, match="only the best score is known"):
+        _ = only.order
+    with pytest.raises(InputError, match="only the best score is known"):
+        only.without(0)
+
+
+def series_of(library, values):
+    return pytest.importorskip(library).Series("score", values) if library == "polars" else (
+        pytest.importorskip(library).Series(values)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("values", [SCORES, [0.91, 0.94, 0.9, 0.94]])
+def test_a_series_is_a_sequence(library, values):
+    assert full(series_of(library, values)) == full(SCORES)
+
+
+def test_kinds_of_numbers_agree():
+    assert full([Decimal(s) for s in SCORES]) == full(np.array(SCORES, float)) == full()
+    assert full(np.array(SCORES, np.float32)).count_bounds.tolist() == full().count_bounds.tolist()
+    assert full([1, 0, 1], 7).count_bounds.tolist() == [[7, 7], [0, 0], [7, 7]]
+
+
+def test_decimals_of_a_board_are_the_most_that_any_score_has():
+    b = full([0.91, 0.9114, 0.5], 13_840)
+    assert b.decimals == 4
+    assert b.count_bounds[0].tolist() == [12594, 12595]  # 0.9100, not any 0.91
+    assert full([0.91, 0.92], 13_840).count_bounds[0, 0] < 12594
+    exact = full([1 / 3, 0.5], 6)
+    assert exact.count_bounds.tolist() == [[2, 2], [3, 3]]
+    assert full([1 / 3, 0.5], 6, decimals=4).decimals == 4
+
+
+def test_percent_is_recognised_and_noted():
+    b = full([91.16, 90.2, 88.0], 13_840)
+    same = full(["0.9116", "0.902", "0.88"], 13_840)
+    assert np.array_equal(b.count_bounds, same.count_bounds)
+    assert b.scores.tolist() == same.scores.tolist()
+    assert (b.decimals, b.notes) == (4, ("scores in percent were divided by 100",))
+    assert full([0.5, 1.0], 1000, percent=True).scores.tolist() == [0.005, 0.01]
+
+
+def test_scores_that_are_no_accuracies():
+    b = Leaderboard([0.31, -0.2, 12.5], metric="score", standard_error=0.01)
+    assert (b.maximum, b.n_test, b.count_bounds, b.decimals) == (12.5, None, None, None)
+    assert (b.metric, b.standard_error, b.order.tolist()) == ("score", 0.01, [2, 0, 1])
+    assert b.scores.tolist() == [0.31, -0.2, 12.5]
+    with pytest.raises(InputError, match="no number of right answers"):
+        _ = b.counts
+    assert b.data_hash() != Leaderboard([0.31, -0.2, 12.5], metric="score").data_hash()
+
+
+def test_equal_scores_are_a_board():
+    assert full(["0.5"] * 200).order.tolist() == list(range(200))
+
+
+def test_more_classifiers_than_entries_make_a_partial_board():
+    assert full(n_classifiers=10).is_partial
+    assert full(n_classifiers=10).tries == 10
+    assert full(n_classifiers=(4, 40)).is_partial
+    assert full(["0.9"], n_classifiers=5).n_entries == 1
+    assert full().with_tries(8).is_partial
+    assert full().with_tries(8).count_bounds is not None
+
+
+def test_without_entries():
+    b = full(names=NAMES, submissions=[3, 1, 2, 5], n_classifiers=10)
+    assert b.without("b").names == ("a", "c", "d")
+    rest = b.without(["b", 3])
+    assert (rest.names, rest.tries, rest.maximum, rest.counts) == (("a", "c"), 8, 0.91, (91, 91))
+    assert rest.count_bounds.tolist() == [[91, 91], [90, 90]]
+    assert rest.submissions.tolist() == [3, 2]
+    assert full(n_classifiers=UniformTries(5, 9)).without(0).tries == UniformTries(5, 9)
+    assert full(names=NAMES).without(1) == full(
+        ["0.91", "0.90", "0.94"], names=["a", "c", "d"]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ("e", "no entry named 'e'"),
+        (4, "from 0 to 3, got 4"),
+        (-1, "from 0 to 3, got -1"),
+        ([0, 1, 2, 3], "no entry would be left"),
+        ([0, 1, 2], "at least two classifiers"),
+    ],
+)
+def test_without_what_is_not_there(entries, message):
+    with pytest.raises(InputError, match=message):
+        full(names=NAMES).without(entries)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ([], {}, "there are no scores"),
+        (["0.9"], {}, "at least two classifiers, got 1"),
+        (["0.9", "n/a"], {}, "the score of entry 2 must be a number, got 'n/a'"),
+        (["0.9", ""], {}, "the score of entry 2 must be a number, but it is empty"),
+        (["0.9", None], {}, "entry 2 must be a number, but it is empty"),
+        (["0.9", "90 %"], {}, "got '90 %'; write 0.9"),
+        (["0.9", "0,91"], {}, "got '0,91'; write 0.91"),
+        (["0.9", True], {}, "entry 2 must be a number, got True"),
+        (["0.9", "0_9"], {}, "entry 2 must be a number"),
+        (["0.9", float("nan")], {}, r"entry 2 is an accuracy in \[0, 1\], got nan"),
+        (["0.9", "inf"], {}, r"entry 2 is an accuracy in \[0, 1\], got inf"),
+        (["0.9", "-0.1"], {}, r"entry 2 is an accuracy in \[0, 1\], got -0.1"),
+        (["0.9", "0.8", "87"], {}, r"1 of 3 scores exceed 1; the score of entry 3 is 87.*0\.87"),
+        (["0.9", "0.8", "87"], {"names": list("abc")}, r"entry 3 \('c'\) is 87"),
+        (["0.9", "123"], {}, 'got 123; scores that are not accuracies need metric="score"'),
+        (["90", "123"], {"percent": True}, r"got 123(\.00)? %"),
+        (["90", "80"], {"percent": False}, "got 90; in percent"),
+        (np.ones((2, 2)), {}, r"one-dimensional, got the shape \(2, 2\)"),
+        ("0.91", {}, "must be a sequence, got '0.91'"),
+        (0.91, {}, "must be a sequence, got 0.91"),
+        ({"a": 0.9}, {}, "must be a sequence"),
+        (SCORES, {"names": ["a", "b", "a", "c"]}, "entries 1 and 3 are both 'a'"),
+        (SCORES, {"names": ["a"]}, "1 names for 4 scores"),
+        (SCORES, {"names": ["a", None, "b", "c"]}, "entry 2 has no name"),
+        (SCORES, {"names": "abcd"}, "names must be a sequence"),
+        (SCORES, {"n_classifiers": 3}, "n_classifiers is 3, fewer than the 4 entries"),
+        (SCORES, {"n_classifiers": (3, 9)}, "fewer than the 4 entries"),
+        (SCORES, {"n_classifiers": LogNormalTries(3)}, "fewer than the 4 entries"),
+        (SCORES, {"submissions": [1, 2, 3]}, "3 submissions for 4 scores"),
+        (SCORES, {"submissions": [1, 2, 3, 0]}, "at least 1, got 0 beside the score of entry 4"),
+        (SCORES, {"submissions": [1, 2.5, 3, 1]}, "at least 1, got 2.5 beside .* entry 2"),
+        (SCORES, {"n_test": None}, 'n_test is the number of test items .or "infer".'),
+        (SCORES, {"n_test": "many"}, "whole number of at least 1, got many"),
+        (SCORES, {"n_test": 0}, "whole number of at least 1, got 0"),
+        (SCORES, {"n_test": 95}, r"4 of 4 scores|1 of 4|2 of 4|3 of 4"),
+        (SCORES, {"n_test": "infer"}, "n_test cannot be inferred: .*too few scores"),
+        (SCORES, {"rounding": "up"}, 'rounding must be "nearest", "floor" or "exact"'),
+        (SCORES, {"decimals": 1}, "a score has 2 decimals, but decimals is 1"),
+        (SCORES, {"decimals": 2.0}, "decimals must be a whole number, got 2.0"),
+        (SCORES, {"metric": "auc"}, 'metric must be "accuracy" or "score"'),
+        (SCORES, {"standard_error": 0.1}, 'standard_error is for metric="score"'),
+        (SCORES, {"metric": "score", "standard_error": 0}, "must be a positive number, got 0"),
+        (SCORES, {"metric": "score", "percent": True}, "percent=True is for accuracies"),
+        (SCORES, {"metric": "score", "n_test": "infer"}, 'n_test="infer" is for accuracies'),
+        (["0.9", "1e999"], {"metric": "score"}, "the score of entry 2 is too large"),
+        ([0.9, float("nan")], {"metric": "score"}, "entry 2 is a finite number, got nan"),
+    ],
+)
+def test_what_is_wrong_with_a_full_board_is_named(scores, options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        Leaderboard(scores, **{"n_test": 100, **options})
+    assert "\n" not in str(caught.value)
+
+
+def test_unattainable_scores_are_counted_and_the_first_is_named():
+    with pytest.raises(
+        InputError, match=r"gives 2 of 3 scores \(nearest to 3 decimals\)"
+    ) as caught:
+        full(["0.5", "0.123", "0.456"], 10)
+    assert "the score of entry 2 is 0.123" in str(caught.value)
+    assert "nearest attainable scores are 0.1 and 0.2" in str(caught.value)
+
+
+def test_unattainable_scores_suggest_the_other_rounding():
+    with pytest.raises(InputError, match=r'with rounding "floor" all are attainable$'):
+        full(["0.66", "0.33"], 3)
+
+
+def test_unattainable_scores_suggest_the_size_that_fits():
+    scores = [f"{k / 271:.4f}" for k in range(200, 240)]
+    assert full(scores, "infer").n_test == 271
+    assert full(scores, "infer").n_test_source == "inferred from the scores"
+    with pytest.raises(InputError, match=r'with n_test=271 and rounding "nearest" all are'):
+        full(scores, 270)
+
+
+def test_hash_of_a_full_board_depends_on_everything_observed():
+    boards = [
+        full(), full(names=NAMES), full(submissions=[1, 1, 1, 2]), full(n_classifiers=9),
+        full(["0.90", "0.94", "0.91", "0.94"]), full(name="other"), full().maximum_only(),
+        full(n_test=200),
+    ]  # fmt: skip
+    assert len({b.data_hash() for b in boards}) == len(boards)
+    assert len(set(boards)) == len(boards)
+    assert full() == full()
+    assert hash(full()) == hash(full())
+    assert full() != "board"
+
+
+def test_a_board_survives_a_copy_and_shows_itself_in_a_line():
+    from copy import deepcopy
+
+    b = full(names=NAMES, n_classifiers=(4, 9))
+    assert deepcopy(b) == b
+    assert "n_entries=4" in repr(b)
+    assert "\n" not in repr(full([f"{k / 1000:.3f}" for k in range(900)], 1000))
+
+
+def test_a_hundred_thousand_entries_take_well_below_a_second():
+    import time
+
+    counts = np.random.default_rng(1).integers(5_000, 11_072, 100_000)
+    scores = np.round(counts / 11_072, 5)
+    start = time.perf_counter()
+    b = full(scores, 11_072)
+    assert time.perf_counter() - start < 2  # measured 0.2 s; machines are busy
+    assert np.all((b.count_bounds[:, 0] <= counts) & (counts <= b.count_bounds[:, 1]))

@@ -124,12 +124,18 @@ def simulate(distribution, rho, m, counts, size, n_new):
     return {name: values[kept] for name, values in columns.items()}
 
 
+def board_of(counts):
+    middle = (counts[0] + counts[1]) / 2 / N
+    board = Leaderboard.from_maximum(middle, n_test=N, n_classifiers=M, rounding="exact")
+    return board._copy(_best_counts=counts)
+
+
 @pytest.mark.parametrize("counts", [(28, 28), (30, 30), (25, 27)])
 @pytest.mark.parametrize("rho", [0.0, 0.75])
 @pytest.mark.parametrize("family", FIELDS)
 def test_draws_agree_with_simulated_fields(family, rho, counts):
     true = simulate(FIELDS[family], rho, M, counts, 60_000, 77)
-    b = Leaderboard((counts[0] + counts[1]) / 2 / N, N, M, counts)
+    b = board_of(counts)
     size = 3_000 if family == "beta" else 15_000
     draws = BoardLikelihood(b, np.array([rho]), THETA0).draw(
         np.random.default_rng(1),

@@ -1,0 +1,92 @@
+"""``bayes-sota infer-n``: the size of the test set from the scores. Imports NumPy only."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.tables import clean
+
+__all__ = ["infer_n"]
+
+
+@click.command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv --rounding floor")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--score-column", default=None, help="Column of the scores; default recognised.")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["auto", "csv", "tsv", "json", "parquet", "kaggle"]),
+    default="auto",
+    show_default=True,
+    help="Format of the file.",
+)
+@click.option(
+    "--rounding",
+    type=click.Choice(["auto", "nearest", "floor"]),
+    default="auto",
+    show_default=True,
+    help="How scores were cut; auto tries both and takes the smaller size.",
+)
+@click.option("--decimals", type=int, default=None, help="Decimals printed; default as in FILE.")
+@click.option("--percent", is_flag=True, default=None, help="Scores are in percent.")
+@output_options
+def infer_n(
+    file: Path,
+    score_column: str | None,
+    file_format: Any,
+    rounding: Any,
+    decimals: int | None,
+    percent: bool | None,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+) -> int:
+    """Smallest number of test items that can give all scores of a leaderboard.
+
+    Nothing is random here: --seed is accepted and changes nothing. Exits with 1 where the scores
+    are too few to tell.
+    """
+    from bayes_sota.data.lattice import infer_n_test
+    from bayes_sota.data.readers.leaderboard_files import check_scores, located, read_entries
+
+    entries = read_entries(file, score_column=score_column, format=file_format)
+    check_scores(entries, decimals=decimals, percent=percent)
+    with located(entries.where):
+        fit = infer_n_test(entries.scores, rounding, decimals, percent=percent)
+    ok = fit.is_identified
+    if as_json:
+        result = {
+            "n_test": fit.n_test,
+            "candidates": list(fit.candidates),
+            "decimals": fit.decimals,
+            "rounding": fit.rounding,
+            "n_scores": fit.n_scores,
+            "p_luck": fit.p_luck,
+            "other_rounding": fit.other and {"rounding": fit.other[0], "n_test": fit.other[1]},
+            "statement": fit.statement,
+            "notes": list(entries.notes),
+            "diagnostics": {"ok": ok, "reasons": [] if ok else [fit.statement]},
+        }
+        echo_json(result)
+    else:
+        for line in _lines(fit, [] if quiet else list(entries.notes)):
+            click.echo(line)
+    if not ok:
+        click.echo(f"warning: not to be trusted: {fit.statement}", err=True)
+    return 0 if ok else 1
+
+
+def _lines(fit: Any, notes: list[str]) -> list[str]:
+    """Short lines for a person: the size, what else fits, and how sure that is."""
+    known = [f"n_test {fit.n_test:,}", f"{fit.statement}."]
+    lines = known if fit.is_identified else ["n_test not identified"]
+    if fit.candidates:
+        some = ", ".join(f"{n:,}" for n in fit.candidates[:6])
+        lines.append(f"The next sizes that fit too: {some}")
+    if fit.other:
+        how = {"floor": "Floored", "nearest": "Rounded"}[fit.other[0]]
+        size = "none fits" if fit.other[1] is None else f"the smallest is {fit.other[1]:,}"
+        lines.append(f"{how} instead, {size}.")
+    return lines + [clean(note) for note in notes]

@@ -1,0 +1,203 @@
+"""What the parts of a leaderboard must be; each error names the entry, the value and the fix."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.data.lattice import fit_lattice, smallest_size
+from bayes_sota.data.printed_scores import (
+    PrintedScores,
+    Rounding,
+    count_bounds,
+    parse_number,
+    plain_list,
+)
+from bayes_sota.errors import InputError
+from bayes_sota.priors import TriesPrior, UniformTries
+
+__all__ = [
+    "GIVEN",
+    "LARGEST",
+    "TEST_ITEMS",
+    "check_attainable",
+    "check_metric",
+    "checked_names",
+    "checked_submissions",
+    "checked_tries",
+    "entry_names",
+    "find_test_size",
+    "tries_of_entries",
+    "whole_number",
+]
+
+IntArray = NDArray[np.int64]
+
+LARGEST = 10**9  # test items, classifiers
+TEST_ITEMS = "the number of test items"
+GIVEN, INFERRED = "given", "inferred from the scores"
+
+
+def whole_number(value: object, name: str, meaning: str) -> int:
+    """Whole number from 1 to ``LARGEST``; ``name`` and ``meaning`` are for the message."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not (number.is_integer() and number >= 1):
+        raise InputError(f"{name} is {meaning}, a whole number of at least 1, got {value}")
+    if number > LARGEST:
+        raise InputError(f"{name} is {meaning}, at most {LARGEST:,}, got {value}")
+    return int(number)
+
+
+def checked_tries(value: int | tuple[int, int] | TriesPrior) -> int | TriesPrior:
+    """Number of classifiers or its prior."""
+    if isinstance(value, TriesPrior):
+        return value
+    if isinstance(value, tuple):
+        low, high = (whole_number(v, "n_classifiers", "the number of classifiers") for v in value)
+        return UniformTries(low, high) if low != high else low
+    return whole_number(value, "n_classifiers", "the number of classifiers")
+
+
+def tries_of_entries(value: int | tuple[int, int] | TriesPrior | None, m: int) -> int | TriesPrior:
+    """Number of classifiers of a board with m entries: at least two and at least m."""
+    tries = m if value is None else checked_tries(value)
+    if isinstance(tries, UniformTries):
+        least = float(tries.low)
+    else:
+        least = float(tries if isinstance(tries, int) else tries.quantile(0.5))
+    if least < m:
+        raise InputError(
+            f"n_classifiers is {value}, fewer than the {m:,} entries of the board; it counts them "
+            "and those without a score"
+        )
+    if tries == 1:
+        raise InputError(
+            "a leaderboard needs at least two classifiers, got 1; if there were others whose "
+            "scores are not known, say how many with n_classifiers"
+        )
+    return tries
+
+
+def check_metric(metric: str, standard_error: Any, n_test: Any, percent: bool | None) -> None:
+    """Raise ``InputError`` where options of one metric come with the other."""
+    if metric not in ("accuracy", "score"):
+        raise InputError(f'metric must be "accuracy" or "score", got {metric!r}')
+    if metric == "score" and (percent or n_test == "infer"):
+        option = "percent=True" if percent else 'n_test="infer"'
+        raise InputError(f'{option} is for accuracies, but metric is "score"')
+    if standard_error is None:
+        return
+    if metric == "accuracy":
+        raise InputError(
+            'standard_error is for metric="score"; that of an accuracy follows from n_test'
+        )
+    number = parse_number(standard_error)
+    if number is None or number <= 0:
+        raise InputError(f"standard_error must be a positive number, got {standard_error!r}")
+
+
+def find_test_size(
+    n_test: Any, printed: PrintedScores, rounding: Rounding, is_accuracy: bool
+) -> tuple[int, str]:
+    """Number of test items, and whether it was given or inferred."""
+    if n_test is None and not is_accuracy:
+        return cast(int, None), GIVEN
+    if n_test != "infer":
+        meaning = 'the number of test items (or "infer")' if n_test is None else TEST_ITEMS
+        return whole_number(n_test, "n_test", meaning), GIVEN
+    fit = fit_lattice(printed, rounding)
+    if not fit.is_identified:
+        raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
+    return fit.n_test, INFERRED
+
+
+def checked_names(names: Any) -> tuple[str, ...]:
+    """Names as text."""
+    listed = plain_list(names, "names")
+    for index, name in enumerate(listed):
+        if name is None or name != name:
+            raise InputError(f"entry {index + 1} has no name; leave names out, or name every entry")
+    return tuple(str(name) for name in listed)
+
+
+def entry_names(names: tuple[str, ...] | None, m: int) -> tuple[str, ...]:
+    """One name for each of m entries, all different."""
+    if names is None:
+        return tuple(f"entry {index + 1}" for index in range(m))
+    if len(names) != m:
+        raise InputError(f"there are {len(names):,} names for {m:,} scores")
+    seen: dict[str, int] = {}
+    for index, name in enumerate(names):
+        if seen.setdefault(name, index) != index:
+            raise InputError(
+                f"names must differ, but entries {seen[name] + 1} and {index + 1} are both "
+                f"{name!r:.80}"
+            )
+    return names
+
+
+def checked_submissions(submissions: Any, m: int, subject: Callable[[int], str]) -> IntArray | None:
+    """Whole numbers of at least 1, one for each of m entries."""
+    if submissions is None:
+        return None
+    listed = plain_list(submissions, "submissions")
+    if len(listed) != m:
+        raise InputError(f"there are {len(listed):,} submissions for {m:,} scores")
+    counts = []
+    for index, value in enumerate(listed):
+        number = parse_number(value)
+        if number is None or number != number.to_integral_value() or not 1 <= number <= LARGEST:
+            raise InputError(
+                f"submissions are whole numbers of at least 1, got {value!r:.80} beside "
+                f"{subject(index)}"
+            )
+        counts.append(int(number))
+    return np.array(counts, np.int64)
+
+
+def check_attainable(
+    printed: PrintedScores,
+    bounds: IntArray,
+    n_test: int,
+    rounding: Rounding,
+    subject: Callable[[int], str],
+) -> None:
+    """Raise ``InputError`` unless some number of right answers prints as each score."""
+    missed = bounds[:, 0] > bounds[:, 1]
+    if not missed.any():
+        return
+    first, m = int(np.argmax(missed)), missed.size
+    score = float(printed.values[first])
+    full = rounding == "exact" or printed.scaled is None
+    how = "exactly" if full else f"{rounding} to {printed.decimals} decimals"
+    below, above = np.floor(score * n_test), np.ceil(score * n_test)
+    what = f"the score {score:g} ({how})"
+    if m > 1:
+        what = f"{int(missed.sum()):,} of {m:,} scores ({how}); {subject(first)} is {score:g}"
+    raise InputError(
+        f"no number of right answers out of {n_test} gives {what}: the nearest attainable scores "
+        f"are {below / n_test:.8g} and {above / n_test:.8g}"
+        f"{_other_reading(printed, n_test, rounding)}"
+    )
+
+
+def _other_reading(printed: PrintedScores, n_test: int, rounding: Rounding) -> str:
+    """What would make all scores attainable, as the end of a message."""
+    if printed.scaled is None:
+        return ""
+    other: Rounding = "floor" if rounding == "nearest" else "nearest"
+    bounds = count_bounds(printed, n_test, other)
+    if np.all(bounds[:, 0] <= bounds[:, 1]):
+        one = printed.values.size == 1
+        return f'; with rounding "{other}" ' + (
+            f"it is {bounds[0, 0]} right answers" if one else "all are attainable"
+        )
+    for how in (rounding, other):
+        size = smallest_size(printed, how)
+        if size is not None and 2 * size < 10**printed.decimals:
+            return f'; with n_test={size} and rounding "{how}" all are attainable'
+    return ""

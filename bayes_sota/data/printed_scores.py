@@ -1,0 +1,311 @@
+"""Printed numbers: their digits, and the counts of right answers that print so.
+
+Scores are held as whole multiples of 10^-decimals and compared in whole-number arithmetic, so that
+no answer depends on how a float was rounded. ``tests/data/test_leaderboard.py`` compares the counts
+with brute force over all counts.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.errors import InputError
+
+__all__ = [
+    "EXACT_DECIMALS",
+    "PrintedScores",
+    "Rounding",
+    "check_rounding",
+    "count_bounds",
+    "lattice_ends",
+    "parse_number",
+    "parse_scores",
+    "plain_list",
+    "score_of_entry",
+]
+
+Rounding = Literal["nearest", "floor", "exact"]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+_NOT_FINITE = ("nan", "inf", "infinity", "snan")
+_NOT_ACCURACIES = '; scores that are not accuracies need metric="score"'
+_ATTAINED = 1e-9  # a full-precision score is k/n up to this much
+
+
+@dataclass(frozen=True)
+class PrintedScores:
+    """Scores as they were printed.
+
+    Attributes
+    ----------
+    values : (m,) array of float
+        The scores; accuracies lie in [0, 1].
+    scaled : (m,) array of int, or None
+        ``values * 10**decimals``, exact; None if the scores have full precision.
+    decimals : int
+        Digits after the point; ``EXACT_DECIMALS`` or more means full precision.
+    in_percent : bool
+        Whether the scores were given in percent.
+    """
+
+    values: FloatArray
+    scaled: IntArray | None
+    decimals: int
+    in_percent: bool = False
+
+
+def check_rounding(rounding: str) -> None:
+    """Raise ``InputError`` unless ``rounding`` is one of the three."""
+    if rounding not in ("nearest", "floor", "exact"):
+        raise InputError(f'rounding must be "nearest", "floor" or "exact", got {rounding!r}')
+
+
+def parse_number(raw: object) -> Decimal | None:
+    """Finite decimal number as it was written, None if it is something else.
+
+    Examples
+    --------
+    >>> parse_number(" 0.9110 "), parse_number(0.25), parse_number("91 %")
+    (Decimal('0.9110'), Decimal('0.25'), None)
+    """
+    if isinstance(raw, Decimal):
+        return raw if raw.is_finite() else None
+    if isinstance(raw, float) and math.isfinite(raw):
+        return Decimal(repr(float(raw)))
+    if isinstance(raw, bool | np.bool_ | bytes):
+        return None
+    text = str(raw).strip()
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
+
+
+def digits_of(number: Decimal) -> int:
+    """Digits after the point."""
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def plain_list(values: Any, what: str) -> list[Any]:
+    """Elements of a sequence, a one-dimensional array, or a pandas or polars Series."""
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise InputError(f"{what} must be a sequence, got {values!r:.80}")
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if getattr(values, "ndim", 1) != 1:
+        raise InputError(f"{what} must be one-dimensional, got the shape {values.shape}")
+    # float32 must print itself: as a Python float it would show the digits of its error.
+    widens = getattr(values, "dtype", None) == np.float64
+    return values.tolist() if widens else list(values)
+
+
+def parse_scores(
+    scores: Any,
+    *,
+    rounding: Rounding = "nearest",
+    decimals: int | None = None,
+    percent: bool | None = None,
+    bounded: bool = True,
+    subject: Callable[[int], str] | None = None,
+) -> PrintedScores:
+    """Scores with the digits that the longest of them has.
+
+    Parameters
+    ----------
+    scores : sequence of float, str or Decimal, (m,)
+        Strings keep their digits.
+    rounding : {"nearest", "floor", "exact"}
+        How they were cut; matters here only where ``decimals`` shortens full-precision scores.
+    decimals : int, optional
+        Digits printed. Default: the most that any score has.
+    percent : bool, optional
+        Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
+    bounded : bool
+        Whether scores are accuracies, which lie in [0, 1].
+    subject : callable, optional
+        What a message calls the score of a given index; default "the score of entry 1".
+
+    Raises
+    ------
+    InputError
+        No scores, text among numbers, NaN, or an accuracy outside [0, 1].
+
+    Examples
+    --------
+    >>> parse_scores(["0.9110", "0.91"]).scaled
+    array([9110, 9100])
+    >>> parse_scores([91.1, 90.25]).values
+    array([0.911 , 0.9025])
+    """
+    subject = subject or score_of_entry
+    raw = plain_list(scores, "scores")
+    if not raw:
+        raise InputError("there are no scores; a leaderboard needs at least one")
+    unique, where = _unique(raw, subject, bounded)
+    digits = max(map(digits_of, unique))
+    in_percent = bounded and _in_percent(unique, where, percent, subject)
+    if in_percent:
+        unique, digits = [number / 100 for number in unique], digits + 2
+    if bounded:
+        _check_range(unique, where, subject, in_percent)
+    # Without a single digit after the point, 0 and 1 are exact.
+    digits = _checked_decimals(decimals, digits or EXACT_DECIMALS)
+    values = np.array([float(number) for number in unique])[where]
+    if not np.isfinite(values).all():
+        raise InputError(f"{subject(int(np.argmin(np.isfinite(values))))} is too large")
+    if rounding == "exact" or digits >= EXACT_DECIMALS or not bounded:
+        return PrintedScores(values, None, digits, in_percent)
+    scaled = np.array([_scaled(number, digits, rounding) for number in unique], np.int64)
+    return PrintedScores(values, scaled[where], digits, in_percent)
+
+
+def score_of_entry(index: int) -> str:
+    """What a message calls the score of an entry without a name.
+
+    Examples
+    --------
+    >>> score_of_entry(0)
+    'the score of entry 1'
+    """
+    return f"the score of entry {index + 1}"
+
+
+def count_bounds(printed: PrintedScores, n_test: int, rounding: Rounding) -> IntArray:
+    """Smallest and largest number of right answers out of ``n_test`` that prints as each score.
+
+    Returns
+    -------
+    (m, 2) array of int
+        The first exceeds the second where no number prints so.
+
+    Examples
+    --------
+    >>> count_bounds(parse_scores(["0.9116", "0.5"]), 13_840, "nearest")
+    array([[12616, 12617],
+           [ 6920,  6920]])
+    """
+    if printed.scaled is None:
+        unique, where = np.unique(printed.values, return_inverse=True)
+        count = np.rint(unique * n_test).astype(np.int64)
+        missed = np.abs(count / n_test - unique) >= _ATTAINED
+        return np.column_stack([count + missed, count])[where]
+    scaled, where = np.unique(printed.scaled, return_inverse=True)
+    low, high = lattice_ends(scaled, n_test, 10**printed.decimals, rounding)
+    bounds = np.column_stack([np.maximum(low, 0), np.minimum(high, n_test)]).astype(np.int64)
+    return bounds[where]
+
+
+def lattice_ends(scaled: Any, n_test: Any, unit: int, rounding: Rounding) -> tuple[Any, Any]:
+    """Ends of the counts k for which k / n_test, cut to multiples of 1 / unit, is scaled / unit.
+
+    Either ``scaled`` or ``n_test`` is an array. Both ends of a tie count, because printers differ.
+    """
+    if 2 * unit * (int(np.max(n_test)) + 1) > 2**62:  # Python's whole numbers know no overflow
+        scaled = np.asarray(scaled).astype(object)
+    if rounding == "floor":
+        return -((-scaled * n_test) // unit), -((-(scaled + 1) * n_test) // unit) - 1
+    return (
+        -((-(2 * scaled - 1) * n_test) // (2 * unit)),
+        ((2 * scaled + 1) * n_test) // (2 * unit),
+    )
+
+
+def _unique(
+    raw: list[Any], subject: Callable[[int], str], bounded: bool
+) -> tuple[list[Decimal], IntArray]:
+    """Distinct numbers, and for each score which one it is."""
+    first: dict[str, int] = {}
+    numbers: list[Decimal] = []
+    where = np.empty(len(raw), np.int64)
+    for index, value in enumerate(raw):
+        key = str(value)
+        position = first.get(key, -1)
+        if position < 0:
+            number = parse_number(value)
+            if number is None:
+                raise InputError(_not_a_number(subject(index), value, bounded))
+            position = first[key] = len(numbers)
+            numbers.append(number)
+        where[index] = position
+    return numbers, where
+
+
+def _not_a_number(subject: str, value: object, bounded: bool) -> str:
+    if str(value).strip().lower().lstrip("+-") in _NOT_FINITE:
+        what = "an accuracy in [0, 1]" if bounded else "a finite number"
+        return f"{subject} is {what}, got {value}"
+    if value is None or value == "":
+        return f"{subject} must be a number, but it is empty"
+    hint = ""
+    if isinstance(value, str):
+        dotted = value.strip().removesuffix("%").strip().replace(",", ".", 1)
+        number = parse_number(dotted)
+        if number is not None:
+            hint = f"; write {number / 100 if '%' in value else dotted}"
+    return f"{subject} must be a number, got {value!r:.80}{hint}"
+
+
+def _in_percent(
+    unique: Sequence[Decimal],
+    where: IntArray,
+    percent: bool | None,
+    subject: Callable[[int], str],
+) -> bool:
+    if percent is not None:
+        return bool(percent)
+    above = np.array([number > 1 for number in unique])[where]
+    if not above.any() or max(unique) > 100:
+        return False
+    if above.mean() > 0.5:
+        return True
+    index = int(np.argmax(above))
+    score = unique[where[index]]
+    raise InputError(
+        f"{int(above.sum())} of {len(where)} scores exceed 1; {subject(index)} is {score}"
+        f": accuracies lie in [0, 1]; if only this one is in percent write {score / 100}, "
+        "if all are use percent=True"
+    )
+
+
+def _check_range(
+    unique: Sequence[Decimal], where: IntArray, subject: Callable[[int], str], in_percent: bool
+) -> None:
+    bad = np.array([not 0 <= number <= 1 for number in unique])
+    if not bad.any():
+        return
+    index = int(np.argmax(bad[where]))
+    score = unique[where[index]]
+    typed = f"{score * 100} %" if in_percent else f"{score}"
+    hint = ""
+    if not in_percent and score > 1:
+        hint = f"; in percent? then write {score / 100}" if score <= 100 else _NOT_ACCURACIES
+    raise InputError(f"{subject(index)} is an accuracy in [0, 1], got {typed}{hint}")
+
+
+def _checked_decimals(decimals: int | None, typed: int) -> int:
+    if decimals is None:
+        return typed
+    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer):
+        raise InputError(f"decimals must be a whole number, got {decimals!r}")
+    if not 1 <= decimals <= 17:
+        raise InputError(f"decimals must lie between 1 and 17, got {decimals}")
+    if decimals < typed < EXACT_DECIMALS:
+        raise InputError(f"a score has {typed} decimals, but decimals is {decimals}")
+    return int(decimals)
+
+
+def _scaled(number: Decimal, digits: int, rounding: Rounding) -> int:
+    """Whole multiple of 10^-digits; a full-precision score is cut as the printer would."""
+    exact = number.scaleb(digits)
+    near = exact.to_integral_value(ROUND_HALF_EVEN)
+    # 0.1 * 3 has noise in its last digits, which a floor would turn into a whole unit.
+    if rounding == "floor" and abs(exact - near) > Decimal("1e-4"):
+        return int(exact.to_integral_value(ROUND_FLOOR))
+    return int(near)

@@ -1,0 +1,80 @@
+"""Leaderboards downloaded from Kaggle: several rows per team, deleted teams, failed submissions.
+
+New files have one row per team (``Rank,TeamId,TeamName,LastSubmissionDate,Score,SubmissionCount,
+TeamMemberUserNames``); older ones (``TeamId,TeamName,SubmissionDate,Score``) one for every
+improvement.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.readers.tables import Table, normalize_name
+
+__all__ = ["best_rows", "is_kaggle", "team_names"]
+
+
+def is_kaggle(table: Table) -> bool:
+    """Whether the header is that of a Kaggle download."""
+    return {"teamid", "teamname", "score"} <= {normalize_name(name) for name in table.header}
+
+
+def best_rows(table: Table, scores: int, names: int | None) -> tuple[list[int], list[str]]:
+    """Row of the best score of every team, and what was left out.
+
+    Rows of deleted teams, rows without a score and scores of exactly 0 are left out.
+    """
+    dropped: Counter[str] = Counter()
+    best: dict[object, tuple[Any, int]] = {}
+    rows: Counter[object] = Counter()
+    teams = _team_keys(table, names)
+    labels = None if names is None else table.columns[names]
+    for row, cell in enumerate(table.columns[scores]):
+        number = parse_number(cell)
+        reason = _junk(cell, number, "" if labels is None else labels[row])
+        if reason:
+            dropped[reason] += 1
+            continue
+        rows[teams[row]] += 1
+        # Text among the scores is kept for the parser, which names its place.
+        rank = float("inf") if number is None else number
+        if teams[row] not in best or rank > best[teams[row]][0]:
+            best[teams[row]] = (rank, row)
+    notes = [
+        f"dropped {count:,} row{'s' * (count > 1)} {reason}"
+        for reason, count in sorted(dropped.items())
+    ]
+    repeated = [count for count in rows.values() if count > 1]
+    if repeated:
+        further = sum(repeated) - len(repeated)
+        notes.append(
+            f"kept the best score of {len(repeated):,} team{'s' * (len(repeated) > 1)} with "
+            f"several, leaving out {further:,} row{'s' * (further > 1)}"
+        )
+    return [row for _, row in best.values()], notes
+
+
+def team_names(table: Table, names: int, rows: Sequence[int]) -> list[str]:
+    """Names of the teams in some rows; teams of the same name are told apart by their id."""
+    labels = [str(table.columns[names][row]) for row in rows]
+    ids = table.find_all("TeamId")
+    count = Counter(labels)
+    return [
+        f"{label} ({table.columns[ids[0]][row]})" if ids and count[label] > 1 else label
+        for label, row in zip(labels, rows, strict=True)
+    ]
+
+
+def _team_keys(table: Table, names: int | None) -> Sequence[object]:
+    ids = table.find_all("TeamId")
+    column = ids[0] if ids else names
+    return range(len(table.places)) if column is None else table.columns[column]
+
+
+def _junk(cell: Any, number: Any, name: Any) -> str:
+    if str(name).strip().lower().startswith("[deleted]"):
+        return "of deleted teams"
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        return "without a score"
+    return "with a score of exactly 0" if number == 0 else ""

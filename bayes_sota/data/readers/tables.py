@@ -1,0 +1,82 @@
+"""A table as read, before anybody knows what its columns mean."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from bayes_sota.errors import InputError
+
+__all__ = ["Table", "normalize_name", "shown"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of cells with their places.
+
+    Attributes
+    ----------
+    header : tuple of str
+        Names of the columns as written.
+    columns : tuple of sequences
+        Cells, one sequence per column.
+    places : tuple of str
+        Where each row stands, for messages: "line 7", "record 3".
+    where : str
+        What is being read, for messages: the path, or "the data frame".
+    stem : str
+        Short name of it.
+    """
+
+    header: tuple[str, ...]
+    columns: tuple[Sequence[Any], ...]
+    places: Sequence[str]
+    where: str
+    stem: str = "board"
+
+    def __post_init__(self) -> None:
+        """Refuse a table without rows, and bytes that no name contains."""
+        if not len(self.places):
+            only = f", only {self.listed_columns()}" if self.header else ""
+            raise InputError(f"{self.where}: no rows{only}")
+        for index, name in enumerate(self.header):
+            if any(isinstance(cell, str) and "\0" in cell for cell in (name, *self.columns[index])):
+                raise InputError(f"{self.where}: column {shown(name)} has a NUL byte: not text")
+
+    def listed_columns(self) -> str:
+        """The columns, for messages."""
+        names = ", ".join(shown(name) for name in self.header[:12])
+        rest = f" and {len(self.header) - 12} more" if len(self.header) > 12 else ""
+        return f"the columns {names}{rest}"
+
+    def find_all(self, wanted: str) -> list[int]:
+        """Positions of the columns of a name: as written, else whatever case and punctuation."""
+        same = [i for i, name in enumerate(self.header) if name == wanted]
+        key = normalize_name(wanted)
+        return same or [i for i, name in enumerate(self.header) if normalize_name(name) == key]
+
+
+def normalize_name(name: str) -> str:
+    """Lower-case letters and digits of a column's name.
+
+    Examples
+    --------
+    >>> normalize_name(" Public Score "), normalize_name("top-1_acc")
+    ('publicscore', 'top1acc')
+    """
+    return re.sub(r"[\W_]", "", name.lower())
+
+
+def shown(text: object) -> str:
+    """Text from a file as it may stand in a message: quoted, escaped and short.
+
+    Examples
+    --------
+    >>> shown("a" * 100), shown("tab\\t")
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'", "'tab\\\\t'")
+    """
+    if isinstance(text, Decimal):
+        return str(text)[:60]
+    value = f"{text[:57]}..." if isinstance(text, str) and len(text) > 60 else text
+    return f"{value!r:.200}"

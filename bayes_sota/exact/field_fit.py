@@ -1,0 +1,300 @@
+"""Posterior of the families' parameters, at each value of rho, by importance sampling.
+
+rho keeps its prior: the posterior of everything else is computed at each of a few equally likely
+values of rho, and each value keeps its prior weight (a cut, done exactly, because the nodes are
+summed). What the scores would say about rho, were it learnt, is kept beside it as
+``log_evidence``. ``tests/exact/test_field_fit.py``.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.errors import InputError
+from bayes_sota.exact.apparent_skills import FAMILIES, FieldScale, SkillFamily
+from bayes_sota.exact.importance import WeightedPoints, sample_importance
+from bayes_sota.exact.score_kernel import ScoreKernel
+from bayes_sota.priors import BoardPriors
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["FieldFit", "correlation_nodes", "field_scale", "fit_field", "numpy_operations"]
+
+RHO_NODES = 7
+_TINY = 1e-300
+_SPIKE_TAIL = 0.01
+
+
+def numpy_operations() -> Any:
+    """The array functions of ``apparent_skills``, from NumPy and SciPy."""
+    from scipy.special import log_ndtr
+
+    return SimpleNamespace(
+        exp=np.exp, log=np.log, log1p=np.log1p, logaddexp=np.logaddexp, sqrt=np.sqrt,
+        maximum=np.maximum, minimum=np.minimum, where=np.where, log_ndtr=log_ndtr,
+    )  # fmt: skip
+
+
+def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
+    """Prior of place and width in the units of the kernel's grid."""
+    if kernel.board.metric == "score":
+        return FieldScale(0.0, 1.5, float(np.log(0.5)), 0.9, kernel.step)
+    return FieldScale(*priors.location, *priors.log_spread, kernel.step)
+
+
+def correlation_nodes(priors: BoardPriors) -> FloatArray:
+    """Equally likely values of rho."""
+    count = 1 if priors.correlation.is_fixed else RHO_NODES
+    return priors.correlation.quantile((np.arange(count) + 0.5) / count)
+
+
+@dataclass(frozen=True, eq=False)
+class FieldFit:
+    """Weighted parameters of every family at every value of rho.
+
+    Attributes
+    ----------
+    kernel : ScoreKernel
+    priors : BoardPriors
+    rho : ndarray, shape (R,)
+        Equally likely values of rho.
+    copies : ndarray, shape (U,)
+        Effective number of entries with each distinct score: spikes of identical submissions
+        count as many as the model explains.
+    tries : float
+        Tries behind each entry, of which the best is shown.
+    families : tuple of str
+    points : tuple of WeightedPoints
+        One per family.
+    """
+
+    kernel: ScoreKernel
+    priors: BoardPriors
+    rho: FloatArray
+    copies: FloatArray
+    tries: float
+    families: tuple[str, ...]
+    points: tuple[WeightedPoints, ...]
+    scale: FieldScale
+    _operations: Any = field(default_factory=numpy_operations)
+
+    @cached_property
+    def log_evidence(self) -> FloatArray:
+        """Log evidence of each family at each rho, shape (F, R)."""
+        return np.array([points.log_evidence for points in self.points])
+
+    @cached_property
+    def family_weights(self) -> FloatArray:
+        """Posterior probability of each family given rho, shape (F, R)."""
+        relative = np.exp(self.log_evidence - self.log_evidence.max(axis=0))
+        return np.asarray(relative / relative.sum(axis=0))
+
+    @cached_property
+    def learnt_rho_weights(self) -> FloatArray:
+        """What the scores alone would make of rho, shape (R,); not used by default."""
+        top = self.log_evidence.max()
+        evidence = np.exp(self.log_evidence - top).sum(axis=0)
+        return np.asarray(evidence / evidence.sum())
+
+    @cached_property
+    def effective_size(self) -> float:
+        """Effective number of hyperparameter points behind a posterior mean."""
+        sizes = np.array([points.effective_size for points in self.points])
+        return float(self.rho.size / np.mean(np.sum(self.family_weights**2 / sizes, axis=0)))
+
+    def density(self, family: str, points: FloatArray) -> FloatArray:
+        """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
+        return _density(self._operations, self.scale, FAMILIES[family], points, self.kernel.y)
+
+    def choose(
+        self, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None = None
+    ) -> list[tuple[int, int, FloatArray]]:
+        """Posterior draws of rho node, family and parameters, grouped.
+
+        Returns
+        -------
+        list of (rho index, family index, points of shape (k, d))
+            With ``sum(k) == draws``; rho nodes get equal shares unless weights are given.
+        """
+        nodes = self.rho.size
+        weights = np.full(nodes, 1 / nodes) if rho_weights is None else rho_weights
+        chosen = []
+        for r, count in enumerate(_stratified(weights, draws, rng)):
+            for f, k in enumerate(_stratified(self.family_weights[:, r], count, rng)):
+                if k:
+                    sample = self.points[f]
+                    index = np.repeat(
+                        np.arange(len(sample.points)), _stratified(sample.weights[:, r], k, rng)
+                    )
+                    chosen.append((r, f, sample.points[index]))
+        return chosen
+
+    def entry_log_likelihood(self, f: int, r: int) -> FloatArray:
+        """Log probability of each distinct score under each point, shape (N, U)."""
+        likelihood = _Likelihood(self.kernel, self.rho[r : r + 1], self.copies, self.tries)
+        return likelihood.per_value(self.density(self.families[f], self.points[f].points))[:, 0]
+
+
+def fit_field(
+    kernel: ScoreKernel,
+    priors: BoardPriors,
+    rng: np.random.Generator,
+    *,
+    tries: float = 1.0,
+    points: int = 200,
+    merge_spikes: bool = True,
+) -> FieldFit:
+    """Fit every family of the prior.
+
+    Parameters
+    ----------
+    kernel : ScoreKernel
+    priors : BoardPriors
+    rng : Generator
+    tries : float
+        Tries behind each entry of which the best is shown (private variants), at least 1.
+    points : int
+        Importance sample per family, for each of its parameters.
+    merge_spikes : bool
+        Whether many more equal scores than the field explains count as one classifier.
+
+    Returns
+    -------
+    FieldFit
+    """
+    if not tries >= 1:
+        raise InputError(f"tries per entry must be at least 1, got {tries:g}")
+    rho = correlation_nodes(priors)
+    fit = _fit(kernel, priors, rho, kernel.copies, tries, points, rng)
+    if not merge_spikes:
+        return fit
+    copies = effective_copies(fit)
+    if np.array_equal(copies, kernel.copies):
+        return fit
+    return _fit(kernel, priors, rho, copies, tries, points, rng)
+
+
+def effective_copies(fit: FieldFit) -> FloatArray:
+    """Entries of each distinct score that count as separate classifiers.
+
+    A score shared by more entries than a smooth field allows (Poisson, 1 % over all scores
+    together) is a shared notebook: its entries count as many as the field lets expect there.
+    """
+    from scipy.special import pdtrc
+
+    expected = expected_copies(fit)
+    surprise = pdtrc(fit.kernel.copies - 1, expected)  # P(at least as many)
+    spike = (surprise < _SPIKE_TAIL / expected.size) & (fit.kernel.copies > 2)
+    ceiling = np.maximum(np.ceil(expected), 1.0)
+    return np.asarray(np.where(spike, np.minimum(ceiling, fit.kernel.copies), fit.kernel.copies))
+
+
+def expected_copies(fit: FieldFit) -> FloatArray:
+    """Posterior expected number of entries at each distinct score, at the middle rho."""
+    kernel, r = fit.kernel, fit.rho.size // 2
+    total = fit.copies.sum()
+    mass = np.exp(fit.kernel.log_kernel(fit.rho[r]) + kernel.log_mass(fit.rho[r])[:, None])
+    reach = kernel.reach(fit.rho[r]) if kernel.is_cut else np.ones(kernel.y.size)
+    expected = np.zeros(kernel.values.size)
+    for f, family in enumerate(fit.families):
+        weights = fit.points[f].weights[:, r]
+        kept = weights > 1e-4
+        density = fit.density(family, fit.points[f].points[kept])
+        share = (density @ mass.T) / np.maximum(density @ reach, _TINY)[:, None]
+        expected += fit.family_weights[f, r] * (weights[kept] @ share) / weights[kept].sum()
+    return np.asarray(total * expected)
+
+
+def _fit(
+    kernel: ScoreKernel,
+    priors: BoardPriors,
+    rho: FloatArray,
+    copies: FloatArray,
+    tries: float,
+    points: int,
+    rng: np.random.Generator,
+) -> FieldFit:
+    scale = field_scale(kernel, priors)
+    operations = numpy_operations()
+    likelihood = _Likelihood(kernel, rho, copies, tries)
+    samples = []
+    for name in priors.families:
+        family = FAMILIES[name]
+
+        def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
+            return likelihood(_density(operations, scale, family, t, kernel.y))
+
+        count = points * family.dimension
+        samples.append(sample_importance(target, family.dimension, rng, count))
+    return FieldFit(
+        kernel, priors, rho, copies, tries, priors.families, tuple(samples), scale, operations
+    )
+
+
+class _Likelihood:
+    """Log likelihood of all modelled scores, given that they are in the modelled part."""
+
+    def __init__(
+        self, kernel: ScoreKernel, rho: FloatArray, copies: FloatArray, tries: float
+    ) -> None:
+        self.copies, self.tries, self.nodes = copies, tries, rho.size
+        logs = [kernel.log_kernel(r) for r in rho]
+        tables = [np.exp(log) * kernel.step for log in logs]
+        if tries > 1:  # the probability of a score needs its constant beside the cdf
+            masses = [np.exp(kernel.log_mass(r))[:, None] for r in rho]
+            tables = [t * mass for t, mass in zip(tables, masses, strict=True)]
+            below = [_at_most(kernel, r) * kernel.step for r in rho]
+            self.below = np.concatenate(below).T
+        self.table = np.concatenate(tables).T
+        self.reach = None
+        if kernel.is_cut:
+            self.reach = np.stack([kernel.reach(r) for r in rho], axis=1) * kernel.step
+
+    def per_value(self, density: FloatArray) -> FloatArray:
+        """Log probability of each distinct score, shape (N, R, U)."""
+        mass = np.maximum(density @ self.table, _TINY)
+        if self.tries > 1:
+            at_most = np.maximum(density @ self.below, mass * 1.0000001)
+            log_below = self.tries * np.log(np.minimum(at_most, 1.0))
+            fewer = self.tries * np.log1p(-mass / at_most)
+            value = log_below + np.log(np.maximum(-np.expm1(fewer), _TINY))
+        else:
+            value = np.log(mass)
+        return np.asarray(value.reshape(len(density), self.nodes, -1))
+
+    def __call__(self, density: FloatArray) -> FloatArray:
+        total = self.per_value(density) @ self.copies
+        if self.reach is not None:
+            reach = np.clip(density @ self.reach, _TINY, 1.0)
+            if self.tries > 1:
+                reach = np.maximum(
+                    -np.expm1(self.tries * np.log1p(-np.minimum(reach, 1 - 1e-15))), _TINY
+                )
+            total = total - self.copies.sum() * np.log(reach)
+        return np.asarray(total)
+
+
+def _at_most(kernel: ScoreKernel, rho: float) -> FloatArray:
+    """Probability of at most each distinct score, shape (U, G)."""
+    half = 0.0 if kernel.board.metric == "score" else 1.0
+    return np.array([1 - kernel.reach(rho, level=v + half) for v in kernel.values])
+
+
+def _density(
+    operations: Any, scale: FieldScale, family: SkillFamily, t: FloatArray, y: FloatArray
+) -> FloatArray:
+    inside = np.clip(t, -6, 6)
+    columns = tuple(inside[:, i, None] for i in range(family.dimension))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        log_density = family.log_density(operations, scale, columns, y)
+    return np.asarray(np.exp(np.clip(np.nan_to_num(log_density, nan=-300.0), -300.0, 50.0)))
+
+
+def _stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
+    """How often each index is drawn, with one uniform: the least variance."""
+    edges = np.cumsum(weights)
+    edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
+    edges[-1] = total
+    return np.diff(np.minimum(edges, total), prepend=0)

@@ -1,0 +1,352 @@
+r"""Posterior of the true state of the art when the scores of a whole leaderboard are observed.
+
+The model, in the coordinates in which nothing about the shift can be learnt by mistake
+(board-conditional skill ``psi``):
+
+.. math:: \psi_j \sim P(\psi \mid \phi), \quad x_j \mid \psi_j \sim \text{variance }
+          (1-\rho^2)\,sd_j^2, \quad \theta_j = \psi_j - \rho\, sd_j\, z, \quad z \sim N(0, 1)
+
+``z`` is what all scores of one board share, because they share the items. One leaderboard holds
+one draw of it and cannot tell it: ``z`` and ``rho`` keep their priors, and rho is the same number
+in both places. P(psi) is an average over families weighted by their evidence, fitted to the top
+part of the board (``score_kernel.modelled_entries``).
+
+Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
+covered 52 to 100 % on real classifiers. ``docs/calibration.md`` has what this model does there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.errors import InputError
+from bayes_sota.exact.dependence import conditional_probabilities, feasible_correlation
+from bayes_sota.exact.field_fit import FieldFit, fit_field
+from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
+from bayes_sota.priors import BoardPriors
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["LeaderboardPosterior", "leaderboard_posterior"]
+
+_REPEATS = 4  # draws per set of parameters
+_BLOCK = 48  # sets of parameters at a time
+_REACH = 8.0  # scores this many standard errors below the best cannot belong to the best
+_LEADERS = 40  # classifiers that could get the best score on a fresh test set
+_LEAST_EFFECTIVE = 100.0
+_LARGE_GAP = 8.0
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderboardPosterior:
+    """Draws from the posterior of a whole leaderboard.
+
+    Attributes
+    ----------
+    draws : dict of str to ndarray, shape (D,)
+        theta_sota, expected_sota, winner_skill, winner_new_score, best_new_score, rho, shift,
+        n_classifiers, n_above_sota; names as in ``bayes_sota.schema``.
+    fit : FieldFit
+        Weighted parameters behind the draws.
+    reasons : tuple of str
+        Why the result cannot be trusted; empty where it can.
+    notes : tuple of str
+        What a reader should know: what was left out, merged or unusual.
+    """
+
+    draws: dict[str, FloatArray]
+    fit: FieldFit
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def board(self) -> Leaderboard:
+        """The board."""
+        return self.fit.kernel.board
+
+    @cached_property
+    def family_probability(self) -> dict[str, float]:
+        """Posterior probability of each family, averaged over rho."""
+        weights = self.fit.family_weights.mean(axis=1)
+        return dict(zip(self.fit.families, (float(w) for w in weights), strict=True))
+
+
+def leaderboard_posterior(
+    board: Leaderboard,
+    priors: BoardPriors | None = None,
+    *,
+    draws: int = 4000,
+    random_seed: int | np.random.Generator | None = None,
+    new_n_test: int | None = None,
+    tries_per_entry: float = 1.0,
+    learn_rho: bool = False,
+) -> LeaderboardPosterior:
+    """Posterior of theta_sota from all scores of a board, in well under a second.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With scores; ``n_classifiers`` above the number of entries means that only the best were
+        listed.
+    priors : BoardPriors, optional
+    draws : int
+        Number of draws.
+    random_seed : int, Generator or None
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+    tries_per_entry : float
+        Private variants behind each entry, of which the best was shown.
+    learn_rho : bool
+        Weight the values of rho by their evidence: the jointly learnt answer, to be shown beside
+        the default, not instead of it.
+
+    Returns
+    -------
+    LeaderboardPosterior
+
+    Raises
+    ------
+    InputError
+        Only the maximum is known, or fewer than two scores.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> posterior = leaderboard_posterior(board, random_seed=0)
+    >>> bool(posterior.draws["theta_sota"].mean() < 0.93)
+    True
+    """
+    if draws < 1:
+        raise InputError(f"draws must be at least 1, got {draws}")
+    rng = np.random.default_rng(random_seed)
+    priors = BoardPriors() if priors is None else priors
+    kernel = ScoreKernel.of(board)
+    fit = fit_field(kernel, priors, rng, tries=tries_per_entry)
+    values = _draw(fit, draws, rng, fit.learnt_rho_weights if learn_rho else None)
+    leaders = values.pop("leaders")
+    size = new_n_test or board.n_test
+    if board.metric == "accuracy":
+        values["winner_new_score"] = rng.binomial(size, values["winner_skill"]) / size
+    else:
+        noise = rng.standard_normal(draws) * standard_error(board)
+        values["winner_new_score"] = values["winner_skill"] + noise
+    values["best_new_score"] = _best_new_score(leaders, values["rho"], board, size, rng)
+    values["n_above_sota"] = _entries_above(values["theta_sota"], board)
+    return LeaderboardPosterior(values, fit, tuple(_reasons(fit)), tuple(_notes(fit)))
+
+
+def _draw(
+    fit: FieldFit, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None
+) -> dict[str, FloatArray]:
+    sets = -(-draws // _REPEATS)
+    blocks = list(_blocks(fit, sets, rng, rho_weights))
+    order = rng.permutation(sets * _REPEATS)[:draws]
+    names = blocks[0].keys()
+    return {name: np.concatenate([block[name] for block in blocks])[order] for name in names}
+
+
+def _blocks(
+    fit: FieldFit, sets: int, rng: np.random.Generator, rho_weights: FloatArray | None
+) -> Iterator[dict[str, FloatArray]]:
+    for r, f, points in fit.choose(sets, rng, rho_weights):
+        sampler = _NodeSampler(fit, r)
+        for start in range(0, len(points), _BLOCK):
+            density = fit.density(fit.families[f], points[start : start + _BLOCK])
+            yield sampler.draw(density, rng)
+
+
+class _NodeSampler:
+    """Exact draws of the best and the winner's skill at one rho."""
+
+    def __init__(self, fit: FieldFit, r: int) -> None:
+        kernel, rho = fit.kernel, float(fit.rho[r])
+        self.kernel, self.rho, self.tries = kernel, rho, fit.tries
+        error = standard_error(kernel.board)
+        scale = 1.0 if kernel.board.metric == "score" else kernel.board.n_test
+        within = kernel.values >= (kernel.board.maximum - _REACH * error) * scale
+        within[-min(2, within.size) :] = True
+        self.copies = fit.copies[within]
+        self.total = fit.copies.sum()
+        self.leaders, self.rest = _leaders(self.copies, self.tries)
+        log_kernel = kernel.log_kernel(rho)[within]
+        self.table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
+        self.reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
+        self.hidden = None
+        if kernel.board.is_partial:
+            self.hidden = 1 - kernel.reach(rho, level=kernel.values[0])
+
+    def draw(self, density: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
+        """Draws for each row of densities, ``_REPEATS`` of each."""
+        kernel, size = self.kernel, len(density) * _REPEATS
+        cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
+        cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
+        rest_of = np.einsum("sug,u->sg", np.log(cdf), self.rest)
+        tries = self._tries(size, rng)
+        field = np.cumsum(density[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
+        best_of_rest = _inverse(
+            np.exp(rest_of + self._log_hidden(density, field, tries)), rng, kernel.y
+        )
+        leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
+        y = np.stack([*leaders, best_of_rest, self._expected_best(field)], axis=1)
+        rho = np.full(size, self.rho)
+        z = rng.standard_normal(size)
+        skill = kernel.remove_shift(kernel.skill_at(y), (rho * z)[:, None])
+        return {
+            "theta_sota": skill[:, :-1].max(axis=1),
+            "winner_skill": skill[:, 0],
+            "expected_sota": skill[:, -1],
+            "rho": rho,
+            "shift": z,
+            "n_classifiers": tries,
+            "leaders": np.sort(skill[:, :-1], axis=1)[:, -_LEADERS:],
+        }
+
+    def _tries(self, size: int, rng: np.random.Generator) -> FloatArray:
+        tries = self.kernel.board.tries
+        if isinstance(tries, int):
+            return np.full(size, float(tries))
+        return np.asarray(np.maximum(tries.quantile(rng.random(size)), self.total))
+
+    def _log_hidden(self, density: FloatArray, field: FloatArray, tries: FloatArray) -> FloatArray:
+        """Log probability that no entry that is not listed has a higher skill, (sets, G)."""
+        if self.hidden is None:
+            return np.zeros_like(density)
+        mass = density * self.hidden
+        above = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1] - mass
+        rate = self.total / np.maximum(field[:, :1], _TINY)
+        per_set = tries.reshape(-1, _REPEATS).mean(axis=1, keepdims=True)
+        unlisted = np.maximum(per_set - self.kernel.modelled.size, 0)
+        share = np.minimum(
+            1.0, unlisted / np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
+        )
+        return np.asarray(-share * rate * above)
+
+    def _expected_best(self, field: FloatArray) -> FloatArray:
+        """Expected best psi of fresh fields as large as the modelled part, repeated."""
+        beyond = np.append(field[:, 1:], np.zeros((len(field), 1)), axis=1)
+        beyond = beyond / np.maximum(field[:, :1], _TINY)
+        log_cdf = self.total * self.tries * np.log1p(-np.minimum(beyond, 1 - 1e-12))
+        mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
+        mean = mass @ self.kernel.psi / np.maximum(mass.sum(axis=1), _TINY)
+        return np.repeat(self._coordinate(mean), _REPEATS)
+
+    def _coordinate(self, psi: FloatArray) -> FloatArray:
+        return np.interp(psi, self.kernel.psi, self.kernel.y)
+
+
+def _leaders(copies: FloatArray, tries: float) -> tuple[list[int], FloatArray]:
+    """Score index of the classifiers drawn one by one, best score first, and how many are left."""
+    rest = copies * tries
+    leaders: list[int] = []
+    for u in range(copies.size - 1, -1, -1):
+        count = min(int(copies[u]), _LEADERS - len(leaders))
+        leaders += [u] * count
+        rest[u] -= count
+    return leaders, rest
+
+
+def _inverse(cdf: FloatArray, rng: np.random.Generator, y: FloatArray) -> FloatArray:
+    """Draws by inverting rows of cdfs on the grid, ``_REPEATS`` per row, uniform in a cell."""
+    rows, nodes = cdf.shape
+    u = rng.random((rows, _REPEATS)) * cdf[:, -1:]
+    offset = np.arange(rows)[:, None] * 2.0
+    flat = np.searchsorted((cdf + offset).ravel(), (u + offset).ravel(), side="left")
+    index = np.minimum(flat - np.repeat(np.arange(rows), _REPEATS) * nodes, nodes - 1)
+    jitter = rng.random(index.size) - 0.5
+    return np.asarray(y[index] + jitter * (y[1] - y[0]))
+
+
+def _best_new_score(
+    skills: FloatArray, rho: FloatArray, board: Leaderboard, size: int, rng: np.random.Generator
+) -> FloatArray:
+    """Best score of the leading classifiers on a fresh test set that they share, (D,)."""
+    draws = len(skills)
+    if board.metric == "score":
+        error, own = standard_error(board), np.sqrt(1 - rho**2)[:, None]
+        shared = (rho * rng.standard_normal(draws))[:, None]
+        return np.asarray(
+            (skills + error * (shared + own * rng.standard_normal(skills.shape))).max(1)
+        )
+    reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
+    skills = np.clip(skills, 1e-9, 1 - 1e-9)
+    feasible = np.minimum(rho[:, None], feasible_correlation(skills, reference))
+    a, b = conditional_probabilities(skills, feasible, reference)
+    right = rng.binomial(size, reference, size=draws)[:, None]
+    counts = rng.binomial(right, np.clip(a, 0, 1)) + rng.binomial(size - right, np.clip(b, 0, 1))
+    return np.asarray(counts.max(axis=1) / size)
+
+
+def _entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
+    """Number of entries whose observed score exceeds theta_sota, per draw."""
+    assert board.scores is not None
+    ordered = np.sort(board.scores)
+    return np.asarray(ordered.size - np.searchsorted(ordered, theta, side="right"), np.float64)
+
+
+def _reasons(fit: FieldFit) -> Iterator[str]:
+    board = fit.kernel.board
+    if fit.effective_size < _LEAST_EFFECTIVE:
+        yield (
+            "importance sample of the hyperparameters has an effective size of "
+            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
+        )
+    perfect = _perfect_entries(board)
+    if perfect:
+        yield (
+            f"{perfect} of {board.n_entries} entries have every one of {board.n_test:,} items "
+            "right while the others do not come near: the answers have probably leaked; leave "
+            "these entries out and fit the rest"
+        )
+
+
+def _perfect_entries(board: Leaderboard) -> int:
+    """Perfect scores that stand apart from the others by more than eight standard errors."""
+    if board.metric == "score" or board.count_bounds is None:
+        return 0
+    perfect = board.count_bounds[:, 1] >= board.n_test
+    if not perfect.any() or perfect.all():
+        return 0
+    typical = float(np.quantile(board.scores[~perfect], 0.9))  # type: ignore[index]
+    error = np.sqrt(max(typical * (1 - typical), 0.5 / board.n_test) / board.n_test)
+    return int(perfect.sum()) if 1 - typical > 8 * error else 0
+
+
+def _notes(fit: FieldFit) -> Iterator[str]:
+    board, kernel = fit.kernel.board, fit.kernel
+    yield from board.notes
+    modelled = int(kernel.modelled.sum())
+    if modelled < kernel.modelled.size:
+        yield (
+            f"P(theta) is fitted to the best {modelled} of {kernel.modelled.size} entries; the "
+            "others are too far below to be the best"
+        )
+    merged = int(kernel.copies.sum() - fit.copies.sum())
+    if merged:
+        spikes = int(np.sum(kernel.copies > fit.copies))
+        yield (
+            f"{spikes} scores are shared by more entries than a smooth field explains; {merged} "
+            "entries with them are taken for copies of one classifier"
+        )
+    gap = _leading_gap(board)
+    if gap is not None:
+        yield gap
+
+
+def _leading_gap(board: Leaderboard) -> str | None:
+    """A gap below the first few entries that is large against the standard error."""
+    assert board.scores is not None
+    ordered = np.sort(board.scores)[::-1]
+    few = ordered[: min(11, ordered.size)]
+    if few.size < 3:
+        return None
+    gaps = -np.diff(few) / standard_error(board)
+    first = int(np.argmax(gaps))
+    if gaps[first] < _LARGE_GAP or first + 1 > ordered.size // 2:
+        return None
+    return (
+        f"the best {first + 1} entries stand {gaps[first]:.0f} standard errors above the next: "
+        "another kind of classifier, or a leak"
+    )

@@ -1,0 +1,125 @@
+"""``bayes-sota infer-n``: keys, exit codes, one line for bad input, and no PyMC."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bayes_sota.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Path:
+    rows = "".join(f"{k},{10_000 * k // 271 / 10_000:.4f}\n" for k in range(200, 250))
+    path = tmp_path / "board.csv"
+    path.write_text(f"id,score\n{rows}")
+    return path
+
+
+def test_json_has_the_keys_of_the_interface(
+    capsys: pytest.CaptureFixture[str], board: Path
+) -> None:
+    code, out, err = run(capsys, "infer-n", str(board), "--json")
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    assert result["schema_version"] == "1"
+    assert result["n_test"] == 271
+    assert result["candidates"][:2] == [542, 813]
+    assert (result["decimals"], result["rounding"], result["n_scores"]) == (4, "floor", 50)
+    assert result["other_rounding"]["rounding"] == "nearest"
+    assert result["diagnostics"] == {"ok": True, "reasons": []}
+
+
+def test_people_get_a_few_lines_that_state_the_ambiguity(
+    capsys: pytest.CaptureFixture[str], board: Path
+) -> None:
+    code, out, err = run(capsys, "infer-n", str(board), "--rounding", "floor", "--quiet")
+    assert (code, err) == (0, "")
+    assert out.startswith("n_test 271\n")
+    assert "multiples do" in out
+    assert "542, 813" in out
+    assert len(out.splitlines()) <= 4
+
+
+def test_notes_of_a_kaggle_download_are_shown_unless_quiet(
+    capsys: pytest.CaptureFixture[str], board: Path, tmp_path: Path
+) -> None:
+    lines = board.read_text().splitlines()[1:]
+    path = tmp_path / "kaggle.csv"
+    path.write_text(
+        "TeamId,TeamName,Score\n0,zero,0.0\n" + "".join(f"{line[:3]},{line}\n" for line in lines)
+    )
+    command = ("infer-n", str(path))
+    assert "dropped 1 row with a score of exactly 0" in run(capsys, *command)[1]
+    assert "dropped" not in run(capsys, *command, "--quiet")[1]
+
+
+def test_too_few_scores_exit_with_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("team,score\nA,0.91\nB,0.94\n")
+    code, out, err = run(capsys, "infer-n", str(path), "--json")
+    assert code == 1
+    assert json.loads(out)["diagnostics"]["ok"] is False
+    assert err.startswith("warning: not to be trusted: ")
+    code, out, _ = run(capsys, "infer-n", str(path))
+    assert (code, out.splitlines()[0]) == (1, "n_test not identified")
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (None, (), "there is no such file"),
+        ("team,score\nA,0.9\nB,x\n", (), "line 3, column 'score' must be a number, got 'x'"),
+        ("a,b\n1,2\n", (), "no column looks like scores; there are the columns 'a', 'b'"),
+        ("a,score\n1,0.5\n2,0.25\n", ("--score-column", "c"), "there is no column 'c'"),
+        ("a,score\n1,0.5\n2,0.25\n", ("--rounding", "up"), "'up' is not one of"),
+        ("a,score\n1,0.5\n2,0.25\n", ("--decimals", "1"), "has 2 decimals"),
+        ("score\n" + "\n".join(f"0.{k}" for k in range(10)), (), "cannot be inferred"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, content, options, message
+) -> None:
+    path = tmp_path / "board.csv"
+    if content is not None:
+        path.write_text(content)
+    code, out, err = run(capsys, "infer-n", str(path), *options, "--json")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_it_loads_no_heavy_library(board: Path) -> None:
+    script = (
+        "import sys\nfrom bayes_sota.cli import main\n"
+        f"try:\n    main(['infer-n', {str(board)!r}, '--json'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'pymc', 'pytensor', 'scipy', 'pandas', 'pyarrow', 'arviz', 'xarray'}\n"
+        "print(*sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["n_test"] == 271
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "n_test"),
+    [("spaceship-titanic__public", 4_277), ("playground-series-s4e2__private", 11_072)],
+)
+def test_real_boards(
+    capsys: pytest.CaptureFixture[str], data_directory: Path, name: str, n_test: int
+) -> None:
+    path = data_directory / "kaggle" / f"{name}.csv"
+    code, out, _ = run(capsys, "infer-n", str(path), "--json")
+    assert (code, json.loads(out)["n_test"]) == (0, n_test)

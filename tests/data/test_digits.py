@@ -1,0 +1,118 @@
+"""The bundled field of real classifiers: what it holds, and that it can be trained again."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from bayes_sota.data.examples import ResponsesExample, load_responses_example
+from bayes_sota.data.response_files import looks_like_responses, read_responses
+from bayes_sota.errors import InputError
+
+RETRAINED = (
+    "lda/svd",
+    "knn/k=3",
+    "svm-rbf/C=10 gamma=0.1",
+    "tree/gini seed=1",
+    "extra-trees/trees=15 seed=1",
+    "shifted/svm-poly degree=3",
+    "few-items/trees rows=50",
+    "few-pixels/logistic pixels=10",
+    "failed/guess seed=2",
+    "failed/transposed svm",
+)
+
+
+@pytest.fixture(scope="module")
+def digits() -> ResponsesExample:
+    return load_responses_example("digits")
+
+
+@pytest.fixture(scope="module")
+def maker(repository: Path) -> ModuleType:
+    """The script that trained the field."""
+    pytest.importorskip("sklearn")
+    path = repository / "tests" / "benchmarks" / "make_digits_benchmark.py"
+    spec = importlib.util.spec_from_file_location("make_digits_benchmark", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look themselves up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_parts_hold_the_same_classifiers_on_different_items(digits: ResponsesExample) -> None:
+    assert digits.test.names == digits.held_out.names
+    assert (digits.test.n_items, digits.held_out.n_items) == (250, 1247)
+    numbers = [i.split("/")[1] for i in (*digits.test.items, *digits.held_out.items)]
+    assert len(set(numbers)) == 1497
+    assert not digits.test.has_missing
+    assert not digits.held_out.has_missing
+
+
+def test_leaderboard_has_the_counts_of_the_answers(digits: ResponsesExample) -> None:
+    board = digits.held_out.leaderboard()
+    counts = digits.held_out.counts
+    assert np.array_equal(board.count_bounds, np.column_stack([counts, counts]))
+    assert board.names == digits.held_out.names
+
+
+def test_families_are_aligned_with_names(digits: ResponsesExample) -> None:
+    assert len(digits.families) == digits.test.n_classifiers == 313
+    pairs = zip(digits.families, digits.test.names, strict=True)
+    assert all(name.startswith(f"{family}/") for family, name in pairs)
+    assert len(set(digits.families)) > 25
+
+
+def test_field_is_a_crowd_with_a_tail(digits: ResponsesExample) -> None:
+    skill = digits.held_out.scores
+    assert 0.975 < skill.max() < 0.99
+    assert np.mean(skill > 0.95) > 0.3  # the crowd
+    assert np.mean(skill < 0.7) > 0.08  # the tail
+    assert skill.min() < 0.12
+    assert np.abs(skill - digits.test.scores).max() < 0.12
+
+
+def test_best_score_is_luckier_than_its_classifier(digits: ResponsesExample) -> None:
+    winner = int(np.argmax(digits.test.scores))
+    assert digits.test.scores[winner] > digits.held_out.scores.max()
+    assert digits.held_out.scores[winner] < digits.held_out.scores.max()
+
+
+def test_classifiers_make_the_same_mistakes(digits: ResponsesExample) -> None:
+    best = np.argsort(-digits.held_out.scores)[:20]
+    phi = np.corrcoef(digits.held_out.correct[:, best].T)[np.triu_indices(20, 1)]
+    assert 0.5 < phi.mean() < 0.7
+
+
+def test_file_is_a_plain_response_matrix(repository: Path) -> None:
+    path = repository / "bayes_sota" / "data" / "digits_responses.csv.gz"
+    assert path.stat().st_size < 120 * 1024
+    assert looks_like_responses(path)
+    assert (read_responses(path).n_items, read_responses(path).n_classifiers) == (1497, 313)
+
+
+def test_unknown_example() -> None:
+    with pytest.raises(InputError, match="no example of responses 'letters'; examples: digits"):
+        load_responses_example("letters")
+
+
+def test_field_names_are_those_of_the_script(maker: ModuleType, digits: ResponsesExample) -> None:
+    names = tuple(f"{entry.family}/{entry.name}" for entry in maker.field_entries())
+    assert names == digits.test.names
+
+
+@pytest.mark.parametrize("name", RETRAINED)
+def test_classifier_answers_as_stored(
+    name: str, maker: ModuleType, digits: ResponsesExample
+) -> None:
+    (entry,) = (e for e in maker.field_entries() if f"{e.family}/{e.name}" == name)
+    right = maker.right_answers(entry, maker.load_parts())
+    column = digits.test.names.index(name)
+    stored = [part.correct[:, column] for part in (digits.test, digits.held_out)]
+    # Another processor may break a tie of two digits otherwise.
+    assert np.mean(right == np.concatenate(stored)) > 0.99

@@ -1,0 +1,339 @@
+"""Files and frames to leaderboards: what is read, and what each bad file is told."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayes_sota.data.readers import files
+from bayes_sota.data.readers.leaderboard_files import read_leaderboard
+from bayes_sota.errors import InputError
+
+PLAIN = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
+NEW_HEADER = "Rank,TeamId,TeamName,LastSubmissionDate,Score,SubmissionCount,TeamMemberUserNames"
+NEW = f"""{NEW_HEADER}
+1,11,"Ann, Bo",2024-03-01 10:00:00,0.91157,12,"ann, bo"
+2,12,Cé 🚀,2024-03-01 11:00:00,0.91139,3,c
+3,13,[Deleted] 4f,2024-03-01 12:00:00,0.90001,1,d
+4,14,Dee,2024-03-01 13:00:00,0.00000,1,e
+5,15,Dee,2024-03-01 13:00:00,0.90001,1,f
+6,16,Dee,2024-03-01 13:00:00,0.89008,7,f
+"""
+OLD = """TeamId,TeamName,SubmissionDate,Score
+1,A,2015-01-01,0.80
+1,A,2015-01-02,0.90
+2,B,2015-01-01,0.85
+1,A,2015-01-03,0.88
+3,[Deleted] x,2015-01-01,0.95
+4,D,2015-01-01,0
+5,E,2015-01-01,
+"""
+
+
+def write(tmp_path: Path, content: str | bytes, name: str = "board.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def zipped(tmp_path: Path, members: dict[str, str], name: str = "board.zip") -> Path:
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+    return path
+
+
+def refused(source, message, **options):
+    """Read what must be refused, with one line that names the file."""
+    with pytest.raises(InputError, match=message) as caught:
+        read_leaderboard(source, **{"n_test": 100, **options})
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (PLAIN, "board.csv"),
+        (b"\xef\xbb\xbf" + PLAIN.encode(), "board.csv"),
+        (PLAIN.replace(",", ";"), "board.csv"),
+        (PLAIN.replace(",", "\t"), "board.tsv"),
+        (PLAIN.replace(",", "\t"), "board.txt"),
+        (PLAIN.replace("\n", "\r\n") + "\r\n", "board.csv"),
+        ("\n" + PLAIN, "board.csv"),
+        ('"team","Score "\n"A","0.91"\n"B",0.94\nC, 0.90\n', "board.csv"),
+        ("Model Name,Rank,Test-Accuracy\nA,2,0.91\nB,1,0.94\nC,3,0.90\n", "board.csv"),
+        ("accuracy,team,date\n0.91,A,x\n0.94,B,y\n0.90,C,z\n", "board.csv"),
+        ('[{"name": "A", "acc": 0.91}, {"name": "B", "acc": "0.94"}, '
+         '{"name": "C", "acc": 0.90}]', "board.json"),
+        ('{"A": 0.91, "B": 0.94, "C": 0.90}', "board.json"),
+        ('{"version": 2, "entries": [{"team": "A", "score": 0.91}, '
+         '{"team": "B", "score": 0.94}, {"team": "C", "score": 0.90}]}', "board.txt"),
+        ('{"results": [{"model": "A", "score": 0.91}, {"model": "B", "score": 0.94}, '
+         '{"model": "C", "score": 0.90}]}', "board.json"),
+    ],
+)  # fmt: skip
+def test_formats_agree(tmp_path, content, name):
+    board = read_leaderboard(write(tmp_path, content, name), n_test=100)
+    assert board.names == ("A", "B", "C")
+    assert board.scores.tolist() == [0.91, 0.94, 0.9]
+    assert (board.decimals, board.rounding, board.notes, board.name) == (2, "nearest", (), "board")
+    assert board.submissions is None
+
+
+def test_frames_and_parquet_agree_with_text(tmp_path):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    data = {"team": ["A", "B", "C"], "score": [0.91, 0.94, 0.90]}
+    expected = read_leaderboard(write(tmp_path, PLAIN), n_test=100)
+    frame = pd.DataFrame(data)
+    path = tmp_path / "board.parquet"
+    pl.DataFrame(data).write_parquet(path)
+    narrow = frame.astype({"score": np.float32})
+    for source in (frame, pl.DataFrame(data), path, frame.set_index("team"), narrow):
+        board = read_leaderboard(source, n_test=100)
+        assert (board.names, board.count_bounds.tolist(), board.decimals) == (
+            expected.names, expected.count_bounds.tolist(), 2,
+        )  # fmt: skip
+    assert read_leaderboard(path, n_test=100).name == "board"
+    text = pl.DataFrame({"team": ["A", "B"], "score": ["0.910", "0.9"]})
+    assert read_leaderboard(text, n_test=1000).decimals == 3
+
+
+def test_rank_and_score_are_enough(tmp_path):
+    board = read_leaderboard(write(tmp_path, "rank,score\n1,0.94\n2,0.91\n2,0.91\n"), n_test=100)
+    assert board.names == ("entry 1", "entry 2", "entry 3")
+
+
+def test_digits_of_text_and_json_are_kept(tmp_path):
+    csv_board = read_leaderboard(write(tmp_path, "m,score\na,0.9110\nb,0.9\n"), n_test=13_840)
+    path = write(tmp_path, '{"a": 0.9110, "b": 0.9}', "x.json")
+    json_board = read_leaderboard(path, n_test=13_840)
+    assert csv_board.count_bounds[0].tolist() == [12608, 12608]
+    assert json_board.count_bounds[0].tolist() == [12608, 12608]
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_new_kaggle_download(tmp_path, archive):
+    name = "slug-publicleaderboard-2024-03-02T000000"
+    content = "\N{BYTE ORDER MARK}" + NEW
+    path = (
+        zipped(tmp_path, {f"{name}.csv": content, f"__MACOSX/._{name}.csv": ""})
+        if archive
+        else write(tmp_path, content, f"{name}.csv")
+    )
+    board = read_leaderboard(path, n_test=11_072)
+    assert board.names == ("Ann, Bo", "Cé 🚀", "Dee (15)", "Dee (16)")
+    assert board.scores.tolist() == [0.91157, 0.91139, 0.90001, 0.89008]
+    assert board.submissions.tolist() == [12, 3, 1, 7]
+    assert (board.rounding, board.decimals, board.name) == ("floor", 5, name)
+    assert board.notes == ("dropped 1 row of deleted teams", "dropped 1 row with a score of "
+                           "exactly 0")  # fmt: skip
+
+
+def test_old_kaggle_download_keeps_the_best_of_each_team(tmp_path):
+    board = read_leaderboard(write(tmp_path, OLD), n_test=100)
+    assert board.names == ("A", "B")
+    assert board.scores.tolist() == [0.90, 0.85]
+    assert board.rounding == "floor"
+    assert board.submissions is None
+    assert board.notes == (
+        "dropped 1 row of deleted teams",
+        "dropped 1 row with a score of exactly 0",
+        "dropped 1 row without a score",
+        "kept the best score of 1 team with several, leaving out 2 rows",
+    )
+
+
+def test_a_plain_table_can_be_read_as_a_kaggle_download(tmp_path):
+    path = write(tmp_path, "rank,score\n1,0.9\n2,0.8\n3,0.0\n")
+    board = read_leaderboard(path, n_test=100, format="kaggle")
+    assert (board.n_entries, board.rounding) == (2, "floor")
+    plain = read_leaderboard(path, n_test=100)
+    assert (plain.n_entries, plain.rounding, plain.notes) == (3, "nearest", ())
+    assert read_leaderboard(path, n_test=100, rounding="floor").rounding == "floor"
+
+
+def test_options_reach_the_board(tmp_path):
+    path = write(tmp_path, "who,public_score,private score\nA,91.5,1\nB,90.25,2\n")
+    board = read_leaderboard(
+        path, n_test=400, score_column="Public Score", name_column="who", n_classifiers=7,
+        percent=True, name="x",
+    )  # fmt: skip
+    assert (board.names, board.tries, board.name, board.decimals) == (("A", "B"), 7, "x", 4)
+    scores = read_leaderboard(
+        path, score_column="private score", metric="score", standard_error=0.1
+    )
+    assert (scores.maximum, scores.standard_error, scores.n_test) == (2.0, 0.1, None)
+
+
+def test_a_size_can_be_inferred(tmp_path):
+    rows = "".join(f"{k},{k / 271:.4f}\n" for k in range(200, 250))
+    board = read_leaderboard(write(tmp_path, f"id,score\n{rows}"), n_test="infer")
+    assert (board.n_test, board.n_test_source) == (271, "inferred from the scores")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "board.csv: the file is empty"),
+        ("\n \n", "board.csv: the file is empty"),
+        ("team,score\n", "no rows, only the columns 'team', 'score'"),
+        ("team,score\nA,0.9\nB,n/a\n", "line 3, column 'score' must be a number, got 'n/a'"),
+        ("team,score\nA,0.9\nB,\n", "line 3, column 'score' must be a number, but it is empty"),
+        ('team,score\n"A\nx",0.9\nB,90 %\n', "line 4, column 'score' .* got '90 %'; write 0.9"),
+        ('team;score\nA;0.9\nB;"0,8"\n', "line 3, column 'score' .* got '0,8'; write 0.8"),
+        ("team,score\nA,0.9\nB,nan\n", r"line 3, column 'score' is an accuracy in .*, got nan"),
+        ("team,score\nA,0.9\nB,-1\n", "line 3, column 'score' is an accuracy in .*, got -1"),
+        ("team,score\nA,0.9\nB,0.8\nC,87\n", "line 4, column 'score' is 87"),
+        ("team,score\nA,0.9\nB,0.8,7\n", "line 3 has 3 cells, the header has 2"),
+        ("team,score\nA,0.9\nB\n", "line 3 has 1 cells, the header has 2"),
+        ('team,score\nA,0.9\n"B,0.8\n', "line 3: unexpected end of data"),
+        ("team,score\nA,0.9\nA,0.8\n", "line 2 and line 3 are both 'A' .column 'team'."),
+        ("team,score\nA,0.9\n", "at least two classifiers, got 1"),
+        ("team,score\nA,0.9\nB,0.123\n", r"1 of 2 scores .* entry 2 \('B'\)"),
+        ("A,0.9\nB,0.8\n", "no column looks like scores; there are the columns 'A', '0.9'"),
+        ("team,score,accuracy\nA,1,1\n", r"2 columns look like scores .*say which with score_col"),
+        ("team,score,score\nA,1,1\n", "2 columns look like scores"),
+        ("team,score\nA\0,0.9\nB,0.8\n", "a NUL byte in line 2"),
+        (b"team,score\nA,0.9\nB\xe9,0.8\n", r"not UTF-8 text \(line 3, byte 0xe9\)"),
+        (PLAIN.encode("utf-16"), "UTF-16 text; save it as UTF-8"),
+        ("team,score\n" + "x" * 140_000 + ",0.9\n", "field larger than field limit"),
+        (f"{NEW_HEADER}\n1,1,[Deleted] a,x,0.9,1,a\n", "no entries are left: dropped 1 row"),
+        (f"{NEW_HEADER}\n1,1,A,x,0.9,1,a\n2,2,B,x,good,1,b\n", "line 3, column 'Score' must be"),
+        (f"{NEW_HEADER}\n1,1,A,x,0.9,1,a\n2,2,B,x,0.8,0,b\n", "submissions are whole numbers"),
+    ],
+)  # fmt: skip
+def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
+    assert str(tmp_path / "board.csv") in refused(write(tmp_path, content), message)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", r"not valid JSON \(line 1, column 2\)"),
+        ("[]", "board.json: no rows$"),
+        ("{}", "no rows"),
+        ("[0.9, 0.8]", "record 1 is not an object: 0.9"),
+        ("3", "JSON of a leaderboard is a list of records"),
+        ('[{"name": "A", "score": 0.9}, {"name": "B"}]', "record 2, column 'score' must be a num"),
+        ('[{"name": "A", "score": 0.9}, {"name": "B", "score": true}]', "got True"),
+        ('[{"name": "A", "score": 0.9}, {"score": 0.8}]', "record 2, column 'name': the name is"),
+        ('[{"name": "A", "score": 0.9}, {"name": "B", "score": [1]}]', r"record 2.*got \[1\]"),
+        ('{"A": 0.9, "A": 0.8}', "'A' occurs twice"),
+        ('{"A": NaN}', "NaN is not a JSON number"),
+        ('{"results": {"task": {"acc": 0.9}}}', "here 'results' is an object"),
+        ('{"entries": [], "results": []}', "lists in 'entries' and 'results': keep only one"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"A": ' + "9" * 5_000 + "}", "too many digits"),
+        ('{"A\\u0000": 0.9, "B": 0.8}', "NUL byte"),
+    ],
+)
+def test_bad_json_is_told_what_is_wrong(tmp_path, content, message):
+    assert "board.json" in refused(write(tmp_path, content, "board.json"), message)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({}, "no CSV in the archive, only nothing"),
+        ({"readme.txt": "x"}, "no CSV in the archive, only 'readme.txt'"),
+        ({"a.csv": PLAIN, "b/c.csv": PLAIN}, r"2 CSVs in the archive \('a.csv', 'b/c.csv'\)"),
+        ({"a.csv": ""}, "board.zip/a.csv: the file is empty"),
+        ({"a.csv": "team,score\nA,0.9\nB,x\n"}, "board.zip/a.csv: line 3, column 'score'"),
+    ],
+)
+def test_a_bad_archive_is_told_what_is_wrong(tmp_path, members, message):
+    refused(zipped(tmp_path, members), message)
+
+
+def test_broken_and_encrypted_archives(tmp_path):
+    refused(write(tmp_path, "no archive at all", "x.zip"), "x.zip: not a readable zip archive")
+    whole = zipped(tmp_path, {"a.csv": PLAIN * 50}).read_bytes()
+    refused(write(tmp_path, whole[:60], "x.zip"), "not a readable zip archive")
+    start = whole.index(b"a.csv") + 5
+    damaged = whole[:start] + bytes(20) + whole[start + 20 :]
+    refused(write(tmp_path, damaged, "x.zip"), "not a readable zip archive")
+    entry = whole.index(b"PK\x01\x02")
+    locked = bytearray(whole)
+    locked[6] |= 1  # the flag of encryption, in the file and in the directory
+    locked[entry + 8] |= 1
+    refused(write(tmp_path, bytes(locked), "x.zip"), "the archive is encrypted; unpack it first")
+
+
+def test_an_archive_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MAX_BYTES", 1_000)
+    path = zipped(tmp_path, {"a.csv": PLAIN + " " * 2_000})
+    refused(path, "unpacks to more than 1,000 bytes")
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 24 : entry + 28] = (500).to_bytes(4, "little")  # it lies about its size
+    refused(write(tmp_path, bytes(content), "lie.zip"), "more than 1,000 bytes|not a readable zip")
+    refused(write(tmp_path, PLAIN + " " * 2_000), "more than 1,000 bytes: not a leaderboard")
+    assert read_leaderboard(zipped(tmp_path, {"a.csv": PLAIN}), n_test=100).n_entries == 3
+
+
+def test_paths_that_are_no_files(tmp_path):
+    refused(tmp_path, "is a directory; name the file of a leaderboard")
+    refused(tmp_path / "none.csv", "there is no such file")
+    refused("a\0b", "no such file|cannot be read")
+    refused([0.9, 0.8], "from a path or from a pandas or polars frame, got list; scores themselves")
+
+
+def test_options_that_cannot_be(tmp_path):
+    path = write(tmp_path, PLAIN)
+    refused(path, "lower is better .* 1 - e", lower_is_better=True)
+    refused(path, "format must be one of auto, csv", format="xml")
+    refused(path, "no column 'points' .score_column.; there are .* 'team', 'score'",
+            score_column="points")  # fmt: skip
+    refused(path, "no column 'who' .name_column.", name_column="who")
+    refused(path, 'board.csv: n_test is the number of test items .or "infer".', n_test=None)
+    refused(path, 'rounding must be "nearest"', rounding="up")
+    refused(path, "not valid JSON", format="json")
+
+
+def test_bad_parquet_and_frames(tmp_path):
+    pytest.importorskip("pyarrow")
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    refused(write(tmp_path, b"PAR1 and nothing", "x.parquet"), "not a readable Parquet file")
+    refused(write(tmp_path, PLAIN), "not a readable Parquet file", format="parquet")
+    missing = pl.DataFrame({"team": ["A", "B"], "score": [0.9, None]})
+    refused(missing, "the data frame: row 2, column 'score' is an accuracy in .*, got nan")
+    refused(pd.DataFrame({"team": ["A", None], "score": [0.9, 0.8]}), "row 2, column 'team': the")
+    refused(pd.DataFrame({"team": [], "score": []}), "no rows, only the columns 'team', 'score'")
+    refused(pd.DataFrame({"a": [1]}), "no column looks like scores")
+
+
+def test_a_large_parquet_file_is_refused(tmp_path, monkeypatch):
+    pl = pytest.importorskip("polars")
+    pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "x.parquet")
+    monkeypatch.setattr(files, "MAX_BYTES", 20)
+    refused(tmp_path / "x.parquet", "unpacks to [0-9,]+ bytes, more than 20")
+
+
+def test_messages_show_text_of_a_file_escaped_and_short(tmp_path):
+    message = refused(write(tmp_path, f"team,score\nA,0.9\nB,\x1b[31m{'x' * 500}\n"), "must be a")
+    assert "\x1b" not in message
+    assert len(message) < 300 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("slug", "n_test"),
+    [("playground-series-s4e2", 11_072), ("cassava-leaf-disease-classification", 6_618)],
+)
+def test_real_boards(slug, n_test, data_directory):
+    path = data_directory / "kaggle" / f"{slug}__private.csv"
+    board = read_leaderboard(path, n_test="infer", rounding="floor")
+    assert board.n_test == n_test
+    assert board.n_entries == len(path.read_text().splitlines()) - 1
+    assert board.scores[0] == board.maximum
+    assert np.all(board.count_bounds[:, 0] <= board.count_bounds[:, 1])
+
+
+def test_json_written_by_others_is_read_as_it_is(tmp_path):
+    records = [{"team": f"t{i}", "score": round(i / 7, 4)} for i in range(1, 7)]
+    path = write(tmp_path, json.dumps({"entries": records}, indent=2), "x.json")
+    board = read_leaderboard(path, n_test=7)
+    assert board.count_bounds.tolist() == [[i, i] for i in range(1, 7)]

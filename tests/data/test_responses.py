@@ -1,0 +1,202 @@
+"""Response matrices: what they hold, what they count, and what they refuse."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_sota.data.responses import Responses
+from bayes_sota.errors import InputError
+
+SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
+
+
+def some_responses(items: int = 50, classifiers: int = 6, missing: float = 0.1) -> Responses:
+    rng = np.random.default_rng(7)
+    answers = np.where(rng.random((items, classifiers)) < 0.7, 1.0, 0.0)
+    answers[rng.random(answers.shape) < missing] = np.nan
+    return Responses(answers)
+
+
+@pytest.mark.parametrize(
+    "correct",
+    [
+        SMALL,
+        tuple(map(tuple, SMALL)),
+        [[True, False, True], [True, True, False], [False, False, True], [True, None, True]],
+        np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, np.nan, 1]]),
+        np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]], np.int16),
+        np.array(SMALL, dtype=object),
+        np.ma.masked_equal([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, 9, 1]], 9),
+        pd.DataFrame(SMALL),
+        pd.DataFrame(SMALL).astype("Int8"),
+        pd.DataFrame(SMALL).astype("boolean"),
+        [np.array([1, 0, 1]), [1, 1, 0], [0, 0, 1], [1, np.float32("nan"), 1]],
+    ],
+    ids=str,
+)
+def test_what_can_be_given(correct: Any) -> None:
+    responses = Responses(correct)
+    assert responses.correct.dtype == np.int8
+    assert responses.correct.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]]
+    assert (responses.n_items, responses.n_classifiers) == (4, 3)
+    assert responses.has_missing
+    assert responses.counts.tolist() == [3, 1, 3]
+    assert responses.totals.tolist() == [4, 3, 4]
+    assert responses.scores.tolist() == [3 / 4, 1 / 3, 3 / 4]
+    assert responses.items == ("1", "2", "3", "4")
+
+
+def test_booleans_without_missing() -> None:
+    responses = Responses(np.array([[True, False], [True, True]]))
+    assert responses.correct.tolist() == [[1, 0], [1, 1]]
+    assert not responses.has_missing
+
+
+def test_names_of_a_frame_are_those_of_its_columns() -> None:
+    frame = pd.DataFrame({"tree": [1, 0], "forest": [1, 1]})
+    assert Responses(frame).names == ("tree", "forest")
+    assert Responses(frame, names=["a", "b"]).names == ("a", "b")
+
+
+def test_polars_frame() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"tree": [True, None, True], "forest": [False, True, True]})
+    responses = Responses(frame)
+    assert responses.names == ("tree", "forest")
+    assert responses.correct.tolist() == [[1, 0], [-1, 1], [1, 1]]
+
+
+def test_answers_cannot_be_changed_and_are_a_copy() -> None:
+    given = np.array([[1, 0], [1, 1]], np.int8)
+    responses = Responses(given)
+    given[0, 0] = 0
+    assert responses.correct[0, 0] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        responses.correct[0, 0] = 0
+    with pytest.raises(AttributeError):
+        responses.name = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("correct", "options", "message"),
+    [
+        ([[1, 0], [1, 2]], {"names": ["a", "b"]}, "classifier 'b' has 2 for item '2'"),
+        ([[1, 0], [0.5, 1]], {}, "classifier '1' has 0.5 for item '2'"),
+        (np.array([[1, 0], [0.5, 1]]), {}, "classifier '1' has 0.5 for item '2'"),
+        (np.array([[1, 0], [np.inf, 1]]), {}, "classifier '1' has inf"),
+        (np.array([[1, 0], [255, 1]], np.uint8), {}, "classifier '1' has 255"),
+        (np.array([[1, 0], [256, 1]]), {}, "classifier '1' has 256"),
+        (np.array([[1, 0], [-2, 1]]), {}, "classifier '1' has -2"),
+        ([[1, "yes"], [0, 1]], {"items": ["x", "y"]}, "classifier '2' has 'yes' for item 'x'"),
+        (np.array([["1", "0"], ["1", "1"]]), {}, "classifier '1' has '1'"),
+        ([["x" * 99, 0], [0, 1]], {}, "xxx[.][.][.] for item"),
+        ([[1], [0]], {}, "at least 2 classifiers, got 1"),
+        ([[], []], {}, "at least 2 classifiers, got 0"),
+        ([[1, 0]], {}, "at least 2 items, got 1"),
+        ([], {}, "array of 1 dimension$"),
+        ([1, 0, 1], {}, "array of 1 dimension$"),
+        (np.zeros((2, 2, 2)), {}, "array of 3 dimensions"),
+        (7, {}, "matrix, items x classifiers; got 7"),
+        ([[1, 0], [1, 0, 1]], {}, "row 1 has 2, row 2 has 3"),
+        ([[1, 0], 1], {}, "row 1 has 2, row 2 has 1"),
+        ([[1, None], [0, None]], {"names": ["a", "b"]}, "'b' has no answer to any item"),
+        ([[1, 0], [0, 1]], {"names": ["a", "a"]}, "classifier needs its own name: 'a' occurs more"),
+        ([[1, 0], [0, 1]], {"items": ["x", "x"]}, "item needs its own name: 'x' occurs more"),
+        ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
+        ([[1, 0], [0, 1]], {"names": "ab"}, "must be a sequence of names, got 'ab'"),
+        ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items, 1 clusters"),
+    ],
+)
+def test_what_is_refused(correct: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Responses(correct, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_joint_counts_agree_with_counting(missing: float) -> None:
+    responses = some_responses(missing=missing)
+    right_right, both = responses.joint_counts()
+    for j in range(responses.n_classifiers):
+        for k in range(responses.n_classifiers):
+            a, b = responses.correct[:, j], responses.correct[:, k]
+            assert right_right[j, k] == sum((a == 1) & (b == 1))
+            assert both[j, k] == sum((a >= 0) & (b >= 0))
+    assert np.array_equal(np.diag(right_right), responses.counts)
+    assert np.array_equal(np.diag(both), responses.totals)
+
+
+def test_joint_counts_of_many_items_are_exact_and_fast() -> None:
+    rng = np.random.default_rng(1)
+    correct = (rng.random((50_000, 67)) < 0.8).astype(np.int8)
+    responses = Responses(correct)
+    start = time.perf_counter()
+    right_right, _ = responses.joint_counts()
+    assert time.perf_counter() - start < 1
+    assert np.array_equal(right_right, correct.T.astype(np.int64) @ correct)
+
+
+def test_subset_by_number_name_and_mask() -> None:
+    responses = Responses(SMALL, names=["a", "b", "c"], clusters=["x", "x", "y", "y"], name="n")
+    chosen = responses.subset(["c", "a"], [3, 0])
+    assert chosen.correct.tolist() == [[1, 1], [1, 1]]
+    assert (chosen.names, chosen.items, chosen.clusters) == (("c", "a"), ("4", "1"), ("y", "x"))
+    assert chosen.name == "n"
+    assert responses.subset([-1, 0], ["4", "1"]) == chosen
+    assert responses.subset(np.array([True, False, True])).names == ("a", "c")
+    assert responses.subset() == responses
+
+
+@pytest.mark.parametrize(
+    ("classifiers", "message"),
+    [
+        (["a", "z"], "no classifier named 'z'"),
+        ([0, 3], "numbered 0 to 2, got 3"),
+        ([0, 1.5], "by number or name, got 1.5"),
+        ("ab", "in a list"),
+        ([True, False], "mask of classifiers needs 3 entries, got 2"),
+        ([0, 0], "'a' occurs more than once"),
+        ([0], "at least 2 classifiers"),
+        ([], "at least 2 classifiers, got 0"),
+    ],
+)
+def test_impossible_subset(classifiers: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Responses(SMALL, names=["a", "b", "c"]).subset(classifiers)
+
+
+def test_leaderboard_shows_the_scores() -> None:
+    responses = Responses([[1, 0], [1, 1], [0, 0]], names=["a", "b"], name="mine")
+    board = responses.leaderboard()
+    assert (board.n_test, board.n_classifiers, board.name) == (3, 2, "mine")
+    assert board.maximum == pytest.approx(2 / 3)
+    assert board.counts == (2, 2)
+    assert responses.leaderboard(n_classifiers=10).n_classifiers == 10
+
+
+def test_leaderboard_needs_every_answer() -> None:
+    responses = Responses(SMALL, names=["a", "b", "c"])
+    with pytest.raises(InputError, match="'b' has none to item '4'"):
+        responses.leaderboard()
+
+
+def test_hash_and_equality_see_everything() -> None:
+    base = {"names": ["a", "b"], "items": ["x", "y"], "clusters": ["k", "l"], "name": "n"}
+    correct = [[1, 0], [1, 1]]
+    first = Responses(correct, **base)
+    assert first == Responses(np.array(correct, float), **base)
+    assert len({first, Responses(correct, **base)}) == 1
+    others = [Responses([[1, 0], [0, 1]], **base)]
+    for key in base:
+        changed = "m" if key == "name" else ["p", "q"]
+        others.append(Responses(correct, **{**base, key: changed}))
+    assert len({first.data_hash(), *(other.data_hash() for other in others)}) == 6
+
+
+def test_representation_says_what_is_missing() -> None:
+    assert repr(Responses(SMALL)) == (
+        "<Responses 'responses': 4 items x 3 classifiers, 1 answer missing>"
+    )
