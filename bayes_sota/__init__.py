@@ -18,12 +18,15 @@ _PUBLIC = {
     "LogitNormalSkill": "bayes_sota.priors",
     "MaximumLaw": "bayes_sota.exact.maximum",
     "ModelSpecification": "bayes_sota.specification",
+    "PairedBoards": "bayes_sota.data.paired_boards",
     "Priors": "bayes_sota.priors",
     "Responses": "bayes_sota.data.responses",
     "SamplerSettings": "bayes_sota.specification",
     "UniformSkill": "bayes_sota.priors",
     "UniformTries": "bayes_sota.priors",
+    "board_table": "bayes_sota.entry_table",
     "diagnose": "bayes_sota.summaries",
+    "estimate_paired": "bayes_sota.inference.paired_route",
     "estimate_sota": "bayes_sota.estimate",
     "infer_n_test": "bayes_sota.data.lattice",
     "list_examples": "bayes_sota.data.examples",
@@ -37,6 +40,7 @@ _PUBLIC = {
     "plot_sota": "bayes_sota.plots.sota",
     "probability_truly_better": "bayes_sota.summaries",
     "read_leaderboard": "bayes_sota.data.readers.leaderboard_files",
+    "read_paired_boards": "bayes_sota.data.read_paired",
     "read_responses": "bayes_sota.data.response_files",
     "read_result": "bayes_sota.inference.result",
     "save_result": "bayes_sota.inference.result",
@@ -71,13 +75,17 @@ if TYPE_CHECKING:
     from bayes_sota.data.examples import load_example as load_example
     from bayes_sota.data.lattice import infer_n_test as infer_n_test
     from bayes_sota.data.leaderboard import Leaderboard as Leaderboard
+    from bayes_sota.data.paired_boards import PairedBoards as PairedBoards
+    from bayes_sota.data.read_paired import read_paired_boards as read_paired_boards
     from bayes_sota.data.readers.leaderboard_files import read_leaderboard as read_leaderboard
     from bayes_sota.data.response_files import read_responses as read_responses
     from bayes_sota.data.responses import Responses as Responses
+    from bayes_sota.entry_table import board_table as board_table
     from bayes_sota.estimate import estimate_sota as estimate_sota
     from bayes_sota.estimate import sota_sensitivity as sota_sensitivity
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
+    from bayes_sota.inference.paired_route import estimate_paired as estimate_paired
     from bayes_sota.inference.result import read_result as read_result
     from bayes_sota.inference.result import save_result as save_result
     from bayes_sota.plots.maximum_law import plot_maximum_law as plot_maximum_law

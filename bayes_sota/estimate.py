@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.data.leaderboard import LARGEST, Leaderboard
+from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
-from bayes_sota.priors import CorrelationPrior, FixedCorrelation, Priors, SkillPrior, TriesPrior
+from bayes_sota.priors import (
+    BoardPriors,
+    CorrelationPrior,
+    FixedCorrelation,
+    Priors,
+    SkillPrior,
+    TriesPrior,
+)
 from bayes_sota.specification import ModelSpecification, load_model
 
 if TYPE_CHECKING:
@@ -19,34 +27,46 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "estimate_sota", "sota_sensitivity"]
 
 _MOST_DRAWS = 2_000_000
+_VARIANTS = (3.0,)  # private variants per entry
+_HIDDEN = (10.0,)  # times as many entries as are listed
+_TAKES = {
+    "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
+    "leaderboard": "for boards with all scores, and only the maximum of this one is known",
+}
 METHODS = ("auto", "exact", "abc", "nuts")
 
 
 def estimate_sota(
-    board: Leaderboard | Sequence[Leaderboard],
+    board: Leaderboard | Responses | Sequence[Leaderboard],
     *,
     method: str | None = None,
-    priors: Priors | None = None,
+    priors: Priors | BoardPriors | None = None,
     model: ModelSpecification | str | os.PathLike[str] | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
+    tries_per_entry: float = 1.0,
+    learn_rho: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> "xr.DataTree":
-    """Posterior of the true state of the art behind one or several observed maxima.
+    """Posterior of the true state of the art, from all that is known.
+
+    A response matrix gives the most, then a leaderboard with all its scores; where only the best
+    score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``) that is used.
 
     Parameters
     ----------
-    board : Leaderboard or sequence of them
-        Several boards of one task share location, spread and rho.
+    board : Leaderboard, Responses or sequence of Leaderboard
+        Several boards of one task, each with its maximum only, share location, spread and rho.
     method : {"auto", "exact", "abc", "nuts"}, optional
         ``auto`` is exact: quadrature and direct draws. ``abc`` simulates (ABC by sequential Monte
-        Carlo), ``nuts`` samples the exact marginal likelihood with PyMC.
-    priors : Priors, optional
-        Default ``Priors()``; not together with ``model``.
+        Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC.
+    priors : Priors or BoardPriors, optional
+        ``Priors`` for maxima, ``BoardPriors`` where scores are known; not together with
+        ``model``.
     model : ModelSpecification, name or path, optional
         Named specification with priors and sampler settings.
     draws, chains : int, optional
@@ -57,6 +77,11 @@ def estimate_sota(
         theta0; default each board's observed maximum.
     new_n_test : int, optional
         Size of the fresh test set for the predictive scores; default the board's own.
+    tries_per_entry : float
+        Private variants behind each entry, of which the best was shown; for boards with scores.
+    learn_rho : bool
+        Let the scores of one board weigh the values of rho, beside the default, which does not
+        (``bayes_sota.exact.leaderboard_posterior``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -74,12 +99,11 @@ def estimate_sota(
     >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
     True
     """
-    boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
-    if not boards:
-        raise InputError("at least one leaderboard is needed")
     if new_n_test is not None and not 1 <= new_n_test <= LARGEST:
         raise InputError(f"new_n_test must lie between 1 and {LARGEST:,}, got {new_n_test}")
-    spec = _specification(model, priors)
+    boards = _boards(board)
+    whole = _is_whole(boards[0])
+    spec = _specification(model, priors, "leaderboard" if whole else "observed_maximum")
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
@@ -94,42 +118,108 @@ def estimate_sota(
         "draws": draws,
         "chains": chains,
         "random_seed": random_seed,
-        "reference_skill": spec.reference_skill if reference_skill is None else reference_skill,
         "new_n_test": new_n_test,
         "model_name": spec.name,
         "model_hash": spec.specification_hash,
     }
+    if whole:
+        extra = {"tries_per_entry": tries_per_entry, "learn_rho": learn_rho}
+        return _from_scores(boards[0], chosen, spec, {**settings, **extra}, cores, progressbar)
+    settings |= {
+        "reference_skill": spec.reference_skill if reference_skill is None else reference_skill,
+    }
+    maxima = tuple(b for b in boards if isinstance(b, Leaderboard))
+    assert isinstance(spec.priors, Priors)
     if chosen in ("auto", "exact"):
         from bayes_sota.inference.quadrature import sample_exact
 
-        return sample_exact(boards, spec.priors, **settings)
+        return sample_exact(maxima, spec.priors, **settings)
     settings |= {"cores": cores, "progressbar": progressbar}
     if chosen == "nuts":
         from bayes_sota.inference.nuts import sample_nuts
 
         settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-        return sample_nuts(boards, spec.priors, **settings)
+        return sample_nuts(maxima, spec.priors, **settings)
     from bayes_sota.inference.abc_route import sample_abc
 
-    return sample_abc(boards, spec.priors, **settings)
+    return sample_abc(maxima, spec.priors, **settings)
+
+
+def _boards(
+    board: Leaderboard | Responses | Sequence[Leaderboard],
+) -> tuple[Leaderboard | Responses, ...]:
+    boards = (board,) if isinstance(board, Leaderboard | Responses) else tuple(board)
+    if not boards:
+        raise InputError("at least one leaderboard is needed")
+    if len(boards) > 1 and any(_is_whole(b) for b in boards):
+        raise InputError(
+            "several boards are read by their maxima only: give board.maximum_only() of each, or "
+            "one board with its scores"
+        )
+    return boards
+
+
+def _is_whole(board: Leaderboard | Responses) -> bool:
+    """Whether more than the maximum is known."""
+    return isinstance(board, Responses) or board.scores is not None
+
+
+def _from_scores(
+    board: Leaderboard | Responses,
+    method: str,
+    spec: ModelSpecification,
+    settings: dict[str, Any],
+    cores: int | None,
+    progressbar: bool,
+) -> "xr.DataTree":
+    from bayes_sota.inference.board_route import sample_board, sample_board_nuts, sample_responses
+
+    assert isinstance(spec.priors, BoardPriors)
+    if method == "abc":
+        raise InputError('method "abc" reads the maximum only: give board.maximum_only()')
+    if isinstance(board, Responses):
+        if method == "nuts":
+            raise InputError(
+                'method "nuts" takes scores; for responses build the model yourself: '
+                "bayes_sota.pymc_models.responses.build_responses"
+            )
+        for name in ("tries_per_entry", "learn_rho"):
+            del settings[name]
+        return sample_responses(board, spec.priors, **settings)
+    if method == "nuts":
+        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
+        return sample_board_nuts(
+            board, spec.priors, cores=cores, progressbar=progressbar, **settings
+        )
+    return sample_board(board, spec.priors, **settings)
 
 
 def _specification(
-    model: ModelSpecification | str | os.PathLike[str] | None, priors: Priors | None
+    model: ModelSpecification | str | os.PathLike[str] | None,
+    priors: Priors | BoardPriors | None,
+    builder: str,
 ) -> ModelSpecification:
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
-    if isinstance(model, ModelSpecification):
-        return model
     if model is not None:
-        return load_model(model)
-    return ModelSpecification("unnamed", priors=priors or Priors())
+        spec = model if isinstance(model, ModelSpecification) else load_model(model)
+        if spec.builder != builder:
+            raise InputError(f"the model {spec.name!r} is {_TAKES[spec.builder]}")
+        return spec
+    default: Priors | BoardPriors = BoardPriors() if builder == "leaderboard" else Priors()
+    chosen = default if priors is None else priors
+    if type(chosen) is not type(default):
+        raise InputError(
+            f"this board takes {type(default).__name__}, got {type(chosen).__name__}: Priors are "
+            "for observed maxima, BoardPriors for boards with scores"
+        )
+    return ModelSpecification("unnamed", builder=builder, priors=chosen)
 
 
 def sota_sensitivity(
     board: Leaderboard | Sequence[Leaderboard],
     *,
-    priors: Priors | None = None,
+    priors: Priors | BoardPriors | None = None,
     reference_skill: float | None = None,
     prob: float = 0.95,
     draws: int = 2000,
@@ -141,6 +231,9 @@ def sota_sensitivity(
     fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
     fixed); the spread of skills fixed at the ends of its prior range (or at half and twice).
 
+    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
+    alone; several private variants behind each entry; more entries than are listed.
+
     Returns
     -------
     pandas.DataFrame
@@ -150,8 +243,54 @@ def sota_sensitivity(
     import pandas as pd
 
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
-    rows = sensitivity_rows(boards, priors or Priors(), reference_skill, prob, draws, random_seed)
+    if len(boards) == 1 and _is_whole(boards[0]):
+        given = _specification(None, priors, "leaderboard").priors
+        assert isinstance(given, BoardPriors)
+        return pd.DataFrame(
+            list(board_sensitivity_rows(boards[0], given, prob, draws, random_seed))
+        )
+    chosen = _specification(None, priors, "observed_maximum").priors
+    assert isinstance(chosen, Priors)
+    rows = sensitivity_rows(boards, chosen, reference_skill, prob, draws, random_seed)
     return pd.DataFrame(list(rows))
+
+
+def board_sensitivity_rows(
+    board: Leaderboard, priors: BoardPriors, prob: float, draws: int, random_seed: int | None
+) -> Iterator[dict[str, Any]]:
+    """Rows of ``sota_sensitivity`` for a board with scores; NumPy and SciPy only."""
+    from bayes_sota.exact.field_fit import fit_field
+    from bayes_sota.exact.leaderboard_posterior import draw_leaderboard
+    from bayes_sota.exact.score_kernel import ScoreKernel
+    from bayes_sota.summaries import check_probability
+
+    check_probability(prob)
+    rng = np.random.default_rng(random_seed)
+
+    def row(assumption: str, value: float | str, fit: Any, weights: Any = None) -> dict[str, Any]:
+        theta = draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
+        low, high = np.quantile(theta, [(1 - prob) / 2, (1 + prob) / 2])
+        mean = float(theta.mean())
+        return {
+            "assumption": assumption, "value": value, "mean": mean,
+            "lower": float(low), "upper": float(high),
+        }  # fmt: skip
+
+    fit = fit_field(ScoreKernel.of(board), priors, rng)
+    yield row("as given", float("nan"), fit)
+    for index, rho in enumerate(fit.rho if fit.rho.size > 1 else ()):
+        yield row("rho", float(rho), fit, np.eye(fit.rho.size)[index])
+    if fit.rho.size > 1:
+        learnt = float(fit.learnt_rho_weights @ fit.rho)
+        yield row("rho learnt from the scores", learnt, fit, fit.learnt_rho_weights)
+    for family in fit.families if len(fit.families) > 1 else ():
+        yield row("family", family, fit.of_family(family))
+    for tries in _VARIANTS:
+        variant = fit_field(ScoreKernel.of(board), priors, rng, tries=tries)
+        yield row("tries per entry", tries, variant)
+    for factor in _HIDDEN:
+        hidden = board.with_tries(round(factor * board.typical_tries))
+        yield row("n_classifiers", factor, fit_field(ScoreKernel.of(hidden), priors, rng))
 
 
 def sensitivity_rows(

@@ -364,6 +364,9 @@ class BoardPriors:
         _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
         if not self.families or len(set(self.families)) < len(self.families):
             raise InputError(f"families must be one or more different names, got {self.families}")
+        for key in ("typical", "spread"):
+            if not isinstance(getattr(self, key), tuple):
+                raise InputError(f"{key} of a whole board must be a pair, got {getattr(self, key)}")
         for name in self.families:
             if name not in BOARD_FAMILIES:
                 allowed = ", ".join(BOARD_FAMILIES)

@@ -43,6 +43,7 @@ VARIABLES: Final = {
     "winner_new_score": "score of the winner on a fresh test set",
     "best_new_score": "best score of the same field on a fresh test set",
     "observed_maximum": "best observed score",
+    "n_above_sota": "number of entries whose observed score exceeds theta_sota",
     "multiplicity_bias": "observed maximum minus theta_sota",
     "skill": "skill of one classifier",
     "p_false": "probability that a claim is false",

@@ -21,6 +21,7 @@ from bayes_sota.errors import SpecificationError
 from bayes_sota.priors import (
     SKILL_FAMILIES,
     BetaCorrelation,
+    BoardPriors,
     CorrelationPrior,
     FixedCorrelation,
     Priors,
@@ -37,7 +38,7 @@ __all__ = [
     "parse_model",
 ]
 
-BUILDERS: Final = {"observed_maximum": "maximum"}
+BUILDERS: Final = {"observed_maximum": "maximum", "leaderboard": "scores"}
 """Names of model builders, and the kind of data that each one takes."""
 
 _METHODS = ("auto", "exact", "abc", "nuts")
@@ -50,6 +51,7 @@ _KEYS = (
     "name", "description", "meaning", "citation", "builder", "reference_skill",
     "skill", "correlation", "sampler", "data",
 )  # fmt: skip
+_BOARD_SKILL = ("typical", "spread", "families")
 _PROSE = ("description", "meaning", "citation")
 
 
@@ -103,8 +105,8 @@ class ModelSpecification:
         Where the model or its numbers come from.
     builder : str
         Function that builds it, a key of ``BUILDERS``.
-    priors : Priors
-        Skill and correlation priors.
+    priors : Priors or BoardPriors
+        Skill and correlation priors; ``BoardPriors`` for the builder "leaderboard".
     reference_skill : float or None
         Skill theta0 of the reference classifier; None takes the observed maximum.
     sampler : SamplerSettings
@@ -142,7 +144,7 @@ class ModelSpecification:
     meaning: str = ""
     citation: str = ""
     builder: str = "observed_maximum"
-    priors: Priors = field(default_factory=Priors)
+    priors: Priors | BoardPriors = field(default_factory=Priors)
     reference_skill: float | None = None
     sampler: SamplerSettings = field(default_factory=SamplerSettings)
     data: Example | None = None
@@ -156,6 +158,9 @@ class ModelSpecification:
         for key in _PROSE:
             _check_line(key, getattr(self, key))
         _check_choice("builder", self.builder, BUILDERS)
+        if isinstance(self.priors, BoardPriors) != (self.builder == "leaderboard"):
+            kind = "BoardPriors" if self.builder == "leaderboard" else "Priors"
+            raise SpecificationError(f"the builder {self.builder!r} takes {kind}")
         if self.reference_skill is not None:
             _check_fraction("reference_skill", self.reference_skill)
 
@@ -186,7 +191,7 @@ class ModelSpecification:
             "citation": self.citation,
             "builder": self.builder,
             "reference_skill": self.reference_skill,
-            "skill": _family_table(self.priors.skill, SKILL_FAMILIES),
+            "skill": _skill_table(self.priors),
             "correlation": _family_table(self.priors.correlation, _CORRELATION_FAMILIES),
             "sampler": _table(self.sampler),
             "data": None if self.data is None else _table(self.data),
@@ -266,7 +271,8 @@ def parse_model(text: str, where: str = "specification") -> ModelSpecification:
     table.require_known(_KEYS)
     values: dict[str, Any] = {key: table.text(key) for key in _PROSE}
     values["name"], values["builder"] = (table.text(k, required=True) for k in ("name", "builder"))
-    values["priors"] = _priors(table)
+    board = values["builder"] == "leaderboard"
+    values["priors"] = _board_priors(table) if board else _priors(table)
     values["sampler"] = _sampler(table.part("sampler"))
     if "reference_skill" in table:
         values["reference_skill"] = table.number("reference_skill")
@@ -320,6 +326,25 @@ def _priors(table: TomlTable) -> Priors:
         skill=_family(skill, SKILL_FAMILIES, TomlTable.number_or_pair),
         correlation=_family(correlation, _CORRELATION_FAMILIES, TomlTable.number),
     )
+
+
+def _board_priors(table: TomlTable) -> BoardPriors:
+    skill, correlation = (table.part(key, required=True) for key in ("skill", "correlation"))
+    skill.require_known(_BOARD_SKILL)
+    values: dict[str, Any] = {key: skill.number_or_pair(key) for key in _BOARD_SKILL[:2]}
+    if "families" in skill:
+        values["families"] = skill.texts("families")
+    with located(skill.place):
+        return BoardPriors(
+            correlation=_family(correlation, _CORRELATION_FAMILIES, TomlTable.number), **values
+        )
+
+
+def _skill_table(priors: Priors | BoardPriors) -> dict[str, Any]:
+    if isinstance(priors, Priors):
+        return _family_table(priors.skill, SKILL_FAMILIES)
+    ends = {key: _as_floats(getattr(priors, key)) for key in _BOARD_SKILL[:2]}
+    return {**ends, "families": priors.families}
 
 
 def _sampler(table: TomlTable) -> SamplerSettings:
@@ -388,7 +413,11 @@ def _without_prose(table: dict[str, Any]) -> dict[str, Any]:
 
 def _line(key: str, value: object) -> str:
     if isinstance(value, tuple):
-        return f"{key} = [{', '.join(repr(item) for item in cast(tuple[object, ...], value))}]"
+        items = cast(tuple[object, ...], value)
+        return f"{key} = [{', '.join(_scalar(item) for item in items)}]"
+    return f"{key} = {_scalar(value)}"
+
+
+def _scalar(value: object) -> str:
     # A JSON string of printable characters is a TOML basic string.
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-    return f"{key} = {text}"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -120,6 +120,13 @@ class TomlTable:
             raise self.error(f"{key} must be printable text, got {value!r:.40}")
         return line
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """List of texts."""
+        value = self.value(key)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.error(f"{key} must be a list of texts in quotes, got {value!r:.40}")
+        return tuple(value)
+
     def whole(self, key: str) -> int:
         """Whole number."""
         value = self.value(key)

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "bayes_sota"
 # each other.
 ORDER = (
     {"errors", "schema"},
-    {"toml_table", "skill_distributions", "whole_files"},
+    {"toml_table", "skill_distributions", "whole_files", "shown_text"},
     {"priors"},
     {"data"},
     {"exact"},
@@ -26,6 +26,7 @@ ORDER = (
     {"parallel"},
     {"summaries"},
     {"estimate"},
+    {"entry_table"},
     {"plots"},
     {"reproduce", "published"},
     {"report"},
@@ -44,7 +45,7 @@ OWNERS = {
     "arviz_plots": _ARVIZ,
     "arviz_stats": _ARVIZ,
     "matplotlib": {"plots", "reproduce", "report"},
-    "pandas": {"summaries", "estimate", "reproduce", "plots", "cli"},
+    "pandas": {"summaries", "estimate", "entry_table", "reproduce", "plots", "cli"},
     "pyarrow": {"data"},
 }
 HEAVY = (

@@ -46,6 +46,7 @@ def test_variables() -> None:
         "winner_new_score",
         "best_new_score",
         "observed_maximum",
+        "n_above_sota",
         "multiplicity_bias",
         "skill",
         "p_false",

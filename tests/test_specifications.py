@@ -9,9 +9,11 @@ import pytest
 from bayes_sota.data.examples import load_example
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import SpecificationError
+from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.maximum import maximum_law
 from bayes_sota.priors import (
     BetaCorrelation,
+    BoardPriors,
     FixedCorrelation,
     LogitNormalSkill,
     Priors,
@@ -28,6 +30,8 @@ from bayes_sota.specification import (
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 FILES = sorted(MODELS.glob("*.toml"))
+MAXIMUM_FILES = [path for path in FILES if load_model(path).data_kind == "maximum"]
+SCORES_FILES = [path for path in FILES if load_model(path).data_kind == "scores"]
 
 VALID = """
 name = "valid"
@@ -82,6 +86,10 @@ def test_named_model(path: Path) -> None:
     assert all((spec.description, spec.meaning, spec.citation))
     assert parse_model(spec.to_toml()) == spec
 
+
+@pytest.mark.parametrize("path", MAXIMUM_FILES, ids=lambda p: p.stem)
+def test_named_model_has_sensible_hyperparameters(path: Path) -> None:
+    spec = load_model(path)
     location, spread = spec.priors.skill.draw(np.random.default_rng(0), 2000)
     assert np.all(spread > 0)
     assert 0.3 < np.quantile(expit(location), 0.025) < np.quantile(expit(location), 0.975) < 0.995
@@ -91,7 +99,7 @@ def test_named_model(path: Path) -> None:
     assert np.all((maxima > 0.3) & (maxima <= 1))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", MAXIMUM_FILES, ids=lambda p: p.stem)
 def test_named_model_builds_with_a_finite_log_density(path: Path) -> None:
     from bayes_sota.pymc_models import maximum
 
@@ -101,7 +109,7 @@ def test_named_model_builds_with_a_finite_log_density(path: Path) -> None:
     assert np.isfinite(log_density)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", MAXIMUM_FILES, ids=lambda p: p.stem)
 def test_named_model_has_sensible_prior_draws(path: Path) -> None:
     import pymc as pm
 
@@ -118,11 +126,47 @@ def test_named_model_has_sensible_prior_draws(path: Path) -> None:
             assert np.all((values >= 0) & (values <= 1)), name
 
 
+@pytest.mark.parametrize("path", SCORES_FILES, ids=lambda p: p.stem)
+def test_named_leaderboard_model_fits_a_board(path: Path) -> None:
+    spec = load_model(path)
+    board = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
+    posterior = leaderboard_posterior(board, spec.priors, draws=200, random_seed=0)
+    assert 0.85 < posterior.draws["theta_sota"].mean() < 0.95
+    assert posterior.fit.families == spec.priors.families
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('families = ["normal", "cauchy"]', "unknown family 'cauchy'"),
+        ("families = [1]", "families must be a list of texts"),
+        ("families = []", "one or more different names"),
+        ("typical = 0.9", "typical of a whole board must be a pair"),
+        ('family = "logit-normal"', "unknown key 'family'"),
+    ],
+)
+def test_wrong_leaderboard_model(change: str, message: str) -> None:
+    text = load_model("leaderboard").to_toml()
+    key = change.split(" = ")[0]
+    lines = [line for line in text.splitlines() if not line.startswith(f"{key} = [")]
+    lines.insert(lines.index("[skill]") + 1, change)
+    with pytest.raises(SpecificationError, match=message):
+        parse_model("\n".join(lines), "wrong.toml")
+
+
+def test_priors_must_belong_to_the_builder() -> None:
+    with pytest.raises(SpecificationError, match="takes BoardPriors"):
+        ModelSpecification("x", builder="leaderboard", priors=Priors())
+    with pytest.raises(SpecificationError, match="takes Priors"):
+        ModelSpecification("x", priors=BoardPriors())
+
+
 def test_the_default_model_has_the_default_priors() -> None:
     spec = load_model("observed-maximum")
     assert spec.priors == Priors()
     assert spec.priors == Priors(LogitNormalSkill(), BetaCorrelation(14, 5))
     assert load_model("obesity-risk-maximum").priors == spec.priors
+    assert load_model("leaderboard").priors == BoardPriors()
 
 
 def test_the_obesity_model_is_about_the_bundled_example() -> None:
@@ -343,7 +387,7 @@ def test_directory_is_not_a_model(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("obesity-risk-maximun", "did you mean 'obesity-risk-maximum'"),
-        ("", "there is no model ''; models: mollersen-holsbo-rho, "),
+        ("", "there is no model ''; models: leaderboard, mollersen-holsbo-rho, "),
         ("..", "there is no model '..'; models: "),
     ],
 )

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import click
 
 from bayes_sota import __version__
+from bayes_sota.cli.board import board
+from bayes_sota.cli.calibrate import calibrate
 from bayes_sota.cli.demo import demo
 from bayes_sota.cli.infer_n import infer_n
 from bayes_sota.cli.maximum import maximum
 from bayes_sota.cli.models import models
+from bayes_sota.cli.paired import paired
 from bayes_sota.cli.reproduce import reproduce
 from bayes_sota.cli.sota import sota
 from bayes_sota.errors import BayesSotaError
@@ -24,7 +27,7 @@ def cli() -> None:
     """Say what the data support about the state of the art behind a leaderboard's best score."""
 
 
-for _command in (demo, infer_n, maximum, sota, models, reproduce):
+for _command in (demo, infer_n, maximum, sota, models, reproduce, paired, board, calibrate):
     cli.add_command(_command)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.input_files import parse_size, read_file, reading_options
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import (
     echo_json,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.responses import Responses
     from bayes_sota.specification import ModelSpecification
 
 __all__ = ["echo_result", "result_of", "sota"]
@@ -31,15 +33,16 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
 )
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--maximum", "maxima", multiple=True, help="Best observed accuracy; may be repeated.")
-@click.option("--n-test", "sizes", type=int, multiple=True, help="Number of test items, per board.")
+@click.option("--n-test", "sizes", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", "tries", multiple=True, help="Number or range A:B, per board.")
 @click.option(
     "--rounding",
-    type=click.Choice(["nearest", "floor", "exact"]),
-    default="nearest",
+    type=click.Choice(["auto", "nearest", "floor", "exact"]),
+    default="auto",
     show_default=True,
-    help="How the score was cut to the digits typed.",
+    help="How scores were cut to their digits; auto: floor for Kaggle downloads, else nearest.",
 )
 @click.option("--decimals", type=int, default=None, help="Decimals printed; default as typed.")
 @click.option(
@@ -62,6 +65,15 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     help="Probability that a new classifier of this field, with this score on --new-n-test other "
     "items, has a skill above theta_sota.",
 )
+@reading_options
+@click.option(
+    "--tries-per-entry",
+    type=float,
+    default=1.0,
+    help="Private variants behind each entry of FILE, of which the best is shown.",
+)
+@click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
+@click.option("--drop-above", type=float, default=None, help="Leave out entries above this score.")
 @click.option("--draws", type=int, default=None, help="Posterior draws per chain.")
 @click.option("--chains", type=int, default=None, help="Chains.")
 @click.option("--cores", type=int, default=None, help="Processes (abc, nuts).")
@@ -70,8 +82,9 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
 @interval_option
 @output_options
 def sota(
+    file: Path | None,
     maxima: tuple[str, ...],
-    sizes: tuple[int, ...],
+    sizes: tuple[str, ...],
     tries: tuple[str, ...],
     rounding: Any,
     decimals: int | None,
@@ -82,6 +95,9 @@ def sota(
     reference_skill: float | None,
     new_n_test: int | None,
     new_score: float | None,
+    tries_per_entry: float,
+    learn_rho: bool,
+    drop_above: float | None,
     draws: int | None,
     chains: int | None,
     cores: int | None,
@@ -91,12 +107,16 @@ def sota(
     as_json: bool,
     seed: int | None,
     quiet: bool,
+    **reading: Any,
 ) -> int:
-    """Posterior of the best classifier's true skill from the best observed score.
+    """Posterior of the best classifier's true skill.
 
+    FILE is a leaderboard (one row per entry; --n-test N or infer) or a response matrix (one row
+    per item, one column per classifier). Without FILE, --maximum gives the best score alone.
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
     """
+    from bayes_sota.data.responses import Responses
     from bayes_sota.estimate import estimate_sota
     from bayes_sota.inference.result import save_result
     from bayes_sota.summaries import check_probability, check_score, probability_truly_better
@@ -109,8 +129,30 @@ def sota(
         check_writable(output)
     if new_n_test is not None and new_n_test < 1:
         raise InputError(f"--new-n-test must be at least 1, got {new_n_test}")
+    known: tuple[Leaderboard, ...] = ()
+    if file is not None:
+        if maxima:
+            raise InputError("give FILE or --maximum, not both")
+        if new_score is not None:
+            raise InputError("--new-score goes with --maximum")
+        data = _read(file, sizes, tries, rounding, decimals, drop_above, method, reading)
+        if isinstance(data, Responses) or data.scores is not None:
+            return _estimate_file(
+                data,
+                model=model,
+                rho=chosen_correlation(correlation, pairwise_correlation),
+                settings={
+                    "method": method, "draws": draws, "chains": chains, "random_seed": seed,
+                    "new_n_test": new_n_test, "tries_per_entry": tries_per_entry,
+                    "learn_rho": learn_rho, "cores": cores,
+                    "progressbar": show_progress(quiet, as_json),
+                },
+                output=output, sensitivity=not no_sensitivity, prob=prob, as_json=as_json,
+                quiet=quiet,
+            )  # fmt: skip
+        known = (data,)
     spec = _specification(model, chosen_correlation(correlation, pairwise_correlation))
-    boards = _boards(maxima, sizes, tries, rounding, decimals, spec)
+    boards = known or _boards(maxima, sizes, tries, rounding, decimals, spec)
     tree = estimate_sota(
         boards,
         model=spec,
@@ -133,6 +175,68 @@ def sota(
     return echo_result(result, tree, boards, rows, as_json, quiet)
 
 
+def _read(
+    file: Path,
+    sizes: tuple[str, ...],
+    tries: tuple[str, ...],
+    rounding: str,
+    decimals: int | None,
+    drop_above: float | None,
+    method: str | None,
+    reading: dict[str, Any],
+) -> "Leaderboard | Responses":
+    from bayes_sota.data.responses import Responses
+
+    if len(sizes) > 1 or len(tries) > 1:
+        raise InputError("one FILE takes one --n-test and one --classifiers")
+    data = read_file(
+        file, reading.pop("file_format"), n_test=sizes[0] if sizes else None,
+        classifiers=tries[0] if tries else None, rounding=rounding, decimals=decimals, **reading,
+    )  # fmt: skip
+    if drop_above is not None:
+        if isinstance(data, Responses) or data.scores is None:
+            raise InputError("--drop-above is for leaderboards with scores")
+        above = [i for i, score in enumerate(data.scores) if score > drop_above]
+        data = data.without(above) if above else data
+    if method == "abc" and not isinstance(data, Responses):
+        return data.maximum_only()
+    return data
+
+
+def _estimate_file(
+    data: "Leaderboard | Responses",
+    *,
+    model: str | None,
+    rho: float | None,
+    settings: dict[str, Any],
+    output: Path | None,
+    sensitivity: bool,
+    prob: float,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    from dataclasses import replace
+
+    from bayes_sota.cli.sota_file import echo_file_result, result_of_file
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.estimate import board_sensitivity_rows, estimate_sota
+    from bayes_sota.inference.result import save_result
+    from bayes_sota.priors import BoardPriors, FixedCorrelation
+    from bayes_sota.specification import load_model
+
+    spec = load_model(model or "leaderboard")
+    if rho is not None and isinstance(spec.priors, BoardPriors):
+        spec = replace(spec, priors=replace(spec.priors, correlation=FixedCorrelation(rho)))
+    tree = estimate_sota(data, model=spec, **settings)
+    if output is not None:
+        save_result(tree, output)
+    rows: list[dict[str, Any]] = []
+    if sensitivity and isinstance(data, Leaderboard) and isinstance(spec.priors, BoardPriors):
+        rows = list(board_sensitivity_rows(data, spec.priors, prob, 1000, 0))[1:]
+    result = result_of_file(tree, data, rows, prob)
+    return echo_file_result(result, tree, data, rows, as_json, quiet)
+
+
 def _specification(model: str | None, rho: float | None) -> "ModelSpecification":
     from dataclasses import replace
 
@@ -140,14 +244,14 @@ def _specification(model: str | None, rho: float | None) -> "ModelSpecification"
     from bayes_sota.specification import load_model
 
     spec = load_model(model or "observed-maximum")
-    if rho is None:
+    if rho is None or not isinstance(spec.priors, Priors):
         return spec
     return replace(spec, priors=Priors(spec.priors.skill, FixedCorrelation(rho)))
 
 
 def _boards(
     maxima: tuple[str, ...],
-    sizes: tuple[int, ...],
+    sizes: tuple[str, ...],
     tries: tuple[str, ...],
     rounding: Any,
     decimals: int | None,
@@ -167,9 +271,9 @@ def _boards(
     return tuple(
         Leaderboard.from_maximum(
             maximum,
-            n_test=n,
+            n_test=parse_size(n),
             n_classifiers=parse_tries(m),
-            rounding=rounding,
+            rounding="nearest" if rounding == "auto" else rounding,
             decimals=decimals,
             name=f"board {i + 1}",
         )
@@ -184,7 +288,10 @@ def _sensitivity(
     prob: float,
 ) -> list[dict[str, Any]]:
     from bayes_sota.estimate import sensitivity_rows
+    from bayes_sota.priors import Priors
 
+    if not isinstance(spec.priors, Priors):
+        return []
     theta0 = spec.reference_skill if reference_skill is None else reference_skill
     return list(sensitivity_rows(boards, spec.priors, theta0, prob, 1000, 0))[1:]
 

@@ -20,6 +20,7 @@ integrates it would have no defined mass. ``tests/exact/test_apparent_skills.py`
 density against its integral and, where SciPy has it, against SciPy.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -56,6 +57,9 @@ class FieldScale:
         Normal prior of the logarithm of its width.
     step : float
         Grid step, the smallest width that is told apart.
+    strangers : float
+        Share of entries that belong to no shape and follow the wide prior of the place alone: a
+        leader of another kind must not be pulled into the crowd.
     """
 
     location: float
@@ -63,6 +67,7 @@ class FieldScale:
     log_spread: float
     log_spread_sd: float
     step: float
+    strangers: float = 0.01
 
     def place(self, t: Any) -> Any:
         """Place for a standard normal coordinate."""
@@ -89,14 +94,31 @@ class SkillFamily:
     name : str
     parameters : tuple of str
         What each coordinate sets; all coordinates are standard normal a priori.
-    log_density : callable
-        ``(ops, scale, coordinates, y) -> log density`` at log odds ``y``; coordinates and ``y``
-        broadcast.
+    shape : callable
+        ``(ops, scale, coordinates, y) -> log density`` of the shape itself.
     """
 
     name: str
     parameters: tuple[str, ...]
-    log_density: Density
+    shape: Density
+
+    def log_density(self, ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+        """Log density of skill at log odds ``y``: the shape, and a few strangers.
+
+        Parameters
+        ----------
+        ops : Operations
+            Array functions of NumPy or PyTensor.
+        scale : FieldScale
+        t : tuple of arrays
+            Standard normal coordinates, one per parameter; they broadcast with ``y``.
+        y : array
+        """
+        if not scale.strangers:
+            return self.shape(ops, scale, t, y)
+        wide = _log_normal_constant(scale) - 0.5 * ((y - scale.location) / scale.location_sd) ** 2
+        regular = math.log1p(-scale.strangers) + self.shape(ops, scale, t, y)
+        return ops.logaddexp(regular, math.log(scale.strangers) + wide)
 
     @property
     def dimension(self) -> int:
@@ -151,6 +173,10 @@ def _two_groups(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) 
         log_share + _log_normal(ops, above, lead),
         log_share - log_odds + _log_normal(ops, above + gap, rest),
     )
+
+
+def _log_normal_constant(scale: FieldScale) -> float:
+    return -math.log(scale.location_sd) - _LOG_SQRT_2PI
 
 
 def _edge(scale: FieldScale) -> float:

@@ -6,7 +6,7 @@ summed). What the scores would say about rho, were it learnt, is kept beside it 
 ``log_evidence``. ``tests/exact/test_field_fit.py``.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -23,8 +23,10 @@ from bayes_sota.skill_distributions import FloatArray
 __all__ = ["FieldFit", "correlation_nodes", "field_scale", "fit_field", "numpy_operations"]
 
 RHO_NODES = 7
+_STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
+_ENOUGH = 200.0
 _TINY = 1e-300
-_SPIKE_TAIL = 0.01
+_SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
 
 
 def numpy_operations() -> Any:
@@ -39,9 +41,10 @@ def numpy_operations() -> Any:
 
 def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
     """Prior of place and width in the units of the kernel's grid."""
+    strangers = _STRANGERS / kernel.copies.sum()
     if kernel.board.metric == "score":
-        return FieldScale(0.0, 1.5, float(np.log(0.5)), 0.9, kernel.step)
-    return FieldScale(*priors.location, *priors.log_spread, kernel.step)
+        return FieldScale(0.0, 1.5, float(np.log(0.5)), 0.9, kernel.step, strangers)
+    return FieldScale(*priors.location, *priors.log_spread, kernel.step, strangers)
 
 
 def correlation_nodes(priors: BoardPriors) -> FloatArray:
@@ -98,15 +101,21 @@ class FieldFit:
         evidence = np.exp(self.log_evidence - top).sum(axis=0)
         return np.asarray(evidence / evidence.sum())
 
+    def of_family(self, name: str) -> "FieldFit":
+        """The same fit with one family only."""
+        index = self.families.index(name)
+        return replace(self, families=(name,), points=(self.points[index],))
+
     @cached_property
     def effective_size(self) -> float:
         """Effective number of hyperparameter points behind a posterior mean."""
         sizes = np.array([points.effective_size for points in self.points])
         return float(self.rho.size / np.mean(np.sum(self.family_weights**2 / sizes, axis=0)))
 
-    def density(self, family: str, points: FloatArray) -> FloatArray:
+    def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
         """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
-        return _density(self._operations, self.scale, FAMILIES[family], points, self.kernel.y)
+        scale = self.scale if strangers else replace(self.scale, strangers=0.0)
+        return _density(self._operations, scale, FAMILIES[family], points, self.kernel.y)
 
     def choose(
         self, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None = None
@@ -132,9 +141,10 @@ class FieldFit:
         return chosen
 
     def entry_log_likelihood(self, f: int, r: int) -> FloatArray:
-        """Log probability of each distinct score under each point, shape (N, U)."""
+        """Log density of each distinct score, given the modelled part, per point, (N, U)."""
         likelihood = _Likelihood(self.kernel, self.rho[r : r + 1], self.copies, self.tries)
-        return likelihood.per_value(self.density(self.families[f], self.points[f].points))[:, 0]
+        density = self.density(self.families[f], self.points[f].points)
+        return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density))
 
 
 def fit_field(
@@ -167,13 +177,30 @@ def fit_field(
     if not tries >= 1:
         raise InputError(f"tries per entry must be at least 1, got {tries:g}")
     rho = correlation_nodes(priors)
-    fit = _fit(kernel, priors, rho, kernel.copies, tries, points, rng)
-    if not merge_spikes:
-        return fit
-    copies = effective_copies(fit)
-    if np.array_equal(copies, kernel.copies):
-        return fit
-    return _fit(kernel, priors, rho, copies, tries, points, rng)
+    copies = _merged_copies(kernel, priors, rho, tries, rng) if merge_spikes else kernel.copies
+    fit = _fit(kernel, priors, rho, copies, tries, points, rng)
+    if fit.effective_size < _ENOUGH:
+        fit = _fit(kernel, priors, rho, copies, tries, 4 * points, rng)
+    return fit
+
+
+def _merged_copies(
+    kernel: ScoreKernel,
+    priors: BoardPriors,
+    rho: FloatArray,
+    tries: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
+    copies, middle = kernel.copies, rho[rho.size // 2 : rho.size // 2 + 1]
+    if copies.max() <= _SMALLEST_SPIKE:
+        return copies
+    for _ in range(_MERGING_ROUNDS):
+        merged = effective_copies(_fit(kernel, priors, middle, copies, tries, _QUICK, rng))
+        if np.array_equal(merged, copies):
+            break
+        copies = merged
+    return copies
 
 
 def effective_copies(fit: FieldFit) -> FloatArray:
@@ -186,7 +213,7 @@ def effective_copies(fit: FieldFit) -> FloatArray:
 
     expected = expected_copies(fit)
     surprise = pdtrc(fit.kernel.copies - 1, expected)  # P(at least as many)
-    spike = (surprise < _SPIKE_TAIL / expected.size) & (fit.kernel.copies > 2)
+    spike = (surprise < _SPIKE_TAIL / expected.size) & (fit.kernel.copies > _SMALLEST_SPIKE)
     ceiling = np.maximum(np.ceil(expected), 1.0)
     return np.asarray(np.where(spike, np.minimum(ceiling, fit.kernel.copies), fit.kernel.copies))
 
@@ -264,16 +291,19 @@ class _Likelihood:
             value = np.log(mass)
         return np.asarray(value.reshape(len(density), self.nodes, -1))
 
+    def log_reach(self, density: FloatArray) -> FloatArray:
+        """Log probability that an entry is in the modelled part, shape (N, R)."""
+        if self.reach is None:
+            return np.zeros((len(density), self.nodes))
+        reach = np.clip(density @ self.reach, _TINY, 1.0)
+        if self.tries > 1:
+            missed = self.tries * np.log1p(-np.minimum(reach, 1 - 1e-15))
+            reach = np.maximum(-np.expm1(missed), _TINY)
+        return np.asarray(np.log(reach))
+
     def __call__(self, density: FloatArray) -> FloatArray:
         total = self.per_value(density) @ self.copies
-        if self.reach is not None:
-            reach = np.clip(density @ self.reach, _TINY, 1.0)
-            if self.tries > 1:
-                reach = np.maximum(
-                    -np.expm1(self.tries * np.log1p(-np.minimum(reach, 1 - 1e-15))), _TINY
-                )
-            total = total - self.copies.sum() * np.log(reach)
-        return np.asarray(total)
+        return np.asarray(total - self.copies.sum() * self.log_reach(density))
 
 
 def _at_most(kernel: ScoreKernel, rho: float) -> FloatArray:

@@ -29,7 +29,7 @@ from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["LeaderboardPosterior", "leaderboard_posterior"]
+__all__ = ["LeaderboardPosterior", "draw_leaderboard", "leaderboard_posterior"]
 
 _REPEATS = 4  # draws per set of parameters
 _BLOCK = 48  # sets of parameters at a time
@@ -125,7 +125,38 @@ def leaderboard_posterior(
     priors = BoardPriors() if priors is None else priors
     kernel = ScoreKernel.of(board)
     fit = fit_field(kernel, priors, rng, tries=tries_per_entry)
-    values = _draw(fit, draws, rng, fit.learnt_rho_weights if learn_rho else None)
+    values = draw_leaderboard(
+        fit, draws, rng, fit.learnt_rho_weights if learn_rho else None, new_n_test
+    )
+    return LeaderboardPosterior(values, fit, tuple(_reasons(fit)), tuple(_notes(fit)))
+
+
+def draw_leaderboard(
+    fit: FieldFit,
+    draws: int,
+    rng: np.random.Generator,
+    rho_weights: FloatArray | None = None,
+    new_n_test: int | None = None,
+) -> dict[str, FloatArray]:
+    """Posterior draws from a fit.
+
+    Parameters
+    ----------
+    fit : FieldFit
+        All families, or one (``FieldFit.of_family``).
+    draws : int
+    rng : Generator
+    rho_weights : ndarray, shape (R,), optional
+        Weights of the values of rho; default equal, the prior.
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (draws,)
+    """
+    board = fit.kernel.board
+    values = _draw(fit, draws, rng, rho_weights)
     leaders = values.pop("leaders")
     size = new_n_test or board.n_test
     if board.metric == "accuracy":
@@ -135,7 +166,7 @@ def leaderboard_posterior(
         values["winner_new_score"] = values["winner_skill"] + noise
     values["best_new_score"] = _best_new_score(leaders, values["rho"], board, size, rng)
     values["n_above_sota"] = _entries_above(values["theta_sota"], board)
-    return LeaderboardPosterior(values, fit, tuple(_reasons(fit)), tuple(_notes(fit)))
+    return values
 
 
 def _draw(
@@ -154,8 +185,9 @@ def _blocks(
     for r, f, points in fit.choose(sets, rng, rho_weights):
         sampler = _NodeSampler(fit, r)
         for start in range(0, len(points), _BLOCK):
-            density = fit.density(fit.families[f], points[start : start + _BLOCK])
-            yield sampler.draw(density, rng)
+            family, block = fit.families[f], points[start : start + _BLOCK]
+            shape = fit.density(family, block, strangers=False)
+            yield sampler.draw(fit.density(family, block), shape, rng)
 
 
 class _NodeSampler:
@@ -163,7 +195,9 @@ class _NodeSampler:
 
     def __init__(self, fit: FieldFit, r: int) -> None:
         kernel, rho = fit.kernel, float(fit.rho[r])
-        self.kernel, self.rho, self.tries = kernel, rho, fit.tries
+        self.kernel, self.tries = kernel, fit.tries
+        self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
+        self.correlation = fit.priors.correlation
         error = standard_error(kernel.board)
         scale = 1.0 if kernel.board.metric == "score" else kernel.board.n_test
         within = kernel.values >= (kernel.board.maximum - _REACH * error) * scale
@@ -178,8 +212,14 @@ class _NodeSampler:
         if kernel.board.is_partial:
             self.hidden = 1 - kernel.reach(rho, level=kernel.values[0])
 
-    def draw(self, density: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Draws for each row of densities, ``_REPEATS`` of each."""
+    def draw(
+        self, density: FloatArray, shape: FloatArray, rng: np.random.Generator
+    ) -> dict[str, FloatArray]:
+        """Draws for each row of densities, ``_REPEATS`` of each.
+
+        ``shape`` is the density without strangers: a fresh field has the shape, while an entry of
+        this board may be a stranger.
+        """
         kernel, size = self.kernel, len(density) * _REPEATS
         cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
@@ -190,8 +230,8 @@ class _NodeSampler:
             np.exp(rest_of + self._log_hidden(density, field, tries)), rng, kernel.y
         )
         leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
-        y = np.stack([*leaders, best_of_rest, self._expected_best(field)], axis=1)
-        rho = np.full(size, self.rho)
+        y = np.stack([*leaders, best_of_rest, self._expected_best(shape)], axis=1)
+        rho = self.correlation.quantile(rng.uniform(*self.cell, size))
         z = rng.standard_normal(size)
         skill = kernel.remove_shift(kernel.skill_at(y), (rho * z)[:, None])
         return {
@@ -224,8 +264,9 @@ class _NodeSampler:
         )
         return np.asarray(-share * rate * above)
 
-    def _expected_best(self, field: FloatArray) -> FloatArray:
+    def _expected_best(self, shape: FloatArray) -> FloatArray:
         """Expected best psi of fresh fields as large as the modelled part, repeated."""
+        field = np.cumsum(shape[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
         beyond = np.append(field[:, 1:], np.zeros((len(field), 1)), axis=1)
         beyond = beyond / np.maximum(field[:, :1], _TINY)
         log_cdf = self.total * self.tries * np.log1p(-np.minimum(beyond, 1 - 1e-12))
@@ -297,8 +338,8 @@ def _reasons(fit: FieldFit) -> Iterator[str]:
     if perfect:
         yield (
             f"{perfect} of {board.n_entries} entries have every one of {board.n_test:,} items "
-            "right while the others do not come near: the answers have probably leaked; leave "
-            "these entries out and fit the rest"
+            "right while the others do not come near: the answers have probably leaked, so "
+            "leave these entries out and fit the rest"
         )
 
 
@@ -320,14 +361,14 @@ def _notes(fit: FieldFit) -> Iterator[str]:
     modelled = int(kernel.modelled.sum())
     if modelled < kernel.modelled.size:
         yield (
-            f"P(theta) is fitted to the best {modelled} of {kernel.modelled.size} entries; the "
+            f"P(theta) is fitted to the best {modelled} of {kernel.modelled.size} entries, the "
             "others are too far below to be the best"
         )
     merged = int(kernel.copies.sum() - fit.copies.sum())
     if merged:
         spikes = int(np.sum(kernel.copies > fit.copies))
         yield (
-            f"{spikes} scores are shared by more entries than a smooth field explains; {merged} "
+            f"{spikes} scores are shared by more entries than a smooth field explains, {merged} "
             "entries with them are taken for copies of one classifier"
         )
     gap = _leading_gap(board)

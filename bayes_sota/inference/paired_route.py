@@ -12,12 +12,8 @@ import numpy as np
 
 from bayes_sota.data.paired_boards import PairedBoards
 from bayes_sota.errors import InputError
-from bayes_sota.exact.paired_likelihood import Coordinate, PairedPriors
-from bayes_sota.exact.paired_posterior import (
-    PairedPosterior,
-    paired_posterior,
-    predict_from_public,
-)
+from bayes_sota.exact.paired_posterior import PairedPosterior, paired_posterior, predict_from_public
+from bayes_sota.exact.paired_teams import Coordinate, PairedPriors
 from bayes_sota.inference.provenance import describe_provenance, resolve_seed
 from bayes_sota.priors import Priors
 from bayes_sota.skill_distributions import FloatArray
@@ -31,6 +27,8 @@ _SCALARS = (
     "theta_sota", "winner_skill", "rho", "score_shift", "public_se", "private_se", "residual_sd",
     "outliers",
 )  # fmt: skip
+
+_PER_TEAM = ("skill", "expected_private")
 
 
 def estimate_paired(
@@ -116,7 +114,9 @@ def _assemble(
         "draw": np.arange(shape[1]),
         "classifier": [boards.names[i] for i in selection.kept],
     }
-    per_team = {name: result.draws[name][:, selection.group] for name in ("skill", "expected_private")}
+    per_team = {
+        name: result.draws[name][:, selection.group] for name in ("skill", "expected_private")
+    }
     posterior = {name: result.draws[name] for name in _SCALARS} | per_team
     posterior["multiplicity_bias"] = boards.public.max() - posterior["theta_sota"]
     posterior["best"] = _first_of_group(selection.group)[result.draws["best"]]

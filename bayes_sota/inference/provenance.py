@@ -4,16 +4,23 @@ import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from typing import Protocol
 
 import numpy as np
 
 from bayes_sota import __version__
-from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
-from bayes_sota.priors import Priors
+from bayes_sota.priors import BoardPriors, Priors
 from bayes_sota.schema import SCHEMA_VERSION
 
 __all__ = ["describe_provenance", "resolve_seed"]
+
+class Observed(Protocol):
+    """Anything with a fingerprint: a leaderboard, a response matrix."""
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed."""
+
 
 _PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
 
@@ -40,8 +47,8 @@ def resolve_seed(
 
 
 def describe_provenance(
-    boards: Sequence[Leaderboard],
-    priors: Priors,
+    boards: Sequence[Observed],
+    priors: Priors | BoardPriors,
     *,
     method: str,
     seed: str,
@@ -56,7 +63,7 @@ def describe_provenance(
         "model_name": model_name or "unnamed",
         "model_hash": model_hash or hashlib.sha256(repr(priors).encode()).hexdigest()[:16],
         "priors": repr(priors),
-        "skill_family": priors.skill.family,
+        "skill_family": _family(priors),
         "data_hash": data[:16],
         "random_seed": seed,
         "versions": ", ".join(f"{name} {_installed(name)}" for name in _PACKAGES),
@@ -64,6 +71,10 @@ def describe_provenance(
         "inference_library": "bayes_sota",
         "inference_library_version": __version__,
     }
+
+
+def _family(priors: Priors | BoardPriors) -> str:
+    return "+".join(priors.families) if isinstance(priors, BoardPriors) else priors.skill.family
 
 
 def _installed(name: str) -> str:

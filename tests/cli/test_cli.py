@@ -122,7 +122,7 @@ def test_table_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
         (("--maximum", "nan", "--n-test", "200", "--classifiers", "50"), "[0, 1]"),
         (("--maximum", "0.98", "--n-test", "0", "--classifiers", "50"), "at least 1"),
         (("--maximum", "0.98", "--n-test", "-5", "--classifiers", "50"), "at least 1"),
-        (("--maximum", "0.98", "--n-test", "x", "--classifiers", "50"), "integer"),
+        (("--maximum", "0.98", "--n-test", "x", "--classifiers", "50"), "whole number"),
         (("--maximum", "0.98", "--n-test", "200", "--classifiers", "0"), "at least 1"),
         (("--maximum", "0.98", "--n-test", "200", "--classifiers", "a:b"), "range A:B"),
         (("--maximum", "0.98", "--n-test", "200", "--classifiers", "50:10"), "low < high"),

@@ -1,0 +1,128 @@
+"""``bayes-sota board``: what the scores of a leaderboard say about each of its entries."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.cli.input_files import read_file, reading_options
+from bayes_sota.cli.maximum import chosen_correlation
+from bayes_sota.cli.options import echo_json, interval_option, output_options
+from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    from bayes_sota.entry_table import EntryTable
+
+__all__ = ["board"]
+
+
+@click.command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --output table.md")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--n-test", default=None, help="Number of test items, or infer.")
+@reading_options
+@click.option(
+    "--rounding",
+    type=click.Choice(["auto", "nearest", "floor", "exact"]),
+    default="auto",
+    show_default=True,
+    help="How scores were cut; auto: floor for a Kaggle download, else nearest; with --n-test "
+    "infer what fits the smaller size.",
+)
+@click.option("--decimals", type=int, default=None, help="Decimals printed; default as in FILE.")
+@click.option("--classifiers", default=None, help="Number or range A:B; default those in FILE.")
+@click.option(
+    "--tries-per-entry",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Private variants behind each entry, of which the best is shown.",
+)
+@click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
+@click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
+@click.option("--draws", type=int, default=1000, show_default=True, help="Posterior draws.")
+@click.option("--top", type=int, default=15, show_default=True, help="Entries shown.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Table of all entries: .csv, .md or .json.",
+)
+@interval_option
+@output_options
+def board(
+    file: Path,
+    file_format: str,
+    correlation: float | None,
+    pairwise_correlation: float | None,
+    tries_per_entry: float,
+    draws: int,
+    top: int,
+    output: Path | None,
+    prob: float,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+    **reading: Any,
+) -> int:
+    """Skill, rank and chance to be the best of every entry of a leaderboard.
+
+    FILE is a leaderboard (one row per entry), or a response matrix (one row per item, one column
+    per classifier), which is recognised by its answers. Tied with the best are all entries that
+    the data do not tell from the one with the best score.
+    """
+    from bayes_sota.entry_table import board_table, check_ending
+    from bayes_sota.summaries import check_probability
+    from bayes_sota.whole_files import check_writable
+
+    check_probability(prob)
+    if top < 1:
+        raise InputError(f"--top must be at least 1, got {top}")
+    if output is not None:
+        check_writable(check_ending(output))
+    priors = _priors(chosen_correlation(correlation, pairwise_correlation))
+    data = read_file(file, file_format, **reading)
+    table = board_table(
+        data,
+        priors=priors,
+        prob=prob,
+        draws=draws,
+        random_seed=_seed(seed),
+        tries_per_entry=tries_per_entry,
+    )
+    if output is not None:
+        table.save(output)
+    if as_json:
+        echo_json(table.to_dict())
+    else:
+        _echo(table, top, quiet)
+    if not table.reasons:
+        return 0
+    click.echo("warning: not to be trusted: " + "; ".join(table.reasons), err=True)
+    return 1
+
+
+def _priors(rho: float | None) -> Any:
+    from bayes_sota.priors import BoardPriors, FixedCorrelation
+
+    return BoardPriors() if rho is None else BoardPriors(correlation=FixedCorrelation(rho))
+
+
+def _seed(seed: int | None) -> int:
+    import numpy as np
+
+    return int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+
+
+def _echo(table: "EntryTable", top: int, quiet: bool) -> None:
+    header = ["rank", "entry", "score", "skill", f"{table.prob:.0%} interval", "rank interval"]
+    rows = [[row[0], clean(row[1]), *row[2:]] for row in table.cells(top)]
+    title = f"{clean(table.name)}: best {len(rows):,} of {len(table.frame):,} entries"
+    echo_table([*header, "P(best)", "tied"], rows, title)
+    for line in table.legend(top):
+        click.echo(line)
+    if quiet:
+        return
+    for note in table.notes:
+        click.echo(f"Note: {clean(note)}")
+    click.echo(f"method exact, seed {table.seed}")

@@ -1,0 +1,142 @@
+"""Files that commands take, and the options that say how to read them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.cli.options import parse_tries
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.responses import Responses
+
+__all__ = ["FORMATS", "parse_size", "read_file", "reading_options"]
+
+FORMATS = ("auto", "csv", "tsv", "json", "parquet", "kaggle", "responses")
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of a file: its format, columns, metric."""
+    for option in (
+        click.option("--standard-error", type=float, default=None, help="Error of one score."),
+        click.option(
+            "--metric",
+            type=click.Choice(["accuracy", "score"]),
+            default="accuracy",
+            show_default=True,
+            help="accuracy is right answers / items; score anything else, with --standard-error.",
+        ),
+        click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
+        click.option("--name-column", default=None, help="Column of the names."),
+        click.option("--score-column", default=None, help="Column of the scores."),
+        click.option(
+            "--format",
+            "file_format",
+            type=click.Choice(FORMATS),
+            default="auto",
+            show_default=True,
+            help="Format of a leaderboard; responses is a matrix of right and wrong answers.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def read_file(file: Path, file_format: str, **options: Any) -> "Leaderboard | Responses":
+    """Leaderboard or response matrix of a file, recognised by its content.
+
+    Parameters
+    ----------
+    file : Path
+    file_format : str
+        One of ``FORMATS``.
+    **options
+        ``n_test``, ``score_column``, ``name_column``, ``rounding``, ``decimals``, ``percent``,
+        ``metric``, ``standard_error``, ``classifiers`` as typed on the command line.
+    """
+    from bayes_sota.data.response_files import looks_like_responses, read_responses
+
+    if file_format == "responses" or (file_format == "auto" and looks_like_responses(file)):
+        _refuse_for_responses(options)
+        return read_responses(file)
+    return _read_leaderboard(file, file_format, **options)
+
+
+def _refuse_for_responses(options: dict[str, Any]) -> None:
+    """Options that a response matrix has no use for would be ignored silently."""
+    defaults = {"rounding": "auto", "metric": "accuracy"}
+    for name, value in options.items():
+        if value != defaults.get(name):
+            option = "--" + name.replace("_", "-")
+            raise InputError(f"{option} is for leaderboards; this file is a response matrix")
+
+
+def _read_leaderboard(
+    file: Path,
+    file_format: str,
+    *,
+    n_test: str | None,
+    score_column: str | None,
+    name_column: str | None,
+    rounding: str,
+    decimals: int | None,
+    percent: bool | None,
+    metric: Any,
+    standard_error: float | None,
+    classifiers: str | None,
+) -> "Leaderboard":
+    from bayes_sota.data.readers.leaderboard_files import read_leaderboard
+
+    size = _size_of_file(n_test, metric)
+    columns: Any = {"score_column": score_column, "format": file_format}
+    how: Any = None if rounding == "auto" else rounding
+    if how is None and size == "infer":
+        how = _inferred_rounding(file, columns, decimals, percent)
+    return read_leaderboard(
+        file,
+        n_test=size,
+        name_column=name_column,
+        rounding=how,
+        decimals=decimals,
+        percent=percent,
+        n_classifiers=None if classifiers is None else parse_tries(classifiers),
+        metric=metric,
+        standard_error=standard_error,
+        **columns,
+    )
+
+
+def _size_of_file(text: str | None, metric: str) -> Any:
+    if text is None and metric == "accuracy":
+        raise InputError("--n-test is missing: the number of test items, or infer")
+    return text if text is None or text == "infer" else parse_size(text)
+
+
+def parse_size(text: str) -> int:
+    """Number of test items.
+
+    Examples
+    --------
+    >>> parse_size("13,840")
+    13840
+    """
+    try:
+        return int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None
+
+
+def _inferred_rounding(
+    file: Path, columns: dict[str, Any], decimals: int | None, percent: bool | None
+) -> str:
+    """The rounding with which the smaller size fits, as in ``infer-n``."""
+    from bayes_sota.data.lattice import infer_n_test
+    from bayes_sota.data.readers.leaderboard_files import check_scores, located, read_entries
+
+    entries = read_entries(file, **columns)
+    check_scores(entries, decimals=decimals, percent=percent)
+    with located(entries.where):
+        return str(infer_n_test(entries.scores, "auto", decimals, percent=percent).rounding)

@@ -1,0 +1,420 @@
+"""The table that a leaderboard can print below itself: what its scores say about each entry.
+
+``board_table`` takes a leaderboard or a response matrix and gives every entry its skill, the
+interval of its rank, the probability to be the best, and whether it can be told from the leader.
+Names come from strangers: they are shown as plain text in every format
+(``tests/test_entry_table.py``).
+"""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
+from bayes_sota.errors import InputError
+from bayes_sota.priors import BoardPriors
+from bayes_sota.schema import SCHEMA_VERSION
+from bayes_sota.shown_text import markdown_text, spreadsheet_text
+from bayes_sota.skill_distributions import FloatArray
+from bayes_sota.summaries import check_probability
+from bayes_sota.whole_files import whole_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayes_sota.exact.entry_skills import EntryDraws
+
+__all__ = ["COLUMNS", "EntryTable", "board_table", "check_ending"]
+
+COLUMNS = (
+    "rank",
+    "name",
+    "score",
+    "skill",
+    "skill_lower",
+    "skill_upper",
+    "rank_lower",
+    "rank_upper",
+    "p_best",
+    "tied_with_best",
+)
+_DRAWS = 4000  # of theta_sota
+_MOST_NUMBERS = 40_000_000  # draws times entries
+_COUNTED = "rows of the response matrix"
+_BY_MODEL = "scores"
+_BY_ITEMS = "answers, compared item by item"
+
+
+@dataclass(frozen=True, eq=False)
+class EntryTable:
+    """What the scores of a leaderboard say about each entry.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row per entry, best score first: rank (by score; equal scores share the best of their
+        ranks), name, score, skill (posterior mean) with skill_lower and skill_upper, rank_lower
+        and rank_upper (rank by skill), p_best (sums to 1), tied_with_best.
+    theta_sota : dict
+        mean, median, sd, interval and mcse of the skill of the best classifier.
+    name : str
+        Label of the board.
+    n_test : int or None
+        Number of test items; None for scores that are not accuracies.
+    n_test_source : str
+        Where it comes from.
+    prob : float
+        Probability of the intervals.
+    decimals : (int, int)
+        Digits that the scores have, and that the skills support.
+    compared_by : str
+        What ``tied_with_best`` rests on: the scores, or the answers item by item.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    seed : int or None
+        Seed of the draws, where it is known.
+    """
+
+    frame: "pd.DataFrame"
+    theta_sota: dict[str, Any]
+    name: str
+    n_test: int | None
+    n_test_source: str
+    prob: float
+    decimals: tuple[int, int]
+    compared_by: str
+    notes: tuple[str, ...]
+    reasons: tuple[str, ...]
+    seed: int | None
+
+    @property
+    def n_tied(self) -> int:
+        """Number of entries that cannot be told from the leader, itself among them."""
+        return int(self.frame["tied_with_best"].sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects, with the keys of ``bayes-sota board --json``."""
+        return {
+            "entries": [_entry(row) for row in self.frame.itertuples(index=False)],
+            "theta_sota": self.theta_sota,
+            "n_test": self.n_test,
+            "n_test_source": self.n_test_source,
+            "n_entries": len(self.frame),
+            "n_tied_with_best": self.n_tied,
+            "compared_by": self.compared_by,
+            "prob": self.prob,
+            "notes": list(self.notes),
+            "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
+            "seed": self.seed,
+        }
+
+    def to_json(self) -> str:
+        """``to_dict`` with the schema version first, as text."""
+        return json.dumps({"schema_version": SCHEMA_VERSION, **self.to_dict()}, indent=2) + "\n"
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Table as CSV; written as a whole to ``path`` where one is given.
+
+        Names that a spreadsheet would take for a formula get a leading apostrophe.
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in self.frame.itertuples(index=False):
+            cells = row._asdict() | {"name": spreadsheet_text(row.name)}
+            writer.writerow([cells[column] for column in COLUMNS])
+        return _written(text.getvalue(), path)
+
+    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
+        """Table as Markdown with its legend; written as a whole to ``path`` where one is given.
+
+        Parameters
+        ----------
+        path : path, optional
+        top : int, optional
+            Rows to show. Default: all.
+        """
+        header = ["rank", "name", "score", "skill", f"{self.prob:.0%} interval", "rank interval"]
+        header += ["P(best)", "tied with best"]
+        align = ["---:", ":---", "---:", "---:", ":---:", ":---:", "---:", ":---:"]
+        rows = [[cells[0], markdown_text(cells[1]), *cells[2:]] for cells in self.cells(top)]
+        lines = ["| " + " | ".join(row) + " |" for row in (header, align, *rows)]
+        legend = [markdown_text(line) for line in self.legend(top)]
+        if self.reasons:
+            legend.insert(0, "**Not to be trusted:** " + markdown_text("; ".join(self.reasons)))
+        return _written("\n".join([*lines, "", *(f"{line}  " for line in legend)]) + "\n", path)
+
+    def save(self, path: str | Path) -> None:
+        """Write the table, as the ending of the name says: .csv, .md or .json.
+
+        Raises
+        ------
+        InputError
+            Another ending, or a place that cannot be written to.
+        """
+        path = check_ending(path)
+        if path.suffix.lower() == ".csv":
+            self.to_csv(path)
+        elif path.suffix.lower() == ".md":
+            self.to_markdown(path)
+        else:
+            _written(self.to_json(), path)
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        """Text of the first rows: rank, name, score, skill, interval, rank interval, P(best), tied.
+
+        Names are as they came; the caller escapes them for where they are shown.
+        """
+        shown, d = self.decimals
+        frame = self.frame if top is None else self.frame.head(top)
+        return [
+            [
+                str(row.rank),
+                str(row.name),
+                f"{row.score:.{shown}f}",
+                f"{row.skill:.{d}f}",
+                f"{row.skill_lower:.{d}f} to {row.skill_upper:.{d}f}",
+                f"{row.rank_lower} to {row.rank_upper}",
+                _chance(row.p_best),
+                "yes" if row.tied_with_best else "",
+            ]
+            for row in frame.itertuples(index=False)
+        ]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        """Sentences below the table."""
+        m, d = len(self.frame), self.decimals[1]
+        low, high = self.theta_sota["interval"]
+        hidden = 0 if top is None else max(m - top, 0)
+        rest = [f"{hidden:,} more entries are not shown."] if hidden else []
+        items = "" if self.n_test is None else f" on {self.n_test:,} items ({self.n_test_source})"
+        return [
+            *rest,
+            f"Skill of the best classifier (theta_sota): {self.theta_sota['mean']:.{d}f}, "
+            f"{self.prob:.0%} interval {low:.{d}f} to {high:.{d}f}.",
+            f"{self._tied()} That is what the {self.compared_by}{items} show at {self.prob:.0%}.",
+            "Skill is the expected score on new items of the same kind. Its interval includes the "
+            "luck that all entries share on these items; ranks, P(best) and ties do not.",
+        ]
+
+    def _tied(self) -> str:
+        m = len(self.frame)
+        if self.n_tied == 1:
+            return f"All other {m - 1:,} entries are worse than the leader."
+        if self.n_tied == m:
+            return f"All {m:,} entries are tied with the best."
+        return (
+            f"{self.n_tied:,} of {m:,} entries are tied with the best, the leader among them; the "
+            "others are worse than the leader."
+        )
+
+
+def board_table(
+    board_or_responses: Any,
+    *,
+    n_test: Any = None,
+    priors: BoardPriors | None = None,
+    prob: float = 0.95,
+    draws: int = 1000,
+    random_seed: int | np.random.Generator | None = None,
+    tries_per_entry: float = 1.0,
+) -> EntryTable:
+    r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
+
+    Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - prob)/2`,
+    where the leader has the best score. From a leaderboard this is the posterior probability given
+    all scores (``exact.entry_skills``); from responses it rests on the items that only one of the
+    two got right (``exact.paired_outcomes``).
+
+    Parameters
+    ----------
+    board_or_responses : Leaderboard, Responses, path or data frame
+        A path or frame is read as a leaderboard with ``n_test`` items.
+    n_test : int or "infer", optional
+        Number of test items, for a path or frame.
+    priors : BoardPriors, optional
+    prob : float
+        Probability of the equal-tailed intervals, and of the comparison with the leader.
+    draws : int
+        Posterior draws of all entries; fewer where there are more than 40,000 entries.
+    random_seed : int, Generator or None
+    tries_per_entry : float
+        Private variants behind each entry, of which the best is shown.
+
+    Returns
+    -------
+    EntryTable
+
+    Raises
+    ------
+    InputError
+        Only the maximum is known, fewer than two entries, or ``n_test`` beside what has its own.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.93, 0.90, 0.91, 0.915, 0.88], n_test=1000, names=list("abcde"))
+    >>> table = board_table(board, random_seed=0)
+    >>> table.frame[["rank", "name", "tied_with_best"]].values.tolist()[:2]
+    [[1, 'a', True], [2, 'd', True]]
+    """
+    from bayes_sota.exact.entry_skills import draw_entry_skills
+    from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+
+    check_probability(prob)
+    board, responses = _as_board(board_or_responses, n_test)
+    rng = np.random.default_rng(random_seed)
+    posterior = leaderboard_posterior(
+        board, priors, draws=_DRAWS, random_seed=rng, tries_per_entry=tries_per_entry
+    )
+    most = max(100, _MOST_NUMBERS // len(board.names))
+    entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
+    tied, compared_by, remarks = _tied_with_best(entries, responses, prob)
+    sd = float(entries.sd()[board.order[0]])
+    skill_decimals = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8)) if sd > 0 else 6
+    return EntryTable(
+        frame=_frame(board, entries, tied, prob, skill_decimals + 1),
+        theta_sota=_summary(posterior.draws["theta_sota"], prob),
+        name=board.name,
+        n_test=board.n_test,
+        n_test_source=board.n_test_source if responses is None else _COUNTED,
+        prob=prob,
+        decimals=(_score_decimals(board), skill_decimals),
+        compared_by=compared_by,
+        notes=(*posterior.notes, *_hidden(board), *remarks),
+        reasons=posterior.reasons,
+        seed=int(random_seed) if isinstance(random_seed, int | np.integer) else None,
+    )
+
+
+def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | None]:
+    """Leaderboard, and the responses behind it where they are known."""
+    if isinstance(data, Leaderboard | Responses):
+        if n_test is not None:
+            raise InputError("n_test is for files and data frames; this has its own number")
+        return (data, None) if isinstance(data, Leaderboard) else (data.leaderboard(), data)
+    from bayes_sota.data.readers.leaderboard_files import read_leaderboard
+
+    return read_leaderboard(data, n_test=n_test), None
+
+
+def _tied_with_best(
+    entries: "EntryDraws", responses: Responses | None, prob: float
+) -> tuple[Any, str, list[str]]:
+    """Who cannot be told from the leader, by what, and what a reader should know about it."""
+    if responses is None:
+        return entries.tied_with_best(prob), _BY_MODEL, [_assumed_correlation(entries, prob)]
+    from bayes_sota.exact.paired_outcomes import compare_with_leader
+
+    notes = [
+        "ties compare each classifier with the leader as if the leader had not been picked for its "
+        "score; P(best) and skills allow for that"
+    ]
+    if responses.clusters is not None:
+        notes.append("ties take items as independent, although they come in clusters")
+    return compare_with_leader(responses).tied_with_leader(prob), _BY_ITEMS, notes
+
+
+def _assumed_correlation(entries: "EntryDraws", prob: float) -> str:
+    rho = entries.rho
+    low, high = np.quantile(rho, [(1 - prob) / 2, (1 + prob) / 2])
+    known = f"{rho[0]:.2f}" if low == high else f"{rho.mean():.2f} ({low:.2f} to {high:.2f})"
+    return (
+        f"how far entries share the luck of the items is assumed, not learnt: rho is {known}; the "
+        "larger, the fewer are tied"
+    )
+
+
+def _frame(
+    board: Leaderboard, entries: "EntryDraws", tied: Any, prob: float, decimals: int
+) -> "pd.DataFrame":
+    import pandas as pd
+
+    assert board.scores is not None
+    order = board.order
+    scores = board.scores[order]
+    rank = 1 + np.searchsorted(-scores, -scores, side="left")
+    skill, places = entries.interval(prob)[order], entries.rank_interval(prob)[order]
+    columns = (
+        rank,
+        [board.names[j] for j in order],
+        scores,
+        entries.mean()[order].round(decimals),
+        skill[:, 0].round(decimals),
+        skill[:, 1].round(decimals),
+        places[:, 0],
+        places[:, 1],
+        entries.p_best[order].round(6),
+        tied[order],
+    )
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+
+
+def _summary(values: FloatArray, prob: float) -> dict[str, Any]:
+    low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
+    sd = float(values.std(ddof=1))
+    return {
+        "mean": float(values.mean()),
+        "median": float(np.median(values)),
+        "sd": sd,
+        "interval": [float(low), float(high)],
+        "mcse": sd / values.size**0.5,
+    }
+
+
+def _hidden(board: Leaderboard) -> list[str]:
+    if not board.is_partial:
+        return []
+    return [
+        f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: ranks "
+        "and P(best) are among these, theta_sota is the best of all"
+    ]
+
+
+def _score_decimals(board: Leaderboard) -> int:
+    """Digits of the scores as printed; of exact ones as many as tell counts apart."""
+    if board.decimals is not None and board.decimals < 12:
+        return board.decimals
+    assert board.scores is not None
+    if board.metric == "accuracy":
+        return int(np.ceil(np.log10(board.n_test)))
+    return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+
+
+def _entry(row: Any) -> dict[str, Any]:
+    return {
+        "name": str(row.name),
+        "rank": int(row.rank),
+        "score": float(row.score),
+        "skill": {
+            "mean": float(row.skill),
+            "interval": [float(row.skill_lower), float(row.skill_upper)],
+        },
+        "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
+        "p_best": float(row.p_best),
+        "tied_with_best": bool(row.tied_with_best),
+    }
+
+
+def _chance(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def check_ending(path: str | Path) -> Path:
+    """Path with an ending that ``EntryTable.save`` knows, or ``InputError``."""
+    path = Path(path)
+    if path.suffix.lower() not in (".csv", ".md", ".json"):
+        raise InputError(f"a table is written as .csv, .md or .json, got {str(path)!r}")
+    return path
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        with whole_file(Path(path)) as draft:
+            draft.write_text(text, encoding="utf-8", newline="")
+    return text

@@ -1,0 +1,160 @@
+r"""Does the model describe the board? Replicated boards, and families compared.
+
+A replicated board is drawn as the model says: skills from P(psi), scores given the skills, both
+given that the score is in the modelled part. ``tests/exact/test_board_checks.py`` shows that the
+checks find a board that the model cannot describe, and pass boards that it can.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayes_sota.exact.field_fit import FieldFit
+from bayes_sota.exact.score_kernel import standard_error
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["LEVELS", "BoardCheck", "FamilyRow", "check_board", "compare_families"]
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+_GAPS = (1, 2, 5)
+_TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class BoardCheck:
+    """Observed statistics of the modelled part against replicated ones.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The statistics: quantiles of the modelled scores, and gaps from the best score to the
+        k-th next.
+    observed : ndarray, shape (K,)
+    replicated : ndarray, shape (draws, K)
+    """
+
+    names: tuple[str, ...]
+    observed: FloatArray
+    replicated: FloatArray
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Share of replications at least as large, ties by half, shape (K,)."""
+        above = np.mean(self.replicated > self.observed, axis=0)
+        return np.asarray(above + np.mean(self.replicated == self.observed, axis=0) / 2)
+
+
+def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> BoardCheck:
+    """Replicate the modelled part of the board.
+
+    Parameters
+    ----------
+    fit : FieldFit
+    rng : Generator
+    draws : int
+        Number of replicated boards.
+
+    Returns
+    -------
+    BoardCheck
+        Gaps and quantiles do not depend on the shift, which all entries share.
+    """
+    kernel = fit.kernel
+    unit = 1.0 if kernel.board.metric == "score" else kernel.board.n_test
+    observed = np.repeat(kernel.values, np.round(fit.copies).astype(int)) / unit
+    boards = []
+    for r, f, points in fit.choose(draws, rng):
+        density = fit.density(fit.families[f], points)
+        boards += [_replicate(fit, float(fit.rho[r]), row, observed.size, rng) for row in density]
+    names, seen = _statistics(observed)
+    return BoardCheck(names, seen, np.array([_statistics(board)[1] for board in boards]))
+
+
+def _replicate(
+    fit: FieldFit, rho: float, density: FloatArray, size: int, rng: np.random.Generator
+) -> FloatArray:
+    """Scores of one replicated board; normal residuals, on the lattice of the scores."""
+    from scipy.special import ndtr, ndtri
+
+    kernel = fit.kernel
+    board = kernel.board
+    reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
+    cdf = np.cumsum(density * reach)
+    psi = kernel.psi[np.minimum(np.searchsorted(cdf, rng.random(size) * cdf[-1]), cdf.size - 1)]
+    accuracy = board.metric == "accuracy"
+    error = np.sqrt(psi * (1 - psi) / board.n_test) if accuracy else standard_error(board)
+    error = error * np.sqrt(1 - rho**2)
+    unit = board.n_test if accuracy else 1.0
+    low = ndtr((kernel.values[0] / unit - psi) / error) if kernel.is_cut else np.zeros(size)
+    scores = psi + error * ndtri(np.clip(low + rng.random(size) * (1 - low), 1e-12, 1 - 1e-12))
+    return np.clip(np.round(scores * unit) / unit, 0, 1) if accuracy else np.asarray(scores)
+
+
+def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
+    ordered = np.sort(scores)[::-1]
+    gaps = [k for k in _GAPS if k < ordered.size]
+    names = (*(f"quantile {q:g}" for q in LEVELS), *(f"best minus next {k}" for k in gaps))
+    values = [*np.quantile(ordered, LEVELS), *(ordered[0] - ordered[k] for k in gaps)]
+    return names, np.array(values)
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """One family of P(psi) beside the others.
+
+    Attributes
+    ----------
+    family : str
+    probability : float
+        Posterior probability, averaged over rho: its weight in the result.
+    log_evidence : float
+        Logarithm of the evidence, averaged over rho.
+    elpd_loo : float
+        Expected log predictive density of one left-out entry, summed over entries.
+    elpd_loo_se : float
+        Its standard error over entries.
+    least_effective : float
+        Smallest effective number of points behind a left-out entry; below about 20 the number
+        is not to be trusted.
+    """
+
+    family: str
+    probability: float
+    log_evidence: float
+    elpd_loo: float
+    elpd_loo_se: float
+    least_effective: float
+
+
+def compare_families(fit: FieldFit) -> list[FamilyRow]:
+    r"""Evidence and leave-one-out predictive density of every family.
+
+    .. math:: p(x_j \mid x_{-j}) = \left[\sum_s w_s / p(x_j \mid \phi_s)\right]^{-1}
+
+    with the weights ``w_s`` of the points given all scores, at the middle rho; each entry's
+    density is conditional on its place in the modelled part.
+
+    Returns
+    -------
+    list of FamilyRow
+        Largest elpd first.
+    """
+    r = fit.rho.size // 2
+    rows = []
+    for f, family in enumerate(fit.families):
+        log_density = fit.entry_log_likelihood(f, r)
+        weights = fit.points[f].weights[:, r, None] / np.exp(np.maximum(log_density, -600))
+        loo = -np.log(np.maximum(weights.sum(axis=0), _TINY))
+        effective = weights.sum(axis=0) ** 2 / np.maximum((weights**2).sum(axis=0), _TINY)
+        mean = fit.copies @ loo / fit.copies.sum()
+        rows.append(
+            FamilyRow(
+                family,
+                float(fit.family_weights[f].mean()),
+                float(np.mean(fit.log_evidence[f])),
+                float(fit.copies @ loo),
+                float(np.sqrt(fit.copies @ (loo - mean) ** 2)),
+                float(effective.min()),
+            )
+        )
+    return sorted(rows, key=lambda row: -row.elpd_loo)

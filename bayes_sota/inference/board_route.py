@@ -1,0 +1,201 @@
+"""Posterior of a whole leaderboard as a DataTree in the one schema."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.errors import InputError
+from bayes_sota.exact.board_checks import BoardCheck, check_board, compare_families
+from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.inference.provenance import describe_provenance, resolve_seed
+from bayes_sota.priors import BoardPriors
+from bayes_sota.skill_distributions import FloatArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["build_board_tree", "sample_board"]
+
+_POSTERIOR = ("theta_sota", "expected_sota", "winner_skill", "rho", "shift", "n_above_sota")
+_NEW_SCORES = ("winner_new_score", "best_new_score")
+
+
+def sample_board(
+    board: Leaderboard,
+    priors: BoardPriors,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    new_n_test: int | None = None,
+    tries_per_entry: float = 1.0,
+    learn_rho: bool = False,
+    model_name: str | None = None,
+    model_hash: str | None = None,
+) -> "xr.DataTree":
+    """Exact posterior of a leaderboard with all its scores.
+
+    Parameters
+    ----------
+    board : Leaderboard
+    priors : BoardPriors
+    draws, chains : int
+        Draws per chain, and chains; all draws are independent given the importance sample.
+    random_seed : int, SeedSequence, Generator or None
+    new_n_test, tries_per_entry, learn_rho
+        As in ``bayes_sota.exact.leaderboard_posterior``.
+    model_name, model_hash : str, optional
+        Recorded as attributes.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior``, ``prior`` (rho and shift), ``posterior_predictive`` (new scores and
+        replicated statistics of the board), ``sample_stats`` (weights of the families),
+        ``observed_data``, ``constant_data``.
+    """
+    if draws < 1 or chains < 1:
+        raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
+    rng, seed = resolve_seed(random_seed)
+    result = leaderboard_posterior(
+        board,
+        priors,
+        draws=draws * chains,
+        random_seed=rng,
+        new_n_test=new_n_test,
+        tries_per_entry=tries_per_entry,
+        learn_rho=learn_rho,
+    )
+    shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
+    attributes: dict[str, Any] = {
+        **describe_provenance(
+            (board,), priors, method="exact", seed=seed, model_name=model_name,
+            model_hash=model_hash,
+        ),
+        "draws_are_independent": 1,
+        "effective_points": result.fit.effective_size,
+        "diagnostics_reasons": "; ".join(result.reasons),
+        "notes": "; ".join(result.notes),
+        "new_n_test": int(new_n_test or 0),
+        "tries_per_entry": float(tries_per_entry),
+        "rho_learnt": int(learn_rho),
+    }  # fmt: skip
+    return build_board_tree(shaped, result, check_board(result.fit, rng), attributes, rng)
+
+
+def build_board_tree(
+    draws: Mapping[str, FloatArray],
+    result: LeaderboardPosterior,
+    check: BoardCheck,
+    attributes: Mapping[str, Any],
+    rng: np.random.Generator,
+    sample_stats: Mapping[str, FloatArray] | None = None,
+) -> "xr.DataTree":
+    """DataTree of one board from draws of shape (chain, draw).
+
+    Parameters
+    ----------
+    draws : mapping of str to ndarray, shape (chain, draw)
+    result : LeaderboardPosterior
+        The exact fit, for the comparison of families and for what was observed.
+    check : BoardCheck
+    attributes : mapping
+    rng : Generator
+        For draws from the prior of rho and shift.
+    sample_stats : mapping, optional
+        Statistics of a sampler, shape (chain, draw).
+
+    Returns
+    -------
+    xarray.DataTree
+    """
+    import xarray as xr
+
+    board, shape = result.board, draws["theta_sota"].shape
+    certain = isinstance(board.tries, int)
+    names = _POSTERIOR if certain else (*_POSTERIOR, "n_classifiers")
+    prior = {
+        "rho": result.fit.priors.correlation.quantile(rng.random(shape)),
+        "shift": rng.standard_normal(shape),
+    }
+    groups = {
+        "posterior": _drawn({name: draws[name] for name in names}),
+        "prior": _drawn(prior),
+        "posterior_predictive": _drawn({name: draws[name] for name in _NEW_SCORES}),
+        "posterior_predictive/board": xr.Dataset(
+            {"replicated": (("replicate", "statistic"), check.replicated)},
+            {"statistic": list(check.names)},
+        ),
+        "sample_stats": _drawn(sample_stats or {}),
+        "sample_stats/families": _family_dataset(result),
+        "observed_data": _observed(board, check),
+        "constant_data": _constants(board, result),
+    }
+    tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
+    tree.attrs.update(attributes)
+    tree["posterior"].attrs.update(attributes)
+    return tree
+
+
+def _drawn(values: Mapping[str, FloatArray]) -> "xr.Dataset":
+    import xarray as xr
+
+    if not values:
+        return xr.Dataset()
+    chains, draws = next(iter(values.values())).shape
+    return xr.Dataset(
+        {name: (("chain", "draw"), np.asarray(v, dtype=np.float64)) for name, v in values.items()},
+        {"chain": np.arange(chains), "draw": np.arange(draws)},
+    )
+
+
+def _family_dataset(result: LeaderboardPosterior) -> "xr.Dataset":
+    import xarray as xr
+
+    rows = compare_families(result.fit)
+    fields = ("probability", "log_evidence", "elpd_loo", "elpd_loo_se", "least_effective")
+    table = {name: ("family", [getattr(row, name) for row in rows]) for name in fields}
+    return xr.Dataset(table, {"family": [row.family for row in rows]})
+
+
+def _observed(board: Leaderboard, check: BoardCheck) -> "xr.Dataset":
+    import xarray as xr
+
+    return xr.Dataset(
+        {
+            "observed_maximum": ((), board.maximum),
+            "score": (("classifier",), board.scores),
+            "statistic_observed": (("statistic",), check.observed),
+            "statistic_p_value": (("statistic",), check.p_values),
+        },
+        {"classifier": list(board.names), "statistic": list(check.names)},
+    )
+
+
+def _constants(board: Leaderboard, result: LeaderboardPosterior) -> "xr.Dataset":
+    import xarray as xr
+
+    facts = {
+        "n_test": float(board.n_test or 0),
+        "typical_tries": board.typical_tries,
+        "standard_error": float(board.standard_error or 0),
+    }
+    content: dict[str, Any] = {name: ((), value) for name, value in facts.items()}
+    content["modelled"] = (("classifier",), result.fit.kernel.modelled)
+    return xr.Dataset(content, {"classifier": list(board.names)})
+
+
+def sample_responses(
+    responses: "Responses",
+    priors: BoardPriors,
+    **settings: Any,
+) -> "xr.DataTree":
+    """Placeholder until the posterior from responses is there."""
+    raise NotImplementedError
+
+
+def sample_board_nuts(board: Leaderboard, priors: BoardPriors, **settings: Any) -> "xr.DataTree":
+    """Placeholder until the NUTS route is there."""
+    raise NotImplementedError
