@@ -51,6 +51,16 @@ VARIABLES: Final = {
     "win_probability": "probability that one player beats another",
     "p_best": "probability of being the best",
     "rank": "rank among the classifiers or players",
+    "score_shift": "common difference of public and private scores",
+    "residual_sd": "standard deviation of what two boards of one team do not share",
+    "public_se": "standard error of a public score",
+    "private_se": "standard error of a private score",
+    "outliers": "share of teams with residuals of another size",
+    "expected_private": "expected private score of a team",
+    "best": "index of the best team",
+    "public_score": "public score of a team",
+    "private_score": "private score of a team",
+    "private_from_public": "private score predicted from the public one alone",
 }
 
 ESTIMANDS: Final = (

@@ -11,6 +11,7 @@ from typing import Any
 import arviz as az
 
 import bayes_sota as bs
+from bayes_sota.data.examples import load_responses_example
 from bayes_sota.plots.save import save_figure
 
 RESOLUTION = 110
@@ -47,6 +48,29 @@ def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
     return figure
 
 
+def rho_and_shift(tree: Any) -> Any:
+    """What one board cannot tell: prior and posterior are the same, by construction."""
+    return az.plot_prior_posterior(
+        tree,
+        var_names=["rho", "shift"],
+        backend="matplotlib",
+        figure_kwargs={"figsize": (7.4, 2.6), "layout": "constrained"},
+    )
+
+
+def board_figures() -> Iterator[tuple[str, Figure]]:
+    """The digits benchmark, all 250 test items, read as a leaderboard."""
+    board = load_responses_example("digits").test.leaderboard()
+    tree = bs.estimate_sota(board, random_seed=0)
+    rows = bs.sota_sensitivity(board, random_seed=0)
+    yield "board_posterior", lambda: bs.plot_sota(tree, backend="matplotlib")
+    yield (
+        "board_sensitivity",
+        lambda: bs.plot_sensitivity(rows, observed_maximum=board.maximum, backend="matplotlib"),
+    )
+    yield "board_rho_and_shift", lambda: rho_and_shift(tree)
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk").leaderboard()
@@ -60,6 +84,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
         lambda: bs.plot_sensitivity(rows, observed_maximum=board.maximum, backend="matplotlib"),
     )
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
+    yield from board_figures()
 
 
 def main(directory: Path) -> None:

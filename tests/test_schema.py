@@ -54,6 +54,16 @@ def test_variables() -> None:
         "win_probability",
         "p_best",
         "rank",
+        "score_shift",
+        "residual_sd",
+        "public_se",
+        "private_se",
+        "outliers",
+        "expected_private",
+        "best",
+        "public_score",
+        "private_score",
+        "private_from_public",
     ]
     assert all(schema.VARIABLES.values())
 

@@ -140,8 +140,8 @@ def sample_leaderboard_nuts(
     rng, seed = resolve_seed(random_seed)
     fit = fit_field(ScoreKernel.of(board), priors, rng)
     settings = {
-        "draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept,
-        "cores": cores, "progressbar": progressbar,
+        "draws": draws, "tune": tune, "chains": chains, "cores": cores, "progressbar": progressbar,
+        "nuts": {"target_accept": target_accept, "adaptation": "low_rank"},
     }  # fmt: skip
     runs = {name: _sample_family(fit, name, settings, rng) for name in _chosen(fit, family)}
     nodes, families = _assign(fit, tuple(runs), (chains, draws), rng)

@@ -30,6 +30,8 @@ _HEADINGS = {
     "n_classifiers": "number of tries",
     "reference_skill": "reference skill theta0",
     "rho": "correlation rho",
+    "rho learnt from the scores": "rho learnt (mean)",
+    "family": "P(theta):",
 }
 
 
@@ -50,7 +52,8 @@ def plot_sensitivity(
     ----------
     rows : pandas.DataFrame
         Columns ``assumption``, ``value``, ``mean``, ``lower``, ``upper``, as of
-        ``sota_sensitivity``. Of the assumption ``n_classifiers`` the value is a factor.
+        ``sota_sensitivity``. Of the assumption ``n_classifiers`` the value is a factor, of
+        ``family`` a name.
     observed_maximum : float, optional
         Drawn as a black line, an observed score.
     prob : float
@@ -143,8 +146,10 @@ def _draw_row(panel: Panel, rows: "pd.DataFrame", index: int, level: float) -> N
 
 
 def _label(rows: "pd.DataFrame", index: int) -> str:
-    name, value = str(rows["assumption"].to_numpy()[index]), _number(rows, index, "value")
+    name, value = str(rows["assumption"].to_numpy()[index]), rows["value"].to_numpy()[index]
     heading = _HEADINGS.get(name, name)
+    if isinstance(value, str):
+        return f"{heading} {value}"
     if np.isnan(value):
         return heading
     return f"{heading} × {value:g}" if name == "n_classifiers" else f"{heading} = {value:.3g}"
