@@ -56,7 +56,8 @@ class ResponseCorrelation:
         Square root of the mean correlation between leaders of different families, each family
         counted once.
     rho_se : float
-        Standard error of rho from the items (delete-a-group jackknife).
+        Standard error of rho from the items: delete-a-group jackknife, and what one more mistake
+        would change.
     loadings : ndarray, shape (m,)
         lambda_j, correlation of each score's error with what the leaders share.
     residual : ndarray, shape (m, m)
@@ -137,14 +138,18 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
     score = _symmetric(phi * overlap)
     leaders = _leaders(responses.scores, score)
     family = _families(score, leaders)
-    rho = _rho(total, overlap, leaders, family)
-    loadings = _loadings(score, leaders, family)
     rests = [total - group for group in counts]
-    variance = _jackknife(np.array([_phi(rest) * overlap for rest in rests]))
-    residual = _shrunk_residual(score, loadings, variance, total[1], leaders, family)
-    loadings = np.minimum(loadings * rho / _level(loadings, leaders, family), _LARGEST_LOADING)
-    se = np.sqrt(_jackknife(np.array([_rho(rest, overlap, leaders, family) for rest in rests])))
-    return ResponseCorrelation(phi, overlap, leaders, rho, float(se), loadings, residual, family)
+    others = [_phi(rest) * overlap for rest in rests]
+    loadings = _loadings(score, leaders, family)
+    residual = _shrunk_residual(
+        score, loadings, _jackknife(np.array(others)), total[1], leaders, family
+    )
+    rho = _rho(total, overlap, leaders, family)
+    variance = _jackknife(np.array([_rho(rest, overlap, leaders, family) for rest in rests]))
+    se = float(np.sqrt(variance + _one_more_mistake(responses, leaders, rho)))
+    spread = _jackknife(np.array([_loadings(_symmetric(c), leaders, family) for c in others]))
+    loadings = _shrunk_loadings(loadings, spread, leaders, family, rho)
+    return ResponseCorrelation(phi, overlap, leaders, rho, se, loadings, residual, family)
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,9 +324,31 @@ def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatAr
     return np.asarray(np.clip(mean / np.sqrt(max(common, 1e-4)), 0.0, _LARGEST_LOADING))
 
 
-def _level(loadings: FloatArray, leaders: IntArray, family: IntArray) -> float:
-    """Loading of the typical leader."""
-    return float(max(np.average(loadings[leaders], weights=_leader_weights(leaders, family)), 1e-2))
+def _shrunk_loadings(
+    loadings: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray, rho: float
+) -> FloatArray:
+    """Loadings whose mean over leaders is rho; leaders' drawn together by their uncertainty."""
+    weights = _leader_weights(leaders, family)
+    level = float(np.average(loadings[leaders], weights=weights))
+    loadings = loadings * rho / max(level, 1e-2)
+    apart = loadings[leaders] - rho
+    true = max(0.0, float(np.average(apart**2 - variance[leaders], weights=weights)))
+    share = true / (true + np.maximum(variance[leaders], 1e-6))
+    loadings[leaders] = rho + share * apart
+    return np.asarray(np.clip(loadings, 0.0, _LARGEST_LOADING))
+
+
+def _one_more_mistake(responses: Responses, leaders: IntArray, rho: float) -> float:
+    """Variance of rho from what one more mistake would change.
+
+    With k mistakes each, one more that all leaders share moves the mean correlation c by
+    ``(1 - c) / (k + 1)``, one more of each alone by ``c / (k + 1)``; no resampling of the items
+    at hand shows the hard item that they happen not to hold.
+    """
+    wrong = (responses.totals - responses.counts)[leaders]
+    rarer = float(np.median(np.minimum(wrong, responses.counts[leaders])))
+    jump = np.hypot(1 - rho**2, rho**2) / (rarer + 1)
+    return float((jump / (2 * max(rho, 0.1))) ** 2)
 
 
 def _jackknife(left_out: FloatArray) -> FloatArray:

@@ -1,23 +1,29 @@
 r"""Posterior of the true state of the art from the answers of several classifiers to every item.
 
-The model of ``leaderboard_posterior``, with the dependence taken from the items. On the angle
-:math:`a = 2\sqrt{n_j}\arcsin\sqrt{\cdot}`, where a score has unit variance whatever the skill,
+The model of ``leaderboard_posterior``, with the dependence taken from the items:
 
-.. math:: a(\hat\theta_j) = a(\psi_j) + e_j, \quad e \sim N(0, R), \quad \psi_j \sim P(\psi \mid
-          \phi), \quad \theta_j = \psi_j - \lambda_j\, sd_j\, z, \quad z \sim N(0, 1)
+.. math:: \psi_j \sim P(\psi \mid \phi), \quad x_j \mid \psi_j \sim \text{variance }
+          (1-\lambda_j^2)\, sd_j^2, \quad \theta_j = \psi_j - \lambda_j\, sd_j\, z, \quad
+          z \sim N(0, 1)
 
-``lambda`` and ``R`` are those of ``response_correlation``. What all leaders share, ``z``, keeps
-its prior: no number of classifiers can tell whether the items were easy, so an interval keeps the
-width rho times that of a single score. Everything else is in ``R``, families and all, and is
-averaged out together with P(psi). Differences between classifiers have the variance of the paired
-comparison, because ``lambda lambda' + R`` is the correlation of the answers.
+``lambda_j`` is learnt (``response_correlation``), the shift ``z`` is not: no number of classifiers
+can tell whether the items were easy, so an interval keeps rho times the width of a single score's.
+What is left of the errors has the correlation matrix R, families of near-clones and all.
+
+Classifiers are taken to be as alike in skill as they are in what is left of their mistakes: two
+that never disagree have one skill. With normal skills and errors of covariances in proportion to R
+the posterior is normal, shrinks every classifier as if it were alone, and has the correlation R;
+so it is drawn for every P(psi): R between the classifiers, each with its own posterior. Where P(psi)
+says nothing, differences have the law of the paired comparison, because ``lambda lambda' + R`` is
+the correlation of the answers. Skills taken for independent instead leave the best of many
+near-clones unshrunk, and too good.
 
 ``tests/exact/test_responses_posterior.py`` compares with quadrature over two classifiers, with the
 exact paired comparison, and with the truth of real response matrices; docs/responses.md has what
 was measured.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -35,17 +41,14 @@ from bayes_sota.exact.response_correlation import (
 )
 from bayes_sota.exact.score_kernel import ScoreKernel, remove_shift
 from bayes_sota.priors import BoardPriors
-from bayes_sota.skill_distributions import FloatArray
+from bayes_sota.skill_distributions import FloatArray, expit
 
 __all__ = ["ResponsesPosterior", "responses_posterior"]
 
 _REPEATS = 4  # draws per set of parameters
-_BLOCK = 128  # sets of parameters at a time
-_STEPS = 8  # of elliptical slice sampling, from a normal approximation
+_BLOCK = 48  # sets of parameters at a time
 _JOINT = 200  # classifiers drawn together; the others are too far below to be the best
 _LEAST_EFFECTIVE, _LEAST_MISTAKES = 100.0, 5
-_EDGE = 1e-5  # angles this close to 0 or 90 degrees are outside every grid
-_OUTSIDE = -600.0
 _TINY = 1e-300
 
 
@@ -155,10 +158,10 @@ def responses_posterior(
 
 @dataclass(frozen=True, eq=False)
 class _ResponseKernel(ScoreKernel):
-    """One score per classifier, each with its own size and loading, normal on the angle."""
+    """One score per classifier, each with its own number of answers and loading."""
 
     entries: NDArray[np.int64]
-    angle: FloatArray
+    right: FloatArray
     size: FloatArray
     relative: FloatArray
 
@@ -167,7 +170,7 @@ class _ResponseKernel(ScoreKernel):
         cls, responses: Responses, found: ResponseCorrelation, effect: float
     ) -> "_ResponseKernel":
         """Kernel of the modelled classifiers, worst first."""
-        n = round(float(np.median(responses.totals)) / effect)
+        n = max(2, round(float(np.median(responses.totals)) / effect))
         board = Leaderboard(
             np.round(responses.scores * n) / n, n_test=n, rounding="exact", percent=False
         )
@@ -175,12 +178,11 @@ class _ResponseKernel(ScoreKernel):
         order = np.argsort(responses.scores, kind="stable")
         entries = order[base.modelled[order]][-_JOINT:]
         modelled = np.isin(np.arange(order.size), entries)
-        totals, counts = responses.totals[entries], responses.counts[entries]
-        angle = np.arcsin(np.sqrt((counts + 0.375) / (totals + 0.75)))
+        size = responses.totals[entries] / effect
         return cls(
-            board, modelled, responses.scores[entries], found.weights[entries],
+            board, modelled, responses.scores[entries] * n, found.weights[entries],
             np.arange(entries.size), base.y, base.centre, base.scale,
-            entries, angle, totals / effect, found.loadings[entries] / found.rho,
+            entries, responses.scores[entries] * size, size, found.loadings[entries] / found.rho,
         )  # fmt: skip
 
     def own_variance(self, rho: float) -> FloatArray:
@@ -188,38 +190,23 @@ class _ResponseKernel(ScoreKernel):
         return np.asarray(1 - np.clip(self.relative * rho, 0, 0.99) ** 2)
 
     def log_kernel(self, rho: float) -> FloatArray:
-        """Log density of each score at the grid, shape (U, G); constants left out."""
-        root = 2 * np.sqrt(self.size)[:, None]
-        z = root * (self.angle[:, None] - _angle(self.y))
-        return np.asarray(-0.5 * z**2 / self.own_variance(rho)[:, None])
+        """Log probability of each score at the grid, at most 0, shape (U, G)."""
+        log_right, log_wrong = -np.logaddexp(0, -self.y), -np.logaddexp(0, self.y)
+        fit = self.right[:, None] * log_right + (self.size - self.right)[:, None] * log_wrong
+        return np.asarray((fit - fit.max(axis=1, keepdims=True)) / self.own_variance(rho)[:, None])
 
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
-        """Probability of a score in the modelled part, shape (G,)."""
-        from scipy.special import ndtr
-
-        cut = self.angle[0] if level is None else float(np.arcsin(np.sqrt(level)))
-        sd = float(np.sqrt(np.mean(self.own_variance(rho)) / np.mean(self.size)) / 2)
-        return np.asarray(ndtr((_angle(self.y) - cut) / sd))
-
-
-def _angle(y: FloatArray) -> FloatArray:
-    """arcsin sqrt of a skill given in log odds."""
-    return np.asarray(np.arctan(np.exp(y / 2)))
+        """Probability of a score in the modelled part, shape (G,), at the typical loading."""
+        return super().reach(float(np.sqrt(1 - np.mean(self.own_variance(rho)))), level)
 
 
 class _Sampler:
-    """Joint draws of all modelled classifiers' skills, given the parameters of P(psi).
-
-    Elliptical slice sampling (Murray, Adams & MacKay 2010): exact for any P(psi). It starts from,
-    and moves along, a normal approximation in which P(psi) is replaced by the moments that it gives
-    each classifier alone, so that few steps forget the start.
-    """
+    """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
 
     def __init__(self, kernel: _ResponseKernel, fit: FieldFit, found: ResponseCorrelation) -> None:
         self.kernel, self.fit, self.found = kernel, fit, found
         pairs = np.ix_(kernel.entries, kernel.entries)
-        self.residual, self.weights = found.residual[pairs], found.weights[kernel.entries]
-        self.root = 2 * np.sqrt(kernel.size)
+        self.factor = np.linalg.cholesky(found.residual[pairs])
         self.alone = np.flatnonzero(~kernel.modelled)
 
     def draw(
@@ -229,12 +216,13 @@ class _Sampler:
         sets = -(-draws // _REPEATS)
         psi, rho, expected = [], [], []
         for r, f, points in self.fit.choose(sets, rng):
-            node = _Node(self, float(self.fit.rho[r]))
+            rho_node = float(self.fit.rho[r])
+            table = np.exp(self.kernel.log_kernel(rho_node))
             cell = np.array([r, r + 1]) / self.fit.rho.size
             for start in range(0, len(points), _BLOCK):
                 density = self.fit.density(self.fit.families[f], points[start : start + _BLOCK])
-                psi.append(node.draw(density, rng))
-                expected.append(np.repeat(self._expected_best(density, node.rho), _REPEATS))
+                psi.append(self._draw_conditional(density, table, rng))
+                expected.append(np.repeat(self._expected_best(density, rho_node), _REPEATS))
                 uniform = rng.uniform(cell[0], cell[1], len(psi[-1]))
                 rho.append(self.fit.priors.correlation.quantile(uniform))
         order = rng.permutation(sets * _REPEATS)[:draws]
@@ -243,6 +231,19 @@ class _Sampler:
         best = self._without_shift(np.concatenate(expected)[order], rhos * shift)
         values = {"rho": rhos, "shift": shift, "expected_sota": best}
         return values, self._all_skills(skills, rhos, shift, rng)
+
+    def _draw_conditional(
+        self, density: FloatArray, table: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Board-conditional skills, ``_REPEATS`` per row of densities, (sets * repeats, U)."""
+        from scipy.special import ndtr
+
+        (sets, nodes), classifiers = density.shape, len(table)
+        normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
+        level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)
+        cdf = np.cumsum(density[:, None, :] * table, axis=2).reshape(-1, nodes)
+        y = _invert(cdf, level, self.kernel.y).reshape(sets, classifiers, _REPEATS)
+        return np.asarray(expit(y.transpose(0, 2, 1).reshape(-1, classifiers)))
 
     def _all_skills(
         self, psi: FloatArray, rho: FloatArray, shift: FloatArray, rng: np.random.Generator
@@ -293,113 +294,24 @@ class _Sampler:
         loadings = self.found.loadings[self.kernel.entries]
         own = np.sqrt(1 - loadings**2)
         error = rng.standard_normal(skill[:, self.kernel.entries].shape)
-        error = own * (error @ np.linalg.cholesky(self.residual).T)
+        error = own * (error @ self.factor.T)
         error += loadings * rng.standard_normal((len(skill), 1))
         angle = np.arcsin(np.sqrt(skill[:, self.kernel.entries])) + error / (2 * np.sqrt(effective))
         new = np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
         return np.asarray(np.round(new.max(axis=1) * size) / size)
 
 
-class _Node:
-    """Draws at one value of rho. Coordinates: angle minus observed angle, in standard errors."""
-
-    def __init__(self, sampler: _Sampler, rho: float) -> None:
-        self.sampler, self.rho, self.kernel = sampler, rho, sampler.kernel
-        self.own = self.kernel.own_variance(rho)
-        spread = np.sqrt(self.own)
-        self.precision = np.linalg.inv(sampler.residual * np.outer(spread, spread))
-        log_kernel = self.kernel.log_kernel(rho)
-        self.table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
-        self.grid = sampler.root[:, None] * (_angle(self.kernel.y) - self.kernel.angle[:, None])
-
-    def draw(self, density: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Board-conditional skills, ``_REPEATS`` per row of densities, (sets * repeats, U)."""
-        pull, push = self._sites(density)
-        precision = self.precision + pull[:, :, None] * np.eye(pull.shape[1])
-        covariance = np.linalg.inv(precision)
-        mean = np.einsum("sij,sj->si", covariance, push)
-        factor = np.linalg.cholesky((covariance + covariance.transpose(0, 2, 1)) / 2)
-        per_angle = np.log(np.maximum(density, _TINY)) - np.log(np.sin(2 * _angle(self.kernel.y)))
-        target = _Target(self, per_angle, pull, push)
-        shape = (len(density), _REPEATS, mean.shape[1])
-
-        def moves() -> FloatArray:
-            normal = rng.standard_normal(shape)
-            return np.asarray(normal @ factor.transpose(0, 2, 1)).reshape(-1, shape[2])
-
-        centre = np.repeat(mean, _REPEATS, axis=0)
-        state = _elliptical_slices(moves(), centre, target, moves, rng)
-        return np.asarray(np.sin(target.angle(centre + state)) ** 2)
-
-    def _sites(self, density: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What P(psi) adds to each classifier's precision, and precision times mean, (sets, U)."""
-        mass = np.maximum(density @ self.table.T, _TINY)
-        mean = density @ (self.table * self.grid).T / mass
-        square = density @ (self.table * self.grid**2).T / mass
-        variance = np.maximum(square - mean**2, 1e-3 * self.own)
-        weights = self.sampler.weights
-        return weights * np.maximum(1 / variance - 1 / self.own, 0), weights * mean / variance
-
-
-class _Target:
-    """Log density of P(psi) over its normal approximation; relatives count as few."""
-
-    def __init__(
-        self, node: _Node, log_density: FloatArray, pull: FloatArray, push: FloatArray
-    ) -> None:
-        self.node, self.log_density = node, log_density.ravel()
-        self.nodes, self.set = log_density.shape[1], np.repeat(np.arange(len(pull)), _REPEATS)
-        self.pull, self.push = pull, push
-
-    def angle(self, b: FloatArray) -> FloatArray:
-        """Angle of each classifier, inside (0, pi / 2)."""
-        angle = self.node.kernel.angle + b / self.node.sampler.root
-        return np.asarray(np.clip(angle, _EDGE, np.pi / 2 - _EDGE))
-
-    def __call__(self, b: FloatArray, chains: NDArray[np.int64]) -> FloatArray:
-        """Log ratio at points of some chains, shape (len(chains),)."""
-        kernel, chosen = self.node.kernel, self.set[chains]
-        angle = self.angle(b)
-        place = (2 * np.log(np.tan(angle)) - kernel.y[0]) / kernel.step
-        inside = (place >= 0) & (place < self.nodes - 1)
-        low = np.clip(place, 0, self.nodes - 1.001).astype(np.int64)
-        share = np.clip(place - low, 0, 1)
-        flat = low + chosen[:, None] * self.nodes
-        value = self.log_density[flat] * (1 - share) + self.log_density[flat + 1] * share
-        value = np.where(inside, value, _OUTSIDE)
-        normal = b * (self.push[chosen] - 0.5 * self.pull[chosen] * b)
-        return np.asarray(value @ self.node.sampler.weights - normal.sum(axis=1))
-
-
-def _elliptical_slices(
-    state: FloatArray,
-    centre: FloatArray,
-    target: _Target,
-    moves: Callable[[], FloatArray],
-    rng: np.random.Generator,
-) -> FloatArray:
-    """``_STEPS`` updates of every chain; ``state`` is relative to ``centre``."""
-    everyone = np.arange(len(state))
-    value = target(centre + state, everyone)
-    for _ in range(_STEPS):
-        move = moves()
-        level = value + np.log(rng.random(len(state)))
-        turn = rng.uniform(0, 2 * np.pi, len(state))
-        low, high = turn - 2 * np.pi, turn.copy()
-        active, new = everyone, state.copy()
-        while active.size:
-            angle = turn[active, None]
-            trial = state[active] * np.cos(angle) + move[active] * np.sin(angle)
-            found = target(centre[active] + trial, active)
-            good = found > level[active]
-            new[active[good]], value[active[good]] = trial[good], found[good]
-            active = active[~good]
-            below = turn[active] < 0
-            low[active] = np.where(below, turn[active], low[active])
-            high[active] = np.where(below, high[active], turn[active])
-            turn[active] = rng.uniform(low[active], high[active])
-        state = new
-    return state
+def _invert(cdf: FloatArray, level: FloatArray, y: FloatArray) -> FloatArray:
+    """Where each row of cdfs, (N, G), reaches its levels, (N, k); linear within a cell."""
+    rows, nodes = cdf.shape
+    cdf = cdf / np.maximum(cdf[:, -1:], _TINY)
+    offset = 2.0 * np.arange(rows)[:, None]
+    flat = np.searchsorted((cdf + offset).ravel(), (level + offset).ravel()).reshape(level.shape)
+    index = np.clip(flat - nodes * np.arange(rows)[:, None], 0, nodes - 1)
+    upper = np.take_along_axis(cdf, index, axis=1)
+    lower = np.where(index > 0, np.take_along_axis(cdf, np.maximum(index - 1, 0), axis=1), 0.0)
+    share = np.clip((level - lower) / np.maximum(upper - lower, _TINY), 0, 1)
+    return np.asarray(y[index] + (share - 0.5) * (y[1] - y[0]))
 
 
 def _summaries(

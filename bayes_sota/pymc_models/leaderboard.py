@@ -19,7 +19,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.apparent_skills import FAMILIES, FieldScale, SkillFamily
 from bayes_sota.exact.field_fit import FieldFit, fit_field
-from bayes_sota.exact.score_kernel import ScoreKernel
+from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
 from bayes_sota.priors import BetaCorrelation, BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
@@ -204,21 +204,34 @@ def _observe(log_p: Any, copies: FloatArray, dims: tuple[str, ...]) -> None:
 
 
 def _reach_at(kernel: ScoreKernel, rho: Any) -> Any:
-    """``ScoreKernel.reach`` at a variable rho."""
-    from scipy.special import ndtri
-
+    """``ScoreKernel.reach`` at a variable rho, interpolated in ``sqrt(1 - rho^2)``."""
     least = float(np.sqrt(1 - LARGEST_RHO**2))
     angle = (np.arange(_REACH_NODES) + 0.5) * np.pi / _REACH_NODES
     nodes = (least + 1) / 2 - (1 - least) / 2 * np.cos(angle)
-    quantiles = np.stack(
-        [d * ndtri(np.clip(kernel.reach(float(np.sqrt(1 - d**2))), _TINY, 1 - 1e-16)) for d in nodes]
-    )
+    scaled = np.stack([d * _reach_quantile(kernel, d**2) for d in nodes])
     spread = pt.sqrt(1 - rho**2)
     weights = (-1.0) ** np.arange(_REACH_NODES) * np.sin(angle)
     difference = spread - nodes
     ratio = weights / pt.switch(pt.abs(difference) < 1e-12, 1e-12, difference)
     cardinal = ratio / pt.sum(ratio)
-    return pt.exp(_log_ndtr(pt.sum(cardinal[:, None] * quantiles, axis=0) / spread))
+    return pt.exp(_log_ndtr(pt.sum(cardinal[:, None] * scaled, axis=0) / spread))
+
+
+def _reach_quantile(kernel: ScoreKernel, dispersion: float) -> FloatArray:
+    """Standard normal quantile of ``ScoreKernel.reach``, exact in both tails, (G,)."""
+    from scipy.special import betaincc, ndtri
+
+    reach = kernel.reach(float(np.sqrt(1 - dispersion)))
+    cut = kernel.values[0]
+    if kernel.board.metric == "score":
+        return np.asarray((kernel.psi - cut) / standard_error(kernel.board) / np.sqrt(dispersion))
+    above, below = (
+        max((count / dispersion) + 0.5, 0.5)
+        for count in (cut - 0.5, kernel.board.n_test - cut + 0.5)
+    )
+    missed = betaincc(above, below, kernel.psi)
+    upper = -ndtri(np.clip(missed, _TINY, 0.5))
+    return np.asarray(np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5))))
 
 
 def _log_ndtr(x: Any) -> Any:

@@ -12,7 +12,7 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.response_correlation import response_correlation
-from bayes_sota.exact.responses_posterior import _Node, _ResponseKernel, responses_posterior
+from bayes_sota.exact.responses_posterior import _ResponseKernel, _Sampler, responses_posterior
 from bayes_sota.priors import BoardPriors, FixedCorrelation
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))
@@ -52,31 +52,27 @@ def test_number_of_draws_is_checked():
 
 
 def test_sampler_agrees_with_quadrature_over_two_classifiers():
-    """Both skills on a grid, with P(psi) and the correlated normal errors multiplied out."""
-    answers = correlated(np.random.default_rng(1), 300, [0.9, 0.88])
+    """Normal skills, correlated as the errors are, and normal errors, multiplied out on a grid."""
+    answers = correlated(np.random.default_rng(1), 4000, [0.9, 0.895], loading=0.9)
     found = response_correlation(answers)
     posterior = responses_posterior(answers, draws=1, random_seed=0)
     kernel = _ResponseKernel.of_responses(answers, found, 1.0)
-    y, rng = kernel.y, np.random.default_rng(2)
-    density = np.exp(-0.5 * ((y - 2.1) / 0.15) ** 2)[None] + 1e-9  # as narrow as the errors
-    from bayes_sota.exact.responses_posterior import _Sampler
-
-    node = _Node(_Sampler(kernel, posterior.fit, found), found.rho)
-    psi = np.concatenate([node.draw(density, rng) for _ in range(1500)])
-    angle = np.arcsin(np.sqrt(special.expit(y)))
-    error = node.sampler.root[:, None] * (angle - kernel.angle[:, None])
-    a, b = np.meshgrid(error[0], error[1], indexing="ij")
-    p = node.precision
-    quadratic = p[0, 0] * a**2 + 2 * p[0, 1] * a * b + p[1, 1] * b**2
-    mass = np.exp(-0.5 * quadratic) * density.T * density
-    mass /= mass.sum()
-    skills = special.expit(y)
-    exact = np.array([mass.sum(axis=1) @ skills, mass.sum(axis=0) @ skills])
-    best = np.sum(mass * np.maximum(skills[:, None], skills))
-    assert psi.mean(axis=0) == pytest.approx(exact, abs=4 * psi.std() / np.sqrt(len(psi)))
-    assert psi.max(axis=1).mean() == pytest.approx(best, abs=4 * psi.std() / np.sqrt(len(psi)))
-    sd = np.sqrt(mass.sum(axis=1) @ skills**2 - exact[0] ** 2)
-    assert psi[:, 0].std() == pytest.approx(sd, rel=0.03)
+    sampler, y = _Sampler(kernel, posterior.fit, found), kernel.y
+    place, spread, rng = 2.1, 0.04, np.random.default_rng(2)  # as narrow as the errors
+    density = np.exp(-0.5 * ((y - place) / spread) ** 2)[None]
+    table = np.exp(kernel.log_kernel(found.rho))
+    psi = np.concatenate([sampler._draw_conditional(density, table, rng) for _ in range(3000)])
+    score = kernel.right / kernel.size
+    own = kernel.own_variance(found.rho) / (kernel.size * score * (1 - score))  # of log odds
+    correlation = sampler.factor @ sampler.factor.T
+    noise = correlation * np.sqrt(np.outer(own, own))
+    prior = correlation * spread**2
+    gain = prior @ np.linalg.inv(prior + noise)
+    mean = place + gain @ (special.logit(score) - place)
+    covariance = prior - gain @ prior
+    drawn = special.logit(psi)
+    assert drawn.mean(axis=0) == pytest.approx(mean, abs=0.05 * np.sqrt(covariance[0, 0]))
+    assert np.cov(drawn.T) == pytest.approx(covariance, rel=0.06)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,0 +1,155 @@
+"""theta_sota against what a user could do instead, on simulated boards of six shapes.
+
+Two steps, because ``multiple-inference`` (inference on winners; Andrews, Kitagawa & McCloskey) needs
+an older SciPy and an environment of its own::
+
+    uv run python tests/benchmarks/compare_opponents.py boards.json --boards 40
+    python tests/benchmarks/compare_opponents.py boards.json --winners   # in that environment
+    uv run python tests/benchmarks/compare_opponents.py boards.json --table
+
+The opponents: the raw maximum with Wilson's interval; the paper's shrinking (Eq. 9; skills fixed at
+the shrunk scores, rho = 0.6 capped where infeasible; a point estimate, its interval is Wilson's
+around it); and the hybrid estimate and interval for the mean of the winner, told the true
+covariance of the scores.
+"""
+
+import argparse
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+SHAPES = ("normal", "left-skewed", "plateau of equals", "few strong", "clones", "uniform")
+RHOS = (0.0, 0.6, 0.85)
+N_TEST = 1000
+
+
+def simulate(boards: int, sizes: list[int]) -> list[dict]:
+    """Boards with our posterior and the paper's shrinking."""
+    from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+    from bayes_sota.inference.board_calibration import BoardCase, simulate_shape
+
+    rows = []
+    for shape in SHAPES:
+        for m in sizes:
+            for rho in RHOS:
+                for i in range(boards):
+                    case = BoardCase(shape, N_TEST, i, m, rho)
+                    key = [20261121, *shape.encode(), m, round(1000 * rho), i]
+                    board, skills = simulate_shape(case, np.random.default_rng(key))
+                    theta = leaderboard_posterior(board, draws=2000, random_seed=i)
+                    theta = theta.draws["theta_sota"]
+                    rows.append(
+                        {
+                            "shape": shape, "m": m, "rho": rho, "truth": float(skills.max()),
+                            "scores": board.scores.tolist(),
+                            "ours": [float(theta.mean()), *np.quantile(theta, [0.025, 0.975])],
+                            "shrinking": shrunk_maximum(board.scores) if m <= 200 else None,
+                        }
+                    )  # fmt: skip
+        print(shape, len(rows), flush=True)
+    return rows
+
+
+def shrunk_maximum(scores: np.ndarray, chance: float = 0.1) -> float:
+    """Best of the scores shrunk until their expected maximum is the observed one (Eq. 9)."""
+    from scipy.optimize import brentq
+
+    from bayes_sota.exact.maximum import maximum_law
+
+    best = float(scores.max())
+
+    def excess(w: float) -> float:
+        skills = np.clip(w * scores + (1 - w) * chance, 1e-6, 1 - 1e-6)
+        law = maximum_law(n_test=N_TEST, skill=skills, correlation=0.6, cap_correlation=True)
+        return law.mean() - best
+
+    w = 1.0 if excess(1.0) <= 0 else brentq(excess, 0.5, 1.0, xtol=1e-5)
+    return w * best + (1 - w) * chance
+
+
+def add_winners(rows: list[dict]) -> None:
+    """Hybrid inference on the winner, told the true covariance."""
+    from multiple_inference.rank_condition import RankCondition
+
+    for row in rows:
+        if row["m"] > 200:
+            continue
+        scores = np.array(row["scores"])
+        sd = np.sqrt(scores * (1 - scores) / N_TEST)
+        correlation = np.full((scores.size, scores.size), row["rho"] ** 2)
+        np.fill_diagonal(correlation, 1 + 1e-9)
+        jitter = 1e-9 * np.random.default_rng(0).standard_normal(scores.size)
+        model = RankCondition(scores + jitter, correlation * np.outer(sd, sd))
+        winner = model.get_marginal_distribution(int(np.argmax(scores + jitter)), beta=0.005)
+        tail = (0.05 - 0.005) / (1 - 0.005) / 2
+        row["winners"] = [float(winner.ppf(q)) for q in (0.5, tail, 1 - tail)]
+
+
+def wilson(p: float, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Wilson's interval."""
+    q = z * z / n
+    half = z / (1 + q) * math.sqrt(p * (1 - p) / n + q / (4 * n))
+    return (p + q / 2) / (1 + q) - half, (p + q / 2) / (1 + q) + half
+
+
+def table(rows: list[dict]) -> None:
+    """Coverage, rmse and interval score per number of classifiers, shape and route."""
+    print("m | shape | route | boards | coverage | rmse / raw | score / raw | bias")
+    for m in sorted({row["m"] for row in rows}):
+        for shape in (*SHAPES, "all"):
+            cell = [r for r in rows if r["m"] == m and shape in (r["shape"], "all")]
+            if not cell:
+                continue
+            said: dict[str, list] = {"raw": [], "ours": [], "shrinking": [], "winners": []}
+            for row in cell:
+                best = max(row["scores"])
+                said["raw"].append((best, *wilson(best, N_TEST)))
+                said["ours"].append(row["ours"])
+                if row.get("shrinking"):
+                    said["shrinking"].append((row["shrinking"], *wilson(row["shrinking"], N_TEST)))
+                if row.get("winners"):
+                    said["winners"].append(row["winners"])
+            truth = np.array([row["truth"] for row in cell])
+            raw = measures(np.array(said["raw"]), truth)
+            for route, values in said.items():
+                if len(values) == len(cell):
+                    coverage, rmse, score, bias = measures(np.array(values), truth)
+                    print(
+                        f"{m} | {shape} | {route} | {len(cell)} | {coverage:.3f} | "
+                        f"{rmse / raw[1]:.2f} | {score / raw[2]:.2f} | {bias:+.4f}"
+                    )
+
+
+def measures(values: np.ndarray, truth: np.ndarray) -> tuple[float, float, float, float]:
+    """Coverage, root mean squared error, mean interval score and bias."""
+    mean, low, high = values.T
+    miss = np.maximum(low - truth, 0) + np.maximum(truth - high, 0)
+    error = mean - truth
+    score = np.mean(high - low + 40 * miss)
+    return float(np.mean(miss == 0)), float(np.sqrt(np.mean(error**2))), score, error.mean()
+
+
+def main() -> None:
+    """Run one of the steps."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--boards", type=int, default=40)
+    parser.add_argument("--classifiers", type=int, nargs="+", default=[20, 200])
+    parser.add_argument("--winners", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    if options.table:
+        return table(json.loads(options.file.read_text()))
+    if options.winners:
+        rows = json.loads(options.file.read_text())
+        add_winners(rows)
+    else:
+        rows = simulate(options.boards, options.classifiers)
+    options.file.write_text(json.dumps(rows))
+    return None
+
+
+if __name__ == "__main__":
+    main()
