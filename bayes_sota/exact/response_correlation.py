@@ -61,8 +61,8 @@ class ResponseCorrelation:
     loadings : ndarray, shape (m,)
         lambda_j, correlation of each score's error with what the leaders share.
     residual : ndarray, shape (m, m)
-        Correlation of what is left after the common part, shrunk towards none by its own
-        uncertainty, positive definite, diagonal 1.
+        Correlation of what is left after the common part, shrunk by its own uncertainty towards
+        the mean of a family or none, positive definite, diagonal 1.
     family : ndarray of int, shape (m,)
         Family of each classifier; alone in it where it has no near-clone.
     """
@@ -91,10 +91,6 @@ class ResponseCorrelation:
         same = self.family[:, None] == self.family
         return np.asarray(1 / np.sum(np.where(same, np.maximum(self.residual, 0), 0), axis=1))
 
-    def loadings_at(self, rho: float) -> FloatArray:
-        """Loadings when the leaders' is ``rho`` instead of the estimate, shape (m,)."""
-        return np.asarray(np.clip(self.loadings * rho / self.rho, 0.0, _LARGEST_LOADING))
-
 
 def response_correlation(responses: Responses) -> ResponseCorrelation:
     r"""Estimate the correlation structure of the scores of one response matrix.
@@ -107,8 +103,8 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
               {\sqrt{(1-\lambda_j^2)(1-\lambda_k^2)}} \ge \frac12
 
     One half, because from there on relatives share more of what is not common than each has for
-    itself. Each :math:`r_{jk}` is shrunk towards 0 by the share of its jackknife variance in the
-    variance of all.
+    itself. Each :math:`r_{jk}` is shrunk towards the mean of its family, or towards 0 where there is
+    none, by the share of its jackknife variance in the variance over pairs of leaders.
 
     Parameters
     ----------

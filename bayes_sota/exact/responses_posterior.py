@@ -11,16 +11,15 @@ can tell whether the items were easy, so an interval keeps rho times the width o
 What is left of the errors has the correlation matrix R, families of near-clones and all.
 
 Classifiers are taken to be as alike in skill as they are in what is left of their mistakes: two
-that never disagree have one skill. With normal skills and errors of covariances in proportion to R
-the posterior is normal, shrinks every classifier as if it were alone, and has the correlation R;
-so it is drawn for every P(psi): R between the classifiers, each with its own posterior. Where P(psi)
-says nothing, differences have the law of the paired comparison, because ``lambda lambda' + R`` is
-the correlation of the answers. Skills taken for independent instead leave the best of many
-near-clones unshrunk, and too good.
+that never disagree have one skill. With normal skills and errors, both of covariances in proportion
+to R, the posterior is normal, shrinks each classifier as if it were alone, and has the correlation
+R. So it is drawn for every P(psi): the posterior of each classifier alone, and R between them.
+Where P(psi) says nothing, differences have the law of the paired comparison, because
+``lambda lambda' + R`` is the correlation of the answers. Were the skills of relatives taken for
+independent instead, the best of many near-clones would hardly be shrunk, and be too good.
 
-``tests/exact/test_responses_posterior.py`` compares with quadrature over two classifiers, with the
-exact paired comparison, and with the truth of real response matrices; docs/responses.md has what
-was measured.
+``tests/exact/test_responses_posterior.py`` compares with linear algebra, with the exact paired
+comparison, and with the truth of real response matrices; docs/responses.md has what was measured.
 """
 
 from collections.abc import Iterator

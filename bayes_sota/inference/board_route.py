@@ -1,14 +1,17 @@
 """Posterior of a whole leaderboard as a DataTree in the one schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.board_checks import BoardCheck, check_board, compare_families
-from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.exact.field_fit import FieldFit
+from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+from bayes_sota.exact.responses_posterior import responses_posterior
 from bayes_sota.inference.provenance import describe_provenance, resolve_seed
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
@@ -16,7 +19,7 @@ from bayes_sota.skill_distributions import FloatArray
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["build_board_tree", "sample_board"]
+__all__ = ["build_board_tree", "sample_board", "sample_board_nuts", "sample_responses"]
 
 _POSTERIOR = ("theta_sota", "expected_sota", "winner_skill", "rho", "shift", "n_above_sota")
 _NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -82,30 +85,135 @@ def sample_board(
         "tries_per_entry": float(tries_per_entry),
         "rho_learnt": int(learn_rho),
     }  # fmt: skip
-    return build_board_tree(shaped, result, check_board(result.fit, rng), attributes, rng)
+    return build_board_tree(shaped, result.fit, attributes, rng)
+
+
+def sample_board_nuts(
+    board: Leaderboard,
+    priors: BoardPriors,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    tune: int = 1000,
+    target_accept: float = 0.9,
+    cores: int | None = None,
+    progressbar: bool = False,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    new_n_test: int | None = None,
+    tries_per_entry: float = 1.0,
+    learn_rho: bool = False,
+    model_name: str | None = None,
+    model_hash: str | None = None,
+) -> "xr.DataTree":
+    """The same by NUTS (``bayes_sota.inference.leaderboard_nuts``), as a DataTree.
+
+    Raises
+    ------
+    InputError
+        Private variants or a learnt rho: the exact route has them, and
+        ``bayes_sota.pymc_models.leaderboard.build_leaderboard(..., correlation="learnt")``.
+    """
+    from bayes_sota.inference.leaderboard_nuts import sample_leaderboard_nuts
+
+    if tries_per_entry != 1 or learn_rho:
+        raise InputError("tries_per_entry and learn_rho are for the exact route, not for nuts")
+    rng, seed = resolve_seed(random_seed)
+    found = sample_leaderboard_nuts(
+        board,
+        priors,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        target_accept=target_accept,
+        cores=cores,
+        progressbar=progressbar,
+        random_seed=rng,
+        new_n_test=new_n_test,
+    )
+    attributes: dict[str, Any] = {
+        **describe_provenance(
+            (board,), priors, method="nuts", seed=seed, model_name=model_name,
+            model_hash=model_hash,
+        ),
+        "inference_library": "nutpie",
+        "draws_are_independent": 0,
+        "notes": "",
+        "rho_learnt": 0,
+        **{k: v for k, v in found.attributes.items() if k != "random_seed"},
+        "new_n_test": int(new_n_test or 0),
+    }  # fmt: skip
+    return build_board_tree(found.draws, found.posterior.fit, attributes, rng, found.sample_stats)
+
+
+def sample_responses(
+    responses: Responses,
+    priors: BoardPriors,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    new_n_test: int | None = None,
+    model_name: str | None = None,
+    model_hash: str | None = None,
+) -> "xr.DataTree":
+    """Posterior from per-item responses, with every classifier's skill, as a DataTree.
+
+    Parameters and groups are those of ``sample_board``; ``posterior`` also holds ``skill`` with
+    the dimension ``classifier``.
+    """
+    import xarray as xr
+
+    if draws < 1 or chains < 1:
+        raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
+    rng, seed = resolve_seed(random_seed)
+    result = responses_posterior(
+        responses, priors, draws=draws * chains, random_seed=rng, new_n_test=new_n_test
+    )
+    shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
+    attributes: dict[str, Any] = {
+        **describe_provenance(
+            (responses,), priors, method="exact", seed=seed, model_name=model_name,
+            model_hash=model_hash,
+        ),
+        "draws_are_independent": 1,
+        "effective_points": result.fit.effective_size,
+        "diagnostics_reasons": "; ".join(result.reasons),
+        "notes": "; ".join(note.replace("; ", ", ") for note in result.notes),
+        "new_n_test": int(new_n_test or 0),
+        "rho_learnt": 1,
+    }  # fmt: skip
+    tree = build_board_tree(shaped, result.fit, attributes, rng, names=responses.names)
+    skill = result.skill.reshape(chains, draws, -1)
+    named = xr.Dataset(
+        {"skill": (("chain", "draw", "classifier"), skill)}, {"classifier": list(responses.names)}
+    )
+    tree["posterior"] = xr.DataTree(tree["posterior"].to_dataset().merge(named))
+    tree["posterior"].attrs.update(attributes)
+    return tree
 
 
 def build_board_tree(
     draws: Mapping[str, FloatArray],
-    result: LeaderboardPosterior,
-    check: BoardCheck,
+    fit: FieldFit,
     attributes: Mapping[str, Any],
     rng: np.random.Generator,
     sample_stats: Mapping[str, FloatArray] | None = None,
+    names: Sequence[str] | None = None,
 ) -> "xr.DataTree":
     """DataTree of one board from draws of shape (chain, draw).
 
     Parameters
     ----------
     draws : mapping of str to ndarray, shape (chain, draw)
-    result : LeaderboardPosterior
-        The exact fit, for the comparison of families and for what was observed.
-    check : BoardCheck
+    fit : FieldFit
+        The exact fit: comparison of families, replicated boards, what was observed.
     attributes : mapping
     rng : Generator
-        For draws from the prior of rho and shift.
+        For draws from the prior of rho and shift, and for replicated boards.
     sample_stats : mapping, optional
         Statistics of a sampler, shape (chain, draw).
+    names : sequence of str, optional
+        Names of the classifiers; default those of the board.
 
     Returns
     -------
@@ -113,15 +221,17 @@ def build_board_tree(
     """
     import xarray as xr
 
-    board, shape = result.board, draws["theta_sota"].shape
+    board, shape = fit.kernel.board, draws["theta_sota"].shape
+    check = check_board(fit, rng)
     certain = isinstance(board.tries, int)
-    names = _POSTERIOR if certain else (*_POSTERIOR, "n_classifiers")
+    variables = _POSTERIOR if certain else (*_POSTERIOR, "n_classifiers")
+    classifiers = list(board.names if names is None else names)
     prior = {
-        "rho": result.fit.priors.correlation.quantile(rng.random(shape)),
+        "rho": fit.priors.correlation.quantile(rng.random(shape)),
         "shift": rng.standard_normal(shape),
     }
     groups = {
-        "posterior": _drawn({name: draws[name] for name in names}),
+        "posterior": _drawn({name: draws[name] for name in variables}),
         "prior": _drawn(prior),
         "posterior_predictive": _drawn({name: draws[name] for name in _NEW_SCORES}),
         "posterior_predictive/board": xr.Dataset(
@@ -129,9 +239,9 @@ def build_board_tree(
             {"statistic": list(check.names)},
         ),
         "sample_stats": _drawn(sample_stats or {}),
-        "sample_stats/families": _family_dataset(result),
-        "observed_data": _observed(board, check),
-        "constant_data": _constants(board, result),
+        "sample_stats/families": _family_dataset(fit),
+        "observed_data": _observed(board, check, classifiers),
+        "constant_data": _constants(fit, classifiers),
     }
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
     tree.attrs.update(attributes)
@@ -151,16 +261,16 @@ def _drawn(values: Mapping[str, FloatArray]) -> "xr.Dataset":
     )
 
 
-def _family_dataset(result: LeaderboardPosterior) -> "xr.Dataset":
+def _family_dataset(fit: FieldFit) -> "xr.Dataset":
     import xarray as xr
 
-    rows = compare_families(result.fit)
+    rows = compare_families(fit)
     fields = ("probability", "log_evidence", "elpd_loo", "elpd_loo_se", "least_effective")
     table = {name: ("family", [getattr(row, name) for row in rows]) for name in fields}
     return xr.Dataset(table, {"family": [row.family for row in rows]})
 
 
-def _observed(board: Leaderboard, check: BoardCheck) -> "xr.Dataset":
+def _observed(board: Leaderboard, check: BoardCheck, names: list[str]) -> "xr.Dataset":
     import xarray as xr
 
     return xr.Dataset(
@@ -170,32 +280,19 @@ def _observed(board: Leaderboard, check: BoardCheck) -> "xr.Dataset":
             "statistic_observed": (("statistic",), check.observed),
             "statistic_p_value": (("statistic",), check.p_values),
         },
-        {"classifier": list(board.names), "statistic": list(check.names)},
+        {"classifier": names, "statistic": list(check.names)},
     )
 
 
-def _constants(board: Leaderboard, result: LeaderboardPosterior) -> "xr.Dataset":
+def _constants(fit: FieldFit, names: list[str]) -> "xr.Dataset":
     import xarray as xr
 
+    board = fit.kernel.board
     facts = {
         "n_test": float(board.n_test or 0),
         "typical_tries": board.typical_tries,
         "standard_error": float(board.standard_error or 0),
     }
     content: dict[str, Any] = {name: ((), value) for name, value in facts.items()}
-    content["modelled"] = (("classifier",), result.fit.kernel.modelled)
-    return xr.Dataset(content, {"classifier": list(board.names)})
-
-
-def sample_responses(
-    responses: "Responses",
-    priors: BoardPriors,
-    **settings: Any,
-) -> "xr.DataTree":
-    """Placeholder until the posterior from responses is there."""
-    raise NotImplementedError
-
-
-def sample_board_nuts(board: Leaderboard, priors: BoardPriors, **settings: Any) -> "xr.DataTree":
-    """Placeholder until the NUTS route is there."""
-    raise NotImplementedError
+    content["modelled"] = (("classifier",), fit.kernel.modelled)
+    return xr.Dataset(content, {"classifier": names})

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["build_observed_maximum", "build_simulated_maximum"]
+__all__ = ["build_leaderboard", "build_observed_maximum", "build_simulated_maximum"]
 
 if TYPE_CHECKING:
+    from bayes_sota.pymc_models.leaderboard import build_leaderboard as build_leaderboard
     from bayes_sota.pymc_models.maximum import build_observed_maximum as build_observed_maximum
     from bayes_sota.pymc_models.maximum_simulator import (
         build_simulated_maximum as build_simulated_maximum,
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Import PyMC when a builder is first used (PEP 562)."""
+    if name == "build_leaderboard":
+        from bayes_sota.pymc_models.leaderboard import build_leaderboard
+
+        return build_leaderboard
     if name == "build_observed_maximum":
         from bayes_sota.pymc_models.maximum import build_observed_maximum
 

@@ -99,13 +99,14 @@ def build_leaderboard(
     shape = _checked_family(family)
     if correlation not in ("prior", "learnt"):
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
-    if correlation == "learnt" and not isinstance(priors.correlation, BetaCorrelation):
+    prior = priors.correlation
+    if correlation == "learnt" and not isinstance(prior, BetaCorrelation):
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
     if fit is None:
         fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
-    if correlation == "prior":
-        return _model_at_nodes(fit, shape)
-    return _model_with_rho(fit, shape, priors.correlation)
+    if correlation == "learnt" and isinstance(prior, BetaCorrelation):
+        return _model_with_rho(fit, shape, prior)
+    return _model_at_nodes(fit, shape)
 
 
 def pytensor_operations() -> Any:
@@ -156,7 +157,11 @@ def _model_with_rho(fit: FieldFit, family: SkillFamily, prior: BetaCorrelation) 
         dispersion = 1 - rho**2
         top, density = _density(family, fit.scale, t, kernel.y)
         table = pt.exp(pytensor.shared(kernel.log_kernel(0.0)) / dispersion) * kernel.step
-        log_p = top + pt.log(pt.maximum(pt.sum(table * density, axis=1), _TINY)) - 0.5 * pt.log(dispersion)
+        log_p = (
+            top
+            + pt.log(pt.maximum(pt.sum(table * density, axis=1), _TINY))
+            - 0.5 * pt.log(dispersion)
+        )
         if kernel.is_cut:
             reach = _reach_at(kernel, rho) * kernel.step
             log_p -= _log_reach(top, pt.sum(density * reach))
@@ -241,7 +246,7 @@ def _log_ndtr(x: Any) -> Any:
     """
     x = pt.as_tensor_variable(x)
     inside = x.type()
-    op = OpFromGraph(
+    op: Any = OpFromGraph(
         [inside], [_log_ndtr_value(inside)], inline=True, pullback=_log_ndtr_pullback
     )
     return op(x)

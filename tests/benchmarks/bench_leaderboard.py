@@ -77,11 +77,14 @@ def nuts_figures() -> dict[str, float]:
             figures[f"{name}_seconds"] = time.perf_counter() - start
             figures[f"{name}_cpu_seconds"] = time.process_time() - cpu
         name = f"nuts_{family}"
-        figures |= {f"{name}_{k}": result.attributes[k] for k in ("r_hat", "ess_bulk", "divergences")}
+        figures |= {
+            f"{name}_{k}": result.attributes[k] for k in ("r_hat", "ess_bulk", "divergences")
+        }
         theta = result.draws["theta_sota"]
         figures[f"{name}_theta_sota_mean"] = float(theta.mean())
         figures[f"{name}_theta_sota_sd"] = float(theta.std())
         figures[f"{name}_theta_sota_ess"] = _ess(theta)
+        figures[f"{name}_theta_sota_r_hat"] = _r_hat(theta)
         print(result.attributes["families"], file=sys.stderr)
     return figures | {"nuts_peak_megabytes": _peak()}
 
@@ -122,6 +125,12 @@ def _ess(values: np.ndarray) -> float:
     from arviz_stats.base import array_stats
 
     return float(array_stats.ess(values, chain_axis=0, draw_axis=1))
+
+
+def _r_hat(values: np.ndarray) -> float:
+    from arviz_stats.base import array_stats
+
+    return float(array_stats.rhat(values, chain_axis=0, draw_axis=1))
 
 
 def _peak() -> float:

@@ -1,4 +1,4 @@
-"""Posterior from responses: quadrature, the exact paired comparison, and real response matrices."""
+"""Posterior from responses: linear algebra, the exact paired comparison, real matrices."""
 
 import time
 
@@ -51,9 +51,12 @@ def test_number_of_draws_is_checked():
         responses_posterior(field(), draws=0)
 
 
-def test_sampler_agrees_with_quadrature_over_two_classifiers():
-    """Normal skills, correlated as the errors are, and normal errors, multiplied out on a grid."""
-    answers = correlated(np.random.default_rng(1), 4000, [0.9, 0.895], loading=0.9)
+def test_draws_are_exact_where_skills_are_normal():
+    """Normal skills, correlated as the errors are, and normal errors: linear algebra."""
+    rng = np.random.default_rng(1)
+    correct = correlated(rng, 4000, [0.9, 0.895, 0.89, 0.9, 0.9, 0.895], loading=0.8).correct.copy()
+    correct[:, 1] = np.where(rng.random(4000) < 0.9, correct[:, 0], correct[:, 1])  # relatives
+    answers = Responses(correct)
     found = response_correlation(answers)
     posterior = responses_posterior(answers, draws=1, random_seed=0)
     kernel = _ResponseKernel.of_responses(answers, found, 1.0)
@@ -71,8 +74,9 @@ def test_sampler_agrees_with_quadrature_over_two_classifiers():
     mean = place + gain @ (special.logit(score) - place)
     covariance = prior - gain @ prior
     drawn = special.logit(psi)
-    assert drawn.mean(axis=0) == pytest.approx(mean, abs=0.05 * np.sqrt(covariance[0, 0]))
-    assert np.cov(drawn.T) == pytest.approx(covariance, rel=0.06)
+    assert np.triu(covariance, 1).max() > 0.3 * covariance[0, 0]
+    assert drawn.mean(axis=0) == pytest.approx(mean, abs=0.15 * np.sqrt(covariance[0, 0]))
+    assert np.cov(drawn.T) == pytest.approx(covariance, abs=0.07 * covariance[0, 0])
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -39,7 +39,9 @@ def nuts():
 
 
 def test_nuts_agrees_with_the_exact_route(nuts):
-    assert_same_posterior(nuts, leaderboard_posterior(small_board(), ONE, draws=20_000, random_seed=2))
+    assert_same_posterior(
+        nuts, leaderboard_posterior(small_board(), ONE, draws=20_000, random_seed=2)
+    )
 
 
 def test_draws_keep_their_order_and_their_shape(nuts):
@@ -86,9 +88,7 @@ def test_what_cannot_be_sampled_is_refused(arguments, message):
 
 def test_a_maximum_alone_is_refused():
     with pytest.raises(InputError, match="only the maximum"):
-        sample_leaderboard_nuts(
-            Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50), ONE
-        )
+        sample_leaderboard_nuts(Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50), ONE)
 
 
 @pytest.mark.slow

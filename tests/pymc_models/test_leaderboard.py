@@ -49,12 +49,18 @@ def random_points(fit, family, rng, count):
     """Points of the exact sample, and points from the prior, shape (count, d)."""
     known = fit.points[fit.families.index(family)].points
     prior = rng.standard_normal((count, known.shape[1]))
-    return np.where(np.arange(count)[:, None] % 2, prior, known[rng.integers(len(known), size=count)])
+    return np.where(
+        np.arange(count)[:, None] % 2, prior, known[rng.integers(len(known), size=count)]
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "family"),
-    [*(("cut", family) for family in FAMILIES), ("complete", "plateau"), ("score", "normal-laplace")],
+    [
+        *(("cut", family) for family in FAMILIES),
+        ("complete", "plateau"),
+        ("score", "normal-laplace"),
+    ],
 )
 def test_log_density_is_the_exact_one(fits, family, kind):
     fit = fits[kind]
@@ -189,7 +195,7 @@ def test_without_a_fit_one_is_made():
 
 def test_what_cannot_be_built_is_refused(fits):
     board = fits["complete"].kernel.board
-    with pytest.raises(InputError, match="unknown family 'gamma'.*ex-gaussian"):
+    with pytest.raises(InputError, match=r"unknown family 'gamma'.*ex-gaussian"):
         build_leaderboard(board, family="gamma")
     with pytest.raises(InputError, match="'prior' or 'learnt'"):
         build_leaderboard(board, correlation="free")
