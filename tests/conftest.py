@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, never shown
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one test per core, one thread per test
 
 
 @pytest.fixture(scope="session")

@@ -103,8 +103,8 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
               {\sqrt{(1-\lambda_j^2)(1-\lambda_k^2)}} \ge \frac12
 
     One half, because from there on relatives share more of what is not common than each has for
-    itself. Each :math:`r_{jk}` is shrunk towards the mean of its family, or towards 0 where there is
-    none, by the share of its jackknife variance in the variance over pairs of leaders.
+    itself. Each :math:`r_{jk}` is shrunk towards the mean of its family, or towards 0 where there
+    is none, by the share of its jackknife variance in the variance over pairs of leaders.
 
     Parameters
     ----------
