@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["FAMILIES", "FieldScale", "Operations", "SkillFamily"]
+__all__ = ["FAMILIES", "FieldScale", "Operations", "SkillFamily", "add_strangers"]
 
 _LOG_SQRT_2PI = 0.9189385332046727
 _LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
@@ -57,9 +57,6 @@ class FieldScale:
         Normal prior of the logarithm of its width.
     step : float
         Grid step, the smallest width that is told apart.
-    strangers : float
-        Share of entries that belong to no shape and follow the wide prior of the place alone: a
-        leader of another kind must not be pulled into the crowd.
     """
 
     location: float
@@ -67,7 +64,6 @@ class FieldScale:
     log_spread: float
     log_spread_sd: float
     step: float
-    strangers: float = 0.01
 
     def place(self, t: Any) -> Any:
         """Place for a standard normal coordinate."""
@@ -94,31 +90,14 @@ class SkillFamily:
     name : str
     parameters : tuple of str
         What each coordinate sets; all coordinates are standard normal a priori.
-    shape : callable
-        ``(ops, scale, coordinates, y) -> log density`` of the shape itself.
+    log_density : callable
+        ``(ops, scale, coordinates, y) -> log density`` at log odds ``y``; coordinates and ``y``
+        broadcast.
     """
 
     name: str
     parameters: tuple[str, ...]
-    shape: Density
-
-    def log_density(self, ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
-        """Log density of skill at log odds ``y``: the shape, and a few strangers.
-
-        Parameters
-        ----------
-        ops : Operations
-            Array functions of NumPy or PyTensor.
-        scale : FieldScale
-        t : tuple of arrays
-            Standard normal coordinates, one per parameter; they broadcast with ``y``.
-        y : array
-        """
-        if not scale.strangers:
-            return self.shape(ops, scale, t, y)
-        wide = _log_normal_constant(scale) - 0.5 * ((y - scale.location) / scale.location_sd) ** 2
-        regular = math.log1p(-scale.strangers) + self.shape(ops, scale, t, y)
-        return ops.logaddexp(regular, math.log(scale.strangers) + wide)
+    log_density: Density
 
     @property
     def dimension(self) -> int:
@@ -175,8 +154,10 @@ def _two_groups(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) 
     )
 
 
-def _log_normal_constant(scale: FieldScale) -> float:
-    return -math.log(scale.location_sd) - _LOG_SQRT_2PI
+def add_strangers(ops: Operations, scale: FieldScale, log_shape: Any, y: Any, share: float) -> Any:
+    """Log density of a shape with a share of entries that follow the prior of the place alone."""
+    wide = _log_normal(ops, y - scale.location, scale.location_sd + 0.0 * y)
+    return ops.logaddexp(math.log1p(-share) + log_shape, math.log(share) + wide)
 
 
 def _edge(scale: FieldScale) -> float:

@@ -300,7 +300,8 @@ class _Tail:
         """Cdf of y of the entries at the knots, (knots, nodes)."""
         density = np.zeros(self.y.size)
         for start in range(0, len(points), _BLOCK):
-            block = self.fit.density(family, points[start : start + _BLOCK])
+            chosen = points[start : start + _BLOCK]
+            block = self.fit.density(family, chosen, strangers=False)
             density += np.maximum.accumulate(block[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
         log_kernel = self.fit.kernel.all_log_kernel(self.mask, rho)
         table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))

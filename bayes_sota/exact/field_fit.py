@@ -20,7 +20,14 @@ from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["FieldFit", "correlation_nodes", "field_scale", "fit_field", "numpy_operations"]
+__all__ = [
+    "FieldFit",
+    "Strangers",
+    "correlation_nodes",
+    "field_scale",
+    "fit_field",
+    "numpy_operations",
+]
 
 RHO_NODES = 7
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
@@ -41,16 +48,54 @@ def numpy_operations() -> Any:
 
 def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
     """Prior of place and width in the units of the kernel's grid."""
-    strangers = _STRANGERS / kernel.copies.sum()
     if kernel.board.metric == "score":
-        return FieldScale(0.0, 1.5, float(np.log(0.5)), 0.9, kernel.step, strangers)
-    return FieldScale(*priors.location, *priors.log_spread, kernel.step, strangers)
+        return FieldScale(0.0, 1.5, float(np.log(0.5)), 0.9, kernel.step)
+    return FieldScale(*priors.location, *priors.log_spread, kernel.step)
 
 
 def correlation_nodes(priors: BoardPriors) -> FloatArray:
     """Equally likely values of rho."""
     count = 1 if priors.correlation.is_fixed else RHO_NODES
     return priors.correlation.quantile((np.arange(count) + 0.5) / count)
+
+
+@dataclass(frozen=True, eq=False)
+class Strangers:
+    """The few entries that belong to no shape: a leader of another kind stays where it is.
+
+    Their skills follow the wide prior of the field's place. Their share is one of the modelled
+    part, at the middle rho: a shape that lies below the cut must still explain the crowd above.
+
+    Attributes
+    ----------
+    share : float
+        Half an entry of the modelled part.
+    profile : ndarray, shape (G,)
+        ``share`` times the density of their skills, given that they are in the modelled part.
+    reach : ndarray, shape (G,), or None
+        Probability of a score in the modelled part, times the grid step; None if all is modelled.
+    """
+
+    share: float
+    profile: FloatArray
+    reach: FloatArray | None
+
+    @classmethod
+    def of(cls, kernel: ScoreKernel, scale: FieldScale, rho: FloatArray) -> "Strangers":
+        """Strangers of a board."""
+        share = _STRANGERS / kernel.copies.sum()
+        middle = float(rho[rho.size // 2])
+        z = (kernel.y - scale.location) / scale.location_sd
+        wide = np.exp(-0.5 * z**2) / (scale.location_sd * np.sqrt(2 * np.pi))
+        if not kernel.is_cut:
+            return cls(share, share * wide, None)
+        reach = kernel.reach(middle) * kernel.step
+        return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
+
+    def join(self, shape: FloatArray) -> FloatArray:
+        """Density of skill, (N, G), from that of the shape."""
+        modelled = 1.0 if self.reach is None else (shape @ self.reach)[:, None]
+        return np.asarray((1 - self.share) * shape + modelled * self.profile)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +126,7 @@ class FieldFit:
     families: tuple[str, ...]
     points: tuple[WeightedPoints, ...]
     scale: FieldScale
+    strangers: Strangers
     _operations: Any = field(default_factory=numpy_operations)
 
     @cached_property
@@ -113,9 +159,19 @@ class FieldFit:
         return float(self.rho.size / np.mean(np.sum(self.family_weights**2 / sizes, axis=0)))
 
     def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
-        """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
-        scale = self.scale if strangers else replace(self.scale, strangers=0.0)
-        return _density(self._operations, scale, FAMILIES[family], points, self.kernel.y)
+        """P(psi) at the grid for each point, per unit of y, shape (N, G).
+
+        Without strangers it is the density of the shape alone.
+        """
+        shape = _density(
+            self._operations,
+            self.scale,
+            FAMILIES[family],
+            points,
+            self.kernel.y,
+            _is_relative(self.kernel, self.tries),
+        )
+        return self.strangers.join(shape) if strangers else shape
 
     def choose(
         self, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None = None
@@ -244,19 +300,31 @@ def _fit(
     rng: np.random.Generator,
 ) -> FieldFit:
     scale = field_scale(kernel, priors)
-    operations = numpy_operations()
+    strangers = Strangers.of(kernel, scale, rho)
+    operations, relative = numpy_operations(), _is_relative(kernel, tries)
     likelihood = _Likelihood(kernel, rho, copies, tries)
     samples = []
     for name in priors.families:
         family = FAMILIES[name]
 
         def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
-            return likelihood(_density(operations, scale, family, t, kernel.y))
+            return likelihood(
+                strangers.join(_density(operations, scale, family, t, kernel.y, relative))
+            )
 
         count = points * family.dimension
         samples.append(sample_importance(target, family.dimension, rng, count))
     return FieldFit(
-        kernel, priors, rho, copies, tries, priors.families, tuple(samples), scale, operations
+        kernel,
+        priors,
+        rho,
+        copies,
+        tries,
+        priors.families,
+        tuple(samples),
+        scale,
+        strangers,
+        operations,
     )
 
 
@@ -275,6 +343,9 @@ class _Likelihood:
             below = [_at_most(kernel, r) * kernel.step for r in rho]
             self.below = np.concatenate(below).T
         self.table = np.concatenate(tables).T
+        self.log_mass = np.zeros((rho.size, kernel.values.size))
+        if tries == 1:  # the same for every point, but not for every rho
+            self.log_mass = np.array([kernel.log_mass(r) for r in rho])
         self.reach = None
         if kernel.is_cut:
             self.reach = np.stack([kernel.reach(r) for r in rho], axis=1) * kernel.step
@@ -289,13 +360,13 @@ class _Likelihood:
             value = log_below + np.log(np.maximum(-np.expm1(fewer), _TINY))
         else:
             value = np.log(mass)
-        return np.asarray(value.reshape(len(density), self.nodes, -1))
+        return np.asarray(value.reshape(len(density), self.nodes, -1) + self.log_mass)
 
     def log_reach(self, density: FloatArray) -> FloatArray:
         """Log probability that an entry is in the modelled part, shape (N, R)."""
         if self.reach is None:
             return np.zeros((len(density), self.nodes))
-        reach = np.clip(density @ self.reach, _TINY, 1.0)
+        reach = np.maximum(density @ self.reach, _TINY)
         if self.tries > 1:
             missed = self.tries * np.log1p(-np.minimum(reach, 1 - 1e-15))
             reach = np.maximum(-np.expm1(missed), _TINY)
@@ -312,14 +383,32 @@ def _at_most(kernel: ScoreKernel, rho: float) -> FloatArray:
     return np.array([1 - kernel.reach(rho, level=v + half) for v in kernel.values])
 
 
+def _is_relative(kernel: ScoreKernel, tries: float) -> bool:
+    """Whether only relative densities matter: the best of several tries needs probabilities."""
+    return kernel.is_cut and tries == 1
+
+
 def _density(
-    operations: Any, scale: FieldScale, family: SkillFamily, t: FloatArray, y: FloatArray
+    operations: Any,
+    scale: FieldScale,
+    family: SkillFamily,
+    t: FloatArray,
+    y: FloatArray,
+    relative: bool,
 ) -> FloatArray:
+    """Density at the grid, (N, G); relative to its highest value there where only that matters.
+
+    A likelihood that is conditional on the modelled part does not depend on the scale, and a shape
+    far below the cut must keep its slope instead of underflowing to a plateau.
+    """
     inside = np.clip(t, -6, 6)
     columns = tuple(inside[:, i, None] for i in range(family.dimension))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         log_density = family.log_density(operations, scale, columns, y)
-    return np.asarray(np.exp(np.clip(np.nan_to_num(log_density, nan=-300.0), -300.0, 50.0)))
+    log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
+    if relative:
+        log_density = log_density - log_density.max(axis=1, keepdims=True)
+    return np.asarray(np.exp(np.clip(log_density, -700.0, 50.0)))
 
 
 def _stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:

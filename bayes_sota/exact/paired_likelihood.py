@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.apparent_skills import FieldScale, Operations, SkillFamily
+from bayes_sota.exact.apparent_skills import FieldScale, Operations, SkillFamily, add_strangers
 from bayes_sota.exact.paired_teams import PairedPriors, Teams
 from bayes_sota.skill_distributions import FloatArray
 
@@ -36,6 +36,7 @@ _RESIDUAL_SD, _RATIO_SD = 1.0, 0.4  # of the logarithms
 _CHUNK = 16
 _REFINED = 4  # grid for interpolation, by zeros in the spectrum
 _FLOOR = 1e-300
+STRANGERS = 0.01  # teams whose skill follows no shape, a priori
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,8 @@ class PairedLikelihood:
 
         numpy = cast(Operations, _NumpyOperations(np, log_ndtr))
         columns = tuple(t[:, i, None] for i in range(family.dimension))
-        log_density = family.log_density(numpy, self.scale, columns, self.nodes)
+        shape = family.log_density(numpy, self.scale, columns, self.nodes)
+        log_density = add_strangers(numpy, self.scale, shape, self.nodes, STRANGERS)
         density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
         return np.asarray(density / (density.sum(axis=1, keepdims=True) * self.step))
 

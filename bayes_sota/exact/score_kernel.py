@@ -158,10 +158,11 @@ class ScoreKernel:
         return np.asarray((fit - _saturated(values, n)[:, None]) / dispersion)
 
     def log_mass(self, rho: float) -> FloatArray:
-        """Logarithm of what ``log_kernel`` leaves out: the probability mass of a score, (U,)."""
+        """Logarithm of what ``log_kernel`` leaves out of a score's probability (density), (U,)."""
         dispersion = 1 - rho**2
         if self.board.metric == "score":
-            return np.zeros(self.values.size)
+            variance = dispersion * standard_error(self.board) ** 2
+            return np.full(self.values.size, -0.5 * np.log(2 * np.pi * variance))
         n = self.board.n_test
         p = np.clip(self.values / n, 0.5 / n, 1 - 0.5 / n)
         bounds = self.board.count_bounds

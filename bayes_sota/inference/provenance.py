@@ -15,6 +15,7 @@ from bayes_sota.schema import SCHEMA_VERSION
 
 __all__ = ["describe_provenance", "resolve_seed"]
 
+
 class Observed(Protocol):
     """Anything with a fingerprint: a leaderboard, a response matrix."""
 

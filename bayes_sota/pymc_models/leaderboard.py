@@ -6,6 +6,7 @@ family are left. ``tests/pymc_models/test_leaderboard.py`` holds the log density
 route's for every family. The result is yours to extend.
 """
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -31,6 +32,7 @@ LARGEST_RHO = 0.99
 """Where rho is learnt it stops here: beyond, a score is narrower than the grid can tell."""
 
 _REACH_NODES = 12
+_LARGEST_LOG = 600.0
 _TINY = 1e-300
 
 
@@ -136,7 +138,7 @@ def _model_at_nodes(fit: FieldFit, family: SkillFamily) -> pm.Model:
         pm.Deterministic(
             "parameters", _parameters(family, fit.scale, t), dims=("rho_node", "parameter")
         )
-        top, density = _density(family, fit.scale, t, kernel.y)
+        top, density = _density(family, fit, t)
         # a product and a sum: compiling a matrix product takes four times as long
         mass = pt.sum(pytensor.shared(tables) * density[:, None, :], axis=2)
         log_p = top + pt.log(pt.maximum(mass, _TINY))
@@ -155,7 +157,7 @@ def _model_with_rho(fit: FieldFit, family: SkillFamily, prior: BetaCorrelation) 
         t = pm.Normal("coordinates", dims="parameter", initval=start)
         pm.Deterministic("parameters", _parameters(family, fit.scale, t), dims="parameter")
         dispersion = 1 - rho**2
-        top, density = _density(family, fit.scale, t, kernel.y)
+        top, density = _density(family, fit, t)
         table = pt.exp(pytensor.shared(kernel.log_kernel(0.0)) / dispersion) * kernel.step
         log_p = (
             top
@@ -182,19 +184,26 @@ def _coords(fit: FieldFit, family: SkillFamily) -> dict[str, Any]:
     return {"parameter": list(family.parameters), "score": fit.kernel.values / unit}
 
 
-def _density(family: SkillFamily, scale: FieldScale, t: Any, y: FloatArray) -> tuple[Any, Any]:
+def _density(family: SkillFamily, fit: FieldFit, t: Any) -> tuple[Any, Any]:
     """Logarithm of the highest density on the grid, and the density relative to it.
 
     The highest is taken apart so that a field far from all scores still has a slope.
     """
     columns = tuple(t[..., i, None] for i in range(family.dimension))
-    log_density = family.log_density(pytensor_operations(), scale, columns, y)
-    top = pt.max(log_density, axis=-1, keepdims=True)
-    return top, pt.exp(log_density - top)
+    log_density = family.log_density(pytensor_operations(), fit.scale, columns, fit.kernel.y)
+    top, strangers = pt.max(log_density, axis=-1, keepdims=True), fit.strangers
+    if strangers.reach is None:
+        top = pt.maximum(top, -_LARGEST_LOG)
+    shape = pt.exp(log_density - top)
+    if strangers.reach is None:
+        modelled = pt.exp(-top)
+    else:
+        modelled = pt.sum(shape * strangers.reach, axis=-1, keepdims=True)
+    return top, (1 - strangers.share) * shape + modelled * strangers.profile
 
 
 def _log_reach(top: Any, reach: Any) -> Any:
-    return pt.minimum(top + pt.log(pt.maximum(reach, _TINY)), 0.0)
+    return top + pt.log(pt.maximum(reach, _TINY))
 
 
 def _observe(log_p: Any, copies: FloatArray, dims: tuple[str, ...]) -> None:
@@ -269,7 +278,7 @@ def _parameters(family: SkillFamily, scale: FieldScale, t: Any) -> Any:
     ops = pytensor_operations()
     place, width = scale.place(t[..., 0]), scale.width(ops, t[..., 1])
     edge = place + 0.5 * scale.location_sd
-    values = {
+    values: dict[str, Callable[[], tuple[Any, ...]]] = {
         "normal": lambda: (place, scale.resolved(ops, width)),
         "ex-gaussian": lambda: (edge, width, scale.resolved(ops, width * pt.exp(t[..., 2] - 1.2))),
         "plateau": lambda: (edge, width * np.sqrt(12)),
@@ -280,8 +289,8 @@ def _parameters(family: SkillFamily, scale: FieldScale, t: Any) -> Any:
             scale.resolved(ops, width * pt.exp(0.7 * t[..., 3] - 1.5)),
         ),
         "two-groups": lambda: _two_groups(scale, place, width * np.exp(-0.5), t),
-    }[family.name]()
-    return pt.stack(values, axis=-1)
+    }
+    return pt.stack(values[family.name](), axis=-1)
 
 
 def _two_groups(scale: FieldScale, place: Any, raw: Any, t: Any) -> tuple[Any, ...]:

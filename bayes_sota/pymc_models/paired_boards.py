@@ -14,8 +14,8 @@ import pytensor.tensor as pt
 
 from bayes_sota.data.paired_boards import PairedBoards
 from bayes_sota.errors import InputError
-from bayes_sota.exact.apparent_skills import FAMILIES, Operations, SkillFamily
-from bayes_sota.exact.paired_likelihood import FLAT, WIDE, PairedLikelihood
+from bayes_sota.exact.apparent_skills import FAMILIES, Operations, SkillFamily, add_strangers
+from bayes_sota.exact.paired_likelihood import FLAT, STRANGERS, WIDE, PairedLikelihood
 from bayes_sota.exact.paired_teams import Coordinate, PairedPriors, Selection
 from bayes_sota.priors import BetaCorrelation
 
@@ -135,10 +135,9 @@ def _shift(grid: PairedLikelihood, rho: Any, residual: Any) -> Any:
 def _density(grid: PairedLikelihood, family: SkillFamily, field: Any) -> Any:
     """P on the grid, times the step, so that it sums to one; shape (nodes,)."""
     coordinates = tuple(field[i] for i in range(family.dimension))
-    log_density = family.log_density(
-        cast(Operations, _TensorOperations()), grid.scale, coordinates, grid.nodes
-    )
-    return pm.math.softmax(log_density)
+    ops = cast(Operations, _TensorOperations())
+    shape = family.log_density(ops, grid.scale, coordinates, grid.nodes)
+    return pm.math.softmax(add_strangers(ops, grid.scale, shape, grid.nodes, STRANGERS))
 
 
 def _log_likelihood(

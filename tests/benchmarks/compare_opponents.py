@@ -1,6 +1,6 @@
 """theta_sota against what a user could do instead, on simulated boards of six shapes.
 
-Two steps, because ``multiple-inference`` (inference on winners; Andrews, Kitagawa & McCloskey) needs
+Two steps, because ``multiple-inference`` (inference on winners; Andrews, Kitagawa, McCloskey) needs
 an older SciPy and an environment of its own::
 
     uv run python tests/benchmarks/compare_opponents.py boards.json --boards 40

@@ -36,7 +36,7 @@ def written(directory: Path, name: str, content: str | bytes) -> Path:
         ("f.csv", "doc_id,tree,forest\nx,True,False\ny,FALSE,true\nz,NaN, 1 \n"),
         ("f.csv", ",tree,forest\nx,1.0,0.0\ny,0.0,1.0\nz,null,1.0\n"),
         ("f.csv", "picture,tree,forest\nx,1,0\ny,0,1\nz,-1,1\n"),
-        ("f.csv.gz", gzip.compress(TEXT.encode())),
+        ("f.csv.gz", gzip.compress(TEXT.encode(), mtime=0)),
         ("f.json", '{"names": ["tree", "forest"], "correct": [[1, 0], [false, true], [null, 1]], '
                    '"items": ["x", "y", "z"]}'),
     ],
@@ -148,7 +148,7 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
         ('{"names": ["a", "b"], "correct": [[1, 0], [1, "1"]]}', "'b' has '1' for item '2'"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1, Infinity]]}', "'b' has inf for item '2'"),
         (b"\x1f\x8b\x08garbage", "cannot be read or unpacked"),
-        (gzip.compress(TEXT.encode())[:-12], "cannot be read or unpacked"),
+        (gzip.compress(TEXT.encode(), mtime=0)[:-12], "cannot be read or unpacked"),
         (b"PK\x03\x04garbage", "cannot be read or unpacked"),
     ],
 )
@@ -179,7 +179,7 @@ def test_format_overrides_recognition(tmp_path: Path) -> None:
 
 def test_what_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_files, "LARGEST_FILE", 2_000_000)
-    packed = gzip.compress(b"item,a,b\n" + b"0,1,1\n" * 500_000)
+    packed = gzip.compress(b"item,a,b\n" + b"0,1,1\n" * 500_000, mtime=0)
     assert len(packed) < 20_000
     with pytest.raises(InputError, match="more than 2 MB unpacked"):
         read_responses(written(tmp_path, "f.csv.gz", packed))

@@ -10,7 +10,7 @@ from bayes_sota.exact.apparent_skills import FAMILIES, FieldScale
 from bayes_sota.exact.field_fit import numpy_operations
 from bayes_sota.priors import BOARD_FAMILIES
 
-SCALE = FieldScale(1.6, 1.5, np.log(0.3), 0.9, 0.004, 0.0)
+SCALE = FieldScale(1.6, 1.5, np.log(0.3), 0.9, 0.004)
 Y = np.linspace(-14, 18, 40_001)
 
 
@@ -23,12 +23,10 @@ def test_the_families_are_those_of_the_prior() -> None:
     assert tuple(FAMILIES) == BOARD_FAMILIES
 
 
-@pytest.mark.parametrize("strangers", [0.0, 0.05])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_densities_have_unit_mass(name: str, strangers: float) -> None:
+def test_densities_have_unit_mass(name: str) -> None:
     t = np.random.default_rng(1).standard_normal((40, FAMILIES[name].dimension))
-    scale = FieldScale(1.6, 1.5, np.log(0.3), 0.9, 0.004, strangers)
-    mass = density(name, t, scale).sum(axis=1) * (Y[1] - Y[0])
+    mass = density(name, t).sum(axis=1) * (Y[1] - Y[0])
     np.testing.assert_allclose(mass, 1, atol=2e-3)
 
 
@@ -75,13 +73,6 @@ def test_two_groups_hold_their_shares() -> None:
     middle = 1.6 - 0.3 * np.exp(-0.9 - 0.5) * np.exp(0.7 + 1.2) / 2
     leaders = 1 / (1 + np.exp(1.5))
     assert p[middle < Y].sum() == pytest.approx(leaders, abs=2e-3)
-
-
-def test_strangers_follow_the_prior_of_the_place() -> None:
-    scale = FieldScale(1.6, 1.5, np.log(0.3), 0.9, 0.004, 0.02)
-    far = np.array([8.0])
-    p = density("ex-gaussian", np.zeros((1, 3)), scale, far)
-    assert p[0, 0] == pytest.approx(0.02 * stats.norm(1.6, 1.5).pdf(8.0), rel=1e-6)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
