@@ -29,10 +29,21 @@ from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["LeaderboardPosterior", "draw_leaderboard", "leaderboard_posterior"]
+__all__ = [
+    "BLOCK",
+    "REPEATS",
+    "LeaderboardPosterior",
+    "NodeSampler",
+    "best_new_score",
+    "draw_leaderboard",
+    "entries_above",
+    "leaderboard_posterior",
+    "notes_of",
+    "reasons_of",
+]
 
-_REPEATS = 4  # draws per set of parameters
-_BLOCK = 48  # sets of parameters at a time
+REPEATS = 4  # draws per set of parameters
+BLOCK = 48  # sets of parameters at a time
 _REACH = 8.0  # scores this many standard errors below the best cannot belong to the best
 _LEADERS = 40  # classifiers that could get the best score on a fresh test set
 _LEAST_EFFECTIVE = 100.0
@@ -128,7 +139,7 @@ def leaderboard_posterior(
     values = draw_leaderboard(
         fit, draws, rng, fit.learnt_rho_weights if learn_rho else None, new_n_test
     )
-    return LeaderboardPosterior(values, fit, tuple(_reasons(fit)), tuple(_notes(fit)))
+    return LeaderboardPosterior(values, fit, tuple(reasons_of(fit)), tuple(notes_of(fit)))
 
 
 def draw_leaderboard(
@@ -164,17 +175,17 @@ def draw_leaderboard(
     else:
         noise = rng.standard_normal(draws) * standard_error(board)
         values["winner_new_score"] = values["winner_skill"] + noise
-    values["best_new_score"] = _best_new_score(leaders, values["rho"], board, size, rng)
-    values["n_above_sota"] = _entries_above(values["theta_sota"], board)
+    values["best_new_score"] = best_new_score(leaders, values["rho"], board, size, rng)
+    values["n_above_sota"] = entries_above(values["theta_sota"], board)
     return values
 
 
 def _draw(
     fit: FieldFit, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None
 ) -> dict[str, FloatArray]:
-    sets = -(-draws // _REPEATS)
+    sets = -(-draws // REPEATS)
     blocks = list(_blocks(fit, sets, rng, rho_weights))
-    order = rng.permutation(sets * _REPEATS)[:draws]
+    order = rng.permutation(sets * REPEATS)[:draws]
     names = blocks[0].keys()
     return {name: np.concatenate([block[name] for block in blocks])[order] for name in names}
 
@@ -183,17 +194,18 @@ def _blocks(
     fit: FieldFit, sets: int, rng: np.random.Generator, rho_weights: FloatArray | None
 ) -> Iterator[dict[str, FloatArray]]:
     for r, f, points in fit.choose(sets, rng, rho_weights):
-        sampler = _NodeSampler(fit, r)
-        for start in range(0, len(points), _BLOCK):
-            family, block = fit.families[f], points[start : start + _BLOCK]
+        sampler = NodeSampler(fit, r)
+        for start in range(0, len(points), BLOCK):
+            family, block = fit.families[f], points[start : start + BLOCK]
             shape = fit.density(family, block, strangers=False)
             yield sampler.draw(fit.density(family, block), shape, rng)
 
 
-class _NodeSampler:
+class NodeSampler:
     """Exact draws of the best and the winner's skill at one rho."""
 
     def __init__(self, fit: FieldFit, r: int) -> None:
+        """Tabulate what all draws at node r of rho share."""
         kernel, rho = fit.kernel, float(fit.rho[r])
         self.kernel, self.tries = kernel, fit.tries
         self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
@@ -215,12 +227,12 @@ class _NodeSampler:
     def draw(
         self, density: FloatArray, shape: FloatArray, rng: np.random.Generator
     ) -> dict[str, FloatArray]:
-        """Draws for each row of densities, ``_REPEATS`` of each.
+        """Draws for each row of densities, ``REPEATS`` of each.
 
         ``shape`` is the density without strangers: a fresh field has the shape, while an entry of
         this board may be a stranger.
         """
-        kernel, size = self.kernel, len(density) * _REPEATS
+        kernel, size = self.kernel, len(density) * REPEATS
         cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
         rest_of = np.einsum("sug,u->sg", np.log(cdf), self.rest)
@@ -257,7 +269,7 @@ class _NodeSampler:
         mass = density * self.hidden
         above = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1] - mass
         rate = self.total / np.maximum(field[:, :1], _TINY)
-        per_set = tries.reshape(-1, _REPEATS).mean(axis=1, keepdims=True)
+        per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
         unlisted = np.maximum(per_set - self.kernel.modelled.size, 0)
         share = np.minimum(
             1.0, unlisted / np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
@@ -272,7 +284,7 @@ class _NodeSampler:
         log_cdf = self.total * self.tries * np.log1p(-np.minimum(beyond, 1 - 1e-12))
         mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
         mean = mass @ self.kernel.psi / np.maximum(mass.sum(axis=1), _TINY)
-        return np.repeat(self._coordinate(mean), _REPEATS)
+        return np.repeat(self._coordinate(mean), REPEATS)
 
     def _coordinate(self, psi: FloatArray) -> FloatArray:
         return np.interp(psi, self.kernel.psi, self.kernel.y)
@@ -290,17 +302,17 @@ def _leaders(copies: FloatArray, tries: float) -> tuple[list[int], FloatArray]:
 
 
 def _inverse(cdf: FloatArray, rng: np.random.Generator, y: FloatArray) -> FloatArray:
-    """Draws by inverting rows of cdfs on the grid, ``_REPEATS`` per row, uniform in a cell."""
+    """Draws by inverting rows of cdfs on the grid, ``REPEATS`` per row, uniform in a cell."""
     rows, nodes = cdf.shape
-    u = rng.random((rows, _REPEATS)) * cdf[:, -1:]
+    u = rng.random((rows, REPEATS)) * cdf[:, -1:]
     offset = np.arange(rows)[:, None] * 2.0
     flat = np.searchsorted((cdf + offset).ravel(), (u + offset).ravel(), side="left")
-    index = np.minimum(flat - np.repeat(np.arange(rows), _REPEATS) * nodes, nodes - 1)
+    index = np.minimum(flat - np.repeat(np.arange(rows), REPEATS) * nodes, nodes - 1)
     jitter = rng.random(index.size) - 0.5
     return np.asarray(y[index] + jitter * (y[1] - y[0]))
 
 
-def _best_new_score(
+def best_new_score(
     skills: FloatArray, rho: FloatArray, board: Leaderboard, size: int, rng: np.random.Generator
 ) -> FloatArray:
     """Best score of the leading classifiers on a fresh test set that they share, (D,)."""
@@ -320,14 +332,15 @@ def _best_new_score(
     return np.asarray(counts.max(axis=1) / size)
 
 
-def _entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
+def entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
     """Number of entries whose observed score exceeds theta_sota, per draw."""
     assert board.scores is not None
     ordered = np.sort(board.scores)
     return np.asarray(ordered.size - np.searchsorted(ordered, theta, side="right"), np.float64)
 
 
-def _reasons(fit: FieldFit) -> Iterator[str]:
+def reasons_of(fit: FieldFit) -> Iterator[str]:
+    """Why a result cannot be trusted."""
     board = fit.kernel.board
     if fit.effective_size < _LEAST_EFFECTIVE:
         yield (
@@ -355,7 +368,8 @@ def _perfect_entries(board: Leaderboard) -> int:
     return int(perfect.sum()) if 1 - typical > 8 * error else 0
 
 
-def _notes(fit: FieldFit) -> Iterator[str]:
+def notes_of(fit: FieldFit) -> Iterator[str]:
+    """What a reader should know: what was left out, merged or unusual."""
     board, kernel = fit.kernel.board, fit.kernel
     yield from board.notes
     modelled = int(kernel.modelled.sum())

@@ -17,14 +17,14 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.field_fit import FieldFit, fit_field
 from bayes_sota.exact.leaderboard_posterior import (
-    _BLOCK,
-    _REPEATS,
+    BLOCK,
+    REPEATS,
     LeaderboardPosterior,
-    _best_new_score,
-    _entries_above,
-    _NodeSampler,
-    _notes,
-    _reasons,
+    NodeSampler,
+    best_new_score,
+    entries_above,
+    notes_of,
+    reasons_of,
 )
 from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
 from bayes_sota.inference.provenance import resolve_seed
@@ -153,7 +153,7 @@ def sample_leaderboard_nuts(
         "rho_node": nodes.astype(float),
     }
     flat = {name: value.ravel() for name, value in values.items()}
-    posterior = LeaderboardPosterior(flat, fit, tuple(_reasons(fit)), tuple(_notes(fit)))
+    posterior = LeaderboardPosterior(flat, fit, tuple(reasons_of(fit)), tuple(notes_of(fit)))
     attributes = {**_attributes(runs, posterior), "random_seed": seed}
     return NutsDraws(values, stats, attributes, posterior)
 
@@ -241,11 +241,11 @@ def _complete(
     parts: list[dict[str, FloatArray]] = []
     places: list[NDArray[np.int64]] = []
     for r in range(fit.rho.size):
-        sampler = _NodeSampler(fit, r)
+        sampler = NodeSampler(fit, r)
         for name, run in runs.items():
             place = np.flatnonzero((nodes == r) & (families == fit.families.index(name)))
             points = run.coordinates[:, :, r].reshape(nodes.size, -1)
-            for block in np.split(place, np.arange(_BLOCK, place.size, _BLOCK)):
+            for block in np.split(place, np.arange(BLOCK, place.size, BLOCK)):
                 if block.size:
                     parts.append(_draw_one_each(fit, sampler, name, points[block], rng))
                     places.append(block)
@@ -257,14 +257,14 @@ def _complete(
 
 def _draw_one_each(
     fit: FieldFit,
-    sampler: _NodeSampler,
+    sampler: NodeSampler,
     family: str,
     points: FloatArray,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
     shape = fit.density(family, points, strangers=False)
     drawn = sampler.draw(fit.density(family, points), shape, rng)
-    return {name: value[::_REPEATS] for name, value in drawn.items()}
+    return {name: value[::REPEATS] for name, value in drawn.items()}
 
 
 def _add_new_scores(
@@ -281,8 +281,8 @@ def _add_new_scores(
     else:
         noise = rng.standard_normal(skill.size) * standard_error(board)
         values["winner_new_score"] = skill + noise
-    values["best_new_score"] = _best_new_score(leaders, values["rho"], board, size, rng)
-    values["n_above_sota"] = _entries_above(values["theta_sota"], board)
+    values["best_new_score"] = best_new_score(leaders, values["rho"], board, size, rng)
+    values["n_above_sota"] = entries_above(values["theta_sota"], board)
 
 
 def _attributes(runs: Mapping[str, _Run], posterior: LeaderboardPosterior) -> dict[str, Any]:
