@@ -14,7 +14,14 @@ from bayes_sota.cli.options import (
     parse_tries,
     show_progress,
 )
-from bayes_sota.cli.tables import clean, decimals_for, echo_table, estimand_rows
+from bayes_sota.cli.sota_file import (
+    echo_file_result,
+    echo_sensitivity,
+    group_rows,
+    parse_seed,
+    result_of_file,
+)
+from bayes_sota.cli.tables import clean, echo_table, estimand_rows
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
@@ -217,7 +224,6 @@ def _estimate_file(
 ) -> int:
     from dataclasses import replace
 
-    from bayes_sota.cli.sota_file import echo_file_result, result_of_file
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.estimate import board_sensitivity_rows, estimate_sota
     from bayes_sota.inference.result import save_result
@@ -312,11 +318,11 @@ def result_of(
         **per_board[0],
         **({"boards": per_board} if len(boards) > 1 else {}),
         "rho": {"mean": rho["mean"], "interval": rho["interval"], "learnt": False},
-        "sensitivity": _grouped(sensitivity),
+        "sensitivity": group_rows(sensitivity),
         "prob": prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnose(tree),
-        "seed": _seed(str(tree.attrs["random_seed"])),
+        "seed": parse_seed(str(tree.attrs["random_seed"])),
     }
 
 
@@ -342,19 +348,6 @@ def _board_result(
     }
 
 
-def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        interval = [row["lower"], row["upper"]]
-        entry = {"value": row["value"], "mean": row["mean"], "interval": interval}
-        grouped.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
-    return grouped
-
-
-def _seed(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
-
-
 def echo_result(
     result: dict[str, Any],
     tree: "xr.DataTree",
@@ -370,7 +363,7 @@ def echo_result(
     else:
         for index, board in enumerate(boards):
             _echo_board(tree, board, index, prob)
-        _echo_sensitivity(sensitivity, prob)
+        echo_sensitivity(sensitivity, prob)
         if "p_new_truly_better" in result:
             click.echo(
                 "P(the new classifier, one more of this field, has a skill above theta_sota) = "
@@ -400,21 +393,3 @@ def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: flo
     )
     header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
     echo_table(header, estimand_rows(summary), title)
-
-
-def _echo_sensitivity(rows: list[dict[str, Any]], prob: float) -> None:
-    if not rows:
-        return
-    cells = []
-    for row in rows:
-        d = decimals_for((row["upper"] - row["lower"]) / 4)
-        value = "" if row["value"] != row["value"] else f"{row['value']:.4g}"
-        if row["assumption"] == "n_classifiers":
-            value = f"times {value}"
-        interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
-        cells.append([row["assumption"], value, f"{row['mean']:.{d}f}", interval])
-    echo_table(
-        ["assumption", "set to", "theta_sota", f"{prob:.0%} interval"],
-        cells,
-        "Sensitivity to what is assumed, not observed",
-    )

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
 
-__all__ = ["echo_file_result", "result_of_file"]
+__all__ = [
+    "echo_file_result",
+    "echo_sensitivity",
+    "group_rows",
+    "parse_seed",
+    "result_of_file",
+]
 
 ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score")
 
@@ -44,12 +50,12 @@ def result_of_file(
         },
         "families": _families(tree),
         "model_check": _checks(tree),
-        "sensitivity": _grouped(sensitivity),
+        "sensitivity": group_rows(sensitivity),
         "prob": prob,
         "model": tree.attrs["model_name"],
         "notes": _notes(tree),
         "diagnostics": diagnose(tree),
-        "seed": _seed(str(tree.attrs["random_seed"])),
+        "seed": parse_seed(str(tree.attrs["random_seed"])),
     }
 
 
@@ -92,7 +98,8 @@ def _notes(tree: "xr.DataTree") -> list[str]:
     return [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
 
 
-def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def group_rows(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Sensitivity rows by assumption, as JSON has them."""
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         entry = {
@@ -102,7 +109,8 @@ def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return grouped
 
 
-def _seed(text: str) -> int | str:
+def parse_seed(text: str) -> int | str:
+    """Seed of a result: a number, or what describes a generator."""
     return int(text) if text.isdigit() else text
 
 
@@ -119,7 +127,7 @@ def echo_file_result(
         echo_json(result)
     else:
         _echo_table(result, tree, data)
-        _echo_sensitivity(sensitivity, result["prob"])
+        echo_sensitivity(sensitivity, result["prob"])
         if not quiet:
             for note in result["notes"]:
                 click.echo(f"Note: {clean(note)}")
@@ -162,13 +170,14 @@ def _echo_table(
     )
 
 
-def _echo_sensitivity(rows: list[dict[str, Any]], prob: float) -> None:
+def echo_sensitivity(rows: list[dict[str, Any]], prob: float) -> None:
+    """Table of theta_sota under other assumptions; nothing where there are no rows."""
     if not rows:
         return
     cells = []
     for row in rows:
         d = decimals_for((row["upper"] - row["lower"]) / 4)
-        value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.3g}"
+        value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.4g}"
         if row["assumption"] == "n_classifiers":
             value = f"times {value}"
         interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
