@@ -113,7 +113,7 @@ def paired_posterior(
     selection = Selection.of_boards(boards, top, merge)
     errors = coordinate.standard_errors(boards.standard_errors)
     likelihood = PairedLikelihood(selection.teams, errors, priors, coordinate.bounds)
-    found = fit_pairs(likelihood, rng, points)
+    found = _fit_enough(likelihood, rng, points)
     psi, noise = draw_skills(found, draws, rng)
     winner = int(selection.group[np.searchsorted(selection.kept, boards.public_winner)])
     values = _shared_draws(likelihood, noise, psi, winner, coordinate, rng)
@@ -325,7 +325,7 @@ def predict_from_public(
     limits = (threshold, threshold) if places < x.size else None
     fitted = Teams(x[x >= threshold], None, limits)
     likelihood = PairedLikelihood(fitted, errors, priors, coordinate.bounds)
-    found = fit_pairs(likelihood, rng, points)
+    found = _fit_enough(likelihood, rng, points)
     wanted = x if entries is None else x[entries]
     return coordinate.to_score(predict_private(found, wanted, draws, rng))
 
@@ -346,3 +346,13 @@ def _reasons(found: Hyperposterior, errors: tuple[float, float] | None) -> tuple
                 f"than the {allowed:.3g} that the standard errors allow at rho = 0"
             )
     return tuple(reasons)
+
+
+def _fit_enough(
+    likelihood: PairedLikelihood, rng: np.random.Generator, points: int
+) -> Hyperposterior:
+    """Fit, once more with four times the points where the first sample was too thin."""
+    found = fit_pairs(likelihood, rng, points)
+    if found.effective_size >= _LEAST_SIZE:
+        return found
+    return fit_pairs(likelihood, rng, 4 * points)
