@@ -7,7 +7,7 @@ import click
 
 from bayes_sota.cli.input_files import read_file, reading_options
 from bayes_sota.cli.maximum import chosen_correlation
-from bayes_sota.cli.options import echo_json, interval_option, output_options
+from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
 from bayes_sota.cli.tables import clean, echo_table
 from bayes_sota.errors import InputError
 
@@ -96,10 +96,7 @@ def board(
         echo_json(table.to_dict())
     else:
         _echo(table, top, quiet)
-    if not table.reasons:
-        return 0
-    click.echo("warning: not to be trusted: " + "; ".join(table.reasons), err=True)
-    return 1
+    return echo_verdict(table.reasons)
 
 
 def _priors(rho: float | None) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.options import echo_json, echo_verdict, output_options
 from bayes_sota.cli.tables import clean
 
 __all__ = ["infer_n"]
@@ -55,7 +55,7 @@ def infer_n(
     check_scores(entries, decimals=decimals, percent=percent)
     with located(entries.where):
         fit = infer_n_test(entries.scores, rounding, decimals, percent=percent)
-    ok = fit.is_identified
+    reasons = [] if fit.is_identified else [fit.statement]
     if as_json:
         result = {
             "n_test": fit.n_test,
@@ -67,15 +67,13 @@ def infer_n(
             "other_rounding": fit.other and {"rounding": fit.other[0], "n_test": fit.other[1]},
             "statement": fit.statement,
             "notes": list(entries.notes),
-            "diagnostics": {"ok": ok, "reasons": [] if ok else [fit.statement]},
+            "diagnostics": {"ok": not reasons, "reasons": reasons},
         }
         echo_json(result)
     else:
         for line in _lines(fit, [] if quiet else list(entries.notes)):
             click.echo(line)
-    if not ok:
-        click.echo(f"warning: not to be trusted: {fit.statement}", err=True)
-    return 0 if ok else 1
+    return echo_verdict(reasons)
 
 
 def _lines(fit: Any, notes: list[str]) -> list[str]:

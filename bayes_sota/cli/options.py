@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -10,7 +10,14 @@ import click
 from bayes_sota.errors import InputError
 from bayes_sota.schema import SCHEMA_VERSION
 
-__all__ = ["echo_json", "interval_option", "output_options", "parse_tries", "show_progress"]
+__all__ = [
+    "echo_json",
+    "echo_verdict",
+    "interval_option",
+    "output_options",
+    "parse_tries",
+    "show_progress",
+]
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,6 +63,13 @@ def parse_tries(text: str) -> int | tuple[int, int]:
 def echo_json(content: dict[str, Any]) -> None:
     """Print one JSON object with the schema version first; no NaN, which JSON does not know."""
     click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **_jsonable(content)}, indent=2))
+
+
+def echo_verdict(reasons: Sequence[str]) -> int:
+    """Exit code: 0 where a result can be trusted, else 1 and a line that says why it cannot."""
+    if reasons:
+        click.echo("warning: not to be trusted: " + "; ".join(reasons), err=True)
+    return 1 if reasons else 0
 
 
 def _jsonable(value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.options import echo_json, interval_option, output_options
+from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
 from bayes_sota.cli.tables import clean, decimals_for, echo_table
 from bayes_sota.errors import InputError
 
@@ -107,11 +107,7 @@ def paired(
         echo_json(result)
     else:
         _echo(result, boards, quiet)
-    if result["diagnostics"]["ok"]:
-        return 0
-    reasons = "; ".join(result["diagnostics"]["reasons"])
-    click.echo(f"warning: not to be trusted: {reasons}", err=True)
-    return 1
+    return echo_verdict(result["diagnostics"]["reasons"])
 
 
 def _both(public: Any, private: Any, option: str) -> tuple[Any, Any] | None:

@@ -9,6 +9,7 @@ from bayes_sota.cli.input_files import parse_size, read_file, reading_options
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import (
     echo_json,
+    echo_verdict,
     interval_option,
     output_options,
     parse_tries,
@@ -369,14 +370,10 @@ def echo_result(
                 "P(the new classifier, one more of this field, has a skill above theta_sota) = "
                 f"{result['p_new_truly_better']:.3f}"
             )
-    diagnostics = result["diagnostics"]
     if not quiet and not as_json:
         model, seed = clean(result["model"]), result["seed"]
         click.echo(f"method {result['method']}, model {model}, seed {seed}")
-    if diagnostics["ok"]:
-        return 0
-    click.echo("warning: not to be trusted: " + "; ".join(diagnostics["reasons"]), err=True)
-    return 1
+    return echo_verdict(result["diagnostics"]["reasons"])
 
 
 def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: float) -> None:

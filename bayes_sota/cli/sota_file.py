@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.options import echo_json
+from bayes_sota.cli.options import echo_json, echo_verdict
 from bayes_sota.cli.tables import clean, decimals_for, echo_table, estimand_rows
 
 if TYPE_CHECKING:
@@ -132,11 +132,7 @@ def echo_file_result(
             for note in result["notes"]:
                 click.echo(f"Note: {clean(note)}")
             click.echo(_footer(result))
-    diagnostics = result["diagnostics"]
-    if diagnostics["ok"]:
-        return 0
-    click.echo("warning: not to be trusted: " + "; ".join(diagnostics["reasons"]), err=True)
-    return 1
+    return echo_verdict(result["diagnostics"]["reasons"])
 
 
 def _echo_table(

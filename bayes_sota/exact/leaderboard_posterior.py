@@ -34,9 +34,8 @@ __all__ = [
     "REPEATS",
     "LeaderboardPosterior",
     "NodeSampler",
-    "best_new_score",
+    "complete_draws",
     "draw_leaderboard",
-    "entries_above",
     "leaderboard_posterior",
     "notes_of",
     "reasons_of",
@@ -166,18 +165,28 @@ def draw_leaderboard(
     -------
     dict of str to ndarray, shape (draws,)
     """
+    return complete_draws(_draw(fit, draws, rng, rho_weights), fit, rng, new_n_test)
+
+
+def complete_draws(
+    values: dict[str, FloatArray],
+    fit: FieldFit,
+    rng: np.random.Generator,
+    new_n_test: int | None = None,
+) -> dict[str, FloatArray]:
+    """Draws of a ``NodeSampler`` with the scores on a fresh test set and ``n_above_sota``."""
     board = fit.kernel.board
-    values = _draw(fit, draws, rng, rho_weights)
-    leaders = values.pop("leaders")
-    size = new_n_test or board.n_test
+    skill, size = values["winner_skill"], new_n_test or board.n_test
     if board.metric == "accuracy":
-        values["winner_new_score"] = rng.binomial(size, values["winner_skill"]) / size
+        winner = rng.binomial(size, skill) / size
     else:
-        noise = rng.standard_normal(draws) * standard_error(board)
-        values["winner_new_score"] = values["winner_skill"] + noise
-    values["best_new_score"] = best_new_score(leaders, values["rho"], board, size, rng)
-    values["n_above_sota"] = entries_above(values["theta_sota"], board)
-    return values
+        winner = skill + rng.standard_normal(skill.size) * standard_error(board)
+    return {
+        **{name: draws for name, draws in values.items() if name != "leaders"},
+        "winner_new_score": winner,
+        "best_new_score": _best_new_score(values["leaders"], values["rho"], board, size, rng),
+        "n_above_sota": _entries_above(values["theta_sota"], board),
+    }
 
 
 def _draw(
@@ -193,12 +202,12 @@ def _draw(
 def _blocks(
     fit: FieldFit, sets: int, rng: np.random.Generator, rho_weights: FloatArray | None
 ) -> Iterator[dict[str, FloatArray]]:
+    samplers: dict[int, NodeSampler] = {}
     for r, f, points in fit.choose(sets, rng, rho_weights):
-        sampler = NodeSampler(fit, r)
+        if r not in samplers:
+            samplers = {r: NodeSampler(fit, r)}  # nodes come one after the other
         for start in range(0, len(points), BLOCK):
-            family, block = fit.families[f], points[start : start + BLOCK]
-            shape = fit.density(family, block, strangers=False)
-            yield sampler.draw(fit.density(family, block), shape, rng)
+            yield samplers[r].draw(fit.families[f], points[start : start + BLOCK], rng)
 
 
 class NodeSampler:
@@ -207,7 +216,7 @@ class NodeSampler:
     def __init__(self, fit: FieldFit, r: int) -> None:
         """Tabulate what all draws at node r of rho share."""
         kernel, rho = fit.kernel, float(fit.rho[r])
-        self.kernel, self.tries = kernel, fit.tries
+        self.fit, self.kernel, self.tries = fit, kernel, fit.tries
         self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
         self.correlation = fit.priors.correlation
         error = standard_error(kernel.board)
@@ -225,13 +234,14 @@ class NodeSampler:
             self.hidden = 1 - kernel.reach(rho, level=kernel.values[0])
 
     def draw(
-        self, density: FloatArray, shape: FloatArray, rng: np.random.Generator
+        self, family: str, points: FloatArray, rng: np.random.Generator
     ) -> dict[str, FloatArray]:
-        """Draws for each row of densities, ``REPEATS`` of each.
+        """``REPEATS`` draws for each point of a family.
 
-        ``shape`` is the density without strangers: a fresh field has the shape, while an entry of
-        this board may be a stranger.
+        A fresh field has the shape alone, while an entry of this board may be a stranger.
         """
+        shape = self.fit.density(family, points, strangers=False)
+        density = self.fit.strangers.join(shape)
         kernel, size = self.kernel, len(density) * REPEATS
         cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
@@ -312,7 +322,7 @@ def _inverse(cdf: FloatArray, rng: np.random.Generator, y: FloatArray) -> FloatA
     return np.asarray(y[index] + jitter * (y[1] - y[0]))
 
 
-def best_new_score(
+def _best_new_score(
     skills: FloatArray, rho: FloatArray, board: Leaderboard, size: int, rng: np.random.Generator
 ) -> FloatArray:
     """Best score of the leading classifiers on a fresh test set that they share, (D,)."""
@@ -332,7 +342,7 @@ def best_new_score(
     return np.asarray(counts.max(axis=1) / size)
 
 
-def entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
+def _entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
     """Number of entries whose observed score exceeds theta_sota, per draw."""
     assert board.scores is not None
     ordered = np.sort(board.scores)

@@ -10,8 +10,8 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.board_checks import BoardCheck, check_board, compare_families
 from bayes_sota.exact.field_fit import FieldFit
-from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
-from bayes_sota.exact.responses_posterior import responses_posterior
+from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.exact.responses_posterior import ResponsesPosterior, responses_posterior
 from bayes_sota.inference.provenance import describe_provenance, resolve_seed
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
@@ -59,8 +59,7 @@ def sample_board(
         replicated statistics of the board), ``sample_stats`` (weights of the families),
         ``observed_data``, ``constant_data``.
     """
-    if draws < 1 or chains < 1:
-        raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
+    _check_sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
     result = leaderboard_posterior(
         board,
@@ -72,16 +71,12 @@ def sample_board(
         learn_rho=learn_rho,
     )
     shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
-    attributes: dict[str, Any] = {
+    attributes = {
         **describe_provenance(
             (board,), priors, method="exact", seed=seed, model_name=model_name,
             model_hash=model_hash,
         ),
-        "draws_are_independent": 1,
-        "effective_points": result.fit.effective_size,
-        "diagnostics_reasons": "; ".join(result.reasons),
-        "notes": "; ".join(result.notes),
-        "new_n_test": int(new_n_test or 0),
+        **_describe_exact(result, new_n_test),
         "tries_per_entry": float(tries_per_entry),
         "rho_learnt": int(learn_rho),
     }  # fmt: skip
@@ -163,23 +158,18 @@ def sample_responses(
     """
     import xarray as xr
 
-    if draws < 1 or chains < 1:
-        raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
+    _check_sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
     result = responses_posterior(
         responses, priors, draws=draws * chains, random_seed=rng, new_n_test=new_n_test
     )
     shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
-    attributes: dict[str, Any] = {
+    attributes = {
         **describe_provenance(
             (responses,), priors, method="exact", seed=seed, model_name=model_name,
             model_hash=model_hash,
         ),
-        "draws_are_independent": 1,
-        "effective_points": result.fit.effective_size,
-        "diagnostics_reasons": "; ".join(result.reasons),
-        "notes": "; ".join(note.replace("; ", ", ") for note in result.notes),
-        "new_n_test": int(new_n_test or 0),
+        **_describe_exact(result, new_n_test),
         "rho_learnt": 1,
     }  # fmt: skip
     tree = build_board_tree(shaped, result.fit, attributes, rng, names=responses.names)
@@ -190,6 +180,24 @@ def sample_responses(
     tree["posterior"] = xr.DataTree(tree["posterior"].to_dataset().merge(named))
     tree["posterior"].attrs.update(attributes)
     return tree
+
+
+def _check_sizes(draws: int, chains: int) -> None:
+    if draws < 1 or chains < 1:
+        raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
+
+
+def _describe_exact(
+    result: LeaderboardPosterior | ResponsesPosterior, new_n_test: int | None
+) -> dict[str, Any]:
+    """Attributes of a result of independent draws."""
+    return {
+        "draws_are_independent": 1,
+        "effective_points": result.fit.effective_size,
+        "diagnostics_reasons": "; ".join(result.reasons),
+        "notes": "; ".join(note.replace("; ", ", ") for note in result.notes),
+        "new_n_test": int(new_n_test or 0),
+    }
 
 
 def build_board_tree(

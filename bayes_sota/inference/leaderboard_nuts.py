@@ -21,12 +21,11 @@ from bayes_sota.exact.leaderboard_posterior import (
     REPEATS,
     LeaderboardPosterior,
     NodeSampler,
-    best_new_score,
-    entries_above,
+    complete_draws,
     notes_of,
     reasons_of,
 )
-from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
+from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.inference.provenance import resolve_seed
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
@@ -247,42 +246,13 @@ def _complete(
             points = run.coordinates[:, :, r].reshape(nodes.size, -1)
             for block in np.split(place, np.arange(BLOCK, place.size, BLOCK)):
                 if block.size:
-                    parts.append(_draw_one_each(fit, sampler, name, points[block], rng))
+                    drawn = sampler.draw(name, points[block], rng)
+                    parts.append({key: value[::REPEATS] for key, value in drawn.items()})
                     places.append(block)
     order = np.argsort(np.concatenate(places))
     values = {key: np.concatenate([part[key] for part in parts])[order] for key in parts[0]}
-    _add_new_scores(values, fit, rng, new_n_test)
+    values = complete_draws(values, fit, rng, new_n_test)
     return {name: value.reshape(nodes.shape) for name, value in values.items()}
-
-
-def _draw_one_each(
-    fit: FieldFit,
-    sampler: NodeSampler,
-    family: str,
-    points: FloatArray,
-    rng: np.random.Generator,
-) -> dict[str, FloatArray]:
-    shape = fit.density(family, points, strangers=False)
-    drawn = sampler.draw(fit.density(family, points), shape, rng)
-    return {name: value[::REPEATS] for name, value in drawn.items()}
-
-
-def _add_new_scores(
-    values: dict[str, FloatArray],
-    fit: FieldFit,
-    rng: np.random.Generator,
-    new_n_test: int | None,
-) -> None:
-    board = fit.kernel.board
-    leaders, skill = values.pop("leaders"), values["winner_skill"]
-    size = new_n_test or board.n_test
-    if board.metric == "accuracy":
-        values["winner_new_score"] = rng.binomial(size, skill) / size
-    else:
-        noise = rng.standard_normal(skill.size) * standard_error(board)
-        values["winner_new_score"] = skill + noise
-    values["best_new_score"] = best_new_score(leaders, values["rho"], board, size, rng)
-    values["n_above_sota"] = entries_above(values["theta_sota"], board)
 
 
 def _attributes(runs: Mapping[str, _Run], posterior: LeaderboardPosterior) -> dict[str, Any]:
