@@ -3,7 +3,7 @@
 rho keeps its prior: the posterior of everything else is computed at each of a few equally likely
 values of rho, and each value keeps its prior weight (a cut, done exactly, because the nodes are
 summed). What the scores would say about rho, were it learnt, is kept beside it as
-``log_evidence``. ``tests/exact/test_field_fit.py``.
+``log_evidence``. ``tests/exact/test_leaderboard_posterior.py``.
 """
 
 from dataclasses import dataclass, field, replace
@@ -233,8 +233,10 @@ def fit_field(
     if not tries >= 1:
         raise InputError(f"tries per entry must be at least 1, got {tries:g}")
     rho = correlation_nodes(priors)
-    copies = _merged_copies(kernel, priors, rho, tries, rng) if merge_spikes else kernel.copies
-    fit = _fit(kernel, priors, rho, copies, tries, points, rng)
+    copies, start = kernel.copies, None
+    if merge_spikes and copies.max() > _SMALLEST_SPIKE:
+        copies, start = _merged_copies(kernel, priors, rho, tries, rng)
+    fit = _fit(kernel, priors, rho, copies, tries, points, rng, start)
     if fit.effective_size < _ENOUGH:
         fit = _fit(kernel, priors, rho, copies, tries, 4 * points, rng)
     return fit
@@ -246,17 +248,17 @@ def _merged_copies(
     rho: FloatArray,
     tries: float,
     rng: np.random.Generator,
-) -> FloatArray:
+) -> tuple[FloatArray, "FieldFit"]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
     copies, middle = kernel.copies, rho[rho.size // 2 : rho.size // 2 + 1]
-    if copies.max() <= _SMALLEST_SPIKE:
-        return copies
+    fit = _fit(kernel, priors, middle, copies, tries, _QUICK, rng)
     for _ in range(_MERGING_ROUNDS):
-        merged = effective_copies(_fit(kernel, priors, middle, copies, tries, _QUICK, rng))
+        merged = effective_copies(fit)
         if np.array_equal(merged, copies):
             break
         copies = merged
-    return copies
+        fit = _fit(kernel, priors, middle, copies, tries, _QUICK, rng, fit)
+    return copies, fit
 
 
 def effective_copies(fit: FieldFit) -> FloatArray:
@@ -298,13 +300,14 @@ def _fit(
     tries: float,
     points: int,
     rng: np.random.Generator,
+    start: FieldFit | None = None,
 ) -> FieldFit:
     scale = field_scale(kernel, priors)
     strangers = Strangers.of(kernel, scale, rho)
     operations, relative = numpy_operations(), _is_relative(kernel, tries)
     likelihood = _Likelihood(kernel, rho, copies, tries)
     samples = []
-    for name in priors.families:
+    for f, name in enumerate(priors.families):
         family = FAMILIES[name]
 
         def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
@@ -313,7 +316,8 @@ def _fit(
             )
 
         count = points * family.dimension
-        samples.append(sample_importance(target, family.dimension, rng, count))
+        similar = None if start is None else start.points[f]
+        samples.append(sample_importance(target, family.dimension, rng, count, similar))
     return FieldFit(
         kernel,
         priors,

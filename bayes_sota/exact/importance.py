@@ -10,15 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["WeightedPoints", "sample_importance"]
 
 _DEGREES = 5.0
-_START, _ROUNDS, _ROUND_POINTS = 300, 3, 350
+_START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 350
 _COMPONENTS, _NARROWER = 42, 0.7
-_NEWTON_STEPS, _STEP = 30, 2e-3
+_SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
+_NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
 _LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to speak of
 
 
@@ -57,12 +59,17 @@ class WeightedPoints:
         """Effective number of points of each target, shape (R,)."""
         return np.asarray(1 / np.sum(self.weights**2, axis=0))
 
+    def heaviest(self, count: int) -> FloatArray:
+        """The points of the highest weights, over all targets, shape (count, d)."""
+        return self.points[np.argsort(-self.weights.max(axis=1))[:count]]
+
 
 def sample_importance(
     log_target: Callable[[FloatArray], FloatArray],
     dimension: int,
     rng: np.random.Generator,
     points: int = 700,
+    start: WeightedPoints | None = None,
 ) -> WeightedPoints:
     """Weighted points for the posteriors of standardised parameters.
 
@@ -74,6 +81,8 @@ def sample_importance(
     rng : Generator
     points : int
         Points of the final sample.
+    start : WeightedPoints, optional
+        Points of similar targets, where the search for the modes may start.
 
     Returns
     -------
@@ -84,10 +93,12 @@ def sample_importance(
         prior = -0.5 * np.sum(t**2 + np.log(2 * np.pi), axis=1)
         return np.asarray(log_target(t) + prior[:, None])
 
-    t = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
-    proposal = _Proposal.at_modes(log_posterior, t)
+    known = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
+    if start is not None:
+        known = np.concatenate([known, start.heaviest(_KNOWN)])
+    proposal = _Proposal.at_modes(log_posterior, known)
     for _ in range(_ROUNDS):
-        t, log_proposal = proposal.draw(_ROUND_POINTS, rng)
+        t, log_proposal = proposal.draw(min(points, _ROUND_POINTS), rng)
         proposal = _Proposal.fitted(t, log_posterior(t) - log_proposal[:, None])
     t, log_proposal = proposal.draw(points, rng)
     return WeightedPoints(t, log_posterior(t) - log_proposal[:, None])
@@ -95,23 +106,29 @@ def sample_importance(
 
 @dataclass(frozen=True)
 class _Proposal:
-    """Equal mixture of Student t distributions, one per target, and the prior."""
+    """Equal mixture of Student t distributions."""
 
     centres: FloatArray
     factors: FloatArray
 
     @classmethod
     def at_modes(cls, log_posterior: LogDensities, start: FloatArray) -> "_Proposal":
-        """At the modes; each search starts from the best point known, its neighbour's mode."""
+        """At the modes of the middle and the outer targets; their neighbours lie between them.
+
+        The middle one is sought from several good points far apart, the others from there.
+        """
         values = log_posterior(start)
-        modes: list[FloatArray] = []
-        factors = []
-        for r in range(values.shape[1]):
-            known = np.array([start[np.argmax(values[:, r])], *modes[-1:]])
-            mode, factor = _find_mode(lambda t, r=r: log_posterior(t)[:, r], known)  # type: ignore[misc]
-            modes.append(mode)
-            factors.append(factor)
-        return cls(np.array(modes), np.array(factors))
+        last = values.shape[1] - 1
+        middle = last // 2
+        known = _apart(start, values[:, middle])
+        modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
+        kept = heights > heights.max() - _NEGLIGIBLE
+        found, around = [modes[kept]], [factors[kept]]
+        if last > 0:
+            best = modes[[np.argmax(heights)] * 2]
+            outer, outer_factors, _ = _find_modes(log_posterior, best, np.array([0, last]))
+            found, around = [*found, outer], [*around, outer_factors]
+        return cls(np.concatenate(found), np.concatenate(around))
 
     @classmethod
     def fitted(cls, t: FloatArray, log_weights: FloatArray) -> "_Proposal":
@@ -135,8 +152,8 @@ class _Proposal:
         """Log density of the mixture, shape (N,)."""
         d = points.shape[1]
         inverse = np.linalg.inv(self.factors)
-        z = np.einsum("rij,nrj->nri", inverse, points[:, None] - self.centres)
-        kernel = -0.5 * (_DEGREES + d) * np.log1p(np.sum(z**2, axis=2) / _DEGREES)
+        z = (points - self.centres[:, None]) @ inverse.transpose(0, 2, 1)
+        kernel = -0.5 * (_DEGREES + d) * np.log1p(np.sum(z**2, axis=2).T / _DEGREES)
         volume = np.log(np.abs(np.diagonal(self.factors, axis1=1, axis2=2))).sum(axis=1)
         return _mixture(kernel - volume) + _student_constant(d)
 
@@ -147,56 +164,79 @@ def _mixture(log_values: FloatArray) -> FloatArray:
     return np.asarray(top + np.log(np.mean(np.exp(log_values - top[:, None]), axis=1)))
 
 
-def _find_mode(
-    log_density: Callable[[FloatArray], FloatArray], start: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Mode from the best of some points, and the Cholesky factor of the covariance there.
+def _apart(points: FloatArray, values: FloatArray) -> FloatArray:
+    """The best points of which no two are near each other, best first, shape (K, d)."""
+    left = points[np.argsort(-values)]
+    chosen: list[FloatArray] = []
+    while len(left) and len(chosen) < _SEARCHES:
+        chosen.append(left[0])
+        left = left[np.sum((left - left[0]) ** 2, axis=1) > _APART**2]
+    return np.array(chosen)
 
-    Newton steps with differences in one batch per step, damped like Levenberg and Marquardt.
+
+def _find_modes(
+    log_posterior: LogDensities, starts: FloatArray, targets: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Modes near K points, each of its target: (K, d), factors of the covariances, log densities.
+
+    Newton steps with differences, damped like Levenberg and Marquardt, all searches in one batch.
     """
-    values = log_density(start)
-    best, value = start[np.argmax(values)], float(values.max())
-    damping, factor = 1.0, np.eye(best.size)
+    best, factor = starts.copy(), np.tile(np.eye(starts.shape[1]), (len(starts), 1, 1))
+    value = _of_targets(log_posterior, best[:, None], targets)[:, 0]
+    damping, going = np.ones(len(starts)), np.arange(len(starts))
     for _ in range(_NEWTON_STEPS):
-        gradient, hessian = _differences(log_density, best, value)
+        gradient, hessian = _differences(log_posterior, best[going], value[going], targets[going])
         eigenvalues, vectors = np.linalg.eigh(-hessian)
-        rotated = vectors.T @ gradient
-        trial_damping = damping * np.array([0.0, 0.1, 1.0, 10.0, 100.0])[:, None]
         curvature = np.maximum(np.abs(eigenvalues), 1.0)
-        steps = (rotated / (curvature * (1 + trial_damping))) @ vectors.T
-        trials = np.clip(best + steps, -_LARGEST, _LARGEST)
-        found = log_density(trials)
-        pick = int(np.argmax(found))
-        gain = float(found[pick]) - value
-        factor = vectors / np.sqrt(curvature)
-        if gain > 0:
-            best, value = trials[pick], float(found[pick])
-        damping = max(1e-3, damping * (0.3 if pick < 2 else 2.0)) if gain > 0 else damping * 30
-        if 0 <= gain < 1e-3 or damping > 1e9:
+        factor[going] = vectors / np.sqrt(curvature)[:, None]
+        rotated = gradient[:, None] @ vectors / curvature[:, None]
+        trial_damping = damping[going, None] * np.array([0.0, 0.1, 1.0, 10.0, 100.0])
+        steps = rotated / (1 + trial_damping[:, :, None]) @ vectors.transpose(0, 2, 1)
+        trials = np.clip(best[going, None] + steps, -_LARGEST, _LARGEST)
+        found = _of_targets(log_posterior, trials, targets[going])
+        pick, each = np.argmax(found, axis=1), np.arange(going.size)
+        gain = found[each, pick] - value[going]
+        better = gain > 0
+        best[going[better]] = trials[each, pick][better]
+        value[going] += np.maximum(gain, 0.0)
+        factors = np.where(better, np.where(pick < 2, 0.3, 2.0), 30.0)
+        damping[going] = np.maximum(1e-3, damping[going] * factors)
+        going = going[~((gain >= 0) & (gain < _SMALL_GAIN)) & (damping[going] <= 1e9)]
+        if going.size == 0:
             break
-    return best, _cholesky(factor @ factor.T)
+    return best, _cholesky(factor @ factor.transpose(0, 2, 1)), value
+
+
+def _of_targets(
+    log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
+) -> FloatArray:
+    """Log densities of points (K, P, d), each row of its target, shape (K, P)."""
+    searches, count, dimension = points.shape
+    values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
+    return np.asarray(values[np.arange(searches), :, targets])
 
 
 def _differences(
-    log_density: Callable[[FloatArray], FloatArray], centre: FloatArray, value: float
+    log_posterior: LogDensities, centre: FloatArray, value: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradient and Hessian by central differences, in one batch."""
-    d = centre.size
+    """Gradients (K, d) and Hessians (K, d, d) by central differences, in one batch."""
+    d = centre.shape[1]
     first, second = np.triu_indices(d, 1)
     unit = np.eye(d) * _STEP
     pairs = unit[first] + unit[second]
-    values = log_density(centre + np.concatenate([unit, -unit, pairs, -pairs]))
-    plus, minus = values[:d], values[d : 2 * d]
-    both = values[2 * d : 2 * d + first.size] + values[2 * d + first.size :]
-    diagonal = (plus + minus - 2 * value) / _STEP**2
-    hessian = np.diag(diagonal)
-    cross = (both - 2 * value) / _STEP**2 - diagonal[first] - diagonal[second]
-    hessian[first, second] = hessian[second, first] = cross / 2
+    around = np.concatenate([unit, -unit, pairs, -pairs])
+    values = _of_targets(log_posterior, centre[:, None] + around, targets)
+    plus, minus = values[:, :d], values[:, d : 2 * d]
+    both = values[:, 2 * d : 2 * d + first.size] + values[:, 2 * d + first.size :]
+    diagonal = (plus + minus - 2 * value[:, None]) / _STEP**2
+    cross = (both - 2 * value[:, None]) / _STEP**2 - diagonal[:, first] - diagonal[:, second]
+    hessian = diagonal[:, :, None] * np.eye(d)
+    hessian[:, first, second] = hessian[:, second, first] = cross / 2
     return (plus - minus) / (2 * _STEP), hessian
 
 
 def _cholesky(covariance: FloatArray) -> FloatArray:
-    return np.linalg.cholesky(covariance + 1e-10 * np.eye(len(covariance)))
+    return np.linalg.cholesky(covariance + 1e-10 * np.eye(covariance.shape[-1]))
 
 
 def _local_fits(

@@ -245,7 +245,7 @@ class NodeSampler:
         kernel, size = self.kernel, len(density) * REPEATS
         cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
-        rest_of = np.einsum("sug,u->sg", np.log(cdf), self.rest)
+        rest_of = self.rest @ np.log(cdf)
         tries = self._tries(size, rng)
         field = np.cumsum(density[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
         best_of_rest = _inverse(
