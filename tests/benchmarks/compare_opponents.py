@@ -17,39 +17,57 @@ import argparse
 import json
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bayes_sota.inference.board_calibration import BoardCase
 
 SHAPES = ("normal", "left-skewed", "plateau of equals", "few strong", "clones", "uniform")
 RHOS = (0.0, 0.6, 0.85)
 N_TEST = 1000
 
 
-def simulate(boards: int, sizes: list[int]) -> list[dict]:
+def simulate(boards: int, sizes: list[int], jobs: int) -> list[dict]:
     """Boards with our posterior and the paper's shrinking."""
-    from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
-    from bayes_sota.inference.board_calibration import BoardCase, simulate_shape
+    from joblib import Parallel, delayed
 
+    from bayes_sota.inference.board_calibration import BoardCase
+
+    cases = [
+        BoardCase(shape, N_TEST, i, m, rho)
+        for shape in SHAPES
+        for m in sizes
+        for rho in RHOS
+        for i in range(boards)
+    ]
     rows = []
-    for shape in SHAPES:
-        for m in sizes:
-            for rho in RHOS:
-                for i in range(boards):
-                    case = BoardCase(shape, N_TEST, i, m, rho)
-                    key = [20261121, *shape.encode(), m, round(1000 * rho), i]
-                    board, skills = simulate_shape(case, np.random.default_rng(key))
-                    theta = leaderboard_posterior(board, draws=2000, random_seed=i)
-                    theta = theta.draws["theta_sota"]
-                    rows.append(
-                        {
-                            "shape": shape, "m": m, "rho": rho, "truth": float(skills.max()),
-                            "scores": board.scores.tolist(),
-                            "ours": [float(theta.mean()), *np.quantile(theta, [0.025, 0.975])],
-                            "shrinking": shrunk_maximum(board.scores) if m <= 200 else None,
-                        }
-                    )  # fmt: skip
-        print(shape, len(rows), flush=True)
+    for row in Parallel(n_jobs=jobs, return_as="generator")(delayed(judged)(c) for c in cases):
+        rows.append(row)
+        if len(rows) % 50 == 0:
+            print(len(rows), "of", len(cases), flush=True)
     return rows
+
+
+def judged(case: "BoardCase") -> dict:
+    """One board with its truth."""
+    from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+    from bayes_sota.inference.board_calibration import simulate_shape
+
+    key = [20261121, *case.source.encode(), case.n_classifiers, round(1000 * case.rho), case.index]
+    board, skills = simulate_shape(case, np.random.default_rng(key))
+    posterior = leaderboard_posterior(board, draws=2000, random_seed=case.index)
+    theta = posterior.draws["theta_sota"]
+    return {
+        "shape": case.source,
+        "m": case.n_classifiers,
+        "rho": case.rho,
+        "truth": float(skills.max()),
+        "scores": board.scores.tolist(),
+        "ours": [float(theta.mean()), *np.quantile(theta, [0.025, 0.975])],
+        "shrinking": shrunk_maximum(board.scores),
+    }
 
 
 def shrunk_maximum(scores: np.ndarray, chance: float = 0.1) -> float:
@@ -74,9 +92,9 @@ def add_winners(rows: list[dict]) -> None:
     from multiple_inference.rank_condition import RankCondition
 
     for row in rows:
-        if row["m"] > 200:
-            continue
         scores = np.array(row["scores"])
+        error = np.sqrt(scores.max() * (1 - scores.max()) / N_TEST)
+        scores = scores[scores > scores.max() - 6 * error]  # the others cannot have won
         sd = np.sqrt(scores * (1 - scores) / N_TEST)
         correlation = np.full((scores.size, scores.size), row["rho"] ** 2)
         np.fill_diagonal(correlation, 1 + 1e-9)
@@ -95,31 +113,39 @@ def wilson(p: float, n: int, z: float = 1.959963984540054) -> tuple[float, float
 
 
 def table(rows: list[dict]) -> None:
-    """Coverage, rmse and interval score per number of classifiers, shape and route."""
-    print("m | shape | route | boards | coverage | rmse / raw | score / raw | bias")
+    """Coverage, error and interval score per number of classifiers, shape, rho and route."""
+    print(
+        "m | shape | rho | route | boards | coverage, raw | error / raw | score / raw | bias, raw"
+    )
     for m in sorted({row["m"] for row in rows}):
-        for shape in (*SHAPES, "all"):
-            cell = [r for r in rows if r["m"] == m and shape in (r["shape"], "all")]
-            if not cell:
-                continue
-            said: dict[str, list] = {"raw": [], "ours": [], "shrinking": [], "winners": []}
-            for row in cell:
-                best = max(row["scores"])
-                said["raw"].append((best, *wilson(best, N_TEST)))
-                said["ours"].append(row["ours"])
-                if row.get("shrinking"):
-                    said["shrinking"].append((row["shrinking"], *wilson(row["shrinking"], N_TEST)))
-                if row.get("winners"):
-                    said["winners"].append(row["winners"])
-            truth = np.array([row["truth"] for row in cell])
-            raw = measures(np.array(said["raw"]), truth)
-            for route, values in said.items():
-                if len(values) == len(cell):
-                    coverage, rmse, score, bias = measures(np.array(values), truth)
-                    print(
-                        f"{m} | {shape} | {route} | {len(cell)} | {coverage:.3f} | "
-                        f"{rmse / raw[1]:.2f} | {score / raw[2]:.2f} | {bias:+.4f}"
-                    )
+        cells = [(shape, "all") for shape in SHAPES] + [("all", rho) for rho in RHOS]
+        for shape, rho in [*cells, ("all", "all")]:
+            for route in ("ours", "shrinking", "winners"):
+                cell = [
+                    r
+                    for r in rows
+                    if r["m"] == m
+                    and shape in (r["shape"], "all")
+                    and rho in (r["rho"], "all")
+                    and r.get(route) is not None
+                ]
+                if cell:
+                    print(f"{m} | {shape} | {rho} | {route} | {against_raw(cell, route)}")
+
+
+def against_raw(cell: list[dict], route: str) -> str:
+    """One line of the table."""
+    truth = np.array([row["truth"] for row in cell])
+    best = [max(row["scores"]) for row in cell]
+    raw = measures(np.array([(p, *wilson(p, N_TEST)) for p in best]), truth)
+    said = [row[route] for row in cell]
+    if route == "shrinking":  # a point estimate
+        said = [(p, *wilson(p, N_TEST)) for p in said]
+    coverage, rmse, score, bias = measures(np.array(said), truth)
+    return (
+        f"{len(cell)} | {coverage:.3f}, {raw[0]:.3f} | {rmse / raw[1]:.2f} | "
+        f"{score / raw[2]:.2f} | {bias:+.4f}, {raw[3]:+.4f}"
+    )
 
 
 def measures(values: np.ndarray, truth: np.ndarray) -> tuple[float, float, float, float]:
@@ -136,7 +162,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--boards", type=int, default=40)
-    parser.add_argument("--classifiers", type=int, nargs="+", default=[20, 200])
+    parser.add_argument("--classifiers", type=int, nargs="+", default=[20, 200, 3500])
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--winners", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
@@ -146,7 +173,7 @@ def main() -> None:
         rows = json.loads(options.file.read_text())
         add_winners(rows)
     else:
-        rows = simulate(options.boards, options.classifiers)
+        rows = simulate(options.boards, options.classifiers, options.jobs)
     options.file.write_text(json.dumps(rows))
     return None
 
