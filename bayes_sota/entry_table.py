@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayes_sota.exact.entry_skills import EntryDraws
+    from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior
+    from bayes_sota.exact.responses_posterior import ResponsesPosterior
 
 __all__ = ["COLUMNS", "EntryTable", "board_table", "check_ending"]
 
@@ -228,9 +230,10 @@ def board_table(
     r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
 
     Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - prob)/2`,
-    where the leader has the best score. From a leaderboard this is the posterior probability given
-    all scores (``exact.entry_skills``); from responses it rests on the items that only one of the
-    two got right (``exact.paired_outcomes``).
+    where the leader has the best score. From a leaderboard skills and ties come from all scores
+    (``exact.entry_skills``). From responses skills, ranks and P(best) come from the answers
+    (``exact.responses_posterior``), which also tell the correlation of classifiers, and ties rest
+    on the items that only one of the two got right (``exact.paired_outcomes``).
 
     Parameters
     ----------
@@ -242,7 +245,8 @@ def board_table(
     prob : float
         Probability of the equal-tailed intervals, and of the comparison with the leader.
     draws : int
-        Posterior draws of all entries; fewer where there are more than 40,000 entries.
+        Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
+        4,000 from responses where they fit.
     random_seed : int, Generator or None
     tries_per_entry : float
         Private variants behind each entry, of which the best is shown.
@@ -254,7 +258,8 @@ def board_table(
     Raises
     ------
     InputError
-        Only the maximum is known, fewer than two entries, or ``n_test`` beside what has its own.
+        Only the maximum is known, fewer than two entries, ``n_test`` beside what has its own, or
+        several tries per entry of responses.
 
     Examples
     --------
@@ -263,18 +268,32 @@ def board_table(
     >>> table.frame[["rank", "name", "tied_with_best"]].values.tolist()[:2]
     [[1, 'a', True], [2, 'd', True]]
     """
-    from bayes_sota.exact.entry_skills import draw_entry_skills
-    from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
-
     check_probability(prob)
     board, responses = _as_board(board_or_responses, n_test)
     rng = np.random.default_rng(random_seed)
-    posterior = leaderboard_posterior(
-        board, priors, draws=_DRAWS, random_seed=rng, tries_per_entry=tries_per_entry
-    )
-    most = max(100, _MOST_NUMBERS // len(board.names))
-    entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
-    tied, compared_by, remarks = _tied_with_best(entries, responses, prob)
+    most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
+    posterior: LeaderboardPosterior | ResponsesPosterior
+    if responses is None:
+        from bayes_sota.exact.entry_skills import draw_entry_skills
+        from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+
+        posterior = leaderboard_posterior(
+            board, priors, draws=_DRAWS, random_seed=rng, tries_per_entry=tries_per_entry
+        )
+        entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
+        tied, compared_by = entries.tied_with_best(prob), _BY_MODEL
+        remarks = [_assumed_correlation(entries, prob)]
+    else:
+        from bayes_sota.exact.responses_posterior import responses_posterior
+
+        if tries_per_entry != 1:
+            raise InputError("tries per entry are for scores; responses show one variant each")
+        posterior = responses_posterior(
+            responses, priors, draws=min(max(draws, _DRAWS), most), random_seed=rng
+        )
+        entries = posterior.entries
+        tied, remarks = _compared_by_items(responses, entries, prob)
+        compared_by = _BY_ITEMS
     sd = float(entries.sd()[board.order[0]])
     skill_decimals = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8)) if sd > 0 else 6
     return EntryTable(
@@ -303,31 +322,34 @@ def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | None]:
     return read_leaderboard(data, n_test=n_test), None
 
 
-def _tied_with_best(
-    entries: "EntryDraws", responses: Responses | None, prob: float
-) -> tuple[Any, str, list[str]]:
-    """Who cannot be told from the leader, by what, and what a reader should know about it."""
-    if responses is None:
-        return entries.tied_with_best(prob), _BY_MODEL, [_assumed_correlation(entries, prob)]
+def _compared_by_items(
+    responses: Responses, entries: "EntryDraws", prob: float
+) -> tuple[Any, list[str]]:
+    """Who cannot be told from the leader, and what a reader should know about it."""
     from bayes_sota.exact.paired_outcomes import compare_with_leader
 
     notes = [
+        "how far classifiers share the luck of the items is learnt from the answers: rho is "
+        + _rho_and_interval(entries, prob),
         "ties compare each classifier with the leader as if the leader had not been picked for its "
-        "score; P(best) and skills allow for that"
+        "score; P(best) and skills allow for that",
     ]
     if responses.clusters is not None:
         notes.append("ties take items as independent, although they come in clusters")
-    return compare_with_leader(responses).tied_with_leader(prob), _BY_ITEMS, notes
+    return compare_with_leader(responses).tied_with_leader(prob), notes
 
 
 def _assumed_correlation(entries: "EntryDraws", prob: float) -> str:
+    return (
+        "how far entries share the luck of the items is assumed, not learnt: rho is "
+        f"{_rho_and_interval(entries, prob)}; the larger, the fewer are tied"
+    )
+
+
+def _rho_and_interval(entries: "EntryDraws", prob: float) -> str:
     rho = entries.rho
     low, high = np.quantile(rho, [(1 - prob) / 2, (1 + prob) / 2])
-    known = f"{rho[0]:.2f}" if low == high else f"{rho.mean():.2f} ({low:.2f} to {high:.2f})"
-    return (
-        f"how far entries share the luck of the items is assumed, not learnt: rho is {known}; the "
-        "larger, the fewer are tied"
-    )
+    return f"{rho[0]:.2f}" if low == high else f"{rho.mean():.2f} ({low:.2f} to {high:.2f})"
 
 
 def _frame(

@@ -12,6 +12,7 @@ from bayes_sota import entry_table
 from bayes_sota.entry_table import COLUMNS, EntryTable
 from bayes_sota.errors import InputError
 from bayes_sota.exact.paired_outcomes import compare_with_leader
+from bayes_sota.exact.responses_posterior import responses_posterior
 from bayes_sota.priors import BoardPriors, FixedCorrelation
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
 
@@ -165,6 +166,31 @@ def test_responses_are_compared_item_by_item() -> None:
     assert set(table.frame["name"][table.frame["tied_with_best"]]) == expected
     assert table.n_test_source == "rows of the response matrix"
     assert any("picked" in note for note in table.notes)
+    assert any("learnt from the answers: rho is 0." in note for note in table.notes)
+
+
+def test_skills_from_responses_are_those_of_the_answers() -> None:
+    rng = np.random.default_rng(3)
+    hard = rng.standard_normal((600, 1))
+    correct = hard + rng.standard_normal((600, 8)) > np.linspace(-1.2, -0.6, 8)
+    correct[:, 1] = correct[:, 0]  # a copy under another name
+    correct[:3, 1] = ~correct[:3, 1]
+    answers = bs.Responses(correct, names=list("abcdefgh"))
+    posterior = responses_posterior(answers, random_seed=np.random.default_rng(5))
+    frame = bs.board_table(answers, random_seed=5).frame.set_index("name")
+    by_name = frame.loc[list(answers.names)]
+    np.testing.assert_allclose(by_name["skill"], posterior.skill.mean(axis=0), atol=1e-3)
+    np.testing.assert_allclose(by_name["p_best"], posterior.p_best, atol=1e-6)
+    ranks = np.argsort(np.argsort(-posterior.skill, axis=1), axis=1) + 1
+    low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(by_name["rank_lower"], low)
+    np.testing.assert_array_equal(by_name["rank_upper"], high)
+
+
+def test_variants_behind_responses_are_refused() -> None:
+    answers = bs.Responses(np.random.default_rng(0).random((50, 4)) < 0.8)
+    with pytest.raises(InputError, match="one variant each"):
+        bs.board_table(answers, tries_per_entry=3)
 
 
 def test_a_known_correlation_and_its_note(board: bs.Leaderboard, table: EntryTable) -> None:

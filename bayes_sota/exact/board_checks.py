@@ -1,8 +1,8 @@
 r"""Does the model describe the board? Replicated boards, and families compared.
 
 A replicated board is drawn as the model says: skills from P(psi), scores given the skills, both
-given that the score is in the modelled part. ``tests/exact/test_leaderboard_posterior.py`` shows that the
-checks find a board that the model cannot describe, and pass boards that it can.
+given that the score is in the modelled part. ``tests/exact/test_leaderboard_posterior.py`` shows
+that the checks find a board that the model cannot describe, and pass boards that it can.
 """
 
 from dataclasses import dataclass

@@ -41,11 +41,8 @@ _TINY = 1e-300
 class EntryDraws:
     """Draws of the skills of all entries, and what follows from them.
 
-    Entries with the same score have the same posterior: their draws are pooled in every summary.
-
     Attributes
     ----------
-    board : Leaderboard
     skill : ndarray of float32, shape (D, m)
         Skill (true accuracy) of each entry, in the order of ``board.scores``.
     rho, shift : ndarray, shape (D,)
@@ -56,14 +53,18 @@ class EntryDraws:
     p_not_below_leader : ndarray, shape (m,)
         Probability that the skill is at least that of the entry with the best score; 1 for all
         that have the best score.
+    alike : tuple of ndarray, each of shape (groups, s)
+        Entries with the same posterior, s to a group: their draws are pooled in every summary.
+        From scores alone these are the entries with equal scores; from answers every entry is on
+        its own.
     """
 
-    board: Leaderboard
     skill: NDArray[np.float32]
     rho: FloatArray
     shift: FloatArray
     p_best: FloatArray
     p_not_below_leader: FloatArray
+    alike: tuple[IntArray, ...]
 
     @cached_property
     def rank(self) -> NDArray[np.int32]:
@@ -114,9 +115,9 @@ class EntryDraws:
         return np.asarray(self.p_not_below_leader >= (1 - prob) / 2)
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
-        """Summary of the draws of all entries with one score, shape (numbers, m)."""
+        """Summary of the draws of all entries that are alike, shape (numbers, m)."""
         columns = []
-        for entries in _equal_scores(self.board):
+        for entries in self.alike:
             step = max(1, _CELLS // (len(draws) * entries.shape[1]))
             for start in range(0, len(entries), step):
                 block = entries[start : start + step]
@@ -189,7 +190,7 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
             k += 1
     skill, rho, shift = skill[:draws], rho[:draws], shift[:draws]
     best, not_below = sampler.by_entry(values, skill)
-    return EntryDraws(fit.kernel.board, skill, rho, shift, best, not_below)
+    return EntryDraws(skill, rho, shift, best, not_below, tuple(_equal_scores(fit.kernel.board)))
 
 
 class _Sampler:

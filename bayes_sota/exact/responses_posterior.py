@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
+from bayes_sota.exact.entry_skills import EntryDraws
 from bayes_sota.exact.field_fit import FieldFit, fit_field
 from bayes_sota.exact.response_correlation import (
     ResponseCorrelation,
@@ -90,6 +91,17 @@ class ResponsesPosterior:
         """Posterior probability of each shape of P(psi)."""
         weights = self.fit.family_weights.mean(axis=1)
         return dict(zip(self.fit.families, (float(w) for w in weights), strict=True))
+
+    @cached_property
+    def entries(self) -> EntryDraws:
+        """Draws of all classifiers with their ranks, P(best) and comparison with the leader."""
+        leader = int(np.argmax(self.responses.scores))
+        not_below = np.mean(self.skill >= self.skill[:, [leader]], axis=0)
+        alone = np.arange(self.skill.shape[1])[:, None]
+        return EntryDraws(
+            self.skill.astype(np.float32), self.draws["rho"], self.draws["shift"],
+            self.p_best, not_below, (alone,),
+        )  # fmt: skip
 
     def probability_better(self, first: int, second: int) -> float:
         """Probability that one classifier has the higher skill than another."""
