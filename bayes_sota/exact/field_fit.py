@@ -200,7 +200,7 @@ class FieldFit:
         """Log density of each distinct score, given the modelled part, per point, (N, U)."""
         likelihood = _Likelihood(self.kernel, self.rho[r : r + 1], self.copies, self.tries)
         density = self.density(self.families[f], self.points[f].points)
-        return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density))
+        return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density)[:, 0])
 
 
 def fit_field(
@@ -350,9 +350,12 @@ class _Likelihood:
         self.log_mass = np.zeros((rho.size, kernel.values.size))
         if tries == 1:  # the same for every point, but not for every rho
             self.log_mass = np.array([kernel.log_mass(r) for r in rho])
-        self.reach = None
+        self.reach, self.reaching = None, np.array([copies.sum()])
         if kernel.is_cut:
-            self.reach = np.stack([kernel.reach(r) for r in rho], axis=1) * kernel.step
+            reaches = [kernel.reaches(r) for r in rho]
+            self.reach = np.concatenate(reaches).T * kernel.step
+            if len(reaches[0]) > 1:
+                self.reaching = copies
 
     def per_value(self, density: FloatArray) -> FloatArray:
         """Log probability of each distinct score, shape (N, R, U)."""
@@ -367,18 +370,18 @@ class _Likelihood:
         return np.asarray(value.reshape(len(density), self.nodes, -1) + self.log_mass)
 
     def log_reach(self, density: FloatArray) -> FloatArray:
-        """Log probability that an entry is in the modelled part, shape (N, R)."""
+        """Log probability that an entry is in the modelled part, shape (N, R, 1 or U)."""
         if self.reach is None:
-            return np.zeros((len(density), self.nodes))
+            return np.zeros((len(density), self.nodes, 1))
         reach = np.maximum(density @ self.reach, _TINY)
         if self.tries > 1:
             missed = self.tries * np.log1p(-np.minimum(reach, 1 - 1e-15))
             reach = np.maximum(-np.expm1(missed), _TINY)
-        return np.asarray(np.log(reach))
+        return np.asarray(np.log(reach).reshape(len(density), self.nodes, -1))
 
     def __call__(self, density: FloatArray) -> FloatArray:
         total = self.per_value(density) @ self.copies
-        return np.asarray(total - self.copies.sum() * self.log_reach(density))
+        return np.asarray(total - self.log_reach(density) @ self.reaching)
 
 
 def _at_most(kernel: ScoreKernel, rho: float) -> FloatArray:

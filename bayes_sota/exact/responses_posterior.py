@@ -210,6 +210,19 @@ class _ResponseKernel(ScoreKernel):
         """Probability of a score in the modelled part, shape (G,), at the typical loading."""
         return super().reach(float(np.sqrt(1 - np.mean(self.own_variance(rho)))), level)
 
+    def reaches(self, rho: float) -> FloatArray:
+        """Probability that each classifier's score is in the modelled part, shape (U, G).
+
+        With its own variance, as in ``log_kernel``: far below the cut the two fall together.
+        """
+        from scipy.special import betainc
+
+        own = self.own_variance(rho)
+        cut = self.values[0] / self.board.n_test * self.size
+        above = np.maximum((cut - 0.5) / own + 0.5, 0.5)
+        below = (self.size - cut + 0.5) / own + 0.5
+        return np.asarray(betainc(above[:, None], below[:, None], self.psi))
+
 
 class _Sampler:
     """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""

@@ -185,6 +185,10 @@ class ScoreKernel:
         above, below = (cut - 0.5) / dispersion + 0.5, (n - cut + 0.5) / dispersion + 0.5
         return np.asarray(betainc(max(above, 0.5), below, self.psi))
 
+    def reaches(self, rho: float) -> FloatArray:
+        """Probability of a score in the modelled part, (K, G): one for all, or each value's own."""
+        return self.reach(rho)[None]
+
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """``remove_shift`` of this board."""
         return remove_shift(self.board, psi, shift)

@@ -13,6 +13,7 @@ from bayes_sota.errors import InputError
 from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.response_correlation import response_correlation
 from bayes_sota.exact.responses_posterior import _ResponseKernel, _Sampler, responses_posterior
+from bayes_sota.inference.board_calibration import draw_real_board
 from bayes_sota.priors import BoardPriors, FixedCorrelation
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))
@@ -200,3 +201,18 @@ def test_coverage_on_cifar10(data_directory, n, floor):
     """At 200 items, six mistakes each, intervals are too narrow: docs/responses.md."""
     answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
     assert coverage(answers.correct, np.arange(30), n, 60, 11) > floor
+
+
+def test_a_leader_unlike_the_others_does_not_pull_the_field_below_the_cut() -> None:
+    """The law of being in the modelled part is each classifier's own."""
+    matrix = load_responses_example("digits").held_out
+    rng = np.random.default_rng([777, *b"digits", 200, 24])
+    drawn, skills, _ = draw_real_board(matrix, 200, 24, rng)
+    ours = responses_posterior(drawn, random_seed=1)
+    leader = int(np.argmax(drawn.scores))
+    assert ours.correlation.loadings[leader] < 0.4 < ours.correlation.rho - 0.2
+    assert ours.fit.kernel.is_cut
+    winner = ours.draws["winner_skill"]
+    # with one law for all the mean was .83, and .69 the lower end
+    assert winner.mean() == pytest.approx(skills[leader], abs=0.02)
+    assert np.quantile(winner, 0.025) > 0.92

@@ -103,34 +103,44 @@ def test_the_average_over_families_agrees_with_the_exact_route():
         assert share == pytest.approx(probability[name], abs=0.03)
 
 
-def simulated(rng, priors):
-    """Truth and board from the model itself, at a node of rho."""
-    location, spread = priors.location, priors.log_spread
-    field = rng.normal(location[0], location[1]), np.exp(rng.normal(*spread))
-    psi = 1 / (1 + np.exp(-rng.normal(*field, 12)))
-    rho, z = priors.correlation.quantile(rng.random()), rng.standard_normal()
-    return psi, rho, z
+N_SBC = 400
+SBC = BoardPriors(typical=(0.7, 0.95), spread=(0.1, 0.8), families=("normal",))
+
+
+def ranks_of_one_board(replicate, entries=12):
+    """Truth and board from the model itself; ranks of the truths among the draws of NUTS."""
+    from bayes_sota.exact.score_kernel import remove_shift
+
+    rng = np.random.default_rng([20, replicate])
+    place = rng.normal(*SBC.location)
+    spread = np.exp(rng.normal(*SBC.log_spread))
+    y = rng.normal(place, spread, entries)
+    strangers = rng.random(entries) < 0.5 / entries
+    y = np.where(strangers, rng.normal(*SBC.location, entries), y)
+    psi = 1 / (1 + np.exp(-y))
+    rho, z = SBC.correlation.quantile(rng.random()), rng.standard_normal()
+    # variance (1 - rho^2) n psi (1 - psi): the normal approximation of the kernel's law
+    noise = rng.standard_normal(entries) * np.sqrt((1 - rho**2) * N_SBC * psi * (1 - psi))
+    counts = np.clip(np.rint(N_SBC * psi + noise), 0, N_SBC)
+    board = Leaderboard(counts / N_SBC, n_test=N_SBC, rounding="exact")
+    skill = remove_shift(board, psi, np.full(entries, rho * z))
+    truth = {
+        "theta_sota": skill.max(),
+        "winner_skill": skill[counts == counts.max()].mean(),
+        "shift": z,
+        "rho": rho,
+    }
+    draws = sample_leaderboard_nuts(
+        board, SBC, draws=100, tune=300, chains=2, cores=1, random_seed=replicate
+    ).draws
+    return {name: float(np.mean(draws[name] < value)) for name, value in truth.items()}
 
 
 @pytest.mark.slow
 def test_ranks_of_simulated_truths_are_uniform():
     """Simulation-based calibration: 200 boards of 12 entries with a normal field."""
-    from bayes_sota.exact.score_kernel import remove_shift
+    from joblib import Parallel, delayed
 
-    priors = BoardPriors(typical=(0.7, 0.95), spread=(0.1, 0.8), families=("normal",))
-    rng, n, ranks = np.random.default_rng(20), 400, {"theta_sota": [], "winner_skill": []}
-    for replicate in range(200):
-        psi, rho, z = simulated(rng, priors)
-        # variance (1 - rho^2) n psi (1 - psi): the normal approximation of the kernel's law
-        noise = rng.standard_normal(psi.size) * np.sqrt((1 - rho**2) * n * psi * (1 - psi))
-        counts = np.clip(np.rint(n * psi + noise), 0, n)
-        board = Leaderboard(counts / n, n_test=n, rounding="exact")
-        skill = remove_shift(board, psi, np.full(psi.size, rho * z))
-        truth = {"theta_sota": skill.max(), "winner_skill": skill[np.argmax(counts)]}
-        draws = sample_leaderboard_nuts(
-            board, priors, draws=100, tune=300, chains=2, cores=2, random_seed=replicate
-        ).draws
-        for name, values in ranks.items():
-            values.append(float(np.mean(draws[name] < truth[name])))
-    for name, values in ranks.items():
-        assert stats.kstest(values, "uniform").pvalue > 0.005, name
+    ranks = Parallel(n_jobs=2)(delayed(ranks_of_one_board)(i) for i in range(200))
+    for name in ranks[0]:
+        assert stats.kstest([r[name] for r in ranks], "uniform").pvalue > 0.005, name
