@@ -94,7 +94,8 @@ def add_winners(rows: list[dict]) -> None:
     for row in rows:
         scores = np.array(row["scores"])
         error = np.sqrt(scores.max() * (1 - scores.max()) / N_TEST)
-        scores = scores[scores > scores.max() - 6 * error]  # the others cannot have won
+        near = max(2, int(np.sum(scores > scores.max() - 6 * error)))
+        scores = np.sort(scores)[-near:]  # the others cannot have won
         sd = np.sqrt(scores * (1 - scores) / N_TEST)
         correlation = np.full((scores.size, scores.size), row["rho"] ** 2)
         np.fill_diagonal(correlation, 1 + 1e-9)
