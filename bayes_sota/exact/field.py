@@ -29,13 +29,15 @@ from bayes_sota.exact.dependence import (
 )
 from bayes_sota.skill_distributions import FloatArray, SkillDistribution
 
-__all__ = ["Field", "fixed_field", "random_field"]
+__all__ = ["Field", "fixed_field", "random_field", "resampled_field"]
 
 _CELLS = 2**17  # size of the window that neighbouring nodes of S0 share
 _GROUP = 24.0  # standard errors of skill that share one window
+_NEARLY_ONE = 1 - 2.0**-53
 _CERTAIN = 45.0  # events with log probability below -45 are left out
 _PANEL_NODES, _PANEL_WIDTH = 14, 3.0
-_CHEBYSHEV_NODES, _CHEBYSHEV_WIDTH = 14, 1.5
+_CHEBYSHEV = {False: (14, 1.5), True: (10, 2.0)}  # nodes per panel, panel width; rough or not
+_STRIDE = {False: 0.36, True: 1.3}  # of the sum over S0, in units of the step of F_k(x)^m
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Field:
         Mass of P(theta) that counts as exceeding every score (for the joint law).
     reference_count : int or None
         Number of items that the reference classifier got right, where it is known.
+    rough : bool
+        Fewer nodes of S0: an error of the cdf of about 1e-6, of its mean of 1e-9.
     """
 
     skills: FloatArray
@@ -66,6 +70,7 @@ class Field:
     reference_skill: float
     above: float = 0.0
     reference_count: int | None = None
+    rough: bool = False
 
     def tabulate(self) -> tuple[int, FloatArray, float]:
         """Cdf of the best count: first count, values, and the value beyond the last."""
@@ -92,10 +97,13 @@ class Field:
         if self.reference_count is not None:
             return ReferenceNodes(np.array([self.reference_count]), np.ones(1), 1)
         # F_k(x)^m is a Gumbel-like step in k; its trapezoidal sum converges like
-        # exp(-pi^2 / h) with h the stride in units of that step: 1e-12 for 0.36.
+        # exp(-pi^2 / h) with h the stride in units of that step: 1e-12 for 0.36, 5e-4 for 1.3,
+        # times the change of the cdf over a step.
         rho = self.correlation
         gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(self.n_classifiers + 2.0))
-        return reference_nodes(self.n_test, self.reference_skill, 0.36 * gumbel / rho)
+        return reference_nodes(
+            self.n_test, self.reference_skill, _STRIDE[self.rough] * gumbel / rho
+        )
 
     def _moments(
         self, counts: NDArray[np.int64], skills: FloatArray
@@ -155,17 +163,16 @@ class Field:
     ) -> None:
         first, pmf = self._mixture_pmf(counts, self.skills[i : i + 1], np.ones(1))
         survival = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1][:, 1:]
-        cdf = np.cumsum(np.maximum(pmf, 0), axis=1)[:, :-1]
-        # log1p(-sf) where the cdf is large, log(cdf) where it is small: neither cancels.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.where(survival < 0.5, np.log1p(-survival), np.log(np.maximum(cdf, 1e-20)))
+        # relative to a small cdf this cancels, but what is left of it is a small cdf all the same
+        values = np.log1p(-np.minimum(survival, _NEARLY_ONE))
         skip = max(0, low - first)
         part = values[:, skip:]
         start = first + skip - low
         stop = min(start + part.shape[1], log_cdf.shape[1])
         if start < log_cdf.shape[1]:
             log_cdf[:, start:stop] += self.weights[i] * part[:, : stop - start]
-        log_cdf[:, : max(0, min(start, log_cdf.shape[1]))] += self.weights[i] * np.log(1e-20)
+        below = self.weights[i] * np.log1p(-_NEARLY_ONE)
+        log_cdf[:, : max(0, min(start, log_cdf.shape[1]))] += below
 
     def _mixture_pmf(
         self, counts: NDArray[np.int64], skills: FloatArray, weights: FloatArray
@@ -304,17 +311,35 @@ def _lowest_relevant(
 
 
 def fixed_field(
-    skills: FloatArray, n_test: int, correlation: float, reference_skill: float
+    skills: FloatArray,
+    n_test: int,
+    correlation: float,
+    reference_skill: float,
+    rough: bool = False,
 ) -> Field:
     """Nodes for given skills; equal skills share one, and very many distinct ones are condensed."""
     values, multiplicity = np.unique(skills, return_counts=True)
     keep = values >= _lowest_fixed(values, multiplicity, n_test, correlation)
     nodes, weights = values[keep], multiplicity[keep].astype(np.float64)
     kinks = _kinks(correlation, reference_skill)
-    condensed = _condense(nodes, weights, n_test, correlation, kinks)
+    condensed = _condense(nodes, weights, n_test, correlation, kinks, *_CHEBYSHEV[rough])
     if condensed[0].size < nodes.size:
         nodes, weights = condensed
-    return Field(nodes, weights, False, n_test, int(skills.size), correlation, reference_skill)
+    m = int(skills.size)
+    return Field(nodes, weights, False, n_test, m, correlation, reference_skill, rough=rough)
+
+
+def resampled_field(
+    skills: FloatArray, n_test: int, n_classifiers: int, correlation: float, reference_skill: float
+) -> Field:
+    """Nodes for ``n_classifiers`` skills drawn with replacement from the given ones.
+
+    The nodes of the fixed skills serve, because ``sum_q w_q P(X <= x | k, theta_q)`` is linear in
+    the weights too. Skills that cannot reach the best score count as never reaching it.
+    """
+    fixed = fixed_field(skills, n_test, correlation, reference_skill)
+    share = fixed.weights / skills.size
+    return replace(fixed, weights=share, random=True, n_classifiers=n_classifiers)
 
 
 def _lowest_fixed(
@@ -342,19 +367,25 @@ def _normal_quantiles() -> tuple[list[float], FloatArray]:
 
 
 def _condense(
-    skills: FloatArray, weights: FloatArray, n_test: int, correlation: float, kinks: FloatArray
+    skills: FloatArray,
+    weights: FloatArray,
+    n_test: int,
+    correlation: float,
+    kinks: FloatArray,
+    per_panel: int,
+    panel_width: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Move weights onto Chebyshev nodes: ``sum w f`` is kept for every smooth f."""
     root = 2 * np.arcsin(np.sqrt(skills))
-    width = _CHEBYSHEV_WIDTH * np.sqrt(max(1 - correlation**2, 1e-4) / n_test)
+    width = panel_width * np.sqrt(max(1 - correlation**2, 1e-4) / n_test)
     count = max(1, int(np.ceil((root[-1] - root[0]) / width)))
     edges = np.linspace(root[0], root[-1], count + 1)
     cuts = 2 * np.arcsin(np.sqrt(kinks))
     edges = np.sort(np.append(edges, cuts[(cuts > root[0]) & (cuts < root[-1])]))
     count = edges.size - 1
-    angle = (np.arange(_CHEBYSHEV_NODES) + 0.5) * np.pi / _CHEBYSHEV_NODES
+    angle = (np.arange(per_panel) + 0.5) * np.pi / per_panel
     x = -np.cos(angle)
-    barycentric = (-1.0) ** np.arange(_CHEBYSHEV_NODES) * np.sin(angle)
+    barycentric = (-1.0) ** np.arange(per_panel) * np.sin(angle)
     panel = np.clip(np.searchsorted(edges, root, side="right") - 1, 0, count - 1)
     half = np.diff(edges)[panel] / 2
     local = (root - edges[panel]) / np.where(half > 0, half, 1) - 1
@@ -364,7 +395,7 @@ def _condense(
     cardinal = ratio / ratio.sum(axis=1, keepdims=True)
     hit = exact.any(axis=1)
     cardinal[hit] = exact[hit]
-    moved = np.zeros((count, _CHEBYSHEV_NODES))
+    moved = np.zeros((count, per_panel))
     np.add.at(moved, panel, cardinal * weights[:, None])
     points = edges[:-1, None] + np.diff(edges)[:, None] / 2 * (x + 1)
     occupied = np.isin(np.arange(count), panel)

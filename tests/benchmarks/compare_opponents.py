@@ -7,10 +7,9 @@ an older SciPy and an environment of its own::
     python tests/benchmarks/compare_opponents.py boards.json --winners   # in that environment
     uv run python tests/benchmarks/compare_opponents.py boards.json --table
 
-The opponents: the raw maximum with Wilson's interval; the paper's shrinking (Eq. 9; skills fixed at
-the shrunk scores, rho = 0.6 capped where infeasible; a point estimate, its interval is Wilson's
-around it); and the hybrid estimate and interval for the mean of the winner, told the true
-covariance of the scores.
+The opponents: the raw maximum with Wilson's interval; the paper's shrinking (Eq. 9, rho = 0.6, ten
+classes; a point estimate, its interval is Wilson's around it); and the hybrid estimate and interval
+for the mean of the winner, told the true covariance of the scores, clones taken for independent.
 """
 
 import argparse
@@ -53,6 +52,7 @@ def simulate(boards: int, sizes: list[int], jobs: int) -> list[dict]:
 def judged(case: "BoardCase") -> dict:
     """One board with its truth."""
     from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+    from bayes_sota.exact.shrinkage import shrink_scores
     from bayes_sota.inference.board_calibration import simulate_shape
 
     key = [20261121, *case.source.encode(), case.n_classifiers, round(1000 * case.rho), case.index]
@@ -66,25 +66,8 @@ def judged(case: "BoardCase") -> dict:
         "truth": float(skills.max()),
         "scores": board.scores.tolist(),
         "ours": [float(theta.mean()), *np.quantile(theta, [0.025, 0.975])],
-        "shrinking": shrunk_maximum(board.scores),
+        "shrinking": shrink_scores(board.scores, n_test=N_TEST, chance=0.1).estimate,
     }
-
-
-def shrunk_maximum(scores: np.ndarray, chance: float = 0.1) -> float:
-    """Best of the scores shrunk until their expected maximum is the observed one (Eq. 9)."""
-    from scipy.optimize import brentq
-
-    from bayes_sota.exact.maximum import maximum_law
-
-    best = float(scores.max())
-
-    def excess(w: float) -> float:
-        skills = np.clip(w * scores + (1 - w) * chance, 1e-6, 1 - 1e-6)
-        law = maximum_law(n_test=N_TEST, skill=skills, correlation=0.6, cap_correlation=True)
-        return law.mean() - best
-
-    w = 1.0 if excess(1.0) <= 0 else brentq(excess, 0.5, 1.0, xtol=1e-5)
-    return w * best + (1 - w) * chance
 
 
 def add_winners(rows: list[dict]) -> None:

@@ -1,0 +1,372 @@
+r"""The paper's point estimates of the state of the art: shrinking (Eq. 9) and cropping (App. A).
+
+Shrinking draws all scores towards the random classifier until the best score that they would give
+is the one observed:
+
+.. math:: \theta'_j = w \hat\theta_j + (1 - w) c, \quad
+          E \max_j \hat\theta_j(X \mid \theta') = \max_j \hat\theta_j
+
+with ``c`` the accuracy of chance, or the upper limit of the best score's interval in the place of
+its expectation. Cropping leaves out the best entries instead, and draws as many classifiers with
+replacement from those that remain. ``max theta'`` is the estimate. The paper simulates; here the
+law of the best score is exact (``maximum_law``) and a root finder does the rest.
+
+By Jensen's inequality the expected maximum at ``w = 1`` is never below the observed one, so there
+is always a root. Where the excess there is within 2 % of the winner's standard error there is no
+multiplicity to correct, and that is said. ``tests/exact/test_shrinkage.py`` has the paper's
+Tables 2 and 4, and simulations.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.errors import InputError
+from bayes_sota.exact.dependence import feasible_skills
+from bayes_sota.exact.maximum import MaximumLaw, maximum_law, resampled_maximum_law
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["CRITERIA", "FieldEstimate", "crop_scores", "shrink_scores", "single_interval"]
+
+Criterion = Literal["expected", "upper"]
+CRITERIA = ("expected", "upper")
+_NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
+_LEAST_WEIGHT = 1e-3
+_WEIGHT_ERROR, _SHORT = 1e-9, 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class FieldEstimate:
+    """Point estimate of the state of the art, and the field of skills behind it.
+
+    Attributes
+    ----------
+    method, criterion : str
+        "shrink" or "crop"; "expected" or "upper".
+    estimate : float
+        Best skill of the shrunk or cropped field: the estimate of theta_sota.
+    weight : float or None
+        ``w`` of Eq. 9; None for cropping.
+    threshold : float or None
+        Highest score that remains; None for shrinking.
+    law : MaximumLaw
+        Law of the best score of that field.
+    prob : float
+        Probability of the intervals.
+    observed_maximum : float
+    excess : float
+        Expected best score were the scores the skills, minus the observed one.
+    multiplicity : bool
+        Whether there is a multiplicity to correct.
+    reason : str
+        Why not; empty if there is.
+    scores : ndarray, shape (m,)
+        The scores that were used: those above chance.
+    n_below_chance, n_infeasible : int
+        Entries left out because they are not above chance, and of the rest those whose skill
+        cannot have the correlation (Eq. 8).
+    chance, correlation : float
+        ``c``, and rho with the reference classifier, whose skill is the estimate.
+    """
+
+    method: str
+    criterion: Criterion
+    estimate: float
+    weight: float | None
+    threshold: float | None
+    law: MaximumLaw
+    prob: float
+    observed_maximum: float
+    excess: float
+    multiplicity: bool
+    reason: str
+    scores: FloatArray = field(repr=False)
+    n_below_chance: int
+    n_infeasible: int
+    chance: float
+    correlation: float
+
+    @property
+    def expected_maximum(self) -> float:
+        """Expected best score of the shrunk or cropped field."""
+        return self.law.mean()
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Equal-tailed interval of its best score."""
+        return self.law.interval(self.prob)
+
+    @property
+    def single(self) -> tuple[float, float]:
+        """Interval of the observed maximum were it the only classifier."""
+        return single_interval(self.observed_maximum, self.law.n_test, self.prob)
+
+    def n_above(self, decimals: int | None = None) -> int:
+        """Number of entries whose score exceeds the estimate, rounded first if asked."""
+        level = self.estimate if decimals is None else round(self.estimate, decimals)
+        return int(np.sum(self.scores > level))
+
+    @property
+    def n_above_single(self) -> int:
+        """Number of entries, the best among them, above the lower end of ``single``."""
+        return int(np.sum(self.scores > self.single[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
+        parameter = (
+            {"weight": self.weight} if self.method == "shrink" else {"threshold": self.threshold}
+        )
+        return {
+            "method": self.method,
+            "criterion": self.criterion,
+            "n_test": self.law.n_test,
+            "n_classifiers": int(self.scores.size),
+            "observed_maximum": self.observed_maximum,
+            "theta_sota": {"estimate": self.estimate},
+            **parameter,
+            "expected_maximum": self.expected_maximum,
+            "interval": list(self.interval),
+            "bias": self.observed_maximum - self.estimate,
+            "n_above_sota": self.n_above(),
+            "n_above_sota_rounded": self.n_above(4),
+            "single_interval": list(self.single),
+            "n_above_single_interval": self.n_above_single,
+            "excess": self.excess,
+            "multiplicity": self.multiplicity,
+            "reason": self.reason,
+            "n_below_chance": self.n_below_chance,
+            "n_infeasible": self.n_infeasible,
+            "chance": self.chance,
+            "correlation": self.correlation,
+            "prob": self.prob,
+        }
+
+
+def shrink_scores(
+    scores: ArrayLike,
+    *,
+    n_test: int,
+    chance: float,
+    correlation: float = 0.6,
+    criterion: Criterion = "expected",
+    prob: float = 0.95,
+) -> FieldEstimate:
+    r"""Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
+
+    Parameters
+    ----------
+    scores : array_like, shape (m,)
+        Observed accuracies.
+    n_test : int
+        Number of test items.
+    chance : float
+        Accuracy of the random classifier, one over the number of classes.
+    correlation : float
+        rho of every classifier with the reference classifier, whose skill is ``max theta'``.
+        Entries whose skill cannot have it (Eq. 8) are left out, as in the paper.
+    criterion : {"expected", "upper"}
+        Whether the expected best score equals the observed one, or the upper limit of its
+        interval does. Scores come in steps, so that the limit is the observed score for a range
+        of weights; the lower end is taken, ``P(best score >= observed) = (1 - prob) / 2``.
+    prob : float
+        Probability of the interval.
+
+    Returns
+    -------
+    FieldEstimate
+
+    Raises
+    ------
+    InputError
+        Impossible numbers, or no score above chance.
+
+    Notes
+    -----
+    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272. The weight is solved to 1e-8.
+
+    Examples
+    --------
+    >>> scores = 0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3
+    >>> found = shrink_scores(scores, n_test=2000, chance=0.5)
+    >>> round(found.estimate, 4), round(found.expected_maximum, 4), found.n_above()
+    (0.8903, 0.9, 58)
+    """
+    kept, dropped, best = _checked(scores, n_test, chance, correlation, criterion, prob)
+
+    def law_at(weight: float, rough: bool = True) -> tuple[MaximumLaw, int]:
+        skills = weight * kept + (1 - weight) * chance
+        feasible = _feasible(skills, correlation)
+        law = maximum_law(
+            n_test=n_test, skill=skills[feasible], correlation=correlation, rough=rough
+        )
+        return law, int(skills.size - feasible.sum())
+
+    excess_of = _excess_of("shrink", criterion, best, n_test, prob)
+    as_is, _ = law_at(1.0)
+    weight = _root(lambda w: excess_of(law_at(w)[0]), excess_of(as_is))
+    law, infeasible = law_at(weight, rough=False)
+    return FieldEstimate(
+        "shrink", criterion, law.theta_sota, weight, None, law, prob, best,
+        *_verdict(as_is.mean() - best, best, n_test, weight * best + (1 - weight) * chance),
+        kept, dropped, infeasible, chance, correlation,
+    )  # fmt: skip
+
+
+def crop_scores(
+    scores: ArrayLike,
+    *,
+    n_test: int,
+    chance: float,
+    correlation: float = 0.6,
+    criterion: Criterion = "expected",
+    prob: float = 0.95,
+) -> FieldEstimate:
+    """Best score that remains when the best entries are left out until the rest can explain them.
+
+    As many classifiers as before are drawn with replacement from the entries up to a threshold.
+    The threshold is the highest score at which the expected best score, or the upper limit of its
+    interval, does not exceed the observed one; it moves in steps, from one score to the next.
+
+    Parameters, errors and notes are those of ``shrink_scores``; Appendix A of the paper. Skills
+    that cannot have the correlation get the largest that they can.
+
+    Returns
+    -------
+    FieldEstimate
+
+    Examples
+    --------
+    >>> scores = 0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3
+    >>> found = crop_scores(scores, n_test=2000, chance=0.5)
+    >>> round(found.threshold, 4), found.n_above()
+    (0.89, 59)
+    """
+    kept, dropped, best = _checked(scores, n_test, chance, correlation, criterion, prob)
+    levels = np.unique(kept)
+
+    def law_at(index: int) -> MaximumLaw:
+        remaining = kept[kept <= levels[index]]
+        return resampled_maximum_law(
+            remaining, n_test=n_test, n_classifiers=kept.size, correlation=correlation
+        )
+
+    excess_of = _excess_of("crop", criterion, best, n_test, prob)
+    low, high = 0, levels.size  # the criterion is met at low, and is not at high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if excess_of(law_at(middle)) <= 0 else (low, middle)
+    law, threshold = law_at(low), float(levels[low])
+    as_is = law_at(levels.size - 1)
+    infeasible = int(kept.size - _feasible(kept[kept <= threshold], correlation).sum())
+    infeasible -= int(np.sum(kept > threshold))
+    return FieldEstimate(
+        "crop", criterion, threshold, None, threshold, law, prob, best,
+        *_verdict(as_is.mean() - best, best, n_test, threshold),
+        kept, dropped, infeasible, chance, correlation,
+    )  # fmt: skip
+
+
+def single_interval(score: float, n_test: int, prob: float = 0.95) -> tuple[float, float]:
+    """Clopper-Pearson interval of one accuracy, as the paper has it.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in single_interval(0.9, 3000)]
+    [0.8887, 0.9105]
+    """
+    from scipy.special import betaincinv
+
+    right, tail = round(score * n_test), (1 - prob) / 2
+    low = betaincinv(right, n_test - right + 1, tail) if right > 0 else 0.0
+    high = betaincinv(right + 1, n_test - right, 1 - tail) if right < n_test else 1.0
+    return float(low), float(high)
+
+
+def _checked(
+    scores: ArrayLike, n_test: int, chance: float, correlation: float, criterion: str, prob: float
+) -> tuple[FloatArray, int, float]:
+    """Scores above chance, how many are not, and the best."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0:
+        raise InputError(f"scores must be a 1-dimensional array, got shape {values.shape}")
+    if not np.all((values >= 0) & (values <= 1)):
+        raise InputError("scores must be accuracies in [0, 1]")
+    if n_test < 1:
+        raise InputError(f"n_test must be at least 1, got {n_test}")
+    if not 0 <= chance < 1:
+        raise InputError(f"chance must lie in [0, 1), got {chance:g}")
+    if not 0 <= correlation < 1:
+        raise InputError(f"correlation must lie in [0, 1), got {correlation:g}")
+    if criterion not in CRITERIA:
+        raise InputError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
+    if not 0 < prob < 1:
+        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+    kept = values[values > chance]
+    if kept.size == 0:
+        raise InputError(f"no score is above chance, {chance:.4g}")
+    best = float(kept.max())
+    if best >= 1:
+        raise InputError(
+            "the best score is 1: a perfect score has no error to correct; leave such entries out"
+        )
+    return kept, int(values.size - kept.size), best
+
+
+def _feasible(skills: FloatArray, correlation: float) -> Any:
+    """Which skills can have the correlation with a reference as good as the best (Eq. 8)."""
+    if correlation == 0:
+        return np.ones(skills.size, bool)
+    low, _ = feasible_skills(correlation, float(skills.max()))
+    return skills >= low
+
+
+def _excess_of(
+    method: str, criterion: str, best: float, n_test: int, prob: float
+) -> Callable[[MaximumLaw], float]:
+    """What must vanish, increasing with the skills."""
+    if criterion == "expected":
+        return lambda law: law.mean() - best
+    count = np.floor(best * n_test + 1e-6)
+    if method == "crop":
+        return lambda law: (1 + prob) / 2 - float(law.cdf(count))
+    level = (1 + prob) / 2 - _SHORT  # so that the limit is the observed score, not one below
+    return lambda law: level - float(law.cdf(count - 1))
+
+
+def _root(excess_of: Callable[[float], float], at_one: float) -> float:
+    """Weight at which the excess vanishes."""
+    from scipy.optimize import brentq
+
+    if at_one <= 0:
+        return 1.0
+    known = {1.0: at_one}
+
+    def excess(weight: float) -> float:
+        if weight not in known:
+            known[weight] = excess_of(weight)
+        return known[weight]
+
+    low, step = 1.0, 0.01
+    while low > _LEAST_WEIGHT:
+        high, low = low, max(_LEAST_WEIGHT, low - step)
+        if excess(low) <= 0:
+            return float(brentq(excess, low, high, xtol=_WEIGHT_ERROR))
+        step *= 4
+    raise InputError("shrinking finds no field whose best score would be the observed one")
+
+
+def _verdict(excess: float, best: float, n_test: int, root: float) -> tuple[float, bool, str]:
+    """Excess, whether there is a multiplicity to correct, and why not."""
+    error = float(np.sqrt(best * (1 - best) / n_test))
+    if excess > _NEGLIGIBLE * error:
+        return excess, True, ""
+    return (
+        excess,
+        False,
+        f"no multiplicity to correct: were the scores the skills, the best score would be expected "
+        f"{excess:.1e} above the observed one, {excess / error:.1%} of its standard error "
+        f"(root {root:.7f})",
+    )
