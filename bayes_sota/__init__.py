@@ -25,6 +25,7 @@ _PUBLIC = {
     "UniformSkill": "bayes_sota.priors",
     "UniformTries": "bayes_sota.priors",
     "board_table": "bayes_sota.entry_table",
+    "crop_scores": "bayes_sota.exact.shrinkage",
     "diagnose": "bayes_sota.summaries",
     "estimate_paired": "bayes_sota.inference.paired_route",
     "estimate_sota": "bayes_sota.estimate",
@@ -44,6 +45,7 @@ _PUBLIC = {
     "read_responses": "bayes_sota.data.response_files",
     "read_result": "bayes_sota.inference.result",
     "save_result": "bayes_sota.inference.result",
+    "shrink_scores": "bayes_sota.exact.shrinkage",
     "sota_sensitivity": "bayes_sota.estimate",
     "summarize": "bayes_sota.summaries",
 }
@@ -85,6 +87,8 @@ if TYPE_CHECKING:
     from bayes_sota.estimate import sota_sensitivity as sota_sensitivity
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
+    from bayes_sota.exact.shrinkage import crop_scores as crop_scores
+    from bayes_sota.exact.shrinkage import shrink_scores as shrink_scores
     from bayes_sota.inference.paired_route import estimate_paired as estimate_paired
     from bayes_sota.inference.result import read_result as read_result
     from bayes_sota.inference.result import save_result as save_result

@@ -27,6 +27,7 @@ GROUPS: Final = (
     "log_prior",
     "observed_data",
     "constant_data",
+    "point_estimate",
 )
 
 DIMENSIONS: Final = ("chain", "draw", "board", "classifier", "player", "round", "item")

@@ -18,6 +18,7 @@ def test_groups() -> None:
         "log_prior",
         "observed_data",
         "constant_data",
+        "point_estimate",
     )
 
 

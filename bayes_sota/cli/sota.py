@@ -15,6 +15,7 @@ from bayes_sota.cli.options import (
     parse_tries,
     show_progress,
 )
+from bayes_sota.cli.point_estimates import POINT_METHODS, run_point_estimate
 from bayes_sota.cli.sota_file import (
     echo_file_result,
     echo_sensitivity,
@@ -55,10 +56,17 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
 @click.option("--decimals", type=int, default=None, help="Decimals printed; default as typed.")
 @click.option(
     "--method",
-    type=click.Choice(["auto", "exact", "abc", "nuts"]),
+    type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
     default=None,
-    help="auto is exact.",
+    help="auto is exact; shrink and crop are the paper's point estimates.",
 )
+@click.option(
+    "--criterion",
+    type=click.Choice(["expected", "upper"]),
+    default=None,
+    help="What of the best score equals the observed one (shrink, crop); default expected.",
+)
+@click.option("--n-classes", type=int, default=None, help="Classes of the task (shrink, crop).")
 @click.option("--model", default=None, help="Named specification or a TOML file.")
 @click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
 @click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
@@ -97,6 +105,8 @@ def sota(
     rounding: Any,
     decimals: int | None,
     method: str | None,
+    criterion: str | None,
+    n_classes: int | None,
     model: str | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -137,6 +147,24 @@ def sota(
         check_writable(output)
     if new_n_test is not None and new_n_test < 1:
         raise InputError(f"--new-n-test must be at least 1, got {new_n_test}")
+    if method in POINT_METHODS:
+        unused = {
+            "--maximum": maxima, "--classifiers": tries, "--model": model,
+            "--reference-skill": reference_skill, "--new-n-test": new_n_test,
+            "--new-score": new_score, "--learn-rho": learn_rho, "--draws": draws,
+            "--chains": chains, "--tries-per-entry": tries_per_entry != 1,
+        }  # fmt: skip
+        _refuse(f"--method {method}", unused)
+        if len(sizes) > 1:
+            raise InputError("one FILE takes one --n-test")
+        return run_point_estimate(
+            file, method=method, criterion=criterion, n_classes=n_classes,
+            rho=chosen_correlation(correlation, pairwise_correlation),
+            n_test=sizes[0] if sizes else None, drop_above=drop_above, output=output, prob=prob,
+            as_json=as_json, quiet=quiet, rounding=rounding, decimals=decimals, classifiers=None,
+            **reading,
+        )  # fmt: skip
+    _refuse("this method", {"--criterion": criterion, "--n-classes": n_classes})
     known: tuple[Leaderboard, ...] = ()
     if file is not None:
         if maxima:
@@ -181,6 +209,13 @@ def sota(
         items = new_n_test or boards[0].n_test
         result["p_new_truly_better"] = probability_truly_better(tree, new_score, items)
     return echo_result(result, tree, boards, rows, as_json, quiet)
+
+
+def _refuse(what: str, options: dict[str, Any]) -> None:
+    """Options that would be ignored silently."""
+    for option, value in options.items():
+        if value:
+            raise InputError(f"{option} has no meaning for {what}")
 
 
 def _read(

@@ -19,7 +19,7 @@ Tables 2 and 4, and simulations.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,11 @@ from numpy.typing import ArrayLike
 from bayes_sota.errors import InputError
 from bayes_sota.exact.dependence import feasible_skills
 from bayes_sota.exact.maximum import MaximumLaw, maximum_law, resampled_maximum_law
+from bayes_sota.schema import SCHEMA_VERSION
 from bayes_sota.skill_distributions import FloatArray
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["CRITERIA", "FieldEstimate", "crop_scores", "shrink_scores", "single_interval"]
 
@@ -35,6 +39,7 @@ Criterion = Literal["expected", "upper"]
 CRITERIA = ("expected", "upper")
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
+_NUMBERS = ("weight", "threshold", "expected_maximum", "excess", "correlation", "n_above_sota")
 _WEIGHT_ERROR, _SHORT = 1e-9, 1e-6
 
 
@@ -143,6 +148,32 @@ class FieldEstimate:
             "correlation": self.correlation,
             "prob": self.prob,
         }
+
+    def to_datatree(self) -> "xr.DataTree":
+        """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
+        import xarray as xr
+
+        values = self.to_dict()
+        numbers = {
+            "theta_sota": self.estimate,
+            **{name: values[name] for name in _NUMBERS if values.get(name) is not None},
+        }
+        low, high = self.interval
+        group = xr.Dataset({**numbers, "interval_lower": low, "interval_upper": high})
+        observed = {"observed_maximum": self.observed_maximum}
+        facts = {"n_test": self.law.n_test, "n_classifiers": self.scores.size}
+        tree = xr.DataTree.from_dict(
+            {
+                "point_estimate": group,
+                "observed_data": xr.Dataset({"score": ("classifier", self.scores), **observed}),
+                "constant_data": xr.Dataset({**facts, "chance": self.chance}),
+            }
+        )
+        tree.attrs.update(
+            schema_version=SCHEMA_VERSION, method=self.method, criterion=self.criterion,
+            multiplicity=int(self.multiplicity), reason=self.reason, prob=self.prob,
+        )  # fmt: skip
+        return tree
 
 
 def shrink_scores(

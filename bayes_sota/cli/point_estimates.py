@@ -1,0 +1,138 @@
+"""``bayes-sota sota FILE --method shrink|crop``: the paper's point estimates."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.cli.input_files import parse_size, read_file
+from bayes_sota.cli.options import echo_json
+from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.exact.shrinkage import FieldEstimate
+
+__all__ = ["POINT_METHODS", "run_point_estimate"]
+
+POINT_METHODS = ("shrink", "crop")
+_CORRELATION = 0.6  # the paper's
+
+
+def run_point_estimate(
+    file: Path | None,
+    *,
+    method: str,
+    criterion: Any,
+    n_classes: int | None,
+    rho: float | None,
+    n_test: str | None,
+    drop_above: float | None,
+    output: Path | None,
+    prob: float,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> int:
+    """Estimate, save, print."""
+    from bayes_sota.exact.shrinkage import crop_scores, shrink_scores
+    from bayes_sota.inference.result import save_result
+
+    if file is None:
+        raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
+    if n_classes is None:
+        raise InputError(
+            "--n-classes is missing: scores shrink towards chance, one over the number of classes, "
+            "and entries below it are left out"
+        )
+    if n_classes < 2:
+        raise InputError(f"--n-classes must be at least 2, got {n_classes}")
+    board, n, note = _read(file, n_test, reading)
+    assert board.scores is not None
+    scores = board.scores if drop_above is None else board.scores[board.scores <= drop_above]
+    estimate = shrink_scores if method == "shrink" else crop_scores
+    found = estimate(
+        scores,
+        n_test=n,
+        chance=1 / n_classes,
+        correlation=_CORRELATION if rho is None else rho,
+        criterion=criterion or "expected",
+        prob=prob,
+    )
+    if output is not None:
+        save_result(found.to_datatree(), output)
+    source = board.n_test_source if board.metric == "accuracy" else "given"
+    notes = [*([note] if note else []), *board.notes]
+    if as_json:
+        echo_json({**found.to_dict(), "n_test_source": source, "notes": notes})
+    else:
+        _echo(found, board)
+        for text in () if quiet else notes:
+            click.echo(f"Note: {clean(text)}")
+    return 0
+
+
+def _read(
+    file: Path, n_test: str | None, reading: dict[str, Any]
+) -> "tuple[Leaderboard, int, str]":
+    """Board, number of items, and what a reader should know about it.
+
+    These estimates take scores as numbers: a size that does not fit their digits is said, not
+    refused, because the paper's sizes do not.
+    """
+    from bayes_sota.data.leaderboard import Leaderboard
+
+    if reading["metric"] != "accuracy":
+        raise InputError("shrinking and cropping are for accuracies")
+    try:
+        board = read_file(file, n_test=n_test, **reading)
+    except InputError as error:
+        if n_test is None or n_test == "infer":
+            raise
+        loose = {**reading, "metric": "score", "rounding": "auto", "decimals": None}
+        board = read_file(file, n_test=None, **{**loose, "standard_error": 1.0})
+        if not isinstance(board, Leaderboard) or board.scores is None or board.maximum > 1:
+            raise
+        return board, parse_size(n_test), f"scores are taken as they are: {error}"
+    if not isinstance(board, Leaderboard) or board.scores is None:
+        raise InputError("shrinking and cropping take the scores of a leaderboard")
+    return board, board.n_test, ""
+
+
+def _echo(found: "FieldEstimate", board: "Leaderboard") -> None:
+    word = "shrunk" if found.method == "shrink" else "cropped"
+    m, low, high = found.scores.size, *found.interval
+    rows = [["theta_sota", f"{found.estimate:.6f}", f"best skill of the {word} field"]]
+    if found.weight is not None:
+        rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
+    rows += [
+        ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
+        [f"{found.prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
+        ["above", f"{found.n_above():,} of {m:,}", "entries with a score above the estimate"],
+        [
+            "above, rounded",
+            f"{found.n_above(4):,} of {m:,}",
+            f"the same, above {round(found.estimate, 4):.4f}",
+        ],
+        [
+            "above single",
+            f"{found.n_above_single:,} of {m:,}",
+            f"above {found.single[0]:.4f}, the lower limit of the best score alone",
+        ],
+    ]
+    title = (
+        f"{clean(board.name)}: best score {found.observed_maximum:g} of {m:,} entries on "
+        f"{found.law.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}"
+    )
+    echo_table(["quantity", "value", "what it is"], rows, title)
+    left_out = []
+    if found.n_below_chance:
+        left_out.append(f"{found.n_below_chance:,} entries not above chance ({found.chance:.4f})")
+    if found.n_infeasible:
+        fate = "left out" if found.method == "shrink" else "given less correlation"
+        left_out.append(f"{found.n_infeasible:,} too weak for rho (Eq. 8), {fate}")
+    if left_out:
+        click.echo("Without " + "; ".join(left_out) + ".")
+    if not found.multiplicity:
+        click.echo(found.reason[0].upper() + found.reason[1:] + ".")
