@@ -72,8 +72,6 @@ def judged(case: "BoardCase") -> dict:
 
 def add_winners(rows: list[dict]) -> None:
     """Hybrid inference on the winner, told the true covariance."""
-    from multiple_inference.rank_condition import RankCondition
-
     for row in rows:
         scores = np.array(row["scores"])
         error = np.sqrt(scores.max() * (1 - scores.max()) / N_TEST)
@@ -82,11 +80,22 @@ def add_winners(rows: list[dict]) -> None:
         sd = np.sqrt(scores * (1 - scores) / N_TEST)
         correlation = np.full((scores.size, scores.size), row["rho"] ** 2)
         np.fill_diagonal(correlation, 1 + 1e-9)
-        jitter = 1e-9 * np.random.default_rng(0).standard_normal(scores.size)
-        model = RankCondition(scores + jitter, correlation * np.outer(sd, sd))
-        winner = model.get_marginal_distribution(int(np.argmax(scores + jitter)), beta=0.005)
-        tail = (0.05 - 0.005) / (1 - 0.005) / 2
-        row["winners"] = [float(winner.ppf(q)) for q in (0.5, tail, 1 - tail)]
+        noise = correlation * np.outer(sd, sd)
+        try:
+            row["winners"] = hybrid_winner(scores, noise)
+        except np.linalg.LinAlgError:  # its singular value decomposition does not converge
+            row["winners"] = None
+
+
+def hybrid_winner(scores: np.ndarray, noise: np.ndarray) -> list[float]:
+    """Median and 95 % interval of the winner's mean."""
+    from multiple_inference.rank_condition import RankCondition
+
+    jitter = 1e-9 * np.random.default_rng(0).standard_normal(scores.size)
+    model = RankCondition(scores + jitter, noise)
+    winner = model.get_marginal_distribution(int(np.argmax(scores + jitter)), beta=0.005)
+    tail = (0.05 - 0.005) / (1 - 0.005) / 2
+    return [float(winner.ppf(q)) for q in (0.5, tail, 1 - tail)]
 
 
 def wilson(p: float, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
