@@ -24,6 +24,8 @@ _PUBLIC = {
     "SamplerSettings": "bayes_sota.specification",
     "UniformSkill": "bayes_sota.priors",
     "UniformTries": "bayes_sota.priors",
+    "auc_law": "bayes_sota.exact.auc",
+    "auc_maximum_law": "bayes_sota.exact.auc",
     "board_table": "bayes_sota.entry_table",
     "crop_scores": "bayes_sota.exact.shrinkage",
     "diagnose": "bayes_sota.summaries",
@@ -85,6 +87,8 @@ if TYPE_CHECKING:
     from bayes_sota.entry_table import board_table as board_table
     from bayes_sota.estimate import estimate_sota as estimate_sota
     from bayes_sota.estimate import sota_sensitivity as sota_sensitivity
+    from bayes_sota.exact.auc import auc_law as auc_law
+    from bayes_sota.exact.auc import auc_maximum_law as auc_maximum_law
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
     from bayes_sota.exact.shrinkage import crop_scores as crop_scores

@@ -1,4 +1,4 @@
-"""``bayes-sota maximum``: the exact law of the best observed score. Imports NumPy only."""
+"""``bayes-sota maximum``: the law of the best observed score; for accuracies with NumPy only."""
 
 from typing import Any
 
@@ -17,6 +17,14 @@ __all__ = ["maximum"]
 @click.option("--n-test", type=int, required=True, help="Number of test items.")
 @click.option("--classifiers", type=int, required=True, help="Number of classifiers.")
 @click.option("--theta", type=float, default=None, help="Skill of identical classifiers.")
+@click.option(
+    "--metric",
+    type=click.Choice(["accuracy", "auc"]),
+    default="accuracy",
+    show_default=True,
+    help="auc: binormal scores; --correlation is then that of the scores with a reference score.",
+)
+@click.option("--n-positive", type=int, default=None, help="Positive test items, for auc.")
 @click.option("--uniform", type=float, nargs=2, default=None, help="Skills uniform from A to B.")
 @click.option("--correlation", type=float, default=None, help="rho with the reference classifier.")
 @click.option(
@@ -34,6 +42,8 @@ def maximum(
     n_test: int,
     classifiers: int,
     theta: float | None,
+    metric: str,
+    n_positive: int | None,
     uniform: tuple[float, float] | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -47,36 +57,97 @@ def maximum(
 
     Nothing is random here: --seed is accepted and changes nothing.
     """
+    if (theta is None) == (uniform is None):
+        raise InputError("give either --theta T or --uniform A B")
+    rho = chosen_correlation(correlation, pairwise_correlation) or 0.0
+    if metric == "auc":
+        if theta is None or reference_skill is not None:
+            raise InputError("--metric auc takes --theta, and no --uniform or --reference-skill")
+        result = _auc_result(n_test, n_positive, classifiers, theta, rho, prob)
+    elif n_positive is not None:
+        raise InputError("--n-positive is for --metric auc")
+    else:
+        result = _accuracy_result(n_test, classifiers, theta, uniform, rho, reference_skill, prob)
+    if as_json:
+        echo_json(result)
+        return
+    click.echo(_sentence(result))
+
+
+def _accuracy_result(
+    n_test: int,
+    classifiers: int,
+    theta: float | None,
+    uniform: tuple[float, float] | None,
+    rho: float,
+    reference_skill: float | None,
+    prob: float,
+) -> dict[str, Any]:
     from bayes_sota.exact.maximum import maximum_law
     from bayes_sota.skill_distributions import Uniform
 
-    if (theta is None) == (uniform is None):
-        raise InputError("give either --theta T or --uniform A B")
-    rho = chosen_correlation(correlation, pairwise_correlation)
     skill: Any = theta if uniform is None else Uniform(*_fractions(uniform))
     law = maximum_law(
         n_test=n_test,
         n_classifiers=classifiers,
         skill=skill,
-        correlation=0.0 if rho is None else rho,
+        correlation=rho,
         reference_skill=reference_skill,
     )
-    result = {
-        "theta_sota": law.theta_sota,
-        "expected_maximum": law.mean(),
-        "sd": law.std(),
-        "interval": list(law.interval(prob)),
-        "prob": prob,
-        "bias": law.bias(),
+    return {
+        **_summary(law, law.theta_sota, prob),
         "n_test": n_test,
         "n_classifiers": classifiers,
         "correlation": law.correlation,
         "reference_skill": law.reference_skill,
     }
-    if as_json:
-        echo_json(result)
-        return
-    click.echo(_sentence(result))
+
+
+def _auc_result(
+    n_test: int,
+    n_positive: int | None,
+    classifiers: int,
+    theta: float,
+    rho: float,
+    prob: float,
+) -> dict[str, Any]:
+    from bayes_sota.exact.auc import auc_maximum_law
+
+    if n_positive is None:
+        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
+    if not 2 <= n_positive <= n_test - 2:
+        raise InputError(
+            "--n-positive must leave at least 2 items of each class, got "
+            f"{n_positive} of {n_test:,}"
+        )
+    if theta < 0.5:
+        raise InputError(f"an AUC below 0.5 is worse than chance, got {theta:g}; swap the classes?")
+    law = auc_maximum_law(
+        theta,
+        n_positive=n_positive,
+        n_negative=n_test - n_positive,
+        n_classifiers=classifiers,
+        correlation=rho,
+    )
+    return {
+        **_summary(law, law.auc_sota, prob),
+        "metric": "auc",
+        "n_test": n_test,
+        "n_positive": n_positive,
+        "n_classifiers": classifiers,
+        "correlation": rho,
+    }
+
+
+def _summary(law: Any, theta_sota: float, prob: float) -> dict[str, Any]:
+    return {
+        "theta_sota": theta_sota,
+        "expected_maximum": law.mean(),
+        "sd": law.std(),
+        "interval": list(law.interval(prob)),
+        "prob": prob,
+        "bias": law.bias(),
+    }
 
 
 def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:

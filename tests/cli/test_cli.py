@@ -30,6 +30,40 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
     return json.loads(out)
 
 
+def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
+    command = (
+        "maximum", "--metric", "auc", "--n-test", "3000", "--n-positive", "51", "--classifiers",
+        "1000", "--theta", "0.9",
+    )  # fmt: skip
+    law = run_json(capsys, *command)
+    assert law["expected_maximum"] == pytest.approx(0.9566, abs=1e-4)
+    assert law["n_positive"] == 51
+    correlated = run_json(capsys, *command, "--correlation", "0.6")
+    assert 0.9 < correlated["expected_maximum"] < law["expected_maximum"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ((), "--n-positive is missing"),
+        (("--n-positive", "1"), "at least 2 items of each class"),
+        (("--n-positive", "99"), "at least 2 items of each class"),
+        (("--n-positive", "20", "--reference-skill", "0.9"), "no --uniform or --reference-skill"),
+        (("--n-positive", "20", "--correlation", "1"), "correlation must lie in [0, 1)"),
+        (("--n-positive", "20", "--theta", "0.4"), "worse than chance"),
+        (("--n-positive", "20", "--theta", "1.2"), "must lie in (0, 1)"),
+        (("--metric", "accuracy", "--n-positive", "20"), "--n-positive is for --metric auc"),
+    ],
+)
+def test_maximum_of_aucs_refuses(capsys, changes: tuple[str, ...], message: str) -> None:
+    code, _, error = run(
+        capsys, "maximum", "--metric", "auc", "--n-test", "100", "--classifiers", "9", "--theta",
+        "0.9", *changes,
+    )  # fmt: skip
+    assert code == 2
+    assert message in error
+
+
 def test_maximum_gives_row_3_of_table_1(capsys: pytest.CaptureFixture[str]) -> None:
     law = run_json(
         capsys, "maximum", "--n-test", "3000", "--classifiers", "1000", "--theta", "0.9",
