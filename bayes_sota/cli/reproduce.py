@@ -19,9 +19,20 @@ __all__ = ["reproduce"]
     default=None,
     help="Save the figures among the items, and their data, in this directory.",
 )
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Directory of the Kaggle leaderboards that table-2, table-4 and cassava need.",
+)
 @output_options
 def reproduce(
-    items: tuple[str, ...], output_dir: Path | None, as_json: bool, seed: int | None, quiet: bool
+    items: tuple[str, ...],
+    output_dir: Path | None,
+    data: Path | None,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
 ) -> int:
     """Recompute published tables and figures; all of them without ITEMS.
 
@@ -31,7 +42,7 @@ def reproduce(
     from bayes_sota.reproduce import figure_names, reproduce_figure
     from bayes_sota.reproduce import reproduce as recompute
 
-    comparisons = recompute(list(items) or None)
+    comparisons = recompute(list(items) or None, data)
     files: list[Path] = []
     if output_dir is not None:
         wanted = [name for name in figure_names() if not items or name in items]

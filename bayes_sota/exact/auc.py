@@ -109,7 +109,7 @@ def auc_covariance(
     >>> one = auc_covariance(0.9, 0.9, 51, 2949, 1.0)
     >>> half = auc_covariance(0.9, 0.9, 51, 2949, 0.5)
     >>> round(float(half / one), 3)
-    0.465
+    0.416
     """
     from scipy.special import ndtri
 

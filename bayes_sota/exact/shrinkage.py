@@ -33,7 +33,7 @@ from bayes_sota.skill_distributions import FloatArray
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CRITERIA", "FieldEstimate", "crop_scores", "shrink_scores", "single_interval"]
+__all__ = ["CRITERIA", "FieldEstimate", "binomial_interval", "crop_scores", "shrink_scores"]
 
 Criterion = Literal["expected", "upper"]
 CRITERIA = ("expected", "upper")
@@ -107,7 +107,8 @@ class FieldEstimate:
     @property
     def single(self) -> tuple[float, float]:
         """Interval of the observed maximum were it the only classifier."""
-        return single_interval(self.observed_maximum, self.law.n_test, self.prob)
+        right = round(self.observed_maximum * self.law.n_test)
+        return binomial_interval(right, self.law.n_test, self.prob)
 
     def n_above(self, decimals: int | None = None) -> int:
         """Number of entries whose score exceeds the estimate, rounded first if asked."""
@@ -300,19 +301,19 @@ def crop_scores(
     )  # fmt: skip
 
 
-def single_interval(score: float, n_test: int, prob: float = 0.95) -> tuple[float, float]:
+def binomial_interval(right: int, n_test: int, prob: float = 0.95) -> tuple[float, float]:
     """Clopper-Pearson interval of one accuracy, as the paper has it.
 
     Examples
     --------
-    >>> [round(end, 4) for end in single_interval(0.9, 3000)]
+    >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
     [0.8887, 0.9105]
     """
     from scipy.special import betaincinv
 
-    right, tail = round(score * n_test), (1 - prob) / 2
-    low = betaincinv(right, n_test - right + 1, tail) if right > 0 else 0.0
-    high = betaincinv(right + 1, n_test - right, 1 - tail) if right < n_test else 1.0
+    wrong, tail = n_test - right, (1 - prob) / 2
+    low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
+    high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
     return float(low), float(high)
 
 

@@ -1,10 +1,11 @@
 """Names of everything that can be computed again, and the call that does it."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from bayes_sota.errors import InputError
-from bayes_sota.reproduce import sample_maximum
+from bayes_sota.reproduce import challenges, sample_maximum
 from bayes_sota.reproduce.comparison import Comparison
 from bayes_sota.reproduce.published_numbers import load_published
 
@@ -23,6 +24,13 @@ _SAMPLE_MAXIMUM: dict[str, Callable[[Published], list[Comparison]]] = {
     "figure-4": sample_maximum.compare_figure_4,
     "figure-5": sample_maximum.compare_figure_5,
 }
+_CHALLENGES: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
+    "table-2": challenges.compare_table_2,
+    "table-4": challenges.compare_table_4,
+    "cassava": challenges.compare_cassava,
+    "melanoma": challenges.compare_melanoma,
+    "auc": challenges.compare_auc,
+}
 
 
 def item_names() -> list[str]:
@@ -33,16 +41,21 @@ def item_names() -> list[str]:
     >>> item_names()[:2]
     ['coin-flip', 'table-1']
     """
-    return list(_SAMPLE_MAXIMUM)
+    return [*_SAMPLE_MAXIMUM, *_CHALLENGES]
 
 
-def reproduce(items: Iterable[str] | None = None) -> list[Comparison]:
+def reproduce(
+    items: Iterable[str] | None = None, data: str | Path | None = None
+) -> list[Comparison]:
     """Compute published numbers again and judge each.
 
     Parameters
     ----------
     items : iterable of str, optional
         Some of ``item_names()``. Default: all.
+    data : path, optional
+        Directory of the Kaggle leaderboards that Tables 2 and 4 and the cassava example need;
+        without it these are not verifiable.
 
     Returns
     -------
@@ -52,7 +65,7 @@ def reproduce(items: Iterable[str] | None = None) -> list[Comparison]:
     Raises
     ------
     InputError
-        A name that does not exist.
+        A name that does not exist, or a leaderboard that is not in ``data``.
 
     Examples
     --------
@@ -61,7 +74,14 @@ def reproduce(items: Iterable[str] | None = None) -> list[Comparison]:
     """
     names = item_names() if items is None else list(items)
     for name in names:
-        if name not in _SAMPLE_MAXIMUM:
+        if name not in item_names():
             raise InputError(f"nothing to reproduce is named {name!r}: {', '.join(item_names())}")
-    published = load_published("sample_maximum")
-    return [one for name in names for one in _SAMPLE_MAXIMUM[name](published)]
+    directory = None if data is None else Path(data)
+    maxima, others = load_published("sample_maximum"), load_published("challenges")
+    found: list[Comparison] = []
+    for name in names:
+        if name in _SAMPLE_MAXIMUM:
+            found += _SAMPLE_MAXIMUM[name](maxima)
+        else:
+            found += _CHALLENGES[name](others, directory)
+    return found

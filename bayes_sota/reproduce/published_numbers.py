@@ -13,7 +13,7 @@ def load_published(part: str) -> dict[str, Any]:
     Parameters
     ----------
     part : str
-        "sample_maximum".
+        "sample_maximum" or "challenges".
 
     Examples
     --------

@@ -13,11 +13,11 @@ from math import sqrt
 from typing import Any
 
 from bayes_sota.exact.maximum import MaximumLaw, maximum_law
+from bayes_sota.exact.shrinkage import binomial_interval
 from bayes_sota.reproduce.comparison import Comparison, compare, differ, not_verifiable
 from bayes_sota.skill_distributions import Uniform
 
 __all__ = [
-    "binomial_interval",
     "compare_coin_flip",
     "compare_figure_2",
     "compare_figure_3",
@@ -48,17 +48,6 @@ def default_law(published: Published, **changes: Any) -> MaximumLaw:
     defaults = published["defaults"]
     arguments = {name: defaults[name] for name in ("n_test", "n_classifiers", "skill")}
     return maximum_law(**(arguments | changes))
-
-
-def binomial_interval(successes: int, n_test: int, prob: float) -> tuple[float, float]:
-    """Clopper-Pearson interval of a skill, the one of which v1 prints the ends."""
-    from scipy.special import betaincinv
-
-    tail = (1 - prob) / 2
-    low = float(betaincinv(successes, n_test - successes + 1, tail)) if successes else 0.0
-    missed = n_test - successes
-    high = float(betaincinv(successes + 1, missed, 1 - tail)) if missed else 1.0
-    return low, high
 
 
 def compare_coin_flip(published: Published) -> list[Comparison]:

@@ -10,7 +10,7 @@ from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.exact.maximum import maximum_law, resampled_maximum_law
-from bayes_sota.exact.shrinkage import crop_scores, shrink_scores, single_interval
+from bayes_sota.exact.shrinkage import binomial_interval, crop_scores, shrink_scores
 
 DATA = os.environ.get("BAYES_SOTA_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="BAYES_SOTA_DATA is not set")
@@ -165,9 +165,9 @@ def test_clopper_pearson() -> None:
     from scipy.stats import binomtest
 
     expected = binomtest(47, 50).proportion_ci(0.9)
-    assert single_interval(0.94, 50, 0.9) == pytest.approx((expected.low, expected.high))
-    assert single_interval(1.0, 50)[1] == 1.0
-    assert single_interval(0.0, 50)[0] == 0.0
+    assert binomial_interval(47, 50, 0.9) == pytest.approx((expected.low, expected.high))
+    assert binomial_interval(50, 50)[1] == 1.0
+    assert binomial_interval(0, 50)[0] == 0.0
 
 
 @pytest.mark.parametrize("method", [shrink_scores, crop_scores])
