@@ -47,6 +47,7 @@ _PUBLIC = {
     "read_responses": "bayes_sota.data.response_files",
     "read_result": "bayes_sota.inference.result",
     "save_result": "bayes_sota.inference.result",
+    "shrink_aucs": "bayes_sota.exact.shrinkage",
     "shrink_scores": "bayes_sota.exact.shrinkage",
     "sota_sensitivity": "bayes_sota.estimate",
     "summarize": "bayes_sota.summaries",
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
     from bayes_sota.exact.shrinkage import crop_scores as crop_scores
+    from bayes_sota.exact.shrinkage import shrink_aucs as shrink_aucs
     from bayes_sota.exact.shrinkage import shrink_scores as shrink_scores
     from bayes_sota.inference.paired_route import estimate_paired as estimate_paired
     from bayes_sota.inference.result import read_result as read_result

@@ -24,10 +24,11 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--standard-error", type=float, default=None, help="Error of one score."),
         click.option(
             "--metric",
-            type=click.Choice(["accuracy", "score"]),
+            type=click.Choice(["accuracy", "auc", "score"]),
             default="accuracy",
             show_default=True,
-            help="accuracy is right answers / items; score anything else, with --standard-error.",
+            help="accuracy is right answers / items; auc for sota --method shrink; score anything "
+            "else, with --standard-error.",
         ),
         click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
         click.option("--name-column", default=None, help="Column of the names."),
@@ -90,6 +91,8 @@ def _read_leaderboard(
 ) -> "Leaderboard":
     from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 
+    if metric == "auc":
+        raise InputError("AUCs are read by sota --method shrink")
     size = _size_of_file(n_test, metric)
     columns: Any = {"score_column": score_column, "format": file_format}
     how: Any = None if rounding == "auto" else rounding

@@ -28,6 +28,7 @@ def run_point_estimate(
     n_classes: int | None,
     rho: float | None,
     n_test: str | None,
+    n_positive: int | None,
     drop_above: float | None,
     output: Path | None,
     prob: float,
@@ -36,30 +37,25 @@ def run_point_estimate(
     **reading: Any,
 ) -> int:
     """Estimate, save, print."""
-    from bayes_sota.exact.shrinkage import crop_scores, shrink_scores
     from bayes_sota.inference.result import save_result
 
     if file is None:
         raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
-    if n_classes is None:
-        raise InputError(
-            "--n-classes is missing: scores shrink towards chance, one over the number of classes, "
-            "and entries below it are left out"
+    how = {"criterion": criterion or "expected", "prob": prob}
+    if reading["metric"] == "auc":
+        if method != "shrink" or rho or n_classes is not None:
+            raise InputError(
+                "AUCs take --method shrink, towards 1/2 and for independent classifiers: no "
+                "--n-classes, no --correlation"
+            )
+        board, found, note = _shrunk_aucs(file, n_test, n_positive, drop_above, reading, how)
+    else:
+        if n_positive is not None:
+            raise InputError("--n-positive is for --metric auc")
+        how["correlation"] = _CORRELATION if rho is None else rho
+        board, found, note = _of_accuracies(
+            file, method, n_test, n_classes, drop_above, reading, how
         )
-    if n_classes < 2:
-        raise InputError(f"--n-classes must be at least 2, got {n_classes}")
-    board, n, note = _read(file, n_test, reading)
-    assert board.scores is not None
-    scores = board.scores if drop_above is None else board.scores[board.scores <= drop_above]
-    estimate = shrink_scores if method == "shrink" else crop_scores
-    found = estimate(
-        scores,
-        n_test=n,
-        chance=1 / n_classes,
-        correlation=_CORRELATION if rho is None else rho,
-        criterion=criterion or "expected",
-        prob=prob,
-    )
     if output is not None:
         save_result(found.to_datatree(), output)
     source = board.n_test_source if board.metric == "accuracy" else "given"
@@ -73,6 +69,63 @@ def run_point_estimate(
     return 0
 
 
+def _of_accuracies(
+    file: Path,
+    method: str,
+    n_test: str | None,
+    n_classes: int | None,
+    drop_above: float | None,
+    reading: dict[str, Any],
+    how: dict[str, Any],
+) -> "tuple[Leaderboard, FieldEstimate, str]":
+    from bayes_sota.exact.shrinkage import crop_scores, shrink_scores
+
+    if n_classes is None:
+        raise InputError(
+            "--n-classes is missing: scores shrink towards chance, one over the number of classes, "
+            "and entries below it are left out"
+        )
+    if n_classes < 2:
+        raise InputError(f"--n-classes must be at least 2, got {n_classes}")
+    board, n, note = _read(file, n_test, reading)
+    estimate = shrink_scores if method == "shrink" else crop_scores
+    found = estimate(_kept(board, drop_above), n_test=n, chance=1 / n_classes, **how)
+    return board, found, note
+
+
+def _shrunk_aucs(
+    file: Path,
+    n_test: str | None,
+    n_positive: int | None,
+    drop_above: float | None,
+    reading: dict[str, Any],
+    how: dict[str, Any],
+) -> "tuple[Leaderboard, FieldEstimate, str]":
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.exact.shrinkage import shrink_aucs
+
+    if n_positive is None:
+        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
+    if n_test is None or n_test == "infer":
+        raise InputError("--n-test is missing: AUCs do not tell the number of items")
+    n = parse_size(n_test)
+    if not 2 <= n_positive <= n - 2:
+        raise InputError(
+            f"--n-positive must leave at least 2 items of each class, got {n_positive} of {n:,}"
+        )
+    board = read_file(file, n_test=None, **{**reading, "metric": "score", "standard_error": 1.0})
+    if not isinstance(board, Leaderboard):
+        raise InputError("shrinking takes the scores of a leaderboard")
+    aucs = _kept(board, drop_above)
+    found = shrink_aucs(aucs, n_positive=n_positive, n_negative=n - n_positive, **how)
+    return board, found, "binormal scores and independent classifiers are assumed"
+
+
+def _kept(board: "Leaderboard", drop_above: float | None) -> Any:
+    assert board.scores is not None
+    return board.scores if drop_above is None else board.scores[board.scores <= drop_above]
+
+
 def _read(
     file: Path, n_test: str | None, reading: dict[str, Any]
 ) -> "tuple[Leaderboard, int, str]":
@@ -84,7 +137,7 @@ def _read(
     from bayes_sota.data.leaderboard import Leaderboard
 
     if reading["metric"] != "accuracy":
-        raise InputError("shrinking and cropping are for accuracies")
+        raise InputError("shrinking and cropping are for accuracies and AUCs")
     try:
         board = read_file(file, n_test=n_test, **reading)
     except InputError as error:
@@ -123,7 +176,7 @@ def _echo(found: "FieldEstimate", board: "Leaderboard") -> None:
     ]
     title = (
         f"{clean(board.name)}: best score {found.observed_maximum:g} of {m:,} entries on "
-        f"{found.law.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}"
+        f"{found.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}"
     )
     echo_table(["quantity", "value", "what it is"], rows, title)
     left_out = []

@@ -67,6 +67,7 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )
 @click.option("--n-classes", type=int, default=None, help="Classes of the task (shrink, crop).")
+@click.option("--n-positive", type=int, default=None, help="Positive test items, for auc.")
 @click.option("--model", default=None, help="Named specification or a TOML file.")
 @click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
 @click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
@@ -107,6 +108,7 @@ def sota(
     method: str | None,
     criterion: str | None,
     n_classes: int | None,
+    n_positive: int | None,
     model: str | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -160,11 +162,15 @@ def sota(
         return run_point_estimate(
             file, method=method, criterion=criterion, n_classes=n_classes,
             rho=chosen_correlation(correlation, pairwise_correlation),
-            n_test=sizes[0] if sizes else None, drop_above=drop_above, output=output, prob=prob,
+            n_test=sizes[0] if sizes else None, n_positive=n_positive, drop_above=drop_above,
+            output=output, prob=prob,
             as_json=as_json, quiet=quiet, rounding=rounding, decimals=decimals, classifiers=None,
             **reading,
         )  # fmt: skip
-    _refuse("this method", {"--criterion": criterion, "--n-classes": n_classes})
+    if reading["metric"] == "auc":
+        raise InputError("--metric auc takes a FILE and --method shrink")
+    theirs = {"--criterion": criterion, "--n-classes": n_classes, "--n-positive": n_positive}
+    _refuse("this method", theirs)
     known: tuple[Leaderboard, ...] = ()
     if file is not None:
         if maxima:

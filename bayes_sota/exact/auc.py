@@ -27,12 +27,21 @@ from numpy.typing import ArrayLike
 from bayes_sota.errors import InputError
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["AucLaw", "AucMaximumLaw", "auc_covariance", "auc_law", "auc_maximum_law", "auc_std"]
+__all__ = [
+    "AucLaw",
+    "AucMaximumLaw",
+    "AucTable",
+    "auc_covariance",
+    "auc_law",
+    "auc_maximum_law",
+    "auc_std",
+]
 
 _CELLS = 4096  # of one placement
 _LARGEST_FFT = 2**20
 _REACH = 13.0  # half width of the window in standard deviations of the mean placement
 _NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
+_TABLE_LEVELS = 600
 _LEVELS = 1500  # at which the laws are tabulated
 _NEARLY_ONE = 1 - 2.0**-53
 _RARE = 1e-17  # what an FFT cannot tell from nothing
@@ -250,16 +259,65 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     value = float(_checked_auc(auc))
     a, b = _checked_size(n_positive, "positive"), _checked_size(n_negative, "negative")
     ratio = _checked_ratio(spread_ratio)
-    centre, spread = _placement_scale(value, a, b, ratio)
+    sd = float(auc_std(value, a, b, ratio))
+    low, high = max(0.0, value - 12 * sd), min(1.0, value + 12 * sd)
+    levels = np.linspace(low, high, _LEVELS)
+    below, above = _at_levels(levels, value, a, b, ratio)
+    return AucLaw(value, a, b, ratio, levels, below, above)
+
+
+def _at_levels(
+    levels: FloatArray, auc: float, a: int, b: int, ratio: float
+) -> tuple[FloatArray, FloatArray]:
+    """Distribution function of one estimate, and its complement, at the levels."""
+    centre, spread = _placement_scale(auc, a, b, ratio)
     few, many = min(a, b), max(a, b)
     placement, mass = _placements(centre, spread)
     means, probability = _mean_placement(placement, mass, few)
     noise = np.sqrt(_conditional_variance(placement, mass, few, means, probability) / many)
-    sd = float(auc_std(value, a, b, ratio))
-    low, high = max(0.0, value - 12 * sd), min(1.0, value + 12 * sd)
-    levels = np.linspace(low, high, _LEVELS)
-    below, above = _smoothed(levels, means, probability, noise)
-    return AucLaw(value, a, b, ratio, levels, below, above)
+    return _smoothed(levels, means, probability, noise)
+
+
+@dataclass(frozen=True, eq=False)
+class AucTable:
+    """Laws of one estimate for a range of AUCs, from which the best of any field follows at once.
+
+    Attributes
+    ----------
+    lowest, highest : float
+        Range of the true AUCs.
+    nodes : ndarray, shape (K,)
+        Chebyshev nodes of the range.
+    levels : ndarray, shape (L,)
+    log_cdf : ndarray, shape (K, L)
+        Log distribution function of one estimate.
+    """
+
+    lowest: float
+    highest: float
+    nodes: FloatArray
+    levels: FloatArray
+    log_cdf: FloatArray
+
+    @classmethod
+    def of(
+        cls, lowest: float, highest: float, n_positive: int, n_negative: int, ratio: float = 1.0
+    ) -> "AucTable":
+        """Table for a test set."""
+        sd = float(auc_std(highest, n_positive, n_negative, ratio))
+        size = _nodes_for((highest - lowest) / sd)
+        nodes, _ = _chebyshev(lowest, highest, size)
+        levels = np.linspace(max(0.0, highest - 9 * sd), min(1.0, highest + 9 * sd), _TABLE_LEVELS)
+        rows = [_at_levels(levels, float(v), n_positive, n_negative, ratio)[1] for v in nodes]
+        log_cdf = np.log1p(-np.minimum(rows, _NEARLY_ONE))
+        return cls(lowest, highest, nodes, levels, log_cdf)
+
+    def maximum_law(self, aucs: FloatArray) -> AucMaximumLaw:
+        """Law of the best estimate of independent classifiers; AUCs below the range left out."""
+        inside = aucs[aucs >= self.lowest]
+        weights = _cardinal(inside, self.lowest, self.highest, self.nodes.size).sum(axis=0)
+        below = np.exp(np.minimum(weights @ self.log_cdf, 0.0))
+        return AucMaximumLaw(float(aucs.max()), int(aucs.size), self.levels, below)
 
 
 def auc_maximum_law(
@@ -343,22 +401,38 @@ def _condensed(skills: FloatArray, counts: FloatArray, sd: float) -> tuple[Float
     """
     near = skills >= skills[-1] - _FAR * sd
     skills, counts = skills[near], counts[near]
-    width = skills[-1] - skills[0]
-    size = 9 + int(np.ceil(3 * width / sd))
+    size = _nodes_for((skills[-1] - skills[0]) / sd)
     if size >= skills.size:
         return skills, counts
+    nodes, _ = _chebyshev(skills[0], skills[-1], size)
+    return nodes, counts @ _cardinal(skills, skills[0], skills[-1], size)
+
+
+def _nodes_for(width: float) -> int:
+    """Number of nodes for a range of AUCs, in standard errors."""
+    return 9 + int(np.ceil(3 * width))
+
+
+def _chebyshev(low: float, high: float, size: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes of a range, both ends among them, and the same on [-1, 1]."""
     x = -np.cos(np.arange(size) * np.pi / (size - 1))
+    nodes = low + (x + 1) / 2 * (high - low)
+    nodes[-1] = high
+    return nodes, x
+
+
+def _cardinal(points: FloatArray, low: float, high: float, size: int) -> FloatArray:
+    """Interpolation from the nodes to points of the range, barycentric, (points, size)."""
+    _, x = _chebyshev(low, high, size)
     barycentric = (-1.0) ** np.arange(size)
     barycentric[[0, -1]] /= 2
-    difference = (2 * (skills - skills[0]) / width - 1)[:, None] - x
+    difference = (2 * (points - low) / (high - low) - 1)[:, None] - x
     exact = np.abs(difference) < 1e-13
     ratio = barycentric / np.where(exact, 1.0, difference)
     cardinal = ratio / ratio.sum(axis=1, keepdims=True)
     hit = exact.any(axis=1)
     cardinal[hit] = exact[hit]
-    nodes = skills[0] + (x + 1) / 2 * width
-    nodes[-1] = skills[-1]
-    return nodes, counts @ cardinal
+    return np.asarray(cardinal)
 
 
 def _correlated_maximum(

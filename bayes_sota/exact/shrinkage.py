@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.errors import InputError
+from bayes_sota.exact.auc import AucMaximumLaw, AucTable, auc_law, auc_std
 from bayes_sota.exact.dependence import feasible_skills
 from bayes_sota.exact.maximum import MaximumLaw, maximum_law, resampled_maximum_law
 from bayes_sota.schema import SCHEMA_VERSION
@@ -33,12 +34,20 @@ from bayes_sota.skill_distributions import FloatArray
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CRITERIA", "FieldEstimate", "binomial_interval", "crop_scores", "shrink_scores"]
+__all__ = [
+    "CRITERIA",
+    "FieldEstimate",
+    "binomial_interval",
+    "crop_scores",
+    "shrink_aucs",
+    "shrink_scores",
+]
 
 Criterion = Literal["expected", "upper"]
 CRITERIA = ("expected", "upper")
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
+_TABLE = 18.0  # standard errors below the best AUC to which laws are tabulated
 _NUMBERS = ("weight", "threshold", "expected_maximum", "excess", "correlation", "n_above_sota")
 _WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
 
@@ -75,6 +84,9 @@ class FieldEstimate:
         cannot have the correlation (Eq. 8).
     chance, correlation : float
         ``c``, and rho with the reference classifier, whose skill is the estimate.
+    n_test : int
+    single : (float, float)
+        Interval of the observed maximum were it the only classifier.
     """
 
     method: str
@@ -82,7 +94,7 @@ class FieldEstimate:
     estimate: float
     weight: float | None
     threshold: float | None
-    law: MaximumLaw
+    law: MaximumLaw | AucMaximumLaw
     prob: float
     observed_maximum: float
     excess: float
@@ -93,6 +105,8 @@ class FieldEstimate:
     n_infeasible: int
     chance: float
     correlation: float
+    n_test: int
+    single: tuple[float, float]
 
     @property
     def expected_maximum(self) -> float:
@@ -103,12 +117,6 @@ class FieldEstimate:
     def interval(self) -> tuple[float, float]:
         """Equal-tailed interval of its best score."""
         return self.law.interval(self.prob)
-
-    @property
-    def single(self) -> tuple[float, float]:
-        """Interval of the observed maximum were it the only classifier."""
-        right = round(self.observed_maximum * self.law.n_test)
-        return binomial_interval(right, self.law.n_test, self.prob)
 
     def n_above(self, decimals: int | None = None) -> int:
         """Number of entries whose score exceeds the estimate, rounded first if asked."""
@@ -128,7 +136,7 @@ class FieldEstimate:
         return {
             "method": self.method,
             "criterion": self.criterion,
-            "n_test": self.law.n_test,
+            "n_test": self.n_test,
             "n_classifiers": int(self.scores.size),
             "observed_maximum": self.observed_maximum,
             "theta_sota": {"estimate": self.estimate},
@@ -162,7 +170,7 @@ class FieldEstimate:
         low, high = self.interval
         group = xr.Dataset({**numbers, "interval_lower": low, "interval_upper": high})
         observed = {"observed_maximum": self.observed_maximum}
-        facts = {"n_test": self.law.n_test, "n_classifiers": self.scores.size}
+        facts = {"n_test": self.n_test, "n_classifiers": self.scores.size}
         tree = xr.DataTree.from_dict(
             {
                 "point_estimate": group,
@@ -242,8 +250,75 @@ def shrink_scores(
     law, infeasible = law_at(weight)
     return FieldEstimate(
         "shrink", criterion, law.theta_sota, weight, None, law, prob, best,
-        *_verdict(as_is.mean() - best, best, n_test, weight * best + (1 - weight) * chance),
-        kept, dropped, infeasible, chance, correlation,
+        *_verdict(as_is.mean() - best, _error(best, n_test), law.theta_sota),
+        kept, dropped, infeasible, chance, correlation, n_test, _single(best, n_test, prob),
+    )  # fmt: skip
+
+
+def shrink_aucs(
+    aucs: ArrayLike,
+    *,
+    n_positive: int,
+    n_negative: int,
+    criterion: Criterion = "expected",
+    prob: float = 0.95,
+) -> FieldEstimate:
+    """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
+
+    Classifiers are independent, as in the paper's Sec. 5.2, with binormal scores.
+
+    Parameters
+    ----------
+    aucs : array_like, shape (m,)
+        Observed AUCs; those of 1/2 or less are left out.
+    n_positive, n_negative : int
+        Test items of each class.
+    criterion, prob
+        As in ``shrink_scores``.
+
+    Returns
+    -------
+    FieldEstimate
+
+    Raises
+    ------
+    InputError
+        Impossible numbers, or no AUC above 1/2.
+
+    Examples
+    --------
+    >>> aucs = 0.7 + 0.2 * np.linspace(0, 1, 100) ** 0.5
+    >>> found = shrink_aucs(aucs, n_positive=60, n_negative=900)
+    >>> round(found.expected_maximum, 4), bool(found.estimate < 0.88)
+    (0.9, True)
+    """
+    n = n_positive + n_negative
+    kept, dropped, best = _checked(aucs, n, 0.5, 0.0, criterion, prob)
+    error = float(auc_std(best, n_positive, n_negative))
+    lowest = max(0.5 * (1 + _LEAST_WEIGHT), best - _TABLE * error)
+    table = AucTable.of(lowest, best, n_positive, n_negative)
+
+    def law_at(weight: float) -> AucMaximumLaw:
+        return table.maximum_law(weight * kept + (1 - weight) / 2)
+
+    as_is = law_at(1.0)
+    excess_of: Callable[[float], float]
+    if criterion == "expected":
+
+        def excess_of(weight: float) -> float:
+            return law_at(weight).mean() - best
+
+    else:
+
+        def excess_of(weight: float) -> float:
+            return _gumbel((1 + prob) / 2) - _gumbel(float(law_at(weight).cdf(best)))
+
+    weight = _root(excess_of, excess_of(1.0), least=2 * lowest - 1)
+    law = law_at(weight)
+    single = auc_law(best, n_positive, n_negative).interval(prob)
+    return FieldEstimate(
+        "shrink", criterion, law.auc_sota, weight, None, law, prob, best,
+        *_verdict(as_is.mean() - best, error, law.auc_sota), kept, dropped, 0, 0.5, 0.0, n, single,
     )  # fmt: skip
 
 
@@ -296,8 +371,8 @@ def crop_scores(
     infeasible -= int(np.sum(kept > threshold))
     return FieldEstimate(
         "crop", criterion, threshold, None, threshold, law, prob, best,
-        *_verdict(as_is.mean() - best, best, n_test, threshold),
-        kept, dropped, infeasible, chance, correlation,
+        *_verdict(as_is.mean() - best, _error(best, n_test), threshold),
+        kept, dropped, infeasible, chance, correlation, n_test, _single(best, n_test, prob),
     )  # fmt: skip
 
 
@@ -373,7 +448,9 @@ def _gumbel(probability: float) -> float:
     return float(-np.log(-np.log(inside)))
 
 
-def _root(excess_of: Callable[[float], float], at_one: float) -> float:
+def _root(
+    excess_of: Callable[[float], float], at_one: float, least: float = _LEAST_WEIGHT
+) -> float:
     """Weight at which the excess vanishes."""
     from scipy.optimize import brentq
 
@@ -387,17 +464,25 @@ def _root(excess_of: Callable[[float], float], at_one: float) -> float:
         return known[weight]
 
     low, step = 1.0, 0.01
-    while low > _LEAST_WEIGHT:
-        high, low = low, max(_LEAST_WEIGHT, low - step)
+    while low > least:
+        high, low = low, max(least, low - step)
         if excess(low) <= 0:
             return float(brentq(excess, low, high, xtol=_WEIGHT_ERROR))
         step *= 4
     raise InputError("shrinking finds no field whose best score would be the observed one")
 
 
-def _verdict(excess: float, best: float, n_test: int, root: float) -> tuple[float, bool, str]:
+def _error(score: float, n_test: int) -> float:
+    """Standard error of an accuracy."""
+    return float(np.sqrt(score * (1 - score) / n_test))
+
+
+def _single(score: float, n_test: int, prob: float) -> tuple[float, float]:
+    return binomial_interval(round(score * n_test), n_test, prob)
+
+
+def _verdict(excess: float, error: float, root: float) -> tuple[float, bool, str]:
     """Excess, whether there is a multiplicity to correct, and why not."""
-    error = float(np.sqrt(best * (1 - best) / n_test))
     if excess > _NEGLIGIBLE * error:
         return excess, True, ""
     return (

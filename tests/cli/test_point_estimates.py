@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.cli.main import main
-from bayes_sota.exact.shrinkage import crop_scores, shrink_scores
+from bayes_sota.exact.shrinkage import crop_scores, shrink_aucs, shrink_scores
 from bayes_sota.inference.result import read_result
 
 
@@ -89,7 +89,7 @@ def test_a_lone_leader(capsys, tmp_path: Path) -> None:
         (("--n-test", "500", "--n-classes", "1"), "--n-classes must be at least 2"),
         (("--n-classes", "4"), "--n-test is missing"),
         (("--n-test", "500", "--n-classes", "4", "--draws", "9"), "--draws has no meaning"),
-        (("--n-test", "500", "--n-classes", "4", "--metric", "score"), "are for accuracies"),
+        (("--n-test", "500", "--n-classes", "4", "--metric", "score"), "for accuracies and AUCs"),
     ],
 )
 def test_bad_input(capsys, file: str, arguments: tuple[str, ...], message: str) -> None:
@@ -110,3 +110,27 @@ def test_a_file_is_needed(capsys) -> None:
     code, _, error = run(capsys, "--method", "crop", "--n-test", "500", "--n-classes", "4")
     assert code == 2
     assert "takes the scores of a leaderboard FILE" in error
+
+
+def test_aucs(capsys, tmp_path: Path) -> None:
+    aucs = 0.6 + 0.3 * np.linspace(0, 1, 40) ** 0.5
+    path = tmp_path / "aucs.csv"
+    path.write_text("team,score\n" + "".join(f"t{i},{a:.6f}\n" for i, a in enumerate(aucs)))
+    base = (str(path), "--metric", "auc", "--n-test", "400", "--method", "shrink")
+    code, out, _ = run(capsys, *base, "--n-positive", "60", "--json")
+    result = json.loads(out)
+    found = shrink_aucs(aucs.round(6), n_positive=60, n_negative=340)
+    assert code == 0
+    assert result["theta_sota"]["estimate"] == pytest.approx(found.estimate, abs=1e-9)
+    assert result["chance"] == 0.5
+    assert result["notes"][0].startswith("binormal")
+    for wrong, message in (
+        (base, "--n-positive is missing"),
+        ((*base, "--n-positive", "399"), "at least 2 items of each class"),
+        ((*base, "--n-positive", "60", "--n-classes", "2"), "no --n-classes"),
+        ((*base[:-1], "crop", "--n-positive", "60"), "AUCs take --method shrink"),
+        (base[:-2], "takes a FILE and --method shrink"),
+    ):
+        code, _, error = run(capsys, *wrong)
+        assert code == 2
+        assert message in error

@@ -5,12 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 from bayes_sota.errors import InputError
+from bayes_sota.exact.auc import auc_maximum_law
 from bayes_sota.exact.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.exact.maximum import maximum_law, resampled_maximum_law
-from bayes_sota.exact.shrinkage import binomial_interval, crop_scores, shrink_scores
+from bayes_sota.exact.shrinkage import (
+    binomial_interval,
+    crop_scores,
+    shrink_aucs,
+    shrink_scores,
+)
 
 DATA = os.environ.get("BAYES_SOTA_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="BAYES_SOTA_DATA is not set")
@@ -159,6 +166,35 @@ def test_a_lone_leader_is_not_corrected() -> None:
     found = shrink_scores([0.6, 0.62, 0.61, 0.9], n_test=2000, chance=0.1)
     assert not found.multiplicity
     assert found.estimate == pytest.approx(0.9, abs=1e-6)
+
+
+@pytest.mark.parametrize("criterion", ["expected", "upper"])
+def test_shrunk_aucs_give_the_observed_maximum(criterion: str) -> None:
+    aucs = 0.6 + 0.3 * np.linspace(0, 1, 60) ** 0.4
+    found = shrink_aucs(aucs, n_positive=40, n_negative=500, criterion=criterion)
+    skills = found.weight * aucs + (1 - found.weight) / 2
+    assert found.estimate == pytest.approx(skills.max(), abs=1e-12)
+    law = auc_maximum_law(skills, n_positive=40, n_negative=500)  # another set of nodes
+    observed = law.mean() if criterion == "expected" else law.interval()[1]
+    assert observed == pytest.approx(0.9, abs=2e-5)
+    rng = np.random.default_rng(4)
+    mu = ndtri(skills)[:, None] * np.sqrt(2)
+    best = []
+    for _ in range(3000):
+        x = mu + rng.standard_normal((60, 40))
+        y = np.sort(rng.standard_normal((60, 500)), axis=1)
+        best.append(max(np.searchsorted(n, p).sum() for n, p in zip(y, x, strict=True)) / 20_000)
+    if criterion == "expected":
+        assert np.mean(best) == pytest.approx(0.9, abs=4 * np.std(best) / np.sqrt(3000) + 2e-4)
+    else:
+        assert np.mean(np.array(best) >= 0.9) == pytest.approx(0.025, abs=0.012)
+
+
+def test_aucs_that_are_not() -> None:
+    with pytest.raises(InputError, match="no score is above chance"):
+        shrink_aucs([0.4, 0.5], n_positive=20, n_negative=20)
+    with pytest.raises(InputError, match="n_positive must be a whole number from 2"):
+        shrink_aucs([0.8, 0.9], n_positive=1, n_negative=20)
 
 
 def test_clopper_pearson() -> None:
