@@ -38,13 +38,14 @@ __all__ = [
 ]
 
 _CELLS = 4096  # of one placement
-_LARGEST_FFT = 2**20
+_LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
 _REACH = 13.0  # half width of the window in standard deviations of the mean placement
 _NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
 _TABLE_LEVELS = 600
 _LEVELS = 1500  # at which the laws are tabulated
 _NEARLY_ONE = 1 - 2.0**-53
 _RARE = 1e-17  # what an FFT cannot tell from nothing
+_COARSE = 600  # cells of a placement that are enough for a variance
 _TILTS, _ROWS, _OFFSETS = 61, 21, 600
 _MEANS = 400  # of the mean estimate that reference scores make
 _REPRESENTATIVES = 200  # reference scores that stand for more
@@ -593,7 +594,7 @@ def _mean_placement(
     sd = np.sqrt(max(float(placement**2 @ average) - mean**2, 1e-18))
     step = 1 / (placement.size - 1)
     width = min(float(few), 2 * _REACH * sd * np.sqrt(few) + 20 * step)
-    while width / step > _LARGEST_FFT:
+    while width / step > _LARGEST_FFT and kinds.shape[1] > _FEWEST_CELLS:
         kinds = _coarser(kinds)
         step = 1 / (kinds.shape[1] - 1)
     size = 1 << int(np.ceil(np.log2(width / step + 2)))
@@ -639,6 +640,9 @@ def _conditional_variance(
 
     with V and V' independent under the exponential tilt of the placements that has mean v.
     """
+    while mass.size > _COARSE:
+        mass = _coarser(mass[None])[0]
+    placement = np.linspace(0.0, 1.0, mass.size)
     known = mass > 0
     v, log_mass = placement[known], np.log(mass[known])
     low, high = (float(means[weight > 1e-14][i]) for i in (0, -1))

@@ -1,0 +1,84 @@
+"""AUC of the best of 1,000 classifiers, and shrinking: seconds, and ratios to simulation.
+
+Run with ``BAYES_SOTA_DATA=... uv run python tests/benchmarks/bench_auc.py``. The alternative for
+the AUC is what the paper does in Sec. 5.2.2: 10,000 repetitions of 1,000 classifiers on 51 + 2,949
+simulated scores; a few repetitions are timed and extrapolated. The alternative for shrinking is one
+expected maximum by 1,000 simulated boards at each of ten weights; a few are timed.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from scipy.special import ndtri
+
+from bayes_sota.data.readers.leaderboard_files import read_leaderboard
+from bayes_sota.exact.auc import auc_maximum_law
+from bayes_sota.exact.dependence import conditional_probabilities
+from bayes_sota.exact.shrinkage import shrink_aucs, shrink_scores
+
+FEW = 5
+
+
+def seconds(call: Callable[[], object], repeats: int = 3) -> float:
+    """Fastest of some calls."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def simulated_auc_maximum(rng: np.random.Generator) -> float:
+    """Best AUC of 1,000 classifiers on one simulated test set."""
+    mu = ndtri(0.9) * np.sqrt(2)
+    positive = mu + rng.standard_normal((1000, 51))
+    negative = np.sort(rng.standard_normal((1000, 2949)), axis=1)
+    return max(np.searchsorted(n, p).sum() for n, p in zip(negative, positive, strict=True)) / (
+        51 * 2949
+    )
+
+
+def simulated_maximum(rng: np.random.Generator, skills: np.ndarray, n: int) -> float:
+    """Best accuracy of one simulated board."""
+    a, b = conditional_probabilities(skills, 0.6, float(skills.max()))
+    right = rng.binomial(n, skills.max())
+    return float((rng.binomial(right, a) + rng.binomial(n - right, b)).max() / n)
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    rng, figures = np.random.default_rng(0), {}
+    sizes = {"n_positive": 51, "n_negative": 2949, "n_classifiers": 1000}
+    figures["auc_seconds"] = seconds(lambda: auc_maximum_law(0.9, **sizes))
+    figures["auc_expected"] = auc_maximum_law(0.9, **sizes).mean()
+    once = seconds(lambda: simulated_auc_maximum(rng), FEW)
+    figures["auc_simulation_seconds"] = 10_000 * once
+    figures["auc_ratio"] = 10_000 * once / figures["auc_seconds"]
+    figures["auc_correlated_seconds"] = seconds(
+        lambda: auc_maximum_law(0.9, correlation=0.6, **sizes), 1
+    )
+    aucs = 0.6 + 0.349 * rng.beta(6, 2, 3000)
+    figures["auc_shrinking_seconds"] = seconds(
+        lambda: shrink_aucs(aucs, n_positive=131, n_negative=7556), 1
+    )
+    directory = os.environ.get("BAYES_SOTA_DATA")
+    if directory:
+        file = Path(directory) / "kaggle" / "playground-series-s4e2__private.csv"
+        scores = read_leaderboard(file, metric="score", standard_error=1.0).scores
+        for criterion in ("expected", "upper"):
+            figures[f"shrinking_{criterion}_seconds"] = seconds(
+                lambda c=criterion: shrink_scores(scores, n_test=13_840, chance=1 / 7, criterion=c)
+            )
+        once = seconds(lambda: simulated_maximum(rng, scores[scores > 0.8], 13_840), FEW)
+        figures["shrinking_simulation_seconds"] = 10 * 1000 * once
+    figures["load_average"] = os.getloadavg()[0]
+    print(json.dumps(figures, indent=2))
+
+
+if __name__ == "__main__":
+    main()
