@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.auc import AucMaximumLaw, AucTable, auc_law, auc_std
+from bayes_sota.exact.auc import AucMaximumLaw, AucTable, auc_law
+from bayes_sota.exact.auc_moments import auc_std
 from bayes_sota.exact.dependence import feasible_skills
 from bayes_sota.exact.maximum import MaximumLaw, maximum_law, resampled_maximum_law
 from bayes_sota.schema import SCHEMA_VERSION

@@ -6,14 +6,9 @@ from scipy import stats
 from scipy.special import ndtri
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.auc import (
-    _bivariate,
-    _condensed,
-    auc_covariance,
-    auc_law,
-    auc_maximum_law,
-    auc_std,
-)
+from bayes_sota.exact.auc import auc_law, auc_maximum_law
+from bayes_sota.exact.auc_moments import auc_covariance, auc_std, bivariate_normal
+from bayes_sota.exact.auc_nodes import condensed
 
 
 def estimates(
@@ -81,7 +76,7 @@ def test_covariance_with_one_correlation_per_class() -> None:
 def test_bivariate_normal(r: float) -> None:
     for h, k in ((1.2, 0.4), (-0.5, 0.8), (0.0, 1.0), (-1.0, -2.0), (0.7, 0.7)):
         reference = stats.multivariate_normal([0, 0], [[1, r], [r, 1]]).cdf([h, k])
-        assert float(_bivariate(np.asarray(h), np.asarray(k), r)) == pytest.approx(
+        assert float(bivariate_normal(np.asarray(h), np.asarray(k), r)) == pytest.approx(
             reference, abs=1e-6
         )
 
@@ -150,9 +145,9 @@ def test_correlation_lowers_the_best_estimate() -> None:
     assert means[1] > means[2] > means[3] > 0.9
 
 
-def test_many_different_aucs_are_condensed() -> None:
+def test_many_different_aucs_arecondensed() -> None:
     aucs = np.linspace(0.7, 0.9, 300)
-    nodes, weights = _condensed(aucs, np.ones(300), 0.02)
+    nodes, weights = condensed(aucs, np.ones(300), 0.02)
     assert nodes.size < 60
     assert nodes[-1] == 0.9
     for power in (0, 1, 2, 5):

@@ -1,0 +1,50 @@
+"""Chebyshev nodes for fields of many different AUCs."""
+
+import numpy as np
+
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["cardinal_functions", "chebyshev_nodes", "condensed", "nodes_for"]
+
+_FAR = 10.0  # standard errors below the best from where nobody becomes the maximum
+
+
+def condensed(skills: FloatArray, counts: FloatArray, sd: float) -> tuple[FloatArray, FloatArray]:
+    """Chebyshev nodes for many distinct AUCs: ``sum_j f(A_j)`` is kept for every smooth f.
+
+    AUCs too low to become the maximum are left out; the best one is a node.
+    """
+    near = skills >= skills[-1] - _FAR * sd
+    skills, counts = skills[near], counts[near]
+    size = nodes_for((skills[-1] - skills[0]) / sd)
+    if size >= skills.size:
+        return skills, counts
+    nodes, _ = chebyshev_nodes(skills[0], skills[-1], size)
+    return nodes, counts @ cardinal_functions(skills, skills[0], skills[-1], size)
+
+
+def nodes_for(width: float) -> int:
+    """Number of nodes for a range of AUCs, in standard errors."""
+    return 9 + int(np.ceil(3 * width))
+
+
+def chebyshev_nodes(low: float, high: float, size: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes of a range, both ends among them, and the same on [-1, 1]."""
+    x = -np.cos(np.arange(size) * np.pi / (size - 1))
+    nodes = low + (x + 1) / 2 * (high - low)
+    nodes[-1] = high
+    return nodes, x
+
+
+def cardinal_functions(points: FloatArray, low: float, high: float, size: int) -> FloatArray:
+    """Interpolation from the nodes to points of the range, barycentric, (points, size)."""
+    _, x = chebyshev_nodes(low, high, size)
+    barycentric = (-1.0) ** np.arange(size)
+    barycentric[[0, -1]] /= 2
+    difference = (2 * (points - low) / (high - low) - 1)[:, None] - x
+    exact = np.abs(difference) < 1e-13
+    ratio = barycentric / np.where(exact, 1.0, difference)
+    cardinal = ratio / ratio.sum(axis=1, keepdims=True)
+    hit = exact.any(axis=1)
+    cardinal[hit] = exact[hit]
+    return np.asarray(cardinal)
