@@ -10,11 +10,12 @@ import sys
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayes_sota as bs
 from bayes_sota.errors import InfeasibleCorrelationError, InputError
-from bayes_sota.exact.dependence import feasible_skills
-from bayes_sota.exact.maximum import maximum_law
+from bayes_sota.exact.dependence import conditional_probabilities, feasible_skills
+from bayes_sota.exact.maximum import maximum_law, resampled_maximum_law
 from bayes_sota.skill_distributions import Beta, LogitNormal, SkillDistribution, Uniform, logit
 
 ACCURACY = 1e-10  # promised absolute error of the cdf
@@ -467,3 +468,33 @@ def test_numpy_is_enough_for_the_paper():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_skills_drawn_with_replacement(rho: float) -> None:
+    """By the definition: for each count of the reference classifier a mixture to the power m."""
+    skills, n, m, theta0 = np.array([0.80, 0.84, 0.84, 0.88, 0.9]), 200, 30, 0.9
+    law = resampled_maximum_law(skills, n_test=n, n_classifiers=m, correlation=rho)
+    x = np.arange(n + 1)
+    a, b = conditional_probabilities(skills, rho, theta0)
+    expected = np.zeros(n + 1)
+    for k, weight in enumerate(stats.binom(n, theta0).pmf(x)):
+        mixture = np.zeros(n + 1)
+        for right, wrong in zip(a, b, strict=True):
+            pmf = np.convolve(
+                stats.binom(k, right).pmf(np.arange(k + 1)),
+                stats.binom(n - k, wrong).pmf(np.arange(n - k + 1)),
+            )
+            mixture += np.cumsum(pmf) / skills.size
+        expected += weight * np.minimum(mixture, 1.0) ** m
+    np.testing.assert_allclose(law.cdf(x), expected, atol=1e-10)
+    assert law.theta_sota == 0.9
+
+
+def test_a_rough_law_is_close() -> None:
+    rng = np.random.default_rng(0)
+    skills = 0.8 + 0.1 * rng.beta(5, 2, 400)
+    settings = {"n_test": 5000, "skill": skills, "correlation": 0.6}
+    exact, rough = maximum_law(**settings), maximum_law(**settings, rough=True)
+    assert rough.mean() == pytest.approx(exact.mean(), abs=1e-9)
+    np.testing.assert_allclose(rough.cdf(exact.support), exact.values, atol=2e-6)
