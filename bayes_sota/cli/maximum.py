@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.cli.options import echo_json, interval_option, output_options
+from bayes_sota.cli.options import check_positives, echo_json, interval_option, output_options
 from bayes_sota.errors import InputError
 
 __all__ = ["maximum"]
@@ -113,19 +113,13 @@ def _auc_result(
 ) -> dict[str, Any]:
     from bayes_sota.exact.auc import auc_maximum_law
 
-    if n_positive is None:
-        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
-    if not 2 <= n_positive <= n_test - 2:
-        raise InputError(
-            "--n-positive must leave at least 2 items of each class, got "
-            f"{n_positive} of {n_test:,}"
-        )
+    positives = check_positives(n_positive, n_test)
     if theta < 0.5:
         raise InputError(f"an AUC below 0.5 is worse than chance, got {theta:g}; swap the classes?")
     law = auc_maximum_law(
         theta,
-        n_positive=n_positive,
-        n_negative=n_test - n_positive,
+        n_positive=positives,
+        n_negative=n_test - positives,
         n_classifiers=classifiers,
         correlation=rho,
     )
@@ -133,7 +127,7 @@ def _auc_result(
         **_summary(law, law.auc_sota, prob),
         "metric": "auc",
         "n_test": n_test,
-        "n_positive": n_positive,
+        "n_positive": positives,
         "n_classifiers": classifiers,
         "correlation": rho,
     }

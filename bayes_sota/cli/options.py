@@ -11,6 +11,7 @@ from bayes_sota.errors import InputError
 from bayes_sota.schema import SCHEMA_VERSION
 
 __all__ = [
+    "check_positives",
     "echo_json",
     "echo_verdict",
     "interval_option",
@@ -40,6 +41,18 @@ def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Probability of the equal-tailed intervals.",
     )(command)
+
+
+def check_positives(n_positive: int | None, n_test: int) -> int:
+    """Number of positive items of an AUC, or ``InputError``."""
+    if n_positive is None:
+        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
+    if not 2 <= n_positive <= n_test - 2:
+        raise InputError(
+            "--n-positive must leave at least 2 items of each class, got "
+            f"{n_positive} of {n_test:,}"
+        )
+    return n_positive
 
 
 def parse_tries(text: str) -> int | tuple[int, int]:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.input_files import parse_size, read_file
-from bayes_sota.cli.options import echo_json
+from bayes_sota.cli.options import check_positives, echo_json
 from bayes_sota.cli.tables import clean, echo_table
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
-    from bayes_sota.exact.shrinkage import FieldEstimate
+    from bayes_sota.exact.field_estimate import FieldEstimate
 
 __all__ = ["POINT_METHODS", "run_point_estimate"]
 
@@ -104,20 +104,15 @@ def _shrunk_aucs(
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.exact.shrinkage import shrink_aucs
 
-    if n_positive is None:
-        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
     if n_test is None or n_test == "infer":
         raise InputError("--n-test is missing: AUCs do not tell the number of items")
     n = parse_size(n_test)
-    if not 2 <= n_positive <= n - 2:
-        raise InputError(
-            f"--n-positive must leave at least 2 items of each class, got {n_positive} of {n:,}"
-        )
+    positives = check_positives(n_positive, n)
     board = read_file(file, n_test=None, **{**reading, "metric": "score", "standard_error": 1.0})
     if not isinstance(board, Leaderboard):
         raise InputError("shrinking takes the scores of a leaderboard")
     aucs = _kept(board, drop_above)
-    found = shrink_aucs(aucs, n_positive=n_positive, n_negative=n - n_positive, **how)
+    found = shrink_aucs(aucs, n_positive=positives, n_negative=n - positives, **how)
     return board, found, "binormal scores and independent classifiers are assumed"
 
 

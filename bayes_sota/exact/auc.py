@@ -10,7 +10,6 @@ estimate skewed near 1, where no transformed normal law is good enough (``auc_pl
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc_correlated import correlated_maximum
 from bayes_sota.exact.auc_moments import auc_std, checked_auc, checked_ratio, checked_size
-from bayes_sota.exact.auc_nodes import cardinal_functions, chebyshev_nodes, condensed, nodes_for
+from bayes_sota.exact.auc_nodes import chebyshev_nodes, condensed, node_weights, nodes_for
 from bayes_sota.exact.auc_placements import NEARLY_ONE, distribution_at
 from bayes_sota.skill_distributions import FloatArray
 
@@ -28,8 +27,53 @@ _TABLE_LEVELS = 600
 _LEVELS = 1500  # at which the laws are tabulated
 
 
-@dataclass(frozen=True, eq=False)
-class AucLaw:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Tabulated:
+    """A law on a grid of AUC values.
+
+    Attributes
+    ----------
+    levels, below : ndarray, shape (L,)
+        AUC values, increasing and equally spaced, and the distribution function there.
+    """
+
+    levels: FloatArray = field(repr=False)
+    below: FloatArray = field(repr=False)
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """Probability of at most ``x``."""
+        return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
+
+    def mean(self) -> float:
+        """Expectation."""
+        return float(self.levels[-1] - np.trapezoid(self.below, self.levels))
+
+    def std(self) -> float:
+        """Standard deviation."""
+        middle = (self.levels[1:] + self.levels[:-1]) / 2
+        mass = np.diff(self.below)
+        mean = float(middle @ mass / mass.sum())
+        within = (self.levels[1] - self.levels[0]) ** 2 / 12
+        return float(np.sqrt(max((middle - mean) ** 2 @ mass / mass.sum() + within, 0.0)))
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Quantiles."""
+        q = np.asarray(q, dtype=np.float64)
+        if not np.all((q >= 0) & (q <= 1)):
+            raise InputError(f"a probability must lie in [0, 1], got {q}")
+        rising = np.concatenate([[True], np.diff(self.below) > 0])
+        return np.asarray(np.interp(q, self.below[rising], self.levels[rising]))
+
+    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed interval."""
+        if not 0 < prob < 1:
+            raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+        low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2])
+        return float(low), float(high)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AucLaw(_Tabulated):
     """Law of the AUC estimate of one classifier, tabulated.
 
     Attributes
@@ -48,33 +92,15 @@ class AucLaw:
     n_positive: int
     n_negative: int
     spread_ratio: float
-    levels: FloatArray = field(repr=False)
-    below: FloatArray = field(repr=False)
     above: FloatArray = field(repr=False)
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Probability of an estimate of at most ``x``."""
-        return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
 
     def sf(self, x: ArrayLike) -> FloatArray:
         """Probability of an estimate above ``x``."""
         return np.interp(np.asarray(x, np.float64), self.levels, self.above, left=1.0, right=0.0)
 
-    def mean(self) -> float:
-        """Expected estimate: the true AUC, up to the error of the table."""
-        return _mean(self.levels, self.below)
 
-    def std(self) -> float:
-        """Standard deviation of the estimate, of the tabulated law."""
-        return _std(self.levels, self.below)
-
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed interval of the estimate."""
-        return _interval(self.levels, self.below, prob)
-
-
-@dataclass(frozen=True, eq=False)
-class AucMaximumLaw:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AucMaximumLaw(_Tabulated):
     """Law of the best AUC estimate of several classifiers, tabulated.
 
     Attributes
@@ -88,36 +114,10 @@ class AucMaximumLaw:
 
     auc_sota: float
     n_classifiers: int
-    levels: FloatArray = field(repr=False)
-    below: FloatArray = field(repr=False)
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Probability that the best estimate is at most ``x``."""
-        return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
-
-    @cached_property
-    def _mean(self) -> float:
-        return _mean(self.levels, self.below)
-
-    def mean(self) -> float:
-        """Expected best estimate."""
-        return self._mean
-
-    def std(self) -> float:
-        """Standard deviation of the best estimate."""
-        return _std(self.levels, self.below)
 
     def bias(self) -> float:
         """Expected best estimate minus the AUC of the best classifier."""
         return self.mean() - self.auc_sota
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Quantiles of the best estimate."""
-        return _quantile(self.levels, self.below, q)
-
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed interval of the best estimate."""
-        return _interval(self.levels, self.below, prob)
 
 
 def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> AucLaw:
@@ -154,7 +154,10 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     low, high = max(0.0, value - 12 * sd), min(1.0, value + 12 * sd)
     levels = np.linspace(low, high, _LEVELS)
     below, above = distribution_at(levels, value, a, b, ratio)
-    return AucLaw(value, a, b, ratio, levels, below, above)
+    return AucLaw(
+        auc=value, n_positive=a, n_negative=b, spread_ratio=ratio, levels=levels, below=below,
+        above=above,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,9 +197,14 @@ class AucTable:
     def maximum_law(self, aucs: FloatArray) -> AucMaximumLaw:
         """Law of the best estimate of independent classifiers; AUCs below the range left out."""
         inside = aucs[aucs >= self.lowest]
-        weights = cardinal_functions(inside, self.lowest, self.highest, self.nodes.size).sum(axis=0)
+        weights = node_weights(inside, self.lowest, self.highest, self.nodes.size).sum(axis=0)
         below = np.exp(np.minimum(weights @ self.log_cdf, 0.0))
-        return AucMaximumLaw(float(aucs.max()), int(aucs.size), self.levels, below)
+        return AucMaximumLaw(
+            auc_sota=float(aucs.max()),
+            n_classifiers=int(aucs.size),
+            levels=self.levels,
+            below=below,
+        )
 
 
 def auc_maximum_law(
@@ -260,51 +268,24 @@ def auc_maximum_law(
     counts = copies * (m / copies.sum())
     sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
     ratio = checked_ratio(spread_ratio)
+    best = float(skills[-1])
     if correlation > 0 and m > 1:
         levels, below = correlated_maximum(skills, counts, *sizes, ratio, correlation)
-        return AucMaximumLaw(float(skills[-1]), m, levels, below)
-    best = float(skills[-1])
+        return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
     skills, counts = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
     laws = [auc_law(float(s), *sizes, ratio) for s in skills]
     levels = _common_levels(laws)
     log_cdf = np.zeros(levels.size)
     for law, count in zip(laws, counts, strict=True):
         log_cdf += count * np.log1p(-np.minimum(law.sf(levels), NEARLY_ONE))
-    return AucMaximumLaw(best, m, levels, np.exp(np.minimum(log_cdf, 0.0)))
+    below = np.exp(np.minimum(log_cdf, 0.0))
+    return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
 
 
 def _common_levels(laws: list[AucLaw]) -> FloatArray:
     low = min(law.levels[0] for law in laws)
     high = max(law.levels[-1] for law in laws)
     return np.linspace(low, high, 2 * _LEVELS)
-
-
-def _mean(levels: FloatArray, below: FloatArray) -> float:
-    return float(levels[-1] - np.trapezoid(below, levels))
-
-
-def _std(levels: FloatArray, below: FloatArray) -> float:
-    middle = (levels[1:] + levels[:-1]) / 2
-    mass = np.diff(below)
-    mean = float(middle @ mass / mass.sum())
-    step = levels[1] - levels[0]
-    within = step**2 / 12
-    return float(np.sqrt(max((middle - mean) ** 2 @ mass / mass.sum() + within, 0.0)))
-
-
-def _quantile(levels: FloatArray, below: FloatArray, q: ArrayLike) -> FloatArray:
-    q = np.asarray(q, dtype=np.float64)
-    if not np.all((q >= 0) & (q <= 1)):
-        raise InputError(f"a probability must lie in [0, 1], got {q}")
-    rising = np.concatenate([[True], np.diff(below) > 0])
-    return np.asarray(np.interp(q, below[rising], levels[rising]))
-
-
-def _interval(levels: FloatArray, below: FloatArray, prob: float) -> tuple[float, float]:
-    if not 0 < prob < 1:
-        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
-    low, high = _quantile(levels, below, [(1 - prob) / 2, (1 + prob) / 2])
-    return float(low), float(high)
 
 
 def _number(n_classifiers: int | None, values: FloatArray) -> int:

@@ -36,14 +36,14 @@ def correlated_maximum(
 ) -> tuple[FloatArray, FloatArray]:
     """Levels and distribution function of the best of classifiers that share reference scores."""
     few, many = min(a, b), max(a, b)
-    skills, counts = condensed(skills, counts, float(auc_std(skills[-1], a, b, ratio)))
+    sd = float(auc_std(skills[-1], a, b, ratio))
+    skills, counts = condensed(skills, counts, sd)
     fields = [_Given(*placement_scale(float(s), a, b, ratio), few, many, rho) for s in skills]
     best = fields[-1]
     means, probability = best.mean_law(
         float(auc_covariance(skills[-1], skills[-1], a, b, rho**2, spread_ratio=ratio))
     )
     tilts, centres = best.tilts(means, probability)
-    sd = float(auc_std(skills[-1], a, b, ratio))
     offsets = np.linspace(-10 * sd, 10 * sd, _OFFSETS)
     rows = np.zeros((tilts.size, offsets.size))
     for row, tilt, centre in zip(rows, tilts, centres, strict=True):

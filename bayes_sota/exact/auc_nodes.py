@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from bayes_sota.exact.interpolation import cardinal_functions
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["cardinal_functions", "chebyshev_nodes", "condensed", "nodes_for"]
+__all__ = ["chebyshev_nodes", "condensed", "node_weights", "nodes_for"]
 
 _FAR = 10.0  # standard errors below the best from where nobody becomes the maximum
 
@@ -20,7 +21,7 @@ def condensed(skills: FloatArray, counts: FloatArray, sd: float) -> tuple[FloatA
     if size >= skills.size:
         return skills, counts
     nodes, _ = chebyshev_nodes(skills[0], skills[-1], size)
-    return nodes, counts @ cardinal_functions(skills, skills[0], skills[-1], size)
+    return nodes, counts @ node_weights(skills, skills[0], skills[-1], size)
 
 
 def nodes_for(width: float) -> int:
@@ -36,15 +37,9 @@ def chebyshev_nodes(low: float, high: float, size: int) -> tuple[FloatArray, Flo
     return nodes, x
 
 
-def cardinal_functions(points: FloatArray, low: float, high: float, size: int) -> FloatArray:
-    """Interpolation from the nodes to points of the range, barycentric, (points, size)."""
+def node_weights(points: FloatArray, low: float, high: float, size: int) -> FloatArray:
+    """Interpolation from the nodes to points of the range, (points, size)."""
     _, x = chebyshev_nodes(low, high, size)
     barycentric = (-1.0) ** np.arange(size)
     barycentric[[0, -1]] /= 2
-    difference = (2 * (points - low) / (high - low) - 1)[:, None] - x
-    exact = np.abs(difference) < 1e-13
-    ratio = barycentric / np.where(exact, 1.0, difference)
-    cardinal = ratio / ratio.sum(axis=1, keepdims=True)
-    hit = exact.any(axis=1)
-    cardinal[hit] = exact[hit]
-    return np.asarray(cardinal)
+    return cardinal_functions(2 * (points - low) / (high - low) - 1, x, barycentric)

@@ -27,6 +27,7 @@ from bayes_sota.exact.dependence import (
     reference_nodes,
     tail_half_width,
 )
+from bayes_sota.exact.interpolation import cardinal_functions
 from bayes_sota.skill_distributions import FloatArray, SkillDistribution
 
 __all__ = ["Field", "fixed_field", "random_field", "resampled_field"]
@@ -389,12 +390,7 @@ def _condense(
     panel = np.clip(np.searchsorted(edges, root, side="right") - 1, 0, count - 1)
     half = np.diff(edges)[panel] / 2
     local = (root - edges[panel]) / np.where(half > 0, half, 1) - 1
-    difference = local[:, None] - x
-    exact = np.abs(difference) < 1e-14
-    ratio = barycentric / np.where(exact, 1, difference)
-    cardinal = ratio / ratio.sum(axis=1, keepdims=True)
-    hit = exact.any(axis=1)
-    cardinal[hit] = exact[hit]
+    cardinal = cardinal_functions(local, x, barycentric)
     moved = np.zeros((count, per_panel))
     np.add.at(moved, panel, cardinal * weights[:, None])
     points = edges[:-1, None] + np.diff(edges)[:, None] / 2 * (x + 1)

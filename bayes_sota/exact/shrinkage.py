@@ -18,8 +18,7 @@ Tables 2 and 4, and simulations.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,162 +27,17 @@ from bayes_sota.errors import InputError
 from bayes_sota.exact.auc import AucMaximumLaw, AucTable, auc_law
 from bayes_sota.exact.auc_moments import auc_std
 from bayes_sota.exact.dependence import feasible_skills
+from bayes_sota.exact.field_estimate import Criterion, FieldEstimate, binomial_interval
 from bayes_sota.exact.maximum import MaximumLaw, maximum_law, resampled_maximum_law
-from bayes_sota.schema import SCHEMA_VERSION
 from bayes_sota.skill_distributions import FloatArray
 
-if TYPE_CHECKING:
-    import xarray as xr
+__all__ = ["CRITERIA", "crop_scores", "shrink_aucs", "shrink_scores"]
 
-__all__ = [
-    "CRITERIA",
-    "FieldEstimate",
-    "binomial_interval",
-    "crop_scores",
-    "shrink_aucs",
-    "shrink_scores",
-]
-
-Criterion = Literal["expected", "upper"]
 CRITERIA = ("expected", "upper")
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
 _TABLE = 18.0  # standard errors below the best AUC to which laws are tabulated
-_NUMBERS = ("weight", "threshold", "expected_maximum", "excess", "correlation", "n_above_sota")
 _WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
-
-
-@dataclass(frozen=True, eq=False)
-class FieldEstimate:
-    """Point estimate of the state of the art, and the field of skills behind it.
-
-    Attributes
-    ----------
-    method, criterion : str
-        "shrink" or "crop"; "expected" or "upper".
-    estimate : float
-        Best skill of the shrunk or cropped field: the estimate of theta_sota.
-    weight : float or None
-        ``w`` of Eq. 9; None for cropping.
-    threshold : float or None
-        Highest score that remains; None for shrinking.
-    law : MaximumLaw
-        Law of the best score of that field; its cdf has an error of about 1e-6 (``rough``).
-    prob : float
-        Probability of the intervals.
-    observed_maximum : float
-    excess : float
-        Expected best score were the scores the skills, minus the observed one.
-    multiplicity : bool
-        Whether there is a multiplicity to correct.
-    reason : str
-        Why not; empty if there is.
-    scores : ndarray, shape (m,)
-        The scores that were used: those above chance.
-    n_below_chance, n_infeasible : int
-        Entries left out because they are not above chance, and of the rest those whose skill
-        cannot have the correlation (Eq. 8).
-    chance, correlation : float
-        ``c``, and rho with the reference classifier, whose skill is the estimate.
-    n_test : int
-    single : (float, float)
-        Interval of the observed maximum were it the only classifier.
-    """
-
-    method: str
-    criterion: Criterion
-    estimate: float
-    weight: float | None
-    threshold: float | None
-    law: MaximumLaw | AucMaximumLaw
-    prob: float
-    observed_maximum: float
-    excess: float
-    multiplicity: bool
-    reason: str
-    scores: FloatArray = field(repr=False)
-    n_below_chance: int
-    n_infeasible: int
-    chance: float
-    correlation: float
-    n_test: int
-    single: tuple[float, float]
-
-    @property
-    def expected_maximum(self) -> float:
-        """Expected best score of the shrunk or cropped field."""
-        return self.law.mean()
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Equal-tailed interval of its best score."""
-        return self.law.interval(self.prob)
-
-    def n_above(self, decimals: int | None = None) -> int:
-        """Number of entries whose score exceeds the estimate, rounded first if asked."""
-        level = self.estimate if decimals is None else round(self.estimate, decimals)
-        return int(np.sum(self.scores > level))
-
-    @property
-    def n_above_single(self) -> int:
-        """Number of entries, the best among them, above the lower end of ``single``."""
-        return int(np.sum(self.scores > self.single[0]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
-        parameter = (
-            {"weight": self.weight} if self.method == "shrink" else {"threshold": self.threshold}
-        )
-        return {
-            "method": self.method,
-            "criterion": self.criterion,
-            "n_test": self.n_test,
-            "n_classifiers": int(self.scores.size),
-            "observed_maximum": self.observed_maximum,
-            "theta_sota": {"estimate": self.estimate},
-            **parameter,
-            "expected_maximum": self.expected_maximum,
-            "interval": list(self.interval),
-            "bias": self.observed_maximum - self.estimate,
-            "n_above_sota": self.n_above(),
-            "n_above_sota_rounded": self.n_above(4),
-            "single_interval": list(self.single),
-            "n_above_single_interval": self.n_above_single,
-            "excess": self.excess,
-            "multiplicity": self.multiplicity,
-            "reason": self.reason,
-            "n_below_chance": self.n_below_chance,
-            "n_infeasible": self.n_infeasible,
-            "chance": self.chance,
-            "correlation": self.correlation,
-            "prob": self.prob,
-        }
-
-    def to_datatree(self) -> "xr.DataTree":
-        """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
-        import xarray as xr
-
-        values = self.to_dict()
-        numbers = {
-            "theta_sota": self.estimate,
-            **{name: values[name] for name in _NUMBERS if values.get(name) is not None},
-        }
-        low, high = self.interval
-        group = xr.Dataset({**numbers, "interval_lower": low, "interval_upper": high})
-        observed = {"observed_maximum": self.observed_maximum}
-        facts = {"n_test": self.n_test, "n_classifiers": self.scores.size}
-        tree = xr.DataTree.from_dict(
-            {
-                "point_estimate": group,
-                "observed_data": xr.Dataset({"score": ("classifier", self.scores), **observed}),
-                "constant_data": xr.Dataset({**facts, "chance": self.chance}),
-            }
-        )
-        tree.attrs.update(
-            schema_version=SCHEMA_VERSION, method=self.method, criterion=self.criterion,
-            multiplicity=int(self.multiplicity), reason=self.reason, prob=self.prob,
-        )  # fmt: skip
-        return tree
 
 
 def shrink_scores(
@@ -245,7 +99,9 @@ def shrink_scores(
         )
         return law, int(skills.size - feasible.sum())
 
-    excess_of = _excess_of("shrink", criterion, best, n_test, prob)
+    # the limit is to be the observed score, not the one below
+    limit, level = _count(best, n_test) - 1, (1 + prob) / 2 - _SHORT
+    excess_of = _excess_of(criterion, best, limit, level)
     as_is, _ = law_at(1.0)
     weight = _root(lambda w: excess_of(law_at(w)[0]), excess_of(as_is))
     law, infeasible = law_at(weight)
@@ -303,18 +159,8 @@ def shrink_aucs(
         return table.maximum_law(weight * kept + (1 - weight) / 2)
 
     as_is = law_at(1.0)
-    excess_of: Callable[[float], float]
-    if criterion == "expected":
-
-        def excess_of(weight: float) -> float:
-            return law_at(weight).mean() - best
-
-    else:
-
-        def excess_of(weight: float) -> float:
-            return _gumbel((1 + prob) / 2) - _gumbel(float(law_at(weight).cdf(best)))
-
-    weight = _root(excess_of, excess_of(1.0), least=2 * lowest - 1)
+    excess_of = _excess_of(criterion, best, best, (1 + prob) / 2)
+    weight = _root(lambda w: excess_of(law_at(w)), excess_of(as_is), least=2 * lowest - 1)
     law = law_at(weight)
     single = auc_law(best, n_positive, n_negative).interval(prob)
     return FieldEstimate(
@@ -361,7 +207,7 @@ def crop_scores(
             remaining, n_test=n_test, n_classifiers=kept.size, correlation=correlation
         )
 
-    excess_of = _excess_of("crop", criterion, best, n_test, prob)
+    excess_of = _excess_of(criterion, best, _count(best, n_test), (1 + prob) / 2)
     low, high = 0, levels.size  # the criterion is met at low, and is not at high
     while high - low > 1:
         middle = (low + high) // 2
@@ -375,22 +221,6 @@ def crop_scores(
         *_verdict(as_is.mean() - best, _error(best, n_test), threshold),
         kept, dropped, infeasible, chance, correlation, n_test, _single(best, n_test, prob),
     )  # fmt: skip
-
-
-def binomial_interval(right: int, n_test: int, prob: float = 0.95) -> tuple[float, float]:
-    """Clopper-Pearson interval of one accuracy, as the paper has it.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
-    [0.8887, 0.9105]
-    """
-    from scipy.special import betaincinv
-
-    wrong, tail = n_test - right, (1 - prob) / 2
-    low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
-    high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
-    return float(low), float(high)
 
 
 def _checked(
@@ -432,15 +262,17 @@ def _feasible(skills: FloatArray, correlation: float) -> Any:
 
 
 def _excess_of(
-    method: str, criterion: str, best: float, n_test: int, prob: float
-) -> Callable[[MaximumLaw], float]:
-    """What must vanish, increasing with the skills."""
+    criterion: str, best: float, limit: float, level: float
+) -> Callable[[MaximumLaw | AucMaximumLaw], float]:
+    """What must vanish, increasing with the skills: of the mean, or of the cdf at the limit."""
     if criterion == "expected":
         return lambda law: law.mean() - best
-    count, level = np.floor(best * n_test + 1e-6), (1 + prob) / 2
-    if method == "shrink":  # the limit is to be the observed score, not the one below
-        count, level = count - 1, level - _SHORT
-    return lambda law: _gumbel(level) - _gumbel(float(law.cdf(count)))
+    return lambda law: _gumbel(level) - _gumbel(float(law.cdf(limit)))
+
+
+def _count(best: float, n_test: int) -> int:
+    """Right answers behind the best score, rounded down where it is not on the lattice."""
+    return int(np.floor(best * n_test + 1e-6))
 
 
 def _gumbel(probability: float) -> float:

@@ -11,8 +11,9 @@ from typing import Any
 
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc import auc_maximum_law
+from bayes_sota.exact.field_estimate import FieldEstimate
 from bayes_sota.exact.maximum import maximum_law
-from bayes_sota.exact.shrinkage import FieldEstimate, crop_scores, shrink_scores
+from bayes_sota.exact.shrinkage import crop_scores, shrink_scores
 from bayes_sota.reproduce.comparison import Comparison, compare, differ, not_verifiable
 from bayes_sota.skill_distributions import FloatArray
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.exact.dependence import feasible_correlation
+from bayes_sota.exact.field_estimate import binomial_interval
 from bayes_sota.exact.maximum import MaximumLaw, maximum_law
-from bayes_sota.exact.shrinkage import binomial_interval
 from bayes_sota.reproduce.sample_maximum import default_law, uniform_field
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from math import sqrt
 from typing import Any
 
+from bayes_sota.exact.field_estimate import binomial_interval
 from bayes_sota.exact.maximum import MaximumLaw, maximum_law
-from bayes_sota.exact.shrinkage import binomial_interval
 from bayes_sota.reproduce.comparison import Comparison, compare, differ, not_verifiable
 from bayes_sota.skill_distributions import Uniform
 

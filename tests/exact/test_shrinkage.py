@@ -11,9 +11,9 @@ from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc import auc_maximum_law
 from bayes_sota.exact.dependence import conditional_probabilities, feasible_skills
+from bayes_sota.exact.field_estimate import binomial_interval
 from bayes_sota.exact.maximum import maximum_law, resampled_maximum_law
 from bayes_sota.exact.shrinkage import (
-    binomial_interval,
     crop_scores,
     shrink_aucs,
     shrink_scores,
