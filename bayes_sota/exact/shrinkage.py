@@ -214,8 +214,7 @@ def crop_scores(
         low, high = (middle, high) if excess_of(law_at(middle)) <= 0 else (low, middle)
     law, threshold = law_at(low), float(levels[low])
     as_is = law_at(levels.size - 1)
-    infeasible = int(kept.size - _feasible(kept[kept <= threshold], correlation).sum())
-    infeasible -= int(np.sum(kept > threshold))
+    infeasible = int(np.sum(~_feasible(kept[kept <= threshold], correlation)))
     return FieldEstimate(
         "crop", criterion, threshold, None, threshold, law, prob, best,
         *_verdict(as_is.mean() - best, _error(best, n_test), threshold),
