@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkstemp
 
 from bayes_sota.errors import InputError
 
-__all__ = ["check_writable", "whole_file"]
+__all__ = ["check_writable", "remove_drafts", "whole_file"]
+
+_drafts: set[Path] = set()
 
 
 def check_writable(path: Path) -> None:
@@ -40,18 +41,19 @@ def whole_file(path: Path) -> Iterator[Path]:
     ['x.txt']
     """
     check_writable(path)
-    handle, name = mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    draft = Path(name)
+    draft = path.parent / f".{path.stem}-{os.urandom(4).hex()}{path.suffix}"
+    _drafts.add(draft)
     try:
+        draft.touch(exist_ok=False)
         yield draft
-        draft.chmod(0o666 & ~_umask())
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+        _drafts.discard(draft)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def remove_drafts() -> None:
+    """Remove what is half-written, of a process that ends without ending its blocks."""
+    for draft in list(_drafts):
+        with suppress(OSError):  # Windows keeps a file that is open
+            draft.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 import click
 
@@ -11,6 +12,7 @@ from bayes_sota.cli.board import board
 from bayes_sota.cli.calibrate import calibrate
 from bayes_sota.cli.demo import demo
 from bayes_sota.cli.infer_n import infer_n
+from bayes_sota.cli.interrupts import INTERRUPTED, run_until_interrupted
 from bayes_sota.cli.maximum import maximum
 from bayes_sota.cli.models import models
 from bayes_sota.cli.paired import paired
@@ -32,7 +34,11 @@ for _command in (demo, infer_n, maximum, sota, models, reproduce, paired, board,
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; exits with 0, 1 (not to be trusted), 2 (bad input) or 130."""
+    """Run the command line; exits with 0, 1 (not to be trusted), 2 (bad input) or 130.
+
+    Without arguments it takes those of the process, and Ctrl-C ends the process; with arguments,
+    ``KeyboardInterrupt`` is left to Python as it is.
+    """
     sys.exit(_exit_code(arguments))
 
 
@@ -40,15 +46,16 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     # PyMC announces its work on standard error unless logging is set up; the commands report
     # diagnostics themselves.
     logging.getLogger().addHandler(logging.NullHandler())
+    command = partial(cli.main, args=arguments, prog_name="bayes-sota", standalone_mode=False)
     try:
-        result = cli.main(args=arguments, prog_name="bayes-sota", standalone_mode=False)
+        result: object = run_until_interrupted(command) if arguments is None else command()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
         return _complain(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
-        return _complain("interrupted; nothing was written", 130)
+        return _complain(*INTERRUPTED)
     except BayesSotaError as error:
         return _complain(str(error), 2)
     except OSError as error:

@@ -1,11 +1,8 @@
 """What a user types and gets back: keys, exit codes, one line for bad input."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -241,23 +238,6 @@ def test_maximum_imports_no_scipy_and_no_pymc() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
-def test_an_interrupted_run_leaves_nothing_and_exits_with_130(tmp_path: Path) -> None:
-    command = "from bayes_sota.cli import main; main()"
-    arguments = ["sota", "--model", "obesity-risk-maximum", "--method", "nuts", "--draws", "100000"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", command, *arguments, "--output", str(tmp_path / "x.nc")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-    time.sleep(12)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert out == ""
-    assert err.splitlines()[-1].startswith("error: interrupted")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
