@@ -10,24 +10,14 @@ import numpy as np
 import pytest
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.dependence import feasible_skills
-from bayes_sota.exact.maximum import maximum_law
 from bayes_sota.reproduce import (
     Comparison,
     comparisons_to_frame,
-    figure_names,
     item_names,
     reproduce,
-    reproduce_figure,
 )
 from bayes_sota.reproduce import items as items_module
 from bayes_sota.reproduce.comparison import compare, differ, not_verifiable
-from bayes_sota.reproduce.figure_data import (
-    figure_2_data,
-    figure_3_data,
-    figure_4_data,
-    figure_5_data,
-)
 from bayes_sota.reproduce.published_numbers import load_published
 
 PUBLISHED = load_published("sample_maximum")
@@ -51,17 +41,30 @@ def test_what_differs_is_known(everything):
     assert differing == {
         ("mania", "pairwise correlation"),
         ("mania", "correlation"),
-        ("figure-3", "P(new one reaches the upper limit)"),
+        ("v1-figure-1", "P(new one reaches the upper limit)"),
         ("auc", "expected"),
         ("auc", "lower limit"),
+        ("figure-10", "expected"),
+        ("figure-10", "lower limit"),
+        ("figure-11", "highest expected best AUC"),
+        ("v1-figure-7", "upper 95% limit of one classifier"),
     }
     assert all(one.note for one in everything)
 
 
 def test_only_curves_and_boards_that_are_not_at_hand_are_not_verifiable(everything):
     unverified = {one.item for one in everything if one.state == "not verifiable"}
-    curves = {"figure-2", "figure-4", "figure-5"}
-    assert unverified == curves | {"table-2", "table-4", "cassava", "melanoma"}
+    curves = {f"figure-{number}" for number in (2, 4, 5, 6, 10)}
+    curves |= {f"v1-figure-{number}" for number in (2, 3, 4, 5, 7, 8)}
+    boards = {"table-2", "table-4", "cassava", "figure-8", "figure-9"}
+    assert unverified == curves | boards | {"melanoma", "figure-11", "v1-figure-6"}
+
+
+def test_every_table_and_figure_with_something_to_compute_is_an_item():
+    tables = {f"table-{number}" for number in (1, 2, 3, 4)} | {"v1-table-1"}
+    figures = {f"figure-{number}" for number in (2, 3, 4, 5, 6, 8, 9, 10, 11)}
+    figures |= {f"v1-figure-{number}" for number in range(1, 9)}
+    assert tables | figures <= set(item_names())
 
 
 def test_every_item_is_there_and_can_be_asked_for_alone(everything):
@@ -107,13 +110,14 @@ LEAVES = [
 
 @pytest.mark.parametrize("path", LEAVES, ids=lambda path: "-".join(map(str, path)))
 def test_any_wrong_number_would_be_seen(monkeypatch, path):
-    name = {
-        "coin_flip": "coin-flip", "table1": "table-1", "table3": "table-3", "mania": "mania",
-        "fixed_reference": "fixed-reference", "figure3": "figure-3",
+    names = {
+        "coin_flip": ["coin-flip"], "table1": ["table-1"], "table3": ["table-3", "v1-table-1"],
+        "mania": ["mania"], "fixed_reference": ["fixed-reference"], "figure2": ["v1-figure-3"],
+        "figure3": ["figure-3", "v1-figure-1"], "v1_figure5": ["v1-figure-5"],
     }[path[0]]  # fmt: skip
     wrong = tampered(PUBLISHED, path)
     monkeypatch.setattr(items_module, "load_published", lambda part: wrong)
-    states = [one.state for one in reproduce([name])]
+    states = [one.state for one in reproduce(names)]
     assert states.count("off") >= 1
 
 
@@ -140,15 +144,20 @@ def test_tolerances_of_simulated_rows_follow_from_the_stated_repetitions(everyth
 
 def test_what_has_a_closed_form_rounds_to_the_printed_digits(everything):
     for one in everything:
-        if one.item in ("table-3", "coin-flip", "figure-3") and one.state == "reproduced":
+        exact = ("table-3", "coin-flip", "figure-3", "v1-table-1", "v1-figure-1", "v1-figure-3")
+        if one.item in exact and one.state == "reproduced":
             decimals = len(one.published.partition(".")[2])
             assert f"{one.computed:.{decimals}f}" == one.published, one.quantity
 
 
-def test_the_row_that_only_v1_prints_says_so():
-    (expected, sd) = (one for one in reproduce(["table-3"]) if "m=500," in one.quantity)
-    assert "v1, Table 1; not in" in expected.note
+def test_each_version_has_its_own_rows():
+    second, first = ({one.quantity.partition(":")[0] for one in reproduce([name])}
+                     for name in ("table-3", "v1-table-1"))  # fmt: skip
+    assert second - first == {"m=5000, n=3000, theta=0.9"}
+    assert first - second == {"m=500, n=3000, theta=0.9"}
+    (expected, sd) = (one for one in reproduce(["v1-table-1"]) if "m=500," in one.quantity)
     assert (expected.published, sd.published) == ("0.9163", "0.001923")
+    assert "v1, Table 1" in expected.note
     assert not [one for one in reproduce(["figure-4"]) if "m=500," in one.quantity]
 
 
@@ -218,123 +227,6 @@ def test_published_numbers_are_package_data_with_sources():
     assert all("where" in part for part in parts.values() if isinstance(part, dict))
     load_published("sample_maximum")["table1"].clear()
     assert load_published("sample_maximum")["table1"]
-
-
-def test_figure_2_is_the_closed_form():
-    data = figure_2_data(PUBLISHED)
-    from scipy.special import betaincc
-
-    count = data["count"].to_numpy()
-    closed = betaincc(count + 1.0, 3000.0 - count, 0.9) ** 1000
-    np.testing.assert_allclose(data["cdf"], closed, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(np.diff(data["cdf"]), data["pmf"][1:], atol=1e-12)
-    assert data["cdf"].iloc[0] < 1e-9
-    assert data["cdf"].iloc[-1] > 0.9999
-
-
-def test_figure_3_shows_what_is_reported(everything):
-    marks = figure_3_data(PUBLISHED).set_index("quantity")["value"]
-    found = values(everything, "figure-3")
-    names = {
-        "interval_low": "lower end of one classifier's interval",
-        "interval_high": "upper end of one classifier's interval",
-        "expected_maximum": "expected maximum",
-        "upper_limit": "upper 95% limit of the maximum",
-        "p_beats_expected": "P(new one beats the expected maximum)",
-        "p_exceeds_upper": "P(new one exceeds the upper limit)",
-    }
-    for mark, quantity in names.items():
-        assert marks[mark] == found[quantity].computed
-    curves = figure_3_data(PUBLISHED).query("quantity == 'pmf'").groupby("skill")["value"].sum()
-    np.testing.assert_allclose(curves, 1, atol=1e-4)
-
-
-def test_figure_4_passes_through_table_3(everything):
-    data = figure_4_data(PUBLISHED)
-    assert set(data["varied"]) == {"n_classifiers", "n_test", "skill"}
-    defaults = {"n_classifiers": 1000, "n_test": 3000, "skill": 0.9}
-    table = values(everything, "table-3")
-    for row in PUBLISHED["table3"]["rows"][1:7]:
-        varied = next(name for name in defaults if row[name] != defaults[name])
-        here = data[(data["varied"] == varied) & (data["value"] == row[varied])]
-        here = here[here["offset"] == here["offset_of"].map(defaults)]
-        label = f"m={row['n_classifiers']}, n={row['n_test']}, theta={row['skill']:g}"
-        assert here["bias"].item() + row["skill"] == pytest.approx(
-            table[f"{label}: expected maximum"].computed, abs=1e-12
-        )
-        assert here["sd"].item() == table[f"{label}: standard deviation"].computed
-
-
-@pytest.fixture(scope="module")
-def figure_5():
-    return figure_5_data(PUBLISHED)
-
-
-def test_figure_5_passes_through_table_1_and_stops_at_equation_8(everything, figure_5):
-    data = figure_5
-    table = values(everything, "table-1")
-    for panel, width, rho, row in (
-        ("width", 0.0, 0.0, "3.4"), ("width", 0.025, 0.0, "4.1"),
-        ("correlation", 0.0, 0.6, "4.2"), ("correlation", 0.025, 0.6, "4.3"),
-    ):  # fmt: skip
-        here = data[(data["panel"] == panel) & (data["width"] == width)]
-        here = here[here["correlation"] == rho]
-        expected = table[f"Sec. {row}: expected maximum"].computed
-        assert here["bias"].item() + 0.9 == pytest.approx(expected, abs=1e-12)
-        assert here["sd"].item() == table[f"Sec. {row}: standard deviation"].computed
-    for width, curve in data[data["panel"] == "correlation"].groupby("width"):
-        low, high = feasible_skills(curve["correlation"].max(), 0.9)
-        top = 0.9 + width / 1001
-        assert min(top - width - low, high - top) == pytest.approx(0, abs=1e-9)
-        assert np.all(np.diff(curve.sort_values("correlation")["bias"]) < 1e-9)
-
-
-def test_the_identical_end_of_figure_5_is_one_classifier(figure_5):
-    red = figure_5[(figure_5["panel"] == "correlation") & (figure_5["width"] == 0)]
-    end = red.iloc[-1]
-    assert end["correlation"] == 1
-    assert end["bias"] == pytest.approx(0, abs=1e-9)
-    assert end["sd"] == pytest.approx(maximum_law(n_test=3000, n_classifiers=1, skill=0.9).std())
-
-
-@pytest.mark.parametrize("name", figure_names())
-def test_figures_are_saved_with_their_data_and_nothing_else(tmp_path, name):
-    import pandas as pd
-
-    folder = tmp_path / "new" / "folder"
-    paths = reproduce_figure(name, folder)
-    assert paths == [folder / f"{name}.png", folder / f"{name}.csv"]
-    assert sorted(folder.iterdir()) == sorted(paths)
-    image = paths[0].read_bytes()
-    assert image.startswith(b"\x89PNG")
-    assert len(image) > 20_000
-    assert len(pd.read_csv(paths[1])) > 50
-
-
-def test_the_same_figure_twice_is_the_same_file(tmp_path):
-    first, second = (reproduce_figure("figure-2", tmp_path / name) for name in "ab")
-    for one, other in zip(first, second, strict=True):
-        assert one.read_bytes() == other.read_bytes()
-
-
-def test_an_unknown_figure_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(InputError, match="figure-2, figure-3, figure-4, figure-5"):
-        reproduce_figure("figure-1", tmp_path / "x")
-    assert not (tmp_path / "x").exists()
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
-    image, _ = reproduce_figure("figure-2", tmp_path)
-    before = image.read_bytes()
-
-    def fail(source, target):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("bayes_sota.reproduce.figures.os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        reproduce_figure("figure-2", tmp_path)
-    assert image.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["figure-2.csv", "figure-2.png"]
 
 
 def test_pyplot_is_not_touched_and_heavy_imports_wait():

@@ -23,7 +23,8 @@ __all__ = ["reproduce"]
     "--data",
     type=click.Path(path_type=Path),
     default=None,
-    help="Directory of the Kaggle leaderboards that table-2, table-4 and cassava need.",
+    help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
+    "figure-9 need.",
 )
 @output_options
 def reproduce(
@@ -38,24 +39,46 @@ def reproduce(
 
     A number is reproduced, differs (explained, both numbers pinned), is not verifiable, or is
     off; only off makes the exit code 1.
+
+    \b
+    ITEMS, of the second version of the paper and of the first (v1):
+      coin-flip mania fixed-reference auc cassava melanoma
+      table-1 table-2 table-3 table-4
+      figure-2 to figure-6, figure-8 to figure-11
+      v1-table-1, v1-figure-1 to v1-figure-8
     """
-    from bayes_sota.reproduce import figure_names, reproduce_figure
     from bayes_sota.reproduce import reproduce as recompute
 
     comparisons = recompute(list(items) or None, data)
-    files: list[Path] = []
-    if output_dir is not None:
-        wanted = [name for name in figure_names() if not items or name in items]
-        for name in wanted:
-            files += reproduce_figure(name, output_dir)
+    files, undrawn = ([], []) if output_dir is None else _draw(items, output_dir, data)
     off = [c for c in comparisons if c.state == "off"]
     if as_json:
-        echo_json({"items": [_content(c) for c in comparisons], "files": [str(f) for f in files]})
+        written = {"files": [str(path) for path in files], "not_drawn": undrawn}
+        echo_json({"items": [_content(c) for c in comparisons], **written})
     else:
         _echo(comparisons)
         for path in files:
             click.echo(f"wrote {path}")
+        if undrawn:
+            click.echo(f"not drawn without --data: {', '.join(undrawn)}")
     return 1 if off else 0
+
+
+def _draw(
+    items: tuple[str, ...], output_dir: Path, data: Path | None
+) -> tuple[list[Path], list[str]]:
+    """Files of the figures among the items, and names of those that need a leaderboard."""
+    from bayes_sota.reproduce import board_figure_names, figure_names, reproduce_figure
+
+    wanted = [name for name in figure_names() if not items or name in items]
+    undrawn = board_figure_names() if data is None else []
+    files = [
+        path
+        for name in wanted
+        if name not in undrawn
+        for path in reproduce_figure(name, output_dir, data)
+    ]
+    return files, [name for name in wanted if name in undrawn]
 
 
 def _content(comparison: Any) -> dict[str, Any]:
@@ -70,6 +93,12 @@ def _echo(comparisons: list[Any]) -> None:
         for c in comparisons
     ]
     echo_table(["item", "quantity", "published", "computed", "state", "note"], rows)
+    lacking: dict[str, list[str]] = {}
+    for c in comparisons:
+        if "--data" in c.note:  # an address, which a column would cut
+            lacking.setdefault(c.note, []).append(c.item)
+    for note, items in lacking.items():
+        click.echo(f"{', '.join(items)}: {note}")
 
 
 def _number(value: float | None) -> str:

@@ -6,11 +6,12 @@ Each number is judged as ``reproduced``, ``differs``, ``not verifiable`` or ``of
 """
 
 from bayes_sota.reproduce.comparison import Comparison, comparisons_to_frame
-from bayes_sota.reproduce.figures import figure_names, reproduce_figure
+from bayes_sota.reproduce.figures import board_figure_names, figure_names, reproduce_figure
 from bayes_sota.reproduce.items import item_names, reproduce
 
 __all__ = [
     "Comparison",
+    "board_figure_names",
     "comparisons_to_frame",
     "figure_names",
     "item_names",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.errors import InputError
-from bayes_sota.reproduce import challenges, sample_maximum
+from bayes_sota.reproduce import auc_numbers, challenges, first_version, sample_maximum
 from bayes_sota.reproduce.comparison import Comparison
 from bayes_sota.reproduce.published_numbers import load_published
 
@@ -23,18 +23,35 @@ _SAMPLE_MAXIMUM: dict[str, Callable[[Published], list[Comparison]]] = {
     "figure-3": sample_maximum.compare_figure_3,
     "figure-4": sample_maximum.compare_figure_4,
     "figure-5": sample_maximum.compare_figure_5,
+    "figure-6": sample_maximum.compare_figure_6,
+    "v1-table-1": first_version.compare_v1_table_1,
+    "v1-figure-1": first_version.compare_v1_figure_1,
+    "v1-figure-2": first_version.compare_v1_figure_2,
+    "v1-figure-3": first_version.compare_v1_figure_3,
+    "v1-figure-4": first_version.compare_v1_figure_4,
+    "v1-figure-5": first_version.compare_v1_figure_5,
 }
 _CHALLENGES: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
     "table-2": challenges.compare_table_2,
     "table-4": challenges.compare_table_4,
     "cassava": challenges.compare_cassava,
-    "melanoma": challenges.compare_melanoma,
-    "auc": challenges.compare_auc,
+    "figure-8": challenges.compare_figure_8,
+    "figure-9": challenges.compare_figure_9,
+    "auc": auc_numbers.compare_auc,
+    "figure-10": auc_numbers.compare_figure_10,
+    "melanoma": auc_numbers.compare_melanoma,
+    "figure-11": auc_numbers.compare_figure_11,
+    "v1-figure-6": auc_numbers.compare_v1_figure_6,
+    "v1-figure-7": auc_numbers.compare_v1_figure_7,
+    "v1-figure-8": auc_numbers.compare_v1_figure_8,
 }
 
 
 def item_names() -> list[str]:
-    """Names that ``reproduce`` takes, in the order of the paper.
+    """Names that ``reproduce`` takes: the sample maximum, then the challenges and AUC.
+
+    Names that begin with ``v1-`` are of the first version of the paper. Its Fig. 1 and 7 (second
+    version) are diagrams of a sampling procedure, with nothing to compute.
 
     Examples
     --------
@@ -54,8 +71,8 @@ def reproduce(
     items : iterable of str, optional
         Some of ``item_names()``. Default: all.
     data : path, optional
-        Directory of the Kaggle leaderboards that Tables 2 and 4 and the cassava example need;
-        without it these are not verifiable.
+        Directory of the Kaggle leaderboards that Tables 2 and 4, the cassava example and Fig. 8
+        and 9 need; without it these are not verifiable.
 
     Returns
     -------

@@ -18,16 +18,22 @@ from bayes_sota.reproduce.comparison import Comparison, compare, differ, not_ver
 from bayes_sota.skill_distributions import Uniform
 
 __all__ = [
+    "better_law",
     "compare_coin_flip",
     "compare_figure_2",
     "compare_figure_3",
     "compare_figure_4",
     "compare_figure_5",
+    "compare_figure_6",
     "compare_fixed_reference",
     "compare_mania",
+    "compare_moments",
     "compare_table_1",
     "compare_table_3",
     "default_law",
+    "fixed_law",
+    "single_interval",
+    "table_1_laws",
     "uniform_field",
 ]
 
@@ -112,15 +118,20 @@ def _repetitions(row: dict[str, Any], simulation: dict[str, Any]) -> int:
 
 def compare_table_3(published: Published) -> list[Comparison]:
     """Table 3: expectation and standard deviation for other sizes, numbers and skills."""
-    part, found = published["table3"], []
-    for row in part["rows"]:
+    part = published["table3"]
+    return compare_moments("table-3", published, "v2", part["where"])
+
+
+def compare_moments(item: str, published: Published, version: str, where: str) -> list[Comparison]:
+    """Rows of Table 3, and of Table 1 of v1: those that a version ("v1" or "v2") prints."""
+    found = []
+    rows = published["table3"]["rows"]
+    for row in (row for row in rows if row.get("only_in", version) == version):
         changes = {name: row[name] for name in ("n_classifiers", "n_test", "skill")}
         law = default_law(published, **changes)
         label = f"m={row['n_classifiers']}, n={row['n_test']}, theta={row['skill']:g}"
-        only = row.get("only_in")
-        note = f"{only}; not in {part['where']} of v2" if only else part["where"]
         for name, value in (("expected", law.mean()), ("sd", law.std())):
-            found.append(compare("table-3", f"{label}: {_NAMES[name]}", row[name], value, note))
+            found.append(compare(item, f"{label}: {_NAMES[name]}", row[name], value, where))
     return found
 
 
@@ -148,12 +159,22 @@ def compare_mania(published: Published) -> list[Comparison]:
     ]
 
 
+def fixed_law(published: Published, **changes: Any) -> MaximumLaw:
+    """Law of the sample maximum given what the reference classifier got right (v1, Sec. 4.1)."""
+    table, part = published["table1"], published["fixed_reference"]
+    return default_law(
+        published,
+        correlation=table["correlation"],
+        reference_skill=table["reference_skill"],
+        reference_count=part["reference_count"],
+        **changes,
+    )
+
+
 def compare_fixed_reference(published: Published) -> list[Comparison]:
     """Sec. 4.2: the reference classifier right on exactly 90 % of the items, or on random ones."""
-    part, table, item = published["fixed_reference"], published["table1"], "fixed-reference"
-    dependence = {"correlation": table["correlation"], "reference_skill": table["reference_skill"]}
-    random = default_law(published, **dependence)
-    fixed = default_law(published, **dependence, reference_count=part["reference_count"])
+    part, item = published["fixed_reference"], "fixed-reference"
+    random, fixed = table_1_laws(published)[2], fixed_law(published)
     independent, n = default_law(published), fixed.n_test
     where, v1 = part["where"], part["v1"]
     error = 1 / sqrt(published["simulation"]["repetitions"])
@@ -176,48 +197,45 @@ def compare_fixed_reference(published: Published) -> list[Comparison]:
 
 def compare_figure_2(published: Published) -> list[Comparison]:
     """Fig. 2: no numbers on the curves; mean and sd are row 1 of Table 3."""
-    where = published["figure2"]["where"]
+    item, where = "figure-2", published["figure2"]["where"]
+    known = compare_moments(item, published, "v2", published["table3"]["where"])
     return [
-        not_verifiable("figure-2", "cdf and pmf", f"{where}: curves without printed values"),
-        *_as_item(compare_table_3(published)[:2], "figure-2"),
+        not_verifiable(item, "cdf and pmf", f"{where}: curves without printed values"),
+        *known[:2],
     ]
 
 
 def compare_figure_3(published: Published) -> list[Comparison]:
     """Fig. 3: how rarely a significantly better classifier beats the best of many worse ones."""
-    part, item = published["figure3"], "figure-3"
-    v1, where, defaults = part["v1"], part["where"], published["defaults"]
-    many, n = default_law(published), defaults["n_test"]
-    low, high = binomial_interval(round(defaults["skill"] * n), n, defaults["prob"])
-    better = maximum_law(n_test=n, n_classifiers=1, skill=high)
-    upper = round(many.interval()[1] * n)
-    beats_expected, exceeds_upper = float(better.sf(int(many.mean() * n))), float(better.sf(upper))
-    new = v1["p_new_beats_upper"]
-    strict = f"{v1['where']}: more than {upper} right answers, where the text says at least"
+    part, law = published["figure3"], better_law(published)
+    where, many = part["where"], default_law(published)
+    beats = float(law.sf(int(many.mean() * many.n_test)))
     return [
-        compare(item, "expected maximum", part["expected"], many.mean(), where),
-        compare(item, "lower end of one classifier's interval", v1["interval"][0], low,
-                v1["where"]),
-        compare(item, "upper end of one classifier's interval", v1["interval"][1], high,
-                v1["where"]),
-        compare(item, "upper 95% limit of the maximum", v1["upper"], upper / n, v1["where"]),
-        compare(item, "P(new one beats the expected maximum)", part["p_new_beats_expected"],
-                beats_expected, where),
-        compare(item, "P(new one beats the expected maximum), v1", v1["p_new_beats_expected"],
-                beats_expected, v1["where"]),
-        compare(item, "P(new one exceeds the upper limit)", new["printed"], exceeds_upper, strict),
-        differ(item, "P(new one reaches the upper limit)", new["printed"],
-               float(better.sf(upper - 1)), new["pinned"],
-               f"{v1['where']}: the event as written, with equality"),
+        compare("figure-3", "expected maximum", part["expected"], many.mean(), where),
+        compare("figure-3", "P(new one beats the expected maximum)",
+                part["p_new_beats_expected"], beats, where),
     ]  # fmt: skip
+
+
+def better_law(published: Published) -> MaximumLaw:
+    """Law of one classifier at the upper end of the interval of the default skill."""
+    n = published["defaults"]["n_test"]
+    return maximum_law(n_test=n, n_classifiers=1, skill=single_interval(published)[1])
+
+
+def single_interval(published: Published) -> tuple[float, float]:
+    """Interval of one classifier that shows exactly the default skill."""
+    defaults = published["defaults"]
+    n = defaults["n_test"]
+    return binomial_interval(round(defaults["skill"] * n), n, defaults["prob"])
 
 
 def compare_figure_4(published: Published) -> list[Comparison]:
     """Fig. 4: its grey lines mark the rows of Table 3."""
     where = published["figure4"]["where"]
     note = f"{where}: curves without printed values; the offsets stand in the image only"
-    known = [one for one in compare_table_3(published) if "v1" not in one.note]
-    return [not_verifiable("figure-4", "curves", note), *_as_item(known, "figure-4")]
+    known = compare_moments("figure-4", published, "v2", published["table3"]["where"])
+    return [not_verifiable("figure-4", "curves", note), *known]
 
 
 def compare_figure_5(published: Published) -> list[Comparison]:
@@ -226,6 +244,14 @@ def compare_figure_5(published: Published) -> list[Comparison]:
     note = f"{where}: curves without printed values; the widths stand in the image only"
     known = [one for one in compare_table_1(published) if "limit" not in one.quantity]
     return [not_verifiable("figure-5", "curves", note), *_as_item(known, "figure-5")]
+
+
+def compare_figure_6(published: Published) -> list[Comparison]:
+    """Fig. 6: no numbers on the curves; the law is that of row 2 of Table 1."""
+    where = published["figure6"]["where"]
+    known = [one for one in compare_table_1(published) if "Sec. 4.1" in one.quantity]
+    note = f"{where}: curves without printed values"
+    return [not_verifiable("figure-6", "cdf and pmf", note), *_as_item(known, "figure-6")]
 
 
 def _as_item(comparisons: list[Comparison], item: str) -> list[Comparison]:
