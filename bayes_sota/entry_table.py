@@ -298,7 +298,7 @@ def board_table(
     skill_decimals = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8)) if sd > 0 else 6
     return EntryTable(
         frame=_frame(board, entries, tied, prob, skill_decimals + 1),
-        theta_sota=_summary(posterior.draws["theta_sota"], prob),
+        theta_sota=_summary(board.sign * posterior.draws["theta_sota"], prob),
         name=board.name,
         n_test=board.n_test,
         n_test_source=board.n_test_source if responses is None else _COUNTED,
@@ -361,12 +361,13 @@ def _frame(
     order = board.order
     scores = board.scores[order]
     rank = 1 + np.searchsorted(-scores, -scores, side="left")
-    skill, places = entries.interval(prob)[order], entries.rank_interval(prob)[order]
+    skill, places = board.sign * entries.interval(prob)[order], entries.rank_interval(prob)[order]
+    skill.sort(axis=1)
     columns = (
         rank,
         [board.names[j] for j in order],
-        scores,
-        entries.mean()[order].round(decimals),
+        board.sign * scores,
+        board.sign * entries.mean()[order].round(decimals),
         skill[:, 0].round(decimals),
         skill[:, 1].round(decimals),
         places[:, 0],

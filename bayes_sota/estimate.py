@@ -129,6 +129,8 @@ def estimate_sota(
         "reference_skill": spec.reference_skill if reference_skill is None else reference_skill,
     }
     maxima = tuple(b for b in boards if isinstance(b, Leaderboard))
+    if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in maxima):
+        raise InputError("reference_skill is for accuracies: other scores have no theta0")
     assert isinstance(spec.priors, Priors)
     if chosen in ("auto", "exact"):
         from bayes_sota.inference.quadrature import sample_exact
@@ -268,7 +270,7 @@ def board_sensitivity_rows(
     rng = np.random.default_rng(random_seed)
 
     def row(assumption: str, value: float | str, fit: Any, weights: Any = None) -> dict[str, Any]:
-        theta = draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
+        theta = board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
         low, high = np.quantile(theta, [(1 - prob) / 2, (1 + prob) / 2])
         mean = float(theta.mean())
         return {
@@ -327,14 +329,15 @@ _Variant = tuple[str, float, tuple[Leaderboard, ...], Priors, float | None]
 def _variants(
     boards: tuple[Leaderboard, ...], priors: Priors, reference_skill: float | None
 ) -> Iterator[_Variant]:
-    from bayes_sota.exact.board_likelihood import default_reference_skill
+    from bayes_sota.exact.maximum_scoring import default_reference_skill
 
     yield "as given", float("nan"), boards, priors, reference_skill
     for factor in (0.5, 2.0, 10.0):
         scaled = tuple(b.with_tries(_scaled_tries(b, factor)) for b in boards)
         yield "n_classifiers", factor, scaled, priors, reference_skill
     theta0 = default_reference_skill(boards[0]) if reference_skill is None else reference_skill
-    for factor in (0.5, 2.0):
+    accuracy = all(board.metric == "accuracy" for board in boards)
+    for factor in (0.5, 2.0) if accuracy else ():
         odds = factor * theta0 / (1 - theta0)
         moved = odds / (1 + odds)
         yield "reference_skill", moved, boards, priors, moved

@@ -24,15 +24,17 @@ probability 1/t. ``tests/test_simulate.py`` holds the law of the best count agai
 ``exact.maximum_law`` and everything against drawing all m teams.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.errors import InputError
+from bayes_sota.exact.normal_fields import NormalTestSet
+from bayes_sota.exact.normal_scores import NormalScores
 from bayes_sota.skill_distributions import (
     Beta,
     FloatArray,
@@ -41,9 +43,10 @@ from bayes_sota.skill_distributions import (
     Uniform,
 )
 
-__all__ = ["Fields", "ReferenceCounts", "SimulatedMaximum", "simulate_maximum"]
+__all__ = ["Fields", "NormalFields", "ReferenceCounts", "SimulatedMaximum", "simulate_maximum"]
 
 IntArray = NDArray[np.int64]
+_AT_ONCE = 20_000  # fields that are simulated together
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
@@ -164,6 +167,100 @@ class Fields:
         n, m, k = (_flat(value, shape, np.int64) for value in whole)
         p, q, rho, odds, best = (_flat(value, shape, np.float64) for value in real)
         return (n, m, family, p, q, rho, odds, k, best), shape
+
+
+@dataclass(frozen=True)
+class NormalFields:
+    """The same for scores whose normal scores share one factor (``exact.normal_fields``).
+
+    Attributes
+    ----------
+    scores : NormalScores
+        Of one board.
+    n_classifiers : array_like of int
+    distribution : SkillDistribution
+        P(theta).
+    correlation, shift : array_like
+        rho, and the factor.
+    theta_sota : array_like
+        Skill of the best classifier.
+    """
+
+    scores: NormalScores
+    n_classifiers: ArrayLike
+    distribution: SkillDistribution
+    correlation: ArrayLike
+    shift: ArrayLike
+    theta_sota: ArrayLike
+
+    def draw(
+        self, rng: np.random.Generator, *, winner: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
+        """Best scores and the winners' skills."""
+        flat, shape = self._flat()
+        best, holder = flat._play(rng, np.arange(int(np.prod(shape))))
+        return best.reshape(shape), holder.reshape(shape)
+
+    def draw_winner(
+        self,
+        rng: np.random.Generator,
+        bounds: tuple[ArrayLike, ArrayLike],
+        epsilon: ArrayLike,
+        attempts: int,
+    ) -> tuple[FloatArray, IntArray]:
+        """As ``Fields.draw_winner``, with the interval of scores in ``bounds``."""
+        flat, shape = self._flat()
+        size = int(np.prod(shape))
+        low, high, width = (_flat(x, (size,), np.float64) for x in (*bounds, epsilon))
+        winner, needed = np.zeros(size), np.full(size, -1, np.int64)
+        closest = np.full(size, np.inf)
+        waiting, done = np.arange(size), 0
+        while waiting.size and done < attempts:
+            copies = min(max(1, _AT_ONCE // waiting.size), attempts - done)
+            rows = np.tile(waiting, copies)
+            best, holder = flat._play(rng, rows)
+            distance = np.maximum(np.maximum(low[rows] - best, best - high[rows]), 0) / width[rows]
+            passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
+            order = np.argsort(np.where(passed, -1.0, distance), kind="stable")[::-1]
+            for index in (order[~passed[order]], order[passed[order]]):
+                nearer = passed[index] | (distance[index] < closest[rows[index]])
+                winner[rows[index[nearer]]] = holder[index[nearer]]
+                closest[rows[index[nearer]]] = distance[index[nearer]]
+            done += copies
+            needed[np.unique(rows[passed])] = done
+            waiting = np.flatnonzero(needed < 0)
+        return winner.reshape(shape), needed.reshape(shape)
+
+    def _flat(self) -> tuple["NormalFields", tuple[int, ...]]:
+        names = [f.name for f in fields(cast(Any, self.distribution))]
+        given = {name: getattr(self.distribution, name) for name in names}
+        own = (self.n_classifiers, self.correlation, self.shift, self.theta_sota)
+        shape = np.broadcast_shapes(*(np.shape(x) for x in (*given.values(), *own)))
+        flat = {name: _flat(x, shape, np.float64) for name, x in given.items()}
+        m = np.rint(_flat(own[0], shape, np.float64)).astype(np.int64)
+        rho, shift, best = (_flat(x, shape, np.float64) for x in own[1:])
+        part = NormalFields(self.scores, m, type(self.distribution)(**flat), rho, shift, best)
+        return part, shape
+
+    def _play(self, rng: np.random.Generator, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Best scores and winners of the fields ``rows``; everything is flat already."""
+        rho, shift, theta, m = (
+            np.asarray(x)[rows]
+            for x in (self.correlation, self.shift, self.theta_sota, self.n_classifiers)
+        )
+        theta = np.clip(theta, 1e-300, _LARGEST_SKILL)
+        distribution = self.distribution.take(rows)
+        test_set = NormalTestSet(self.scores, shift, rho)
+        every = np.arange(rows.size)
+
+        def inverse(selected: IntArray, tail: FloatArray) -> FloatArray:
+            part = distribution.take(selected)
+            return np.asarray(np.minimum(part.skill(part.isf(tail)), theta[selected]))
+
+        holder = theta.copy()
+        best = test_set.play(rng, every, theta)
+        upper = distribution.sf(distribution.from_skill(theta))
+        return test_set.walk_down(rng, inverse, upper, m - 1, best, holder), holder
 
 
 def simulate_maximum(

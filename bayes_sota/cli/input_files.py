@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.options import parse_tries
+from bayes_sota.cli.options import check_positives, parse_tries
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
 
-__all__ = ["FORMATS", "parse_size", "read_file", "reading_options"]
+__all__ = ["FORMATS", "parse_size", "read_file", "reading_options", "size_of_board"]
 
 FORMATS = ("auto", "csv", "tsv", "json", "parquet", "kaggle", "responses")
 
@@ -27,8 +27,12 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["accuracy", "auc", "score"]),
             default="accuracy",
             show_default=True,
-            help="accuracy is right answers / items; auc for sota --method shrink; score anything "
-            "else, with --standard-error.",
+            help="accuracy is right answers / items; auc needs --n-positive; score anything else, "
+            "with --standard-error.",
+        ),
+        click.option("--n-positive", type=int, default=None, help="Positive test items, for auc."),
+        click.option(
+            "--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."
         ),
         click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
         click.option("--name-column", default=None, help="Column of the names."),
@@ -56,7 +60,8 @@ def read_file(file: Path, file_format: str, **options: Any) -> "Leaderboard | Re
         One of ``FORMATS``.
     **options
         ``n_test``, ``score_column``, ``name_column``, ``rounding``, ``decimals``, ``percent``,
-        ``metric``, ``standard_error``, ``classifiers`` as typed on the command line.
+        ``metric``, ``standard_error``, ``n_positive``, ``lower_is_better``, ``classifiers`` as
+        typed on the command line.
     """
     from bayes_sota.data.response_files import looks_like_responses, read_responses
 
@@ -68,7 +73,7 @@ def read_file(file: Path, file_format: str, **options: Any) -> "Leaderboard | Re
 
 def _refuse_for_responses(options: dict[str, Any]) -> None:
     """Options that a response matrix has no use for would be ignored silently."""
-    defaults = {"rounding": "auto", "metric": "accuracy"}
+    defaults = {"rounding": "auto", "metric": "accuracy", "lower_is_better": False}
     for name, value in options.items():
         if value != defaults.get(name):
             option = "--" + name.replace("_", "-")
@@ -87,13 +92,15 @@ def _read_leaderboard(
     percent: bool | None,
     metric: Any,
     standard_error: float | None,
+    n_positive: int | None,
+    lower_is_better: bool,
     classifiers: str | None,
 ) -> "Leaderboard":
     from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 
+    size = size_of_board(n_test, metric)
     if metric == "auc":
-        raise InputError("AUCs are read by sota --method shrink")
-    size = _size_of_file(n_test, metric)
+        check_positives(n_positive, size)
     columns: Any = {"score_column": score_column, "format": file_format}
     how: Any = None if rounding == "auto" else rounding
     if how is None and size == "infer":
@@ -108,13 +115,18 @@ def _read_leaderboard(
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
         metric=metric,
         standard_error=standard_error,
+        n_positive=n_positive,
+        lower_is_better=lower_is_better,
         **columns,
     )
 
 
-def _size_of_file(text: str | None, metric: str) -> Any:
+def size_of_board(text: str | None, metric: str) -> Any:
+    """Number of test items as typed: needed for accuracies and AUCs; infer for accuracies."""
     if text is None and metric == "accuracy":
         raise InputError("--n-test is missing: the number of test items, or infer")
+    if metric == "auc" and text in (None, "infer"):
+        raise InputError("--n-test is missing: AUCs do not tell the number of items")
     return text if text is None or text == "infer" else parse_size(text)
 
 

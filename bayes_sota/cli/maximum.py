@@ -61,9 +61,9 @@ def maximum(
         raise InputError("give either --theta T or --uniform A B")
     rho = chosen_correlation(correlation, pairwise_correlation) or 0.0
     if metric == "auc":
-        if theta is None or reference_skill is not None:
-            raise InputError("--metric auc takes --theta, and no --uniform or --reference-skill")
-        result = _auc_result(n_test, n_positive, classifiers, theta, rho, prob)
+        if reference_skill is not None:
+            raise InputError("--metric auc takes no --reference-skill")
+        result = _auc_result(n_test, n_positive, classifiers, theta, uniform, rho, prob)
     elif n_positive is not None:
         raise InputError("--n-positive is for --metric auc")
     else:
@@ -107,17 +107,23 @@ def _auc_result(
     n_test: int,
     n_positive: int | None,
     classifiers: int,
-    theta: float,
+    theta: float | None,
+    uniform: tuple[float, float] | None,
     rho: float,
     prob: float,
 ) -> dict[str, Any]:
     from bayes_sota.exact.auc import auc_maximum_law
+    from bayes_sota.skill_distributions import Uniform
 
     positives = check_positives(n_positive, n_test)
-    if theta < 0.5:
-        raise InputError(f"an AUC below 0.5 is worse than chance, got {theta:g}; swap the classes?")
+    for auc in (theta,) if uniform is None else uniform:
+        if auc is not None and auc < 0.5:
+            raise InputError(
+                f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?"
+            )
+    skill: Any = theta if uniform is None else Uniform(*_fractions(uniform))
     law = auc_maximum_law(
-        theta,
+        skill,
         n_positive=positives,
         n_negative=n_test - positives,
         n_classifiers=classifiers,

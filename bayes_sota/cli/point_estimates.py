@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.input_files import parse_size, read_file
-from bayes_sota.cli.options import check_positives, echo_json
+from bayes_sota.cli.options import echo_json
 from bayes_sota.cli.tables import clean, echo_table
 from bayes_sota.errors import InputError
 
@@ -28,7 +28,6 @@ def run_point_estimate(
     n_classes: int | None,
     rho: float | None,
     n_test: str | None,
-    n_positive: int | None,
     drop_above: float | None,
     output: Path | None,
     prob: float,
@@ -43,15 +42,11 @@ def run_point_estimate(
         raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
     how = {"criterion": criterion or "expected", "prob": prob}
     if reading["metric"] == "auc":
-        if method != "shrink" or rho or n_classes is not None:
-            raise InputError(
-                "AUCs take --method shrink, towards 1/2 and for independent classifiers: no "
-                "--n-classes, no --correlation"
-            )
-        board, found, note = _shrunk_aucs(file, n_test, n_positive, drop_above, reading, how)
+        if method != "shrink" or n_classes is not None:
+            raise InputError("AUCs take --method shrink, towards 1/2: no --n-classes")
+        how["correlation"] = rho or 0.0
+        board, found, note = _shrunk_aucs(file, n_test, drop_above, reading, how)
     else:
-        if n_positive is not None:
-            raise InputError("--n-positive is for --metric auc")
         how["correlation"] = _CORRELATION if rho is None else rho
         board, found, note = _of_accuracies(
             file, method, n_test, n_classes, drop_above, reading, how
@@ -96,7 +91,6 @@ def _of_accuracies(
 def _shrunk_aucs(
     file: Path,
     n_test: str | None,
-    n_positive: int | None,
     drop_above: float | None,
     reading: dict[str, Any],
     how: dict[str, Any],
@@ -104,16 +98,18 @@ def _shrunk_aucs(
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.exact.shrinkage import shrink_aucs
 
-    if n_test is None or n_test == "infer":
-        raise InputError("--n-test is missing: AUCs do not tell the number of items")
-    n = parse_size(n_test)
-    positives = check_positives(n_positive, n)
-    board = read_file(file, n_test=None, **{**reading, "metric": "score", "standard_error": 1.0})
+    board = read_file(file, n_test=n_test, **reading)
     if not isinstance(board, Leaderboard):
         raise InputError("shrinking takes the scores of a leaderboard")
-    aucs = _kept(board, drop_above)
-    found = shrink_aucs(aucs, n_positive=positives, n_negative=n - positives, **how)
-    return board, found, "binormal scores and independent classifiers are assumed"
+    sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
+    found = shrink_aucs(_kept(board, drop_above), **sizes, **how)
+    return board, found, _auc_note(how["correlation"])
+
+
+def _auc_note(rho: float) -> str:
+    if rho == 0:
+        return "binormal scores and independent classifiers are assumed"
+    return "binormal scores are assumed, rho is that of the scores with a reference score"
 
 
 def _kept(board: "Leaderboard", drop_above: float | None) -> Any:

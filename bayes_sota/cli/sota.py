@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.input_files import parse_size, read_file, reading_options
+from bayes_sota.cli.input_files import (
+    parse_size,
+    read_file,
+    reading_options,
+    size_of_board,
+)
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import (
+    check_positives,
     echo_json,
     echo_verdict,
     interval_option,
@@ -67,7 +73,6 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )
 @click.option("--n-classes", type=int, default=None, help="Classes of the task (shrink, crop).")
-@click.option("--n-positive", type=int, default=None, help="Positive test items, for auc.")
 @click.option("--model", default=None, help="Named specification or a TOML file.")
 @click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
 @click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
@@ -108,7 +113,6 @@ def sota(
     method: str | None,
     criterion: str | None,
     n_classes: int | None,
-    n_positive: int | None,
     model: str | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -162,15 +166,11 @@ def sota(
         return run_point_estimate(
             file, method=method, criterion=criterion, n_classes=n_classes,
             rho=chosen_correlation(correlation, pairwise_correlation),
-            n_test=sizes[0] if sizes else None, n_positive=n_positive, drop_above=drop_above,
-            output=output, prob=prob,
+            n_test=sizes[0] if sizes else None, drop_above=drop_above, output=output, prob=prob,
             as_json=as_json, quiet=quiet, rounding=rounding, decimals=decimals, classifiers=None,
             **reading,
         )  # fmt: skip
-    if reading["metric"] == "auc":
-        raise InputError("--metric auc takes a FILE and --method shrink")
-    theirs = {"--criterion": criterion, "--n-classes": n_classes, "--n-positive": n_positive}
-    _refuse("this method", theirs)
+    _refuse("this method", {"--criterion": criterion, "--n-classes": n_classes})
     known: tuple[Leaderboard, ...] = ()
     if file is not None:
         if maxima:
@@ -194,7 +194,7 @@ def sota(
             )  # fmt: skip
         known = (data,)
     spec = _specification(model, chosen_correlation(correlation, pairwise_correlation))
-    boards = known or _boards(maxima, sizes, tries, rounding, decimals, spec)
+    boards = known or _boards(maxima, sizes, tries, rounding, decimals, spec, reading)
     tree = estimate_sota(
         boards,
         model=spec,
@@ -243,8 +243,8 @@ def _read(
         classifiers=tries[0] if tries else None, rounding=rounding, decimals=decimals, **reading,
     )  # fmt: skip
     if drop_above is not None:
-        if isinstance(data, Responses) or data.scores is None:
-            raise InputError("--drop-above is for leaderboards with scores")
+        if isinstance(data, Responses) or data.scores is None or data.lower_is_better:
+            raise InputError("--drop-above is for leaderboards with scores, higher is better")
         above = [i for i, score in enumerate(data.scores) if score > drop_above]
         data = data.without(above) if above else data
     if method == "abc" and not isinstance(data, Responses):
@@ -304,6 +304,7 @@ def _boards(
     rounding: Any,
     decimals: int | None,
     spec: "ModelSpecification",
+    reading: dict[str, Any],
 ) -> tuple["Leaderboard", ...]:
     from bayes_sota.data.leaderboard import Leaderboard
 
@@ -311,6 +312,11 @@ def _boards(
         return (spec.data.leaderboard(),)
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
+    metric, positives = reading["metric"], reading["n_positive"]
+    columns = ("score_column", "name_column", "percent", "lower_is_better")
+    _refuse("--maximum", {"--" + name.replace("_", "-"): reading[name] for name in columns})
+    if metric == "score" and not sizes:
+        sizes = ("",) * len(maxima)
     if not len(maxima) == len(sizes) == len(tries):
         raise InputError(
             f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
@@ -319,7 +325,10 @@ def _boards(
     return tuple(
         Leaderboard.from_maximum(
             maximum,
-            n_test=parse_size(n),
+            n_test=size_of_board(n or None, metric),
+            metric=metric,
+            n_positive=check_positives(positives, parse_size(n)) if metric == "auc" else positives,
+            standard_error=reading["standard_error"],
             n_classifiers=parse_tries(m),
             rounding="nearest" if rounding == "auto" else rounding,
             decimals=decimals,
@@ -417,17 +426,26 @@ def echo_result(
     return echo_verdict(result["diagnostics"]["reasons"])
 
 
+def _reading_of(board: "Leaderboard") -> str:
+    """How the best score is understood."""
+    if board.metric == "auc":
+        return f"an AUC of {board.n_positive:,} positive and {board.n_negative:,} negative items"
+    if board.metric == "score":
+        return f"with a standard error of {board.standard_error:g}"
+    low, high = board.counts
+    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"read as {right} right answers of {board.n_test:,}"
+
+
 def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: float) -> None:
     from bayes_sota.summaries import estimand_summary
 
     names = (*_ESTIMANDS, "multiplicity_bias")
     summary = {name: estimand_summary(tree, name, prob, index) for name in names}
     tries = f"{board.typical_tries:,.0f}" + ("" if board.n_classifiers else " or so")
-    low, high = board.counts
-    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     title = (
-        f"{clean(board.name)}: best score {board.maximum:g} of {tries} classifiers, read as "
-        f"{right} right answers of {board.n_test:,}"
+        f"{clean(board.name)}: best score {board.maximum:g} of {tries} classifiers, "
+        f"{_reading_of(board)}"
     )
     header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
     echo_table(header, estimand_rows(summary), title)

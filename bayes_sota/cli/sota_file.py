@@ -161,7 +161,7 @@ def _echo_table(
     above = result["n_above_sota"]
     low, high = above["interval"]
     click.echo(
-        f"Entries with an observed score above theta_sota: {above['median']:.0f} "
+        f"Entries with an observed score better than theta_sota: {above['median']:.0f} "
         f"({low:.0f} to {high:.0f})"
     )
 

@@ -21,9 +21,12 @@ __all__ = [
     "GIVEN",
     "LARGEST",
     "TEST_ITEMS",
+    "check_alone",
     "check_attainable",
+    "check_aucs",
     "check_metric",
     "checked_names",
+    "checked_positives",
     "checked_submissions",
     "checked_tries",
     "entry_names",
@@ -32,6 +35,7 @@ __all__ = [
     "whole_number",
 ]
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LARGEST = 10**9  # test items, classifiers
@@ -82,29 +86,84 @@ def tries_of_entries(value: int | tuple[int, int] | TriesPrior | None, m: int) -
     return tries
 
 
-def check_metric(metric: str, standard_error: Any, n_test: Any, percent: bool | None) -> None:
-    """Raise ``InputError`` where options of one metric come with the other."""
-    if metric not in ("accuracy", "score"):
-        raise InputError(f'metric must be "accuracy" or "score", got {metric!r}')
-    if metric == "score" and (percent or n_test == "infer"):
-        option = "percent=True" if percent else 'n_test="infer"'
-        raise InputError(f'{option} is for accuracies, but metric is "score"')
+def check_metric(
+    metric: str,
+    standard_error: Any,
+    n_test: Any,
+    percent: bool | None,
+    lower_is_better: bool = False,
+) -> None:
+    """Raise ``InputError`` where options of one metric come with another."""
+    if metric not in ("accuracy", "auc", "score"):
+        raise InputError(f'metric must be "accuracy", "auc" or "score", got {metric!r}')
+    if metric != "accuracy" and n_test == "infer":
+        raise InputError(f'n_test="infer" is for accuracies, but metric is "{metric}"')
+    if metric == "score" and percent:
+        raise InputError('percent=True is for accuracies and AUCs, but metric is "score"')
+    if lower_is_better and metric != "score":
+        raise InputError(
+            f'lower_is_better is for metric="score" (errors and losses), but of metric '
+            f'"{metric}" larger is better; write an error rate e as the accuracy 1 - e'
+        )
     if standard_error is None:
         return
-    if metric == "accuracy":
+    if metric != "score":
+        what = "n_test" if metric == "accuracy" else "n_test and n_positive"
         raise InputError(
-            'standard_error is for metric="score"; that of an accuracy follows from n_test'
+            f'standard_error is for metric="score"; that of metric "{metric}" follows from {what}'
         )
     number = parse_number(standard_error)
     if number is None or number <= 0:
         raise InputError(f"standard_error must be a positive number, got {standard_error!r}")
 
 
+def checked_positives(n_positive: Any, n_test: int, metric: str) -> int | None:
+    """Number of positive test items, which AUCs need: at least 2 of each class."""
+    if metric != "auc":
+        if n_positive is not None:
+            raise InputError(f'n_positive is for metric="auc", but metric is "{metric}"')
+        return None
+    if n_positive is None:
+        raise InputError("n_positive is missing: the number of positive test items, for AUCs")
+    positives = whole_number(n_positive, "n_positive", "the number of positive test items")
+    if not 2 <= positives <= n_test - 2:
+        raise InputError(
+            f"n_positive must leave at least 2 items of each class: between 2 and {n_test - 2}, "
+            f"got {positives} of {n_test} items"
+        )
+    return positives
+
+
+def check_aucs(aucs: FloatArray, subject: Callable[[int], str]) -> tuple[str, ...]:
+    """Raise ``InputError`` where even the best AUC is no better than chance; else remarks."""
+    best = int(np.argmax(aucs))
+    if aucs[best] <= 0.5:
+        raise InputError(
+            f"{subject(best)} is the best, an AUC of {aucs[best]:g}, no better than chance; if "
+            "positives and negatives are exchanged write 1 - AUC"
+        )
+    below = int(np.sum(aucs < 0.5))
+    return (f"entries with an AUC below 0.5: {below:,}",) if below else ()
+
+
+def check_alone(maximum: float, metric: str, standard_error: Any) -> None:
+    """Raise ``InputError`` where a best score alone says nothing."""
+    if metric == "score" and standard_error is None:
+        raise InputError("standard_error is missing: the standard error of one score")
+    if not 0 < maximum < 1:
+        raise InputError(
+            f"a best score alone needs a scale for the prior: it must lie in (0, 1), got "
+            f"{maximum:g}; give the whole board, or divide by the largest score possible"
+        )
+    if metric == "auc" and maximum <= 0.5:
+        raise InputError(f"the best AUC must exceed 0.5, got {maximum:g}: no better than chance")
+
+
 def find_test_size(
-    n_test: Any, printed: PrintedScores, rounding: Rounding, is_accuracy: bool
+    n_test: Any, printed: PrintedScores, rounding: Rounding, is_needed: bool
 ) -> tuple[int, str]:
     """Number of test items, and whether it was given or inferred."""
-    if n_test is None and not is_accuracy:
+    if n_test is None and not is_needed:
         return cast(int, None), GIVEN
     if n_test != "infer":
         meaning = 'the number of test items (or "infer")' if n_test is None else TEST_ITEMS

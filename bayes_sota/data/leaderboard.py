@@ -18,18 +18,20 @@ from numpy.typing import NDArray
 from bayes_sota.data.entry_checks import (
     GIVEN,
     LARGEST,
-    TEST_ITEMS,
+    check_alone,
     check_attainable,
+    check_aucs,
     check_metric,
     checked_names,
+    checked_positives,
     checked_submissions,
     checked_tries,
     entry_names,
     find_test_size,
     tries_of_entries,
-    whole_number,
 )
 from bayes_sota.data.printed_scores import (
+    EXACT_DECIMALS,
     Rounding,
     check_rounding,
     count_bounds,
@@ -41,7 +43,7 @@ from bayes_sota.priors import TriesPrior
 
 __all__ = ["LARGEST", "Leaderboard", "Metric", "Rounding"]
 
-Metric = Literal["accuracy", "score"]
+Metric = Literal["accuracy", "auc", "score"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -55,10 +57,12 @@ class Leaderboard:
     Parameters
     ----------
     scores : (m,) sequence of float, str or Decimal, array, pandas or polars Series
-        Observed scores, larger is better. Strings keep their digits: "0.9110" has four.
+        Observed scores. Strings keep their digits: "0.9110" has four.
     n_test : int or "infer"
         Number of test items; "infer" takes the smallest that the scores allow (``infer_n_test``).
         None is allowed for the metric "score" only.
+    n_positive : int, optional
+        Positive test items, for the metric "auc" only, which needs it.
     names : (m,) sequence of str, optional
         Names of the entries, all different. Default: "entry 1", "entry 2", ...
     n_classifiers : int, (int, int) or TriesPrior, optional
@@ -66,10 +70,13 @@ class Leaderboard:
         or a prior. Default: m. More than m where part of the board, or variants, are hidden.
     submissions : (m,) sequence of int, optional
         Submissions behind each entry.
-    metric : {"accuracy", "score"}
-        "accuracy" is a number of right answers divided by ``n_test``; "score" anything else.
+    metric : {"accuracy", "auc", "score"}
+        "accuracy" is a number of right answers divided by ``n_test``, "auc" an area under the ROC
+        curve; "score" anything else.
     standard_error : float, optional
         Standard error of one score, in its units; for the metric "score" only.
+    lower_is_better : bool
+        Errors and losses, for the metric "score" only.
     rounding : {"nearest", "floor", "exact"}
         How scores were cut to ``decimals``: rounded, floored (as Kaggle does), or not at all.
     decimals : int, optional
@@ -84,23 +91,26 @@ class Leaderboard:
     Attributes
     ----------
     scores : (m,) array of float, or None
-        Observed scores in the order given; None if only the maximum is known.
+        Observed scores in the order given, larger is better: with the opposite sign if
+        ``lower_is_better``. None if only the maximum is known.
     names : tuple of str
         Names of the entries; empty if only the maximum is known.
     count_bounds : (m, 2) array of int, or None
         Smallest and largest number of right answers that prints as each score; None for the
         metric "score" and where only the maximum is known.
     maximum : float
-        Best observed score.
+        Best observed score; its opposite if ``lower_is_better``.
     n_test : int
         Number of test items; None possible for the metric "score".
+    n_positive : int or None
+        Positive test items of the metric "auc".
     n_test_source : str
         "given" or "inferred from the scores".
     tries : int or TriesPrior
         Number of classifiers (or tries) that could have become the maximum.
     submissions : (m,) array of int, or None
         Submissions behind each entry.
-    metric, standard_error, rounding, decimals, name, notes
+    metric, standard_error, lower_is_better, rounding, decimals, name, notes
         As given; ``decimals`` None for the metric "score", ``notes`` with those of the constructor.
 
     Raises
@@ -123,10 +133,12 @@ class Leaderboard:
     maximum: float
     n_test: int
     n_test_source: str
+    n_positive: int | None
     tries: int | TriesPrior
     submissions: IntArray | None
     metric: Metric
     standard_error: float | None
+    lower_is_better: bool
     rounding: Rounding
     decimals: int | None
     name: str
@@ -138,11 +150,13 @@ class Leaderboard:
         scores: Any,
         *,
         n_test: int | Literal["infer"] | None = None,
+        n_positive: int | None = None,
         names: Sequence[str] | None = None,
         n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
         submissions: Any = None,
         metric: Metric = "accuracy",
         standard_error: float | None = None,
+        lower_is_better: bool = False,
         rounding: Rounding = "nearest",
         decimals: int | None = None,
         percent: bool | None = None,
@@ -151,35 +165,42 @@ class Leaderboard:
     ) -> None:
         """Check everything and find the counts behind each score."""
         check_rounding(rounding)
-        check_metric(metric, standard_error, n_test, percent)
+        check_metric(metric, standard_error, n_test, percent, lower_is_better)
         given = None if names is None else checked_names(names)
         subject = partial(_subject, given)
-        is_accuracy = metric == "accuracy"
+        is_accuracy, is_score = metric == "accuracy", metric == "score"
         printed = parse_scores(
             scores, rounding=rounding, decimals=decimals, percent=percent,
-            bounded=is_accuracy, subject=subject,
+            bounded=not is_score, subject=subject,
         )  # fmt: skip
         m = printed.values.size
-        size, source = find_test_size(n_test, printed, rounding, is_accuracy)
+        size, source = find_test_size(n_test, printed, rounding, not is_score)
         bounds = None
         if is_accuracy:
             bounds = count_bounds(printed, size, rounding)
             check_attainable(printed, bounds, size, rounding, subject)
-        best = int(np.argmax(printed.values))
-        remarks = ("scores in percent were divided by 100",) if printed.in_percent else ()
+        values = -printed.values if lower_is_better else printed.values
+        best = int(np.argmax(values))
+        remarks: tuple[str, ...] = ()
+        if printed.in_percent:
+            remarks = ("scores in percent were divided by 100",)
+        if metric == "auc":
+            remarks += check_aucs(values, subject)
         self._set(
-            scores=_read_only(printed.values),
+            scores=_read_only(values),
             names=entry_names(given, m),
             count_bounds=_read_only(bounds),
-            maximum=float(printed.values[best]),
+            maximum=float(values[best]),
             n_test=size,
             n_test_source=source,
+            n_positive=checked_positives(n_positive, size, metric),
             tries=tries_of_entries(n_classifiers, m),
             submissions=_read_only(checked_submissions(submissions, m, subject)),
             metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
+            lower_is_better=bool(lower_is_better),
             rounding=rounding,
-            decimals=printed.decimals if is_accuracy else None,
+            decimals=None if is_score else printed.decimals,
             name=str(name),
             notes=(*(str(note) for note in notes), *remarks),
             _best_counts=None if bounds is None else _pair(bounds[best]),
@@ -190,8 +211,11 @@ class Leaderboard:
         cls,
         maximum: float | str | Decimal,
         *,
-        n_test: int,
+        n_test: int | None = None,
         n_classifiers: int | tuple[int, int] | TriesPrior,
+        metric: Metric = "accuracy",
+        n_positive: int | None = None,
+        standard_error: float | None = None,
         rounding: Rounding = "nearest",
         decimals: int | None = None,
         name: str = "board",
@@ -201,11 +225,14 @@ class Leaderboard:
         Parameters
         ----------
         maximum : float, str or Decimal
-            Best score as an accuracy. A string keeps its digits: "0.9110" has four decimals.
+            Best score, in (0, 1) where it is not an accuracy. A string keeps its digits: "0.9110"
+            has four decimals.
         n_test : int
-            Number of test items.
+            Number of test items; not needed for the metric "score".
         n_classifiers : int, (int, int) or TriesPrior
             Number of classifiers, a range (log-uniform), or a prior.
+        metric, n_positive, standard_error
+            As for a whole board.
         rounding : {"nearest", "floor", "exact"}
             How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
             all.
@@ -224,19 +251,27 @@ class Leaderboard:
         >>> Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558).counts
         (12616, 12617)
         """
-        n = whole_number(n_test, "n_test", TEST_ITEMS)
         tries = checked_tries(n_classifiers)
         check_rounding(rounding)
+        check_metric(metric, standard_error, n_test, percent=None)
         printed = parse_scores(
             [maximum], rounding=rounding, decimals=decimals, percent=False, subject=_the_maximum
         )
-        bounds = count_bounds(printed, n, rounding)
-        check_attainable(printed, bounds, n, rounding, _the_maximum)
-        only = dict.fromkeys(("scores", "count_bounds", "submissions", "standard_error"))
+        n, _ = find_test_size(n_test, printed, rounding, metric != "score")
+        best, counts = float(printed.values[0]), None
+        if metric == "accuracy":
+            bounds = count_bounds(printed, n, rounding)
+            check_attainable(printed, bounds, n, rounding, _the_maximum)
+            counts = _pair(bounds[0])
+        else:
+            check_alone(best, metric, standard_error)
+        only = dict.fromkeys(("scores", "count_bounds", "submissions"))
         return object.__new__(cls)._set(
-            **only, names=(), maximum=float(printed.values[0]), n_test=n, n_test_source=GIVEN,
-            tries=tries, metric="accuracy", rounding=rounding, decimals=printed.decimals, name=name,
-            notes=(), _best_counts=_pair(bounds[0]),
+            **only, names=(), maximum=best, n_test=n, n_test_source=GIVEN,
+            n_positive=checked_positives(n_positive, n, metric), tries=tries, metric=metric,
+            standard_error=None if standard_error is None else float(standard_error),
+            lower_is_better=False, rounding=rounding, decimals=printed.decimals, name=name,
+            notes=(), _best_counts=counts,
         )  # fmt: skip
 
     @property
@@ -244,9 +279,27 @@ class Leaderboard:
         """Smallest and largest number of right answers that prints as the best score."""
         if self._best_counts is None:
             raise InputError(
-                'a board with metric "score" has no number of right answers behind its scores'
+                f'a board with metric "{self.metric}" has no number of right answers behind its '
+                "scores"
             )
         return self._best_counts
+
+    @property
+    def sign(self) -> int:
+        """What scores are multiplied by to be as they were given: -1 if lower is better."""
+        return -1 if self.lower_is_better else 1
+
+    @property
+    def n_negative(self) -> int | None:
+        """Negative test items of the metric "auc"."""
+        return None if self.n_positive is None else self.n_test - self.n_positive
+
+    @property
+    def printed_width(self) -> float:
+        """Distance of two scores that print differently; 0 where they are in full precision."""
+        if self.decimals is None or self.decimals >= EXACT_DECIMALS or self.rounding == "exact":
+            return 0.0
+        return float(10.0**-self.decimals)
 
     @property
     def n_entries(self) -> int | None:
@@ -287,6 +340,10 @@ class Leaderboard:
         >>> Leaderboard([0.91, 0.94], n_test=100).maximum_only().n_entries is None
         True
         """
+        if self.lower_is_better:
+            raise InputError("the best error alone has no scale for a prior; give the whole board")
+        if self.metric == "score":
+            check_alone(self.maximum, self.metric, self.standard_error)
         nothing = dict.fromkeys(("scores", "count_bounds", "submissions"))
         return self._copy(**nothing, names=())
 
@@ -326,6 +383,9 @@ class Leaderboard:
         """SHA-256 of everything that was observed."""
         counts = None if self._best_counts is None else list(self._best_counts)
         content: list[Any] = [self.maximum, self.n_test, repr(self.tries), counts, self.name]
+        if self.metric != "accuracy":
+            content += [self.n_positive, self.lower_is_better, self.printed_width]
+            content += [self.metric, self.standard_error]
         if self.scores is not None:
             content += [self.metric, self.standard_error, list(self.names)]
             for part in (self.scores, self.count_bounds, self.submissions):

@@ -16,14 +16,15 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc_correlated import correlated_maximum
+from bayes_sota.exact.auc_field import AucField, distribution_nodes
 from bayes_sota.exact.auc_moments import auc_std, checked_auc, checked_ratio, checked_size
-from bayes_sota.exact.auc_nodes import chebyshev_nodes, condensed, node_weights, nodes_for
+from bayes_sota.exact.auc_nodes import condensed
 from bayes_sota.exact.auc_placements import NEARLY_ONE, distribution_at
-from bayes_sota.skill_distributions import FloatArray
+from bayes_sota.exact.auc_scores import AucScores
+from bayes_sota.skill_distributions import FloatArray, SkillDistribution
 
-__all__ = ["AucLaw", "AucMaximumLaw", "AucTable", "auc_law", "auc_maximum_law"]
+__all__ = ["AucLaw", "AucMaximumLaw", "auc_law", "auc_maximum_law"]
 
-_TABLE_LEVELS = 600
 _LEVELS = 1500  # at which the laws are tabulated
 
 
@@ -106,7 +107,7 @@ class AucMaximumLaw(_Tabulated):
     Attributes
     ----------
     auc_sota : float
-        AUC of the best classifier.
+        AUC of the best classifier; its expectation where AUCs are drawn from a distribution.
     n_classifiers : int
     levels, below : ndarray, shape (L,)
         AUC values and the distribution function there.
@@ -160,55 +161,8 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class AucTable:
-    """Laws of one estimate for a range of AUCs, from which the best of any field follows at once.
-
-    Attributes
-    ----------
-    lowest, highest : float
-        Range of the true AUCs.
-    nodes : ndarray, shape (K,)
-        Chebyshev nodes of the range.
-    levels : ndarray, shape (L,)
-    log_cdf : ndarray, shape (K, L)
-        Log distribution function of one estimate.
-    """
-
-    lowest: float
-    highest: float
-    nodes: FloatArray
-    levels: FloatArray
-    log_cdf: FloatArray
-
-    @classmethod
-    def of(
-        cls, lowest: float, highest: float, n_positive: int, n_negative: int, ratio: float = 1.0
-    ) -> "AucTable":
-        """Table for a test set."""
-        sd = float(auc_std(highest, n_positive, n_negative, ratio))
-        size = nodes_for((highest - lowest) / sd)
-        nodes, _ = chebyshev_nodes(lowest, highest, size)
-        levels = np.linspace(max(0.0, highest - 9 * sd), min(1.0, highest + 9 * sd), _TABLE_LEVELS)
-        rows = [distribution_at(levels, float(v), n_positive, n_negative, ratio)[1] for v in nodes]
-        log_cdf = np.log1p(-np.minimum(rows, NEARLY_ONE))
-        return cls(lowest, highest, nodes, levels, log_cdf)
-
-    def maximum_law(self, aucs: FloatArray) -> AucMaximumLaw:
-        """Law of the best estimate of independent classifiers; AUCs below the range left out."""
-        inside = aucs[aucs >= self.lowest]
-        weights = node_weights(inside, self.lowest, self.highest, self.nodes.size).sum(axis=0)
-        below = np.exp(np.minimum(weights @ self.log_cdf, 0.0))
-        return AucMaximumLaw(
-            auc_sota=float(aucs.max()),
-            n_classifiers=int(aucs.size),
-            levels=self.levels,
-            below=below,
-        )
-
-
 def auc_maximum_law(
-    auc: ArrayLike,
+    auc: ArrayLike | SkillDistribution,
     *,
     n_positive: int,
     n_negative: int,
@@ -220,8 +174,9 @@ def auc_maximum_law(
 
     Parameters
     ----------
-    auc : float or array_like, shape (m,)
-        True AUC of identical classifiers, or one for each.
+    auc : float, array_like of shape (m,), or SkillDistribution
+        True AUC of identical classifiers, one for each, or the distribution that they are drawn
+        from.
     n_positive, n_negative : int
         Test items of each class, at least 2.
     n_classifiers : int, optional
@@ -248,7 +203,7 @@ def auc_maximum_law(
     reference scores; these act through what they make of the mean estimate, whose law is exact
     up to the noise of the larger class. At each of its values the reference scores of the rarer
     class stand at the quantiles of their exponential tilt, and every classifier's law is convolved
-    anew.
+    anew. AUCs drawn from a distribution, and correlated: by normal scores (``auc_field``).
 
     Examples
     --------
@@ -258,11 +213,12 @@ def auc_maximum_law(
     >>> round(law.mean(), 3)
     0.957
     """
+    if isinstance(auc, SkillDistribution):
+        return _random_field(auc, n_positive, n_negative, n_classifiers, correlation, spread_ratio)
     values = checked_auc(auc)
     if values.ndim > 1:
         raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
-    if not 0 <= correlation < 1:
-        raise InputError(f"correlation must lie in [0, 1), got {correlation:g}")
+    _check_correlation(correlation)
     skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
     m = _number(n_classifiers, values)
     counts = copies * (m / copies.sum())
@@ -280,6 +236,35 @@ def auc_maximum_law(
         log_cdf += count * np.log1p(-np.minimum(law.sf(levels), NEARLY_ONE))
     below = np.exp(np.minimum(log_cdf, 0.0))
     return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
+
+
+def _random_field(
+    distribution: SkillDistribution,
+    n_positive: int,
+    n_negative: int,
+    n_classifiers: int | None,
+    correlation: float,
+    spread_ratio: float,
+) -> AucMaximumLaw:
+    """Law where every classifier's AUC is drawn anew."""
+    _check_correlation(correlation)
+    if n_classifiers is None:
+        raise InputError("n_classifiers is needed where AUCs are drawn from a distribution")
+    m = _number(n_classifiers, np.array(0.5))
+    sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
+    ratio = checked_ratio(spread_ratio)
+    ends = distribution.axis_skill(np.array(distribution.axis_support()))
+    low, high = (float(x) for x in np.clip(ends, 1e-4, 1 - 1e-9))
+    nodes, weights = distribution_nodes(distribution, AucScores.of(*sizes, low, high, ratio))
+    field = AucField.of(high, *sizes, correlation, ratio)
+    levels, below = field.random(nodes, weights, m)
+    expected = float(distribution.expected_maximum(m))
+    return AucMaximumLaw(auc_sota=expected, n_classifiers=m, levels=levels, below=below)
+
+
+def _check_correlation(correlation: float) -> None:
+    if not 0 <= correlation < 1:
+        raise InputError(f"correlation must lie in [0, 1), got {correlation:g}")
 
 
 def _common_levels(laws: list[AucLaw]) -> FloatArray:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayes_sota.exact.field_fit import FieldFit
-from bayes_sota.exact.score_kernel import standard_error
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["LEVELS", "BoardCheck", "FamilyRow", "check_board", "compare_families"]
@@ -60,8 +59,7 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Bo
         Gaps and quantiles do not depend on the shift, which all entries share.
     """
     kernel = fit.kernel
-    unit = 1.0 if kernel.board.metric == "score" else kernel.board.n_test
-    observed = np.repeat(kernel.values, np.round(fit.copies).astype(int)) / unit
+    observed = np.repeat(kernel.values, np.round(fit.copies).astype(int)) / kernel.law.unit
     boards = []
     for r, f, points in fit.choose(draws, rng):
         density = fit.density(fit.families[f], points)
@@ -74,20 +72,12 @@ def _replicate(
     fit: FieldFit, rho: float, density: FloatArray, size: int, rng: np.random.Generator
 ) -> FloatArray:
     """Scores of one replicated board; normal residuals, on the lattice of the scores."""
-    from scipy.special import ndtr, ndtri
-
     kernel = fit.kernel
-    board = kernel.board
     reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
     cdf = np.cumsum(density * reach)
     psi = kernel.psi[np.minimum(np.searchsorted(cdf, rng.random(size) * cdf[-1]), cdf.size - 1)]
-    accuracy = board.metric == "accuracy"
-    error = np.sqrt(psi * (1 - psi) / board.n_test) if accuracy else standard_error(board)
-    error = error * np.sqrt(1 - rho**2)
-    unit = board.n_test if accuracy else 1.0
-    low = ndtr((kernel.values[0] / unit - psi) / error) if kernel.is_cut else np.zeros(size)
-    scores = psi + error * ndtri(np.clip(low + rng.random(size) * (1 - low), 1e-12, 1 - 1e-12))
-    return np.clip(np.round(scores * unit) / unit, 0, 1) if accuracy else np.asarray(scores)
+    cut = float(kernel.values[0]) if kernel.is_cut else None
+    return kernel.law.replicate(psi, rho, cut, rng)
 
 
 def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:

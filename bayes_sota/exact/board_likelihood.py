@@ -16,13 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.exact.field_draws import CellLaw, TestSet, draw_counts, walk_down
-from bayes_sota.exact.survival_table import (
-    NOISE,
-    SurvivalTable,
-    skill_nodes,
-    survival_table,
-)
+from bayes_sota.exact.field_draws import CellLaw
+from bayes_sota.exact.maximum_scoring import default_reference_skill, maximum_scoring
+from bayes_sota.exact.survival_table import NOISE, SurvivalTable
 from bayes_sota.priors import TriesPrior
 from bayes_sota.skill_distributions import (
     FloatArray,
@@ -30,9 +26,7 @@ from bayes_sota.skill_distributions import (
     hat_weights_of_excess,
 )
 
-__all__ = ["BoardLikelihood", "FieldDraws", "default_reference_skill"]
-
-_MOST_PARTS = 12  # a coarse score is split into at most this many runs of counts
+__all__ = ["BoardLikelihood", "FieldDraws"]
 
 
 @dataclass(frozen=True)
@@ -47,12 +41,6 @@ class FieldDraws:
     n_classifiers: FloatArray
     log_likelihood: FloatArray
     beyond_tables: NDArray[np.bool_]  # the draw rests on what lies outside the tables
-
-
-def default_reference_skill(board: Leaderboard) -> float:
-    """The observed maximum, kept half an item away from 0 and 1: a fixed number."""
-    half = 0.5 / board.n_test
-    return float(np.clip(board.maximum, half, 1 - half))
 
 
 class BoardLikelihood:
@@ -81,19 +69,11 @@ class BoardLikelihood:
         self.reference_skill = (
             default_reference_skill(board) if reference_skill is None else reference_skill
         )
-        self.edges = _count_edges(*board.counts)
+        self.scoring = maximum_scoring(board, self.reference_skill)
         self.tries, self.tries_weights = _tries_nodes(board)
-        self.skills = skill_nodes(board.counts, board.n_test, correlations, refinement)
+        self.skills = self.scoring.skills(correlations, refinement)
         self.tables: list[SurvivalTable] = [
-            survival_table(
-                self.edges,
-                board.n_test,
-                self.skills,
-                float(rho),
-                self.reference_skill,
-                board.typical_tries,
-                refinement,
-            )
+            self.scoring.table(self.skills, float(rho), board.typical_tries, refinement)
             for rho in correlations
         ]
         self.end_tables = [table.ends() for table in self.tables]
@@ -121,7 +101,7 @@ class BoardLikelihood:
         distribution: SkillDistribution,
         r: NDArray[np.int64],
         correlation: FloatArray,
-        new_n_test: int,
+        new_n_test: int | None = None,
     ) -> FieldDraws:
         """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations."""
         coordinates = distribution.from_skill(self.skills)
@@ -137,19 +117,19 @@ class BoardLikelihood:
         best = [
             _top_skill(law, rows, top) for law, top in zip((winners, others), tops, strict=True)
         ]
-        fresh = TestSet.draw(rng, new_n_test, correlation, self.reference_skill)
-        new = draw_counts(rng, fresh, rows, winner)
+        fresh = self.scoring.fresh(rng, correlation, new_n_test)
+        new = fresh.play(rng, rows, winner)
         new_best = new.copy()
         sizes = (tied - 1, m - tied)
         for law, top, size, skill in zip((winners, others), tops, sizes, best, strict=True):
             some = np.flatnonzero(size > 0)
-            new_best[some] = np.maximum(new_best[some], draw_counts(rng, fresh, some, skill[some]))
-            new_best = walk_down(rng, fresh, law.inverse, top, np.maximum(size - 1, 0), new_best)
+            new_best[some] = np.maximum(new_best[some], fresh.play(rng, some, skill[some]))
+            new_best = fresh.walk_down(rng, law.inverse, top, np.maximum(size - 1, 0), new_best)
         return FieldDraws(
             np.maximum.reduce([winner, *best]),
             winner,
-            new / new_n_test,
-            new_best / new_n_test,
+            new / fresh.unit,
+            new_best / fresh.unit,
             self._shift(rng, r, k),
             m.astype(np.float64),
             log_likelihood,
@@ -209,30 +189,21 @@ class BoardLikelihood:
         log_likelihood: FloatArray,
     ) -> NDArray[np.bool_]:
         """Draws at an end of the nodes of S0 or of skill, or made of round-off."""
-        counts = [table.counts for table in self.tables]
-        first = np.array([c[0] > 0 for c in counts])[r] & (k == 0)
-        sizes = np.array([c.size for c in counts])[r]
-        last = np.array([0 < c[-1] < self.board.n_test for c in counts])[r] & (k == sizes - 1)
-        low = (winner < self.skills[0]) & (self.edges[0] >= 0)
+        first = np.array([table.open_ends[0] for table in self.tables])[r] & (k == 0)
+        sizes = np.array([table.shifts.size for table in self.tables])[r]
+        last = np.array([table.open_ends[1] for table in self.tables])[r] & (k == sizes - 1)
+        low = (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
         noisy = log_likelihood < np.log(10 * NOISE * m)
         return np.asarray(first | last | low | noisy)
 
     def _shift(
         self, rng: np.random.Generator, r: NDArray[np.int64], k: NDArray[np.int64]
     ) -> FloatArray:
-        """Standardised S0, spread evenly around its nodes."""
-        n, theta0 = self.board.n_test, self.reference_skill
-        sd = np.sqrt(n * theta0 * (1 - theta0))
+        """What all scores shared, standardised, spread evenly around its nodes."""
         shift = np.empty(r.size)
         for index in np.unique(r):
             rows = np.flatnonzero(r == index)
-            counts = self.tables[index].counts
-            if counts.size == 1:  # independent classifiers: nothing is learnt
-                shift[rows] = rng.standard_normal(rows.size)
-                continue
-            stride = int(counts[1] - counts[0])
-            nearby = rng.integers(stride, size=rows.size) - (stride - 1) / 2
-            shift[rows] = (counts[k[rows]] + nearby - n * theta0) / sd
+            shift[rows] = self.tables[index].draw_shift(rng, k[rows])
         return shift
 
 
@@ -241,12 +212,6 @@ def _power_difference(
 ) -> FloatArray:
     """``exp(m upper - peak) - exp(m lower - peak)`` for log probabilities ``upper >= lower``."""
     return np.exp(m * upper - peak) * -np.expm1(np.minimum(m * (lower - upper), 0.0))
-
-
-def _count_edges(low: int, high: int) -> NDArray[np.int64]:
-    """Edges of the runs of counts, the first one below the lowest count."""
-    parts = min(high - low + 1, _MOST_PARTS)
-    return np.round(np.linspace(low - 1, high, parts + 1)).astype(np.int64)
 
 
 def _tries_nodes(board: Leaderboard) -> tuple[FloatArray, FloatArray]:

@@ -36,7 +36,7 @@ def draw_fields(
     distribution = priors.skill.distribution(location, spread)
     return [
         BoardLikelihood(board, nodes, reference_skill).draw(
-            rng, distribution, nearest, rho, new_n_test or board.n_test
+            rng, distribution, nearest, rho, new_n_test
         )
         for board in boards
     ]

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.field_fit import FieldFit
-from bayes_sota.exact.score_kernel import ScoreKernel, remove_shift, standard_error
-from bayes_sota.skill_distributions import FloatArray, logit
+from bayes_sota.exact.score_kernel import ScoreKernel
+from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["EntryDraws", "draw_entry_skills"]
 
@@ -268,7 +268,7 @@ class _Node:
             beyond = _invert(self.tail_cdf, knot, y_tail, shift.size, rng)
             y[:, sampler.below] = beyond + sampler.tail.residual
         psi = kernel.skill_at(y)
-        skill = remove_shift(kernel.board, psi, (self.rho * shift)[:, None])
+        skill = kernel.remove_shift(psi, (self.rho * shift)[:, None])
         return skill, _compare(cdf, sampler.fit.copies)
 
 
@@ -314,12 +314,8 @@ def _places(kernel: ScoreKernel, entries: IntArray) -> tuple[FloatArray, float]:
     """Grid coordinates of the scores of some entries, and the largest standard error of one."""
     board = kernel.board
     assert board.scores is not None
-    scores = board.scores[entries]
-    if board.metric == "score":
-        return (scores - kernel.centre) / kernel.scale, standard_error(board) / kernel.scale
-    p = np.clip(scores, 0.5 / board.n_test, 1 - 0.5 / board.n_test)
-    error = float(np.max(1 / np.sqrt(board.n_test * p * (1 - p))))
-    return logit(p), min(error, 1.0)
+    places, errors = kernel.law.places(board.scores[entries] * kernel.law.unit)
+    return places, min(float(np.max(errors)), 1.0)
 
 
 def _invert(

@@ -9,6 +9,7 @@ exceed the best score so far to the next, with a Chernoff bound as the dominatin
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from bayes_sota.exact.dependence import conditional_probabilities
 from bayes_sota.skill_distributions import FloatArray, SkillDistribution
 
-__all__ = ["CellLaw", "TestSet", "best_count", "draw_counts", "walk_down"]
+__all__ = ["CellLaw", "FreshTestSet", "TestSet", "best_count", "draw_counts", "walk_down"]
 
 Inverse = Callable[[NDArray[np.int64], FloatArray], FloatArray]
 
@@ -77,6 +78,27 @@ class CellLaw:
         return selected.skill(selected.isf(np.clip(top + share * (bottom - top), 1e-300, 1.0)))
 
 
+class FreshTestSet(Protocol):
+    """A fresh test set per draw."""
+
+    @property
+    def unit(self) -> float:
+        """What the values of a draw are divided by to be scores."""
+
+    def play(self, rng: np.random.Generator, rows: NDArray[np.int64], skill: FloatArray) -> Any:
+        """Values of one classifier per draw."""
+
+    def walk_down(
+        self,
+        rng: np.random.Generator,
+        inverse: Inverse,
+        upper: FloatArray,
+        remaining: NDArray[np.int64],
+        best: Any,
+    ) -> Any:
+        """Best values of fields whose best classifiers have been played already."""
+
+
 @dataclass(frozen=True)
 class TestSet:
     """A fresh test set per draw: its size and what the reference classifier got right on it.
@@ -108,6 +130,28 @@ class TestSet:
         """With S0 from its binomial law."""
         counts = rng.binomial(n_test, reference_skill, size=correlation.size)
         return cls(n_test, counts, correlation, reference_skill)
+
+    @property
+    def unit(self) -> float:
+        """Counts per unit of score."""
+        return float(self.n_test)
+
+    def play(
+        self, rng: np.random.Generator, rows: NDArray[np.int64], skill: FloatArray
+    ) -> NDArray[np.int64]:
+        """``draw_counts`` on this test set."""
+        return draw_counts(rng, self, rows, skill)
+
+    def walk_down(
+        self,
+        rng: np.random.Generator,
+        inverse: Inverse,
+        upper: FloatArray,
+        remaining: NDArray[np.int64],
+        best: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """``walk_down`` on this test set."""
+        return walk_down(rng, self, inverse, upper, remaining, best)
 
     def probabilities(
         self, rows: NDArray[np.int64], skill: FloatArray
@@ -215,11 +259,11 @@ def _play(
 
 def best_count(
     rng: np.random.Generator,
-    test_set: TestSet,
+    test_set: FreshTestSet,
     distribution: SkillDistribution,
     n_classifiers: NDArray[np.int64],
-) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Best skill and best success count of a fresh field of classifiers per draw."""
+) -> tuple[FloatArray, NDArray[Any]]:
+    """Best skill and best count (or score) of a fresh field of classifiers per draw."""
     upper = -np.expm1(np.log(rng.random(n_classifiers.size)) / n_classifiers)
     rows = np.arange(n_classifiers.size)
 
@@ -228,5 +272,5 @@ def best_count(
         return part.skill(part.isf(tail))
 
     theta_max = inverse(rows, upper)
-    best = draw_counts(rng, test_set, rows, theta_max)
-    return theta_max, walk_down(rng, test_set, inverse, upper, n_classifiers - 1, best)
+    best = test_set.play(rng, rows, theta_max)
+    return theta_max, test_set.walk_down(rng, inverse, upper, n_classifiers - 1, best)

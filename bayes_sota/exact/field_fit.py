@@ -48,9 +48,8 @@ def numpy_operations() -> Any:
 
 def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
     """Prior of place and width in the units of the kernel's grid."""
-    if kernel.board.metric == "score":
-        return FieldScale(0.0, 1.5, float(np.log(0.5)), 0.9, kernel.step)
-    return FieldScale(*priors.location, *priors.log_spread, kernel.step)
+    scale = kernel.law.prior_scale or (*priors.location, *priors.log_spread)
+    return FieldScale(*scale, kernel.step)
 
 
 def correlation_nodes(priors: BoardPriors) -> FloatArray:
@@ -386,8 +385,7 @@ class _Likelihood:
 
 def _at_most(kernel: ScoreKernel, rho: float) -> FloatArray:
     """Probability of at most each distinct score, shape (U, G)."""
-    half = 0.0 if kernel.board.metric == "score" else 1.0
-    return np.array([1 - kernel.reach(rho, level=v + half) for v in kernel.values])
+    return np.array([1 - kernel.reach(rho, level=v + kernel.law.spacing) for v in kernel.values])
 
 
 def _is_relative(kernel: ScoreKernel, tries: float) -> bool:

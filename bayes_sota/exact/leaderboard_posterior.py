@@ -23,9 +23,9 @@ import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
-from bayes_sota.exact.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.exact.field_fit import FieldFit, fit_field
-from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
+from bayes_sota.exact.score_kernel import ScoreKernel
+from bayes_sota.exact.score_laws import score_law
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
@@ -175,16 +175,13 @@ def complete_draws(
     new_n_test: int | None = None,
 ) -> dict[str, FloatArray]:
     """Draws of a ``NodeSampler`` with the scores on a fresh test set and ``n_above_sota``."""
-    board = fit.kernel.board
-    skill, size = values["winner_skill"], new_n_test or board.n_test
-    if board.metric == "accuracy":
-        winner = rng.binomial(size, skill) / size
-    else:
-        winner = skill + rng.standard_normal(skill.size) * standard_error(board)
+    law, board = fit.kernel.law, fit.kernel.board
+    winner = law.new_score(values["winner_skill"], new_n_test, rng)
+    best = law.best_new_score(values["leaders"], values["rho"], new_n_test, rng)
     return {
         **{name: draws for name, draws in values.items() if name != "leaders"},
         "winner_new_score": winner,
-        "best_new_score": _best_new_score(values["leaders"], values["rho"], board, size, rng),
+        "best_new_score": best,
         "n_above_sota": _entries_above(values["theta_sota"], board),
     }
 
@@ -219,9 +216,8 @@ class NodeSampler:
         self.fit, self.kernel, self.tries = fit, kernel, fit.tries
         self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
         self.correlation = fit.priors.correlation
-        error = standard_error(kernel.board)
-        scale = 1.0 if kernel.board.metric == "score" else kernel.board.n_test
-        within = kernel.values >= (kernel.board.maximum - _REACH * error) * scale
+        lowest = kernel.board.maximum - _REACH * kernel.law.standard_error
+        within = kernel.values >= lowest * kernel.law.unit
         within[-min(2, within.size) :] = True
         self.copies = fit.copies[within]
         self.total = fit.copies.sum()
@@ -322,26 +318,6 @@ def _inverse(cdf: FloatArray, rng: np.random.Generator, y: FloatArray) -> FloatA
     return np.asarray(y[index] + jitter * (y[1] - y[0]))
 
 
-def _best_new_score(
-    skills: FloatArray, rho: FloatArray, board: Leaderboard, size: int, rng: np.random.Generator
-) -> FloatArray:
-    """Best score of the leading classifiers on a fresh test set that they share, (D,)."""
-    draws = len(skills)
-    if board.metric == "score":
-        error, own = standard_error(board), np.sqrt(1 - rho**2)[:, None]
-        shared = (rho * rng.standard_normal(draws))[:, None]
-        return np.asarray(
-            (skills + error * (shared + own * rng.standard_normal(skills.shape))).max(1)
-        )
-    reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
-    skills = np.clip(skills, 1e-9, 1 - 1e-9)
-    feasible = np.minimum(rho[:, None], feasible_correlation(skills, reference))
-    a, b = conditional_probabilities(skills, feasible, reference)
-    right = rng.binomial(size, reference, size=draws)[:, None]
-    counts = rng.binomial(right, np.clip(a, 0, 1)) + rng.binomial(size - right, np.clip(b, 0, 1))
-    return np.asarray(counts.max(axis=1) / size)
-
-
 def _entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
     """Number of entries whose observed score exceeds theta_sota, per draw."""
     assert board.scores is not None
@@ -368,7 +344,7 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
-    if board.metric == "score" or board.count_bounds is None:
+    if board.count_bounds is None:
         return 0
     perfect = board.count_bounds[:, 1] >= board.n_test
     if not perfect.any() or perfect.all():
@@ -407,7 +383,7 @@ def _leading_gap(board: Leaderboard) -> str | None:
     few = ordered[: min(11, ordered.size)]
     if few.size < 3:
         return None
-    gaps = -np.diff(few) / standard_error(board)
+    gaps = -np.diff(few) / score_law(board).standard_error
     first = int(np.argmax(gaps))
     if gaps[first] < _LARGE_GAP or first + 1 > ordered.size // 2:
         return None

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.exact.board_likelihood import default_reference_skill
-from bayes_sota.exact.field_draws import TestSet, best_count
+from bayes_sota.exact.field_draws import best_count
+from bayes_sota.exact.maximum_scoring import maximum_scoring
 from bayes_sota.priors import Priors, TriesPrior
 from bayes_sota.skill_distributions import FloatArray
 
@@ -46,14 +46,13 @@ def draw_prior(
         name: [] for name in ("theta_sota", "expected_sota", "n_classifiers", "observed_maximum")
     }
     for board in boards:
-        theta0 = default_reference_skill(board) if reference_skill is None else reference_skill
         tries = draw_tries(board, rng, draws)
-        test_set = TestSet.draw(rng, board.n_test, rho, theta0)
+        test_set = maximum_scoring(board, reference_skill).fresh(rng, rho)
         best, count = best_count(rng, test_set, distribution, tries.astype(np.int64))
         columns["theta_sota"].append(best)
         columns["expected_sota"].append(distribution.expected_maximum(tries))
         columns["n_classifiers"].append(tries)
-        columns["observed_maximum"].append(count / board.n_test)
+        columns["observed_maximum"].append(count / test_set.unit)
     stacked = {name: np.stack(values, axis=1) for name, values in columns.items()}
     predictive = {"observed_maximum": stacked.pop("observed_maximum")}
     return {"location": location, "spread": spread, "rho": rho} | stacked, predictive

@@ -39,7 +39,7 @@ from bayes_sota.exact.response_correlation import (
     learn_correlation,
     response_correlation,
 )
-from bayes_sota.exact.score_kernel import ScoreKernel, remove_shift
+from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray, expit
 
@@ -192,7 +192,7 @@ class _ResponseKernel(ScoreKernel):
         size = responses.totals[entries] / effect
         return cls(
             board, modelled, responses.scores[entries] * n, found.weights[entries],
-            np.arange(entries.size), base.y, base.centre, base.scale,
+            np.arange(entries.size), base.y, base.law,
             entries, responses.scores[entries] * size, size, found.loadings[entries] / found.rho,
         )  # fmt: skip
 
@@ -298,7 +298,7 @@ class _Sampler:
     ) -> FloatArray:
         n = self.kernel.board.n_test
         scale = 1.0 if sizes is None else np.sqrt(n / sizes)
-        return remove_shift(self.kernel.board, psi, shift * scale)
+        return self.kernel.remove_shift(psi, shift * scale)
 
     def _expected_best(self, density: FloatArray, rho: float) -> FloatArray:
         """Expected best psi of fresh fields as large as the modelled part, shape (sets,)."""

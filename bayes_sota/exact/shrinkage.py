@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.auc import AucMaximumLaw, AucTable, auc_law
+from bayes_sota.exact.auc import AucMaximumLaw, auc_law
+from bayes_sota.exact.auc_field import AucField
 from bayes_sota.exact.auc_moments import auc_std
 from bayes_sota.exact.dependence import feasible_skills
 from bayes_sota.exact.field_estimate import Criterion, FieldEstimate, binomial_interval
@@ -36,7 +37,6 @@ __all__ = ["CRITERIA", "crop_scores", "shrink_aucs", "shrink_scores"]
 CRITERIA = ("expected", "upper")
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
-_TABLE = 18.0  # standard errors below the best AUC to which laws are tabulated
 _WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
 
 
@@ -117,12 +117,14 @@ def shrink_aucs(
     *,
     n_positive: int,
     n_negative: int,
+    correlation: float = 0.0,
     criterion: Criterion = "expected",
     prob: float = 0.95,
 ) -> FieldEstimate:
     """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
 
-    Classifiers are independent, as in the paper's Sec. 5.2, with binormal scores.
+    Scores are binormal. The paper's Sec. 5.2 has independent classifiers; correlated ones are its
+    open end (Sec. 5.3.1).
 
     Parameters
     ----------
@@ -130,6 +132,8 @@ def shrink_aucs(
         Observed AUCs; those of 1/2 or less are left out.
     n_positive, n_negative : int
         Test items of each class.
+    correlation : float
+        rho of each classifier's scores with a reference score that every item has.
     criterion, prob
         As in ``shrink_scores``.
 
@@ -150,22 +154,25 @@ def shrink_aucs(
     (0.9, True)
     """
     n = n_positive + n_negative
-    kept, dropped, best = _checked(aucs, n, 0.5, 0.0, criterion, prob)
+    kept, dropped, best = _checked(aucs, n, 0.5, correlation, criterion, prob)
     error = float(auc_std(best, n_positive, n_negative))
-    lowest = max(0.5 * (1 + _LEAST_WEIGHT), best - _TABLE * error)
-    table = AucTable.of(lowest, best, n_positive, n_negative)
+    values, copies = np.unique(kept, return_counts=True)
+    field = AucField.of(best, n_positive, n_negative, correlation, 1.0)
 
     def law_at(weight: float) -> AucMaximumLaw:
-        return table.maximum_law(weight * kept + (1 - weight) / 2)
+        levels, below = field.fixed(weight * values + (1 - weight) / 2, copies.astype(float))
+        top = weight * best + (1 - weight) / 2
+        return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
     as_is = law_at(1.0)
     excess_of = _excess_of(criterion, best, best, (1 + prob) / 2)
-    weight = _root(lambda w: excess_of(law_at(w)), excess_of(as_is), least=2 * lowest - 1)
+    weight = _root(lambda w: excess_of(law_at(w)), excess_of(as_is))
     law = law_at(weight)
     single = auc_law(best, n_positive, n_negative).interval(prob)
     return FieldEstimate(
         "shrink", criterion, law.auc_sota, weight, None, law, prob, best,
-        *_verdict(as_is.mean() - best, error, law.auc_sota), kept, dropped, 0, 0.5, 0.0, n, single,
+        *_verdict(as_is.mean() - best, error, law.auc_sota),
+        kept, dropped, 0, 0.5, correlation, n, single,
     )  # fmt: skip
 
 
@@ -280,9 +287,7 @@ def _gumbel(probability: float) -> float:
     return float(-np.log(-np.log(inside)))
 
 
-def _root(
-    excess_of: Callable[[float], float], at_one: float, least: float = _LEAST_WEIGHT
-) -> float:
+def _root(excess_of: Callable[[float], float], at_one: float) -> float:
     """Weight at which the excess vanishes."""
     from scipy.optimize import brentq
 
@@ -296,8 +301,8 @@ def _root(
         return known[weight]
 
     low, step = 1.0, 0.01
-    while low > least:
-        high, low = low, max(least, low - step)
+    while low > _LEAST_WEIGHT:
+        high, low = low, max(_LEAST_WEIGHT, low - step)
         if excess(low) <= 0:
             return float(brentq(excess, low, high, xtol=_WEIGHT_ERROR))
         step *= 4

@@ -131,9 +131,8 @@ class _Target:
         self.likelihoods, self.correlations = likelihoods, correlations
         tries = np.exp(np.mean([np.log(x.board.typical_tries) for x in likelihoods]))
         scores = np.array([x.reference_skill for x in likelihoods])
-        tests = np.array([x.board.n_test for x in likelihoods])
         self.centres = logit(scores)
-        self.standard_error = float(np.max(1 / np.sqrt(tests * scores * (1 - scores))))
+        self.standard_error = max(x.scoring.log_odds_error for x in likelihoods)
         bounded = isinstance(self.skill, UniformSkill)
         self.offset = _top_quantile(float(tries), bounded)
         self.largest_chance = 4 / (tries * np.min(1 - scores)) if bounded else np.inf
@@ -208,8 +207,7 @@ def _draw(
     rho = target.priors.correlation.quantile(_jittered_quantile(rng, quantiles, r))
     distribution = target.skill.distribution(location, spread)
     fields = [
-        likelihood.draw(rng, distribution, r, rho, new_n_test or likelihood.board.n_test)
-        for likelihood in target.likelihoods
+        likelihood.draw(rng, distribution, r, rho, new_n_test) for likelihood in target.likelihoods
     ]
     values = {"location": location, "spread": spread, "rho": rho}
     values |= _board_values(fields, target)

@@ -18,9 +18,17 @@ from bayes_sota.exact.dependence import (
     reference_nodes,
     tail_half_width,
 )
+from bayes_sota.exact.normal_scores import NormalScores
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["NOISE", "SurvivalTable", "skill_nodes", "survival_table"]
+__all__ = [
+    "NOISE",
+    "SurvivalTable",
+    "normal_skill_nodes",
+    "normal_survival_table",
+    "skill_nodes",
+    "survival_table",
+]
 
 NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _EXPONENT = 24.0  # frequencies with |phi| below exp(-24) are dropped
@@ -38,19 +46,29 @@ class SurvivalTable:
     ----------
     correlation : float
         rho.
-    counts, weights : ndarray, shape (K,)
-        Nodes of S0 and their probabilities.
+    shifts, weights : ndarray, shape (K,)
+        Nodes of the shift that all scores share, standardised, and their probabilities; one node
+        where classifiers are independent.
     skills : ndarray, shape (N,)
         Increasing skills.
     survival : ndarray, shape (E, K, N)
-        ``P(X > edges[e] | S0 = counts[k], skills[i])``, decreasing in e and increasing in i.
+        ``P(X > edges[e] | shifts[k], skills[i])``, decreasing in e and increasing in i.
+    cell : float
+        Distance of two nodes of the shift.
+    points : int
+        Number of values that the shift can take in a cell; 0 where it is continuous.
+    open_ends : (bool, bool)
+        Whether the shift could lie beyond the first and the last node.
     """
 
     correlation: float
-    counts: NDArray[np.int64]
+    shifts: FloatArray
     weights: FloatArray
     skills: FloatArray
     survival: FloatArray
+    cell: float = 0.0
+    points: int = 0
+    open_ends: tuple[bool, bool] = (False, False)
 
     @cached_property
     def smoothed(self) -> FloatArray:
@@ -62,6 +80,16 @@ class SurvivalTable:
         s = self.survival.copy()
         s[..., 1:-1] -= np.diff(self.survival, 2, axis=-1) / 12
         return np.clip(s, 0.0, 1.0)
+
+    def draw_shift(self, rng: np.random.Generator, k: NDArray[np.int64]) -> FloatArray:
+        """Shifts spread evenly around the nodes ``k``; from the prior where none matters."""
+        if self.shifts.size == 1:
+            return rng.standard_normal(k.size)
+        if self.points:
+            place = (rng.integers(self.points, size=k.size) - (self.points - 1) / 2) / self.points
+        else:
+            place = rng.random(k.size) - 0.5
+        return np.asarray(self.shifts[k] + self.cell * place)
 
     def ends(self) -> "SurvivalTable":
         """The table at the first and the last edge only."""
@@ -91,15 +119,34 @@ def skill_nodes(
 
     Equally spaced on the variance-stabilised scale, where one unit is a standard error.
     """
-    rho_max, rho_min = float(correlations.max()), float(correlations.min())
-    reach = _SKILL_REACH * np.sqrt(1 - rho_min**2) + (_SHIFT_REACH + 0.5) * rho_max
-    spacing = 0.4 * max(np.sqrt(1 - rho_max**2), 0.05) / refinement
+    reach, spacing = _node_range(correlations, refinement)
     top = np.pi * np.sqrt(n_test)
     centre = [2 * np.sqrt(n_test) * np.arcsin(np.sqrt(c / n_test)) for c in counts]
     low = max(centre[0] - reach, 0.02 * top / n_test)
     high = min(centre[1] + reach, top - 0.05 * spacing)
     root = np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
     return np.asarray(np.sin(root / (2 * np.sqrt(n_test))) ** 2)
+
+
+def normal_skill_nodes(
+    bounds: tuple[float, float],
+    scores: NormalScores,
+    correlations: FloatArray,
+    refinement: float = 1.0,
+) -> FloatArray:
+    """The same for scores between ``bounds`` with a normal score; skills in (0, 1)."""
+    reach, spacing = _node_range(correlations, refinement)
+    low = max(float(scores.stabilized(bounds[0])) - reach, float(scores.stabilized(1e-4)))
+    high = min(float(scores.stabilized(bounds[1])) + reach, float(scores.stabilized(1 - 1e-7)))
+    count = int(np.ceil((high - low) / spacing)) + 2
+    return np.asarray(scores.from_stabilized(np.linspace(low, high, count)))
+
+
+def _node_range(correlations: FloatArray, refinement: float) -> tuple[float, float]:
+    """How many standard errors skills reach around a score, and how far apart they are."""
+    rho_max, rho_min = float(correlations.max()), float(correlations.min())
+    reach = _SKILL_REACH * np.sqrt(1 - rho_min**2) + (_SHIFT_REACH + 0.5) * rho_max
+    return float(reach), 0.4 * max(float(np.sqrt(1 - rho_max**2)), 0.05) / refinement
 
 
 def survival_table(
@@ -128,8 +175,7 @@ def survival_table(
     if correlation == 0:
         counts, weights = np.zeros(1, np.int64), np.ones(1)
     else:
-        gumbel = np.sqrt(1 - correlation**2) / np.sqrt(2 * np.log(typical_tries + 2))
-        step = min(1.2 * gumbel / correlation, 0.5) / refinement
+        step = _step(correlation, typical_tries) / refinement
         nodes = reference_nodes(n_test, reference_skill, step, _SHIFT_REACH)
         counts, weights = nodes.counts, nodes.weights
     a, b = conditional_probabilities(skills, correlation, reference_skill)
@@ -138,7 +184,58 @@ def survival_table(
         [_survival(edges, n_test, counts, a[i], b[i]) for i in blocks], axis=-1
     )
     survival[survival < NOISE] = 0.0
-    return SurvivalTable(correlation, counts, weights, skills, survival)
+    sd = np.sqrt(n_test * reference_skill * (1 - reference_skill))
+    stride = int(counts[1] - counts[0]) if counts.size > 1 else 1
+    ends = (bool(counts[0] > 0), bool(0 < counts[-1] < n_test))
+    shifts = (counts - n_test * reference_skill) / sd
+    return SurvivalTable(
+        correlation, shifts, weights, skills, survival, stride / sd, stride, ends
+    )  # fmt: skip
+
+
+def normal_survival_table(
+    edges: FloatArray,
+    scores: NormalScores,
+    skills: FloatArray,
+    correlation: float,
+    typical_tries: float,
+    refinement: float = 1.0,
+) -> SurvivalTable:
+    """Survival functions at the scores ``edges`` where normal scores share one factor.
+
+    Parameters
+    ----------
+    edges : ndarray, shape (E,)
+        Increasing scores.
+    scores : NormalScores
+    skills : ndarray, shape (N,)
+    correlation, typical_tries, refinement
+        As in ``survival_table``.
+    """
+    from scipy.special import ndtr
+
+    shifts: FloatArray = np.zeros(1)
+    weights: FloatArray = np.ones(1)
+    cell = 0.0
+    if correlation > 0:
+        cell = _step(correlation, typical_tries) / refinement
+        count = 2 * int(np.ceil(_SHIFT_REACH / cell)) + 1
+        shifts = np.asarray((np.arange(count) - count // 2) * cell, np.float64)
+        weights = np.asarray(np.exp(-0.5 * shifts**2) / np.sum(np.exp(-0.5 * shifts**2)))
+    g = scores.normal_score(edges[:, None], skills)
+    own = np.sqrt(1 - correlation**2)
+    survival = ndtr((correlation * shifts[:, None] - g[:, None]) / own)
+    survival[survival < NOISE] = 0.0
+    is_open = (shifts.size > 1, shifts.size > 1)
+    return SurvivalTable(
+        correlation, shifts, weights, skills, np.asarray(survival), cell, 0, is_open
+    )  # fmt: skip
+
+
+def _step(correlation: float, typical_tries: float) -> float:
+    """Distance of the nodes of the shift: a share of what the best of many varies by."""
+    gumbel = np.sqrt(1 - correlation**2) / np.sqrt(2 * np.log(typical_tries + 2))
+    return float(min(1.2 * gumbel / correlation, 0.5))
 
 
 def _survival(

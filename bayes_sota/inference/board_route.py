@@ -23,6 +23,7 @@ __all__ = ["build_board_tree", "sample_board", "sample_board_nuts", "sample_resp
 
 _POSTERIOR = ("theta_sota", "expected_sota", "winner_skill", "rho", "shift", "n_above_sota")
 _NEW_SCORES = ("winner_new_score", "best_new_score")
+_OF_SCORES = ("theta_sota", "expected_sota", "winner_skill", *_NEW_SCORES)
 
 
 def sample_board(
@@ -230,6 +231,7 @@ def build_board_tree(
     import xarray as xr
 
     board, shape = fit.kernel.board, draws["theta_sota"].shape
+    draws = {k: board.sign * v if k in _OF_SCORES else v for k, v in draws.items()}
     check = check_board(fit, rng)
     certain = isinstance(board.tries, int)
     variables = _POSTERIOR if certain else (*_POSTERIOR, "n_classifiers")
@@ -281,10 +283,12 @@ def _family_dataset(fit: FieldFit) -> "xr.Dataset":
 def _observed(board: Leaderboard, check: BoardCheck, names: list[str]) -> "xr.Dataset":
     import xarray as xr
 
+    scores = board.scores
+    assert scores is not None
     return xr.Dataset(
         {
-            "observed_maximum": ((), board.maximum),
-            "score": (("classifier",), board.scores),
+            "observed_maximum": ((), board.sign * board.maximum),
+            "score": (("classifier",), board.sign * scores),
             "statistic_observed": (("statistic",), check.observed),
             "statistic_p_value": (("statistic",), check.p_values),
         },
@@ -298,6 +302,8 @@ def _constants(fit: FieldFit, names: list[str]) -> "xr.Dataset":
     board = fit.kernel.board
     facts = {
         "n_test": float(board.n_test or 0),
+        "n_positive": float(board.n_positive or 0),
+        "lower_is_better": float(board.lower_is_better),
         "typical_tries": board.typical_tries,
         "standard_error": float(board.standard_error or 0),
     }

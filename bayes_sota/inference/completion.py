@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.exact.board_likelihood import FieldDraws, default_reference_skill
+from bayes_sota.exact.board_likelihood import FieldDraws
 from bayes_sota.exact.conditional_fields import draw_fields
+from bayes_sota.exact.maximum_scoring import default_reference_skill
 from bayes_sota.exact.prior_predictive import draw_prior
 from bayes_sota.inference.result import build_tree
 from bayes_sota.priors import Priors

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
+from bayes_sota.exact.maximum_scoring import score_bounds
 from bayes_sota.skill_distributions import FloatArray
 from bayes_sota.whole_files import whole_file
 
@@ -45,10 +46,13 @@ def build_tree(
 
     names = [board.name for board in boards]
     content = {group: _dataset(values, names) for group, values in groups.items() if values}
+    ends = [score_bounds(board) for board in boards]
     facts: dict[str, Sequence[float]] = {
-        "n_test": [board.n_test for board in boards],
-        "count_low": [board.counts[0] for board in boards],
-        "count_high": [board.counts[1] for board in boards],
+        "n_test": [board.n_test or 0 for board in boards],
+        "n_positive": [board.n_positive or 0 for board in boards],
+        "standard_error": [board.standard_error or 0 for board in boards],
+        "score_low": [low for low, _ in ends],
+        "score_high": [high for _, high in ends],
         "typical_tries": [board.typical_tries for board in boards],
         "reference_skill": list(reference_skill),
     }

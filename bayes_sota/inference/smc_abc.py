@@ -17,6 +17,7 @@ import xarray as xr
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
+from bayes_sota.exact.maximum_scoring import maximum_scoring, score_bounds
 from bayes_sota.inference.population_kernel import PopulationMetropolis, compile_population_logp
 from bayes_sota.priors import Priors
 from bayes_sota.pymc_models.maximum_simulator import (
@@ -50,7 +51,7 @@ def sample_smc_abc(
 ) -> xr.DataTree:
     r"""Posterior draws by simulation only: no likelihood is computed.
 
-    Epsilon starts at the binomial standard error of the observed maximum and shrinks to a sixth
+    Epsilon starts at the standard error of the observed maximum and shrinks to a sixth
     of the posterior standard deviation of ``theta_sota`` that a short pilot run finds, until a
     pilot confirms that it is at most a quarter. The winner's skill is drawn by simulating, for
     each posterior draw, boards with its parameters until one passes the kernel.
@@ -101,7 +102,7 @@ def sample_smc_abc(
         raise InputError(f"at least 10 draws and 1 chain are needed, got {draws} and {chains}")
     priors = Priors() if priors is None else priors
     seeds = np.random.default_rng(random_seed).integers(2**31, size=_PILOTS + 2)
-    start = _binomial_sd(boards, reference_skill)
+    start = _standard_errors(boards, reference_skill)
     if epsilon is not None:
         start = np.full(len(boards), float(epsilon))
     model = build_simulated_maximum(boards, priors, epsilon=start, reference_skill=reference_skill)
@@ -163,9 +164,13 @@ class _Run:
         return schedule
 
 
-def _binomial_sd(boards: Sequence[Leaderboard], reference_skill: float | None) -> FloatArray:
+def _standard_errors(boards: Sequence[Leaderboard], reference_skill: float | None) -> FloatArray:
     scores = reference_skills(boards, reference_skill)
-    return np.asarray(np.sqrt(scores * (1 - scores) / [board.n_test for board in boards]))
+    errors = [
+        maximum_scoring(board, float(score)).log_odds_error
+        for board, score in zip(boards, scores, strict=True)
+    ]
+    return np.asarray(errors * scores * (1 - scores))
 
 
 def _standard_deviation(posterior: xr.Dataset) -> FloatArray:
@@ -213,8 +218,8 @@ def _draw_winners(
         values("shift", 0.0),
         values("n_classifiers", tries if several else tries[0]),
     )
-    limits = [np.array([board.counts[end] for board in boards]) for end in (0, 1)]
-    low, high, width = (x if several else x[0] for x in (*limits, epsilon))
+    ends = [board.counts if simulator.counts_items else score_bounds(board) for board in boards]
+    low, high, width = (x if several else x[0] for x in (*np.array(ends).T, epsilon))
     rng = np.random.default_rng(seed)
     winner, attempts = fields.draw_winner(rng, (low, high), width, _ATTEMPTS)
     return winner, float(np.mean(attempts < 0))

@@ -20,7 +20,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.apparent_skills import FAMILIES, FieldScale, SkillFamily
 from bayes_sota.exact.field_fit import FieldFit, fit_field
-from bayes_sota.exact.score_kernel import ScoreKernel, standard_error
+from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.priors import BetaCorrelation, BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
@@ -180,8 +180,8 @@ def _start(fit: FieldFit, family: SkillFamily) -> FloatArray:
 
 
 def _coords(fit: FieldFit, family: SkillFamily) -> dict[str, Any]:
-    unit = 1 if fit.kernel.board.metric == "score" else fit.kernel.board.n_test
-    return {"parameter": list(family.parameters), "score": fit.kernel.values / unit}
+    scores = fit.kernel.values / fit.kernel.law.unit
+    return {"parameter": list(family.parameters), "score": scores}
 
 
 def _density(family: SkillFamily, fit: FieldFit, t: Any) -> tuple[Any, Any]:
@@ -222,30 +222,15 @@ def _reach_at(kernel: ScoreKernel, rho: Any) -> Any:
     least = float(np.sqrt(1 - LARGEST_RHO**2))
     angle = (np.arange(_REACH_NODES) + 0.5) * np.pi / _REACH_NODES
     nodes = (least + 1) / 2 - (1 - least) / 2 * np.cos(angle)
-    scaled = np.stack([d * _reach_quantile(kernel, d**2) for d in nodes])
+    cut = float(kernel.values[0])
+    quantiles = (kernel.law.reach_quantile(kernel.psi, cut, float(d**2)) for d in nodes)
+    scaled = np.stack([d * q for d, q in zip(nodes, quantiles, strict=True)])
     spread = pt.sqrt(1 - rho**2)
     weights = (-1.0) ** np.arange(_REACH_NODES) * np.sin(angle)
     difference = spread - nodes
     ratio = weights / pt.switch(pt.abs(difference) < 1e-12, 1e-12, difference)
     cardinal = ratio / pt.sum(ratio)
     return pt.exp(_log_ndtr(pt.sum(cardinal[:, None] * scaled, axis=0) / spread))
-
-
-def _reach_quantile(kernel: ScoreKernel, dispersion: float) -> FloatArray:
-    """Standard normal quantile of ``ScoreKernel.reach``, exact in both tails, (G,)."""
-    from scipy.special import betaincc, ndtri
-
-    reach = kernel.reach(float(np.sqrt(1 - dispersion)))
-    cut = kernel.values[0]
-    if kernel.board.metric == "score":
-        return np.asarray((kernel.psi - cut) / standard_error(kernel.board) / np.sqrt(dispersion))
-    above, below = (
-        max((count / dispersion) + 0.5, 0.5)
-        for count in (cut - 0.5, kernel.board.n_test - cut + 0.5)
-    )
-    missed = betaincc(above, below, kernel.psi)
-    upper = -ndtri(np.clip(missed, _TINY, 0.5))
-    return np.asarray(np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5))))
 
 
 def _log_ndtr(x: Any) -> Any:

@@ -18,7 +18,7 @@ import pytensor.tensor as pt
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.board_likelihood import BoardLikelihood
-from bayes_sota.exact.field_draws import TestSet, best_count
+from bayes_sota.exact.field_draws import best_count
 from bayes_sota.priors import (
     BetaCorrelation,
     BetaSkill,
@@ -267,8 +267,7 @@ def _fresh_maximum(
     spread: FloatArray,
     rho: FloatArray,
 ) -> FloatArray:
-    n_test = likelihood.board.n_test
-    test_set = TestSet.draw(rng, n_test, rho, likelihood.reference_skill)
+    test_set = likelihood.scoring.fresh(rng, rho)
     tries = rng.choice(likelihood.tries, p=likelihood.tries_weights, size=rho.size)
     distribution = prior.distribution(location, spread)
-    return best_count(rng, test_set, distribution, tries.astype(np.int64))[1] / n_test
+    return best_count(rng, test_set, distribution, tries.astype(np.int64))[1] / test_set.unit

@@ -22,7 +22,11 @@ from numpy.typing import NDArray
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
-from bayes_sota.exact.board_likelihood import default_reference_skill
+from bayes_sota.exact.maximum_scoring import (
+    default_reference_skill,
+    normal_scores_of,
+    score_bounds,
+)
 from bayes_sota.priors import (
     NORMAL_975,
     BetaCorrelation,
@@ -37,7 +41,7 @@ from bayes_sota.priors import (
     UniformSkill,
     UniformTries,
 )
-from bayes_sota.simulate import Fields, ReferenceCounts
+from bayes_sota.simulate import Fields, NormalFields, ReferenceCounts
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["ScoreSimulator", "build_simulated_maximum", "reference_skills"]
@@ -100,6 +104,8 @@ def build_simulated_maximum(
     boards = tuple(boards)
     if not boards:
         raise InputError("at least one board is needed, got none")
+    if len(boards) > 1 and any(board.metric != "accuracy" for board in boards):
+        raise InputError("several boards are simulated together for accuracies only")
     if not np.all(np.asarray(epsilon) > 0):
         raise InputError(f"epsilon must be positive, got {epsilon}")
     references = reference_skills(boards, reference_skill)
@@ -219,10 +225,8 @@ def _tries_quantile(tries: int | TriesPrior, q: Any) -> Any:
 
 def _interval_distance(boards: tuple[Leaderboard, ...]) -> Callable[[Any, Any, Any], Any]:
     """Log kernel: Gaussian in the distance from the scores that print as the observed one."""
-    low, high = (
-        _per_board([board.counts[end] / board.n_test for board in boards], len(boards))
-        for end in (0, 1)
-    )
+    ends = np.array([score_bounds(board) for board in boards])
+    low, high = (_per_board(ends[:, end], len(boards)) for end in (0, 1))
 
     def log_kernel(epsilon: Any, observed: Any, simulated: Any) -> Any:
         distance = pt.maximum(pt.maximum(low - simulated, simulated - high), 0.0)
@@ -249,12 +253,19 @@ class ScoreSimulator:
         """Tabulate the law of each board's S0."""
         self.prior = prior
         self.several = len(boards) > 1
-        self.n_test = _per_board([b.n_test for b in boards], len(boards)).astype(np.int64)
         self.references = references if self.several else references[0]
-        self.counts = [
-            ReferenceCounts(board.n_test, float(theta0))
-            for board, theta0 in zip(boards, references, strict=True)
-        ]
+        self.boards = boards
+        if self.counts_items:
+            self.n_test = _per_board([b.n_test for b in boards], len(boards)).astype(np.int64)
+            self.counts = [
+                ReferenceCounts(board.n_test, float(theta0))
+                for board, theta0 in zip(boards, references, strict=True)
+            ]
+
+    @property
+    def counts_items(self) -> bool:
+        """Whether scores are numbers of right answers."""
+        return self.boards[0].metric == "accuracy"
 
     def reference_counts(self, shift: Any) -> Any:
         """S0 at the boards' shifts, on the last axis if there are several boards."""
@@ -263,8 +274,14 @@ class ScoreSimulator:
         shift = np.broadcast_to(shift, (*np.shape(shift)[:-1], len(self.counts)))
         return np.stack([c.at(shift[..., i]) for i, c in enumerate(self.counts)], axis=-1)
 
-    def fields(self, best: Any, location: Any, spread: Any, rho: Any, shift: Any, m: Any) -> Fields:
+    def fields(
+        self, best: Any, location: Any, spread: Any, rho: Any, shift: Any, m: Any
+    ) -> Fields | NormalFields:
         """The fields of classifiers that these parameters describe."""
+        if not self.counts_items:
+            distribution = self.prior.distribution(location, spread)
+            scores = normal_scores_of(self.boards[0])
+            return NormalFields(scores, m, distribution, rho, shift, best)
         m = np.rint(np.asarray(m)).astype(np.int64)
         return Fields(
             self.n_test,
@@ -282,5 +299,5 @@ class ScoreSimulator:
         shape = np.broadcast_shapes(*(np.shape(value) for value in given))
         shape = shape if size is None else tuple(int(length) for length in size)
         given = [np.broadcast_to(value, shape) for value in given]
-        counts, _ = self.fields(*given).draw(rng, winner=False)
-        return np.asarray(counts / self.n_test)
+        best, _ = self.fields(*given).draw(rng, winner=False)
+        return np.asarray(best / self.n_test if self.counts_items else best)

@@ -129,7 +129,6 @@ def test_aucs(capsys, tmp_path: Path) -> None:
         ((*base, "--n-positive", "399"), "at least 2 items of each class"),
         ((*base, "--n-positive", "60", "--n-classes", "2"), "no --n-classes"),
         ((*base[:-1], "crop", "--n-positive", "60"), "AUCs take --method shrink"),
-        (base[:-2], "takes a FILE and --method shrink"),
     ):
         code, _, error = run(capsys, *wrong)
         assert code == 2

@@ -284,7 +284,7 @@ def test_paths_that_are_no_files(tmp_path):
 
 def test_options_that_cannot_be(tmp_path):
     path = write(tmp_path, PLAIN)
-    refused(path, "lower is better .* 1 - e", lower_is_better=True)
+    refused(path, "lower_is_better is for metric.* 1 - e", lower_is_better=True)
     refused(path, "format must be one of auto, csv", format="xml")
     refused(path, "no column 'points' .score_column.; there are .* 'team', 'score'",
             score_column="points")  # fmt: skip

@@ -6,8 +6,9 @@ from scipy import stats
 from scipy.stats import binom
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.exact.board_likelihood import BoardLikelihood, default_reference_skill
+from bayes_sota.exact.board_likelihood import BoardLikelihood
 from bayes_sota.exact.dependence import conditional_probabilities
+from bayes_sota.exact.maximum_scoring import default_reference_skill
 from bayes_sota.priors import UniformTries
 from bayes_sota.skill_distributions import Beta, LogitNormal, Uniform
 

@@ -8,7 +8,6 @@ from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.entry_skills import EntryDraws, draw_entry_skills
 from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior, leaderboard_posterior
-from bayes_sota.exact.score_kernel import remove_shift
 from bayes_sota.priors import BoardPriors, FixedCorrelation
 
 DRAWS = 4000
@@ -40,7 +39,7 @@ def mean_by_quadrature(posterior: LeaderboardPosterior) -> np.ndarray:
     z, weight = np.polynomial.hermite_e.hermegauss(31)
     total = np.zeros(kernel.values.size)
     for r, rho in enumerate(fit.rho):
-        theta = remove_shift(kernel.board, kernel.psi[:, None], rho * z) @ (weight / weight.sum())
+        theta = kernel.remove_shift(kernel.psi[:, None], rho * z) @ (weight / weight.sum())
         table = np.exp(kernel.log_kernel(rho))
         for f, family in enumerate(fit.families):
             weights = fit.points[f].weights[:, r] / fit.points[f].weights[:, r].sum()

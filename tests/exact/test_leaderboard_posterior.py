@@ -10,7 +10,8 @@ from bayes_sota.errors import InputError
 from bayes_sota.exact.board_checks import check_board, compare_families
 from bayes_sota.exact.field_fit import effective_copies, fit_field
 from bayes_sota.exact.leaderboard_posterior import draw_leaderboard, leaderboard_posterior
-from bayes_sota.exact.score_kernel import ScoreKernel, remove_shift
+from bayes_sota.exact.score_kernel import ScoreKernel
+from bayes_sota.exact.score_laws import score_law
 from bayes_sota.priors import BoardPriors, FixedCorrelation, UniformTries
 from bayes_sota.skill_distributions import expit
 
@@ -44,7 +45,7 @@ def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) 
     weights = np.exp(fit.sum(axis=0) / (1 - rho**2))
     weights /= weights.sum()
     shift = rho * rng.standard_normal(size)
-    theta = remove_shift(board, expit(y), shift)
+    theta = score_law(board).remove_shift(expit(y), shift)
     best = theta.max(axis=0)
     mean = weights @ best
     return {

@@ -7,12 +7,8 @@ from scipy import stats
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.dependence import conditional_probabilities
-from bayes_sota.exact.score_kernel import (
-    ScoreKernel,
-    modelled_entries,
-    remove_shift,
-    standard_error,
-)
+from bayes_sota.exact.score_kernel import ScoreKernel, modelled_entries
+from bayes_sota.exact.score_laws import score_law
 
 
 def board_of(counts, n: int, **options) -> Leaderboard:
@@ -26,7 +22,13 @@ def kernel_of_all(low: int, high: int, n: int) -> ScoreKernel:
     y = np.linspace(0.2, 5.0, 400)
     every = np.ones(values.size, bool)
     return ScoreKernel(
-        board, every, values.astype(float), every.astype(float), values - low, y, 0.0, 1.0
+        board,
+        every,
+        values.astype(float),
+        every.astype(float),
+        values - low,
+        y,
+        score_law(board),
     )
 
 
@@ -89,25 +91,27 @@ def test_removing_the_shift_inverts_adding_it() -> None:
     theta = np.array([0.3, 0.8, 0.99, 0.999])
     for shift in (-2.0, -0.4, 0.0, 0.7):
         psi = theta + shift * np.sqrt(theta * (1 - theta) / 200)
-        np.testing.assert_allclose(remove_shift(board, psi, np.full(4, shift)), theta, atol=1e-12)
+        np.testing.assert_allclose(
+            score_law(board).remove_shift(psi, np.full(4, shift)), theta, atol=1e-12
+        )
 
 
 def test_the_whole_of_a_small_board_is_modelled() -> None:
-    assert modelled_entries(board_of([10, 90, 95, 20], 100)).all()
+    assert modelled_entries(score_law(board_of([10, 90, 95, 20], 100))).all()
 
 
 def test_failed_entries_are_not() -> None:
     counts = [*range(800, 900), *range(0, 300)]
     board = board_of(counts, 1000)
-    kept = modelled_entries(board)
+    kept = modelled_entries(score_law(board))
     assert kept[:100].sum() == 60  # 3 sqrt(400), more than four standard errors reach
     assert not kept[100:].any()
-    assert board.maximum - 4 * standard_error(board) > 0.859
+    assert board.maximum - 4 * score_law(board).standard_error > 0.859
 
 
 def test_near_entries_all_are() -> None:
     counts = np.repeat(np.arange(880, 900), 100)
-    assert modelled_entries(board_of(counts, 1000)).all()
+    assert modelled_entries(score_law(board_of(counts, 1000))).all()
 
 
 def test_many_values_are_binned_and_the_best_is_kept() -> None:

@@ -6,8 +6,8 @@ from scipy import stats
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
-from bayes_sota.exact.board_likelihood import default_reference_skill
 from bayes_sota.exact.dependence import conditional_probabilities
+from bayes_sota.exact.maximum_scoring import default_reference_skill
 from bayes_sota.exact.prior_predictive import draw_prior
 from bayes_sota.exact.sota_posterior import sota_posterior
 from bayes_sota.priors import (

@@ -109,7 +109,7 @@ SBC = BoardPriors(typical=(0.7, 0.95), spread=(0.1, 0.8), families=("normal",))
 
 def ranks_of_one_board(replicate, entries=12):
     """Truth and board from the model itself; ranks of the truths among the draws of NUTS."""
-    from bayes_sota.exact.score_kernel import remove_shift
+    from bayes_sota.exact.score_laws import score_law
 
     rng = np.random.default_rng([20, replicate])
     place = rng.normal(*SBC.location)
@@ -123,7 +123,7 @@ def ranks_of_one_board(replicate, entries=12):
     noise = rng.standard_normal(entries) * np.sqrt((1 - rho**2) * N_SBC * psi * (1 - psi))
     counts = np.clip(np.rint(N_SBC * psi + noise), 0, N_SBC)
     board = Leaderboard(counts / N_SBC, n_test=N_SBC, rounding="exact")
-    skill = remove_shift(board, psi, np.full(entries, rho * z))
+    skill = score_law(board).remove_shift(psi, np.full(entries, rho * z))
     truth = {
         "theta_sota": skill.max(),
         "winner_skill": skill[counts == counts.max()].mean(),

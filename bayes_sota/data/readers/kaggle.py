@@ -20,7 +20,9 @@ def is_kaggle(table: Table) -> bool:
     return {"teamid", "teamname", "score"} <= {normalize_name(name) for name in table.header}
 
 
-def best_rows(table: Table, scores: int, names: int | None) -> tuple[list[int], list[str]]:
+def best_rows(
+    table: Table, scores: int, names: int | None, lower_is_better: bool = False
+) -> tuple[list[int], list[str]]:
     """Row of the best score of every team, and what was left out.
 
     Rows of deleted teams, rows without a score and scores of exactly 0 are left out.
@@ -38,7 +40,7 @@ def best_rows(table: Table, scores: int, names: int | None) -> tuple[list[int], 
             continue
         rows[teams[row]] += 1
         # Text among the scores is kept for the parser, which names its place.
-        rank = float("inf") if number is None else number
+        rank = float("inf") if number is None else -number if lower_is_better else number
         if teams[row] not in best or rank > best[teams[row]][0]:
             best[teams[row]] = (rank, row)
     notes = [

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bayes_sota.data.entry_checks import check_metric
 from bayes_sota.data.leaderboard import Leaderboard, Metric
 from bayes_sota.data.printed_scores import Rounding, parse_scores
 from bayes_sota.data.readers.columns import find_name_column, find_score_column
@@ -64,6 +65,7 @@ def read_leaderboard(
     n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
     metric: Metric = "accuracy",
     standard_error: float | None = None,
+    n_positive: int | None = None,
     name: str | None = None,
 ) -> Leaderboard:
     """Leaderboard of a file or a data frame.
@@ -81,10 +83,10 @@ def read_leaderboard(
         "auto" goes by the content; "kaggle" treats a table as a Kaggle download even where its
         header is another.
     lower_is_better : bool
-        Not supported: True is refused.
+        Errors and losses, for the metric "score" only.
     rounding : {"nearest", "floor", "exact"}, optional
         How scores were cut. Default: floor for a Kaggle download, nearest otherwise.
-    decimals, percent, n_classifiers, metric, standard_error
+    decimals, percent, n_classifiers, metric, standard_error, n_positive
         As in ``Leaderboard``.
     name : str, optional
         Label of the board. Default: the name of the file without its ending.
@@ -112,25 +114,24 @@ def read_leaderboard(
     >>> board.name, board.names, board.scores.tolist()
     ('board', ('A', 'B'), [0.91, 0.94])
     """
-    if lower_is_better:
-        raise InputError(
-            "scores where lower is better (errors, losses) are not supported; write an error rate "
-            "e as the accuracy 1 - e"
-        )
+    check_metric(metric, standard_error, n_test, percent, lower_is_better)
     entries = read_entries(
-        path_or_frame, score_column=score_column, name_column=name_column, format=format
-    )
+        path_or_frame, score_column=score_column, name_column=name_column, format=format,
+        lower_is_better=lower_is_better,
+    )  # fmt: skip
     chosen = rounding or ("floor" if entries.is_kaggle else "nearest")
     check_scores(entries, decimals=decimals, percent=percent, metric=metric)
     with located(entries.where):
         return Leaderboard(
             entries.scores,
             n_test=n_test,
+            n_positive=n_positive,
             names=entries.names,
             n_classifiers=n_classifiers,
             submissions=entries.submissions,
             metric=metric,
             standard_error=standard_error,
+            lower_is_better=lower_is_better,
             rounding=chosen,
             decimals=decimals,
             percent=percent,
@@ -145,6 +146,7 @@ def read_entries(
     score_column: str | None = None,
     name_column: str | None = None,
     format: FileFormat = "auto",
+    lower_is_better: bool = False,
 ) -> Entries:
     """Entries of a file or a data frame, before the size of the test set is known.
 
@@ -157,7 +159,7 @@ def read_entries(
     notes: list[str] = []
     rows: Sequence[int] = range(len(table.places))
     if kaggle:
-        rows, notes = best_rows(table, scores, names)
+        rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
     return Entries(

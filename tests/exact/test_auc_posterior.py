@@ -1,0 +1,181 @@
+"""AUCs and scores with a standard error in the posterior routes."""
+
+import numpy as np
+import pytest
+
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.errors import InputError
+from bayes_sota.estimate import estimate_sota
+from bayes_sota.exact.auc_scores import AucScores
+from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+from bayes_sota.exact.maximum_scoring import score_bounds
+from bayes_sota.exact.score_laws import score_law
+from bayes_sota.exact.sota_posterior import sota_posterior
+from bayes_sota.priors import FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.skill_distributions import expit
+
+
+def best_auc(**options) -> Leaderboard:
+    given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
+    return Leaderboard.from_maximum("0.95", **given)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7])
+def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
+    """Whole fields from the prior, kept where the best score prints as the observed one."""
+    priors = Priors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
+    posterior = sota_posterior(best_auc(), priors, draws=20_000, random_seed=1)
+    assert posterior.reasons == ()
+    rng, fields, m = np.random.default_rng(2), 100_000, 40
+    location, spread = priors.skill.draw(rng, fields)
+    scores = AucScores.of(51, 2949, 0.7, 0.98)
+    kept: list[list[float]] = []
+    for block in np.split(np.arange(fields), 20):
+        skills = expit(
+            location[block, None] + spread[block, None] * rng.standard_normal((block.size, m))
+        )
+        normal = rho * rng.standard_normal((block.size, 1))
+        normal = normal + np.sqrt(1 - rho**2) * rng.standard_normal(skills.shape)
+        seen = scores.estimate(normal, skills)
+        best, first = seen.max(axis=1), seen.argmax(axis=1)
+        some = np.abs(best - 0.95) <= 0.005
+        winner = skills[np.arange(block.size), first]
+        kept += np.column_stack([skills.max(axis=1), winner])[some].tolist()
+    expected = np.array(kept)
+    assert len(expected) > 2000
+    for index, name in enumerate(("theta_sota", "winner_skill")):
+        ours = posterior.draws[name][:, 0]
+        error = expected[:, index].std() * np.sqrt(1 / len(expected) + 1 / 20_000)
+        assert ours.mean() == pytest.approx(expected[:, index].mean(), abs=4.5 * error)
+        assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.06)
+
+
+def test_a_finer_grid_changes_little() -> None:
+    once = sota_posterior(best_auc(), draws=20_000, random_seed=1)
+    twice = sota_posterior(best_auc(), draws=20_000, random_seed=1, refinement=2)
+    sd = once.draws["theta_sota"].std()
+    assert once.draws["theta_sota"].mean() == pytest.approx(
+        twice.draws["theta_sota"].mean(), abs=0.05 * sd
+    )
+    assert once.log_evidence == pytest.approx(twice.log_evidence, abs=0.01)
+
+
+def test_abc_agrees_with_the_exact_route() -> None:
+    board = best_auc(n_classifiers=300)
+    exact = estimate_sota(board, random_seed=0)["posterior"]["theta_sota"].values
+    tree = estimate_sota(board, method="abc", draws=500, chains=2, cores=1, random_seed=0)
+    simulated = tree["posterior"]["theta_sota"].values
+    assert tree.attrs["diagnostics_reasons"] == ""
+    assert simulated.mean() == pytest.approx(exact.mean(), abs=0.2 * exact.std())
+    assert simulated.std() == pytest.approx(exact.std(), rel=0.12)
+
+
+def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
+    accuracy = Leaderboard.from_maximum("0.830", n_test=4000, n_classifiers=200)
+    error = float(np.sqrt(0.83 * 0.17 / 4000))
+    score = Leaderboard.from_maximum(
+        "0.830", metric="score", standard_error=error, n_classifiers=200
+    )
+    found = [
+        sota_posterior(board, draws=20_000, random_seed=3).draws["theta_sota"]
+        for board in (accuracy, score)
+    ]
+    assert found[0].mean() == pytest.approx(found[1].mean(), abs=0.05 * found[0].std())
+    assert found[0].std() == pytest.approx(found[1].std(), rel=0.05)
+
+
+def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leaderboard, float]:
+    skills = expit(rng.normal(2.0, 0.2, m))
+    scores = AucScores.of(100, 900, 0.75, 0.95)
+    normal = rho * rng.standard_normal() + np.sqrt(1 - rho**2) * rng.standard_normal(m)
+    seen = np.round(scores.estimate(normal, skills), 5)
+    return Leaderboard(seen, n_test=1000, n_positive=100, metric="auc"), float(skills.max())
+
+
+def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
+    """Thirty boards: the interval covers, and the error is below that of the best score."""
+    rng, covered, ours, raw = np.random.default_rng(7), 0, [], []
+    for _ in range(30):
+        board, truth = simulated_board(rng, 60, 0.8)
+        draws = leaderboard_posterior(board, random_seed=rng, draws=400).draws["theta_sota"]
+        low, high = np.quantile(draws, [0.025, 0.975])
+        covered += low <= truth <= high
+        ours.append(draws.mean() - truth)
+        raw.append(board.maximum - truth)
+    assert covered >= 25
+    assert np.sqrt(np.mean(np.square(ours))) < 0.95 * np.sqrt(np.mean(np.square(raw)))
+
+
+def test_without_correlation_the_kernel_is_the_exact_law() -> None:
+    board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
+    law = score_law(board)
+    y = np.linspace(1.5, 3.0, 50)
+    prepared = law.prepared(law.values(), y)
+    p = np.exp(law.log_kernel(prepared, 0.0))
+    table = AucScores.of(100, 900, 0.75, 0.95)
+    step, psi = 1e-5, expit(y)
+    from scipy.special import ndtr
+
+    high = ndtr(table.normal_score(law.values()[:, None] + step / 2, psi))
+    low = ndtr(table.normal_score(law.values()[:, None] - step / 2, psi))
+    inside = (high > 1e-6) & (high < 1 - 1e-6)
+    np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
+
+
+def test_removing_a_shift_solves_its_equation() -> None:
+    board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
+    law = score_law(board)
+    theta = np.array([0.8, 0.88, 0.93])
+    for shift in (-1.5, 0.4, 1.2):
+        psi = theta + shift * law.errors_at(theta)
+        np.testing.assert_allclose(law.remove_shift(psi, np.full(3, shift)), theta, atol=2e-5)
+
+
+def test_lower_is_better_turns_every_sign() -> None:
+    errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 60)
+    down = Leaderboard(errors, metric="score", standard_error=0.02, lower_is_better=True)
+    up = Leaderboard(-errors, metric="score", standard_error=0.02)
+    assert down.maximum == up.maximum == -errors.min()
+    one, other = (estimate_sota(board, random_seed=0) for board in (down, up))
+    for name in ("theta_sota", "expected_sota", "winner_skill"):
+        np.testing.assert_allclose(one["posterior"][name], -other["posterior"][name])
+    np.testing.assert_allclose(one["posterior"]["n_above_sota"], other["posterior"]["n_above_sota"])
+    assert float(one["observed_data"]["observed_maximum"]) == errors.min()
+    np.testing.assert_allclose(one["observed_data"]["score"], errors)
+
+
+def test_what_prints_as_a_best_score() -> None:
+    low, high = score_bounds(best_auc())
+    assert (low, high) == pytest.approx((0.945, 0.955))
+    low, high = score_bounds(best_auc(rounding="floor"))
+    assert (low, high) == pytest.approx((0.95, 0.96))
+    low, high = score_bounds(best_auc(rounding="exact"))
+    assert high - low == pytest.approx(1 / (51 * 2949))
+
+
+@pytest.mark.parametrize(
+    ("maximum", "options", "message"),
+    [
+        ("0.49", {}, "must exceed 0.5, got 0.49"),
+        ("1.2", {}, r"in \[0, 1\], got 1.2"),
+        ("1.0", {}, "must lie in .0, 1., got 1"),
+        ("0.9", {"n_positive": None}, "n_positive is missing"),
+        ("0.9", {"n_positive": 2999}, "at least 2 items of each class"),
+        ("0.9", {"metric": "score", "n_positive": None}, "standard_error is missing"),
+    ],
+)
+def test_best_scores_that_cannot_be(maximum: str, options: dict, message: str) -> None:
+    given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
+    with pytest.raises(InputError, match=message):
+        Leaderboard.from_maximum(maximum, **given)
+
+
+def test_the_best_error_alone_says_nothing() -> None:
+    board = Leaderboard([0.2, 0.3], metric="score", standard_error=0.02, lower_is_better=True)
+    with pytest.raises(InputError, match="give the whole board"):
+        board.maximum_only()
+
+
+def test_a_reference_skill_is_for_accuracies() -> None:
+    with pytest.raises(InputError, match="no theta0"):
+        estimate_sota(best_auc(), reference_skill=0.9)
