@@ -13,6 +13,7 @@ _PUBLIC = {
     "BetaSkill": "bayes_sota.priors",
     "Example": "bayes_sota.data.examples",
     "FixedCorrelation": "bayes_sota.priors",
+    "ItemScores": "bayes_sota.data.item_scores",
     "Leaderboard": "bayes_sota.data.leaderboard",
     "LogNormalTries": "bayes_sota.priors",
     "LogitNormalSkill": "bayes_sota.priors",
@@ -27,6 +28,7 @@ _PUBLIC = {
     "auc_law": "bayes_sota.exact.auc",
     "auc_maximum_law": "bayes_sota.exact.auc",
     "board_table": "bayes_sota.entry_table",
+    "bootstrap_standard_errors": "bayes_sota.data.bootstrap",
     "crop_scores": "bayes_sota.exact.shrinkage",
     "diagnose": "bayes_sota.summaries",
     "estimate_paired": "bayes_sota.inference.paired_route",
@@ -42,6 +44,7 @@ _PUBLIC = {
     "plot_sensitivity": "bayes_sota.plots.sensitivity",
     "plot_sota": "bayes_sota.plots.sota",
     "probability_truly_better": "bayes_sota.summaries",
+    "read_item_scores": "bayes_sota.data.read_item_scores",
     "read_leaderboard": "bayes_sota.data.readers.leaderboard_files",
     "read_paired_boards": "bayes_sota.data.read_paired",
     "read_responses": "bayes_sota.data.response_files",
@@ -75,12 +78,15 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from bayes_sota.data.bootstrap import bootstrap_standard_errors as bootstrap_standard_errors
     from bayes_sota.data.examples import Example as Example
     from bayes_sota.data.examples import list_examples as list_examples
     from bayes_sota.data.examples import load_example as load_example
+    from bayes_sota.data.item_scores import ItemScores as ItemScores
     from bayes_sota.data.lattice import infer_n_test as infer_n_test
     from bayes_sota.data.leaderboard import Leaderboard as Leaderboard
     from bayes_sota.data.paired_boards import PairedBoards as PairedBoards
+    from bayes_sota.data.read_item_scores import read_item_scores as read_item_scores
     from bayes_sota.data.read_paired import read_paired_boards as read_paired_boards
     from bayes_sota.data.readers.leaderboard_files import read_leaderboard as read_leaderboard
     from bayes_sota.data.response_files import read_responses as read_responses

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayes_sota.exact.entry_skills import EntryDraws
+    from bayes_sota.exact.joint_skills import JointPosterior
     from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior
-    from bayes_sota.exact.responses_posterior import ResponsesPosterior
 
 __all__ = ["COLUMNS", "EntryTable", "board_table", "check_ending"]
 
@@ -48,9 +49,10 @@ COLUMNS = (
 )
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
-_COUNTED = "rows of the response matrix"
+_COUNTED = "rows of the matrix"
 _BY_MODEL = "scores"
 _BY_ITEMS = "answers, compared item by item"
+_BY_NUMBERS = "item scores"
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +239,7 @@ def board_table(
 
     Parameters
     ----------
-    board_or_responses : Leaderboard, Responses, path or data frame
+    board_or_responses : Leaderboard, Responses, ItemScores, path or data frame
         A path or frame is read as a leaderboard with ``n_test`` items.
     n_test : int or "infer", optional
         Number of test items, for a path or frame.
@@ -269,11 +271,11 @@ def board_table(
     [[1, 'a', True], [2, 'd', True]]
     """
     check_probability(prob)
-    board, responses = _as_board(board_or_responses, n_test)
+    board, items = _as_board(board_or_responses, n_test)
     rng = np.random.default_rng(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
-    posterior: LeaderboardPosterior | ResponsesPosterior
-    if responses is None:
+    posterior: LeaderboardPosterior | JointPosterior
+    if items is None:
         from bayes_sota.exact.entry_skills import draw_entry_skills
         from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 
@@ -284,16 +286,12 @@ def board_table(
         tied, compared_by = entries.tied_with_best(prob), _BY_MODEL
         remarks = [_assumed_correlation(entries, prob)]
     else:
-        from bayes_sota.exact.responses_posterior import responses_posterior
-
         if tries_per_entry != 1:
             raise InputError("tries per entry are for scores; responses show one variant each")
-        posterior = responses_posterior(
-            responses, priors, draws=min(max(draws, _DRAWS), most), random_seed=rng
-        )
+        posterior = _of_items(items, priors, min(max(draws, _DRAWS), most), rng)
         entries = posterior.entries
-        tied, remarks = _compared_by_items(responses, entries, prob)
-        compared_by = _BY_ITEMS
+        tied, remarks = _compared_by_items(items, entries, prob)
+        compared_by = _BY_ITEMS if isinstance(items, Responses) else _BY_NUMBERS
     sd = float(entries.sd()[board.order[0]])
     skill_decimals = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8)) if sd > 0 else 6
     return EntryTable(
@@ -301,7 +299,7 @@ def board_table(
         theta_sota=_summary(board.sign * posterior.draws["theta_sota"], prob),
         name=board.name,
         n_test=board.n_test,
-        n_test_source=board.n_test_source if responses is None else _COUNTED,
+        n_test_source=board.n_test_source if items is None else _COUNTED,
         prob=prob,
         decimals=(_score_decimals(board), skill_decimals),
         compared_by=compared_by,
@@ -311,9 +309,21 @@ def board_table(
     )
 
 
-def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | None]:
-    """Leaderboard, and the responses behind it where they are known."""
-    if isinstance(data, Leaderboard | Responses):
+def _of_items(
+    items: Responses | ItemScores, priors: BoardPriors | None, draws: int, rng: np.random.Generator
+) -> "JointPosterior":
+    if isinstance(items, ItemScores):
+        from bayes_sota.exact.item_scores_posterior import item_scores_posterior
+
+        return item_scores_posterior(items, priors, draws=draws, random_seed=rng)
+    from bayes_sota.exact.responses_posterior import responses_posterior
+
+    return responses_posterior(items, priors, draws=draws, random_seed=rng)
+
+
+def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScores | None]:
+    """Leaderboard, and what is known of the items behind it."""
+    if isinstance(data, Leaderboard | Responses | ItemScores):
         if n_test is not None:
             raise InputError("n_test is for files and data frames; this has its own number")
         return (data, None) if isinstance(data, Leaderboard) else (data.leaderboard(), data)
@@ -323,14 +333,20 @@ def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | None]:
 
 
 def _compared_by_items(
-    responses: Responses, entries: "EntryDraws", prob: float
+    responses: Responses | ItemScores, entries: "EntryDraws", prob: float
 ) -> tuple[Any, list[str]]:
     """Who cannot be told from the leader, and what a reader should know about it."""
     from bayes_sota.exact.paired_outcomes import compare_with_leader
 
+    source = "answers" if isinstance(responses, Responses) else "items"
+    learnt = (
+        f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
+        + _rho_and_interval(entries, prob)
+    )
+    if isinstance(responses, ItemScores):
+        return entries.tied_with_best(prob), [learnt]
     notes = [
-        "how far classifiers share the luck of the items is learnt from the answers: rho is "
-        + _rho_and_interval(entries, prob),
+        learnt,
         "ties compare each classifier with the leader as if the leader had not been picked for its "
         "score; P(best) and skills allow for that",
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import LARGEST, Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
@@ -37,7 +38,7 @@ METHODS = ("auto", "exact", "abc", "nuts")
 
 
 def estimate_sota(
-    board: Leaderboard | Responses | Sequence[Leaderboard],
+    board: Leaderboard | Responses | ItemScores | Sequence[Leaderboard],
     *,
     method: str | None = None,
     priors: Priors | BoardPriors | None = None,
@@ -54,12 +55,12 @@ def estimate_sota(
 ) -> "xr.DataTree":
     """Posterior of the true state of the art, from all that is known.
 
-    A response matrix gives the most, then a leaderboard with all its scores; where only the best
-    score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``) that is used.
+    A response matrix (or item scores) gives the most, then a leaderboard with all its scores; where
+    only the best score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``) that is used.
 
     Parameters
     ----------
-    board : Leaderboard, Responses or sequence of Leaderboard
+    board : Leaderboard, Responses, ItemScores or sequence of Leaderboard
         Several boards of one task, each with its maximum only, share location, spread and rho.
     method : {"auto", "exact", "abc", "nuts"}, optional
         ``auto`` is exact: quadrature and direct draws. ``abc`` simulates (ABC by sequential Monte
@@ -148,9 +149,11 @@ def estimate_sota(
 
 
 def _boards(
-    board: Leaderboard | Responses | Sequence[Leaderboard],
-) -> tuple[Leaderboard | Responses, ...]:
-    boards = (board,) if isinstance(board, Leaderboard | Responses) else tuple(board)
+    board: Leaderboard | Responses | ItemScores | Sequence[Leaderboard],
+) -> tuple[Leaderboard | Responses | ItemScores, ...]:
+    if isinstance(board, Leaderboard | Responses | ItemScores):
+        return (board,)
+    boards = tuple(board)
     if not boards:
         raise InputError("at least one leaderboard is needed")
     if len(boards) > 1 and any(_is_whole(b) for b in boards):
@@ -161,25 +164,25 @@ def _boards(
     return boards
 
 
-def _is_whole(board: Leaderboard | Responses) -> bool:
+def _is_whole(board: Leaderboard | Responses | ItemScores) -> bool:
     """Whether more than the maximum is known."""
-    return isinstance(board, Responses) or board.scores is not None
+    return not isinstance(board, Leaderboard) or board.scores is not None
 
 
 def _from_scores(
-    board: Leaderboard | Responses,
+    board: Leaderboard | Responses | ItemScores,
     method: str,
     spec: ModelSpecification,
     settings: dict[str, Any],
     cores: int | None,
     progressbar: bool,
 ) -> "xr.DataTree":
-    from bayes_sota.inference.board_route import sample_board, sample_board_nuts, sample_responses
+    from bayes_sota.inference.board_route import sample_board, sample_board_nuts, sample_items
 
     assert isinstance(spec.priors, BoardPriors)
     if method == "abc":
         raise InputError('method "abc" reads the maximum only: give board.maximum_only()')
-    if isinstance(board, Responses):
+    if not isinstance(board, Leaderboard):
         if method == "nuts":
             raise InputError(
                 'method "nuts" takes scores; for responses build the model yourself: '
@@ -187,7 +190,7 @@ def _from_scores(
             )
         for name in ("tries_per_entry", "learn_rho"):
             del settings[name]
-        return sample_responses(board, spec.priors, **settings)
+        return sample_items(board, spec.priors, **settings)
     if method == "nuts":
         settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
         return sample_board_nuts(

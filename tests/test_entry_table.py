@@ -164,7 +164,7 @@ def test_responses_are_compared_item_by_item() -> None:
     tied = compare_with_leader(answers).tied_with_leader()
     expected = {name for name, t in zip(answers.names, tied, strict=True) if t}
     assert set(table.frame["name"][table.frame["tied_with_best"]]) == expected
-    assert table.n_test_source == "rows of the response matrix"
+    assert table.n_test_source == "rows of the matrix"
     assert any("picked" in note for note in table.notes)
     assert any("learnt from the answers: rho is 0." in note for note in table.notes)
 

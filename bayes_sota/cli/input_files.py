@@ -10,12 +10,13 @@ from bayes_sota.cli.options import check_positives, parse_tries
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
+    from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
 
 __all__ = ["FORMATS", "parse_size", "read_file", "reading_options", "size_of_board"]
 
-FORMATS = ("auto", "csv", "tsv", "json", "parquet", "kaggle", "responses")
+FORMATS = ("auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores")
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,41 +44,68 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(FORMATS),
             default="auto",
             show_default=True,
-            help="Format of a leaderboard; responses is a matrix of right and wrong answers.",
+            help="Format of a leaderboard; responses is a matrix of right and wrong answers, "
+            "item-scores one of numbers, with a label column for AUC.",
         ),
+        click.option(
+            "--item-metric",
+            type=click.Choice(["auc", "mean", "rmse"]),
+            default=None,
+            help="What item scores are made into; default auc with labels, else mean.",
+        ),
+        click.option("--label-column", default=None, help="Column of 0 and 1, of item scores."),
     ):
         command = option(command)
     return command
 
 
-def read_file(file: Path, file_format: str, **options: Any) -> "Leaderboard | Responses":
-    """Leaderboard or response matrix of a file, recognised by its content.
+def read_file(
+    file: Path,
+    file_format: str,
+    *,
+    item_metric: Any = None,
+    label_column: str | None = None,
+    **options: Any,
+) -> "Leaderboard | Responses | ItemScores":
+    """Leaderboard, response matrix or item scores of a file, recognised by its content.
 
     Parameters
     ----------
     file : Path
     file_format : str
         One of ``FORMATS``.
+    item_metric, label_column : str, optional
+        For item scores.
     **options
         ``n_test``, ``score_column``, ``name_column``, ``rounding``, ``decimals``, ``percent``,
         ``metric``, ``standard_error``, ``n_positive``, ``lower_is_better``, ``classifiers`` as
         typed on the command line.
     """
+    from bayes_sota.data.read_item_scores import looks_like_item_scores, read_item_scores
     from bayes_sota.data.response_files import looks_like_responses, read_responses
 
+    numbers = item_metric or label_column or file_format == "item-scores"
+    if numbers or (file_format == "auto" and looks_like_item_scores(file)):
+        lower = options.pop("lower_is_better") or None
+        if options["metric"] in ("auc", "score"):  # says nothing beside the matrix
+            options["metric"] = "accuracy"
+        _refuse_for_matrix({**options, "lower_is_better": False}, "item scores")
+        return read_item_scores(
+            file, metric=item_metric, label_column=label_column, lower_is_better=lower
+        )
     if file_format == "responses" or (file_format == "auto" and looks_like_responses(file)):
-        _refuse_for_responses(options)
+        _refuse_for_matrix(options, "a response matrix")
         return read_responses(file)
     return _read_leaderboard(file, file_format, **options)
 
 
-def _refuse_for_responses(options: dict[str, Any]) -> None:
-    """Options that a response matrix has no use for would be ignored silently."""
+def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
+    """Options that a matrix has no use for would be ignored silently."""
     defaults = {"rounding": "auto", "metric": "accuracy", "lower_is_better": False}
     for name, value in options.items():
         if value != defaults.get(name):
             option = "--" + name.replace("_", "-")
-            raise InputError(f"{option} is for leaderboards; this file is a response matrix")
+            raise InputError(f"{option} is for leaderboards; this file is {what}")
 
 
 def _read_leaderboard(

@@ -35,6 +35,7 @@ from bayes_sota.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
     from bayes_sota.specification import ModelSpecification
@@ -135,12 +136,13 @@ def sota(
 ) -> int:
     """Posterior of the best classifier's true skill.
 
-    FILE is a leaderboard (one row per entry; --n-test N or infer) or a response matrix (one row
-    per item, one column per classifier). Without FILE, --maximum gives the best score alone.
+    FILE is a leaderboard (one row per entry; --n-test N or infer), a response matrix (one row per
+    item, one column per classifier) or item scores (the same with numbers, and labels for AUC).
+    Without FILE, --maximum gives the best score alone.
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
     """
-    from bayes_sota.data.responses import Responses
+    from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.estimate import estimate_sota
     from bayes_sota.inference.result import save_result
     from bayes_sota.summaries import check_probability, check_score, probability_truly_better
@@ -178,7 +180,7 @@ def sota(
         if new_score is not None:
             raise InputError("--new-score goes with --maximum")
         data = _read(file, sizes, tries, rounding, decimals, drop_above, method, reading)
-        if isinstance(data, Responses) or data.scores is not None:
+        if not isinstance(data, Leaderboard) or data.scores is not None:
             return _estimate_file(
                 data,
                 model=model,
@@ -233,8 +235,8 @@ def _read(
     drop_above: float | None,
     method: str | None,
     reading: dict[str, Any],
-) -> "Leaderboard | Responses":
-    from bayes_sota.data.responses import Responses
+) -> "Leaderboard | Responses | ItemScores":
+    from bayes_sota.data.leaderboard import Leaderboard
 
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
@@ -243,17 +245,17 @@ def _read(
         classifiers=tries[0] if tries else None, rounding=rounding, decimals=decimals, **reading,
     )  # fmt: skip
     if drop_above is not None:
-        if isinstance(data, Responses) or data.scores is None or data.lower_is_better:
+        if not isinstance(data, Leaderboard) or data.scores is None or data.lower_is_better:
             raise InputError("--drop-above is for leaderboards with scores, higher is better")
         above = [i for i, score in enumerate(data.scores) if score > drop_above]
         data = data.without(above) if above else data
-    if method == "abc" and not isinstance(data, Responses):
+    if method == "abc" and isinstance(data, Leaderboard):
         return data.maximum_only()
     return data
 
 
 def _estimate_file(
-    data: "Leaderboard | Responses",
+    data: "Leaderboard | Responses | ItemScores",
     *,
     model: str | None,
     rho: float | None,
@@ -313,7 +315,9 @@ def _boards(
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
     metric, positives = reading["metric"], reading["n_positive"]
-    columns = ("score_column", "name_column", "percent", "lower_is_better")
+    columns = (
+        "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column"
+    )  # fmt: skip
     _refuse("--maximum", {"--" + name.replace("_", "-"): reading[name] for name in columns})
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)

@@ -10,6 +10,7 @@ from bayes_sota.cli.tables import clean, decimals_for, echo_table, estimand_rows
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
 
@@ -26,7 +27,7 @@ ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score", 
 
 def result_of_file(
     tree: "xr.DataTree",
-    data: "Leaderboard | Responses",
+    data: "Leaderboard | Responses | ItemScores",
     sensitivity: list[dict[str, Any]],
     prob: float,
 ) -> dict[str, Any]:
@@ -59,11 +60,11 @@ def result_of_file(
     }
 
 
-def _facts(data: "Leaderboard | Responses") -> dict[str, Any]:
-    from bayes_sota.data.responses import Responses
+def _facts(data: "Leaderboard | Responses | ItemScores") -> dict[str, Any]:
+    from bayes_sota.data.leaderboard import Leaderboard
 
-    if isinstance(data, Responses):
-        size, source = data.n_items, "items of the response matrix"
+    if not isinstance(data, Leaderboard):
+        size, source = data.n_items, "items of the matrix"
         return {"n_test": size, "n_test_source": source, "n_classifiers": data.n_classifiers}
     return {
         "n_test": data.n_test,
@@ -117,7 +118,7 @@ def parse_seed(text: str) -> int | str:
 def echo_file_result(
     result: dict[str, Any],
     tree: "xr.DataTree",
-    data: "Leaderboard | Responses",
+    data: "Leaderboard | Responses | ItemScores",
     sensitivity: list[dict[str, Any]],
     as_json: bool,
     quiet: bool,
@@ -136,7 +137,7 @@ def echo_file_result(
 
 
 def _echo_table(
-    result: dict[str, Any], tree: "xr.DataTree", data: "Leaderboard | Responses"
+    result: dict[str, Any], tree: "xr.DataTree", data: "Leaderboard | Responses | ItemScores"
 ) -> None:
     from bayes_sota.summaries import estimand_summary
 

@@ -7,7 +7,6 @@ are hard. Everything is checked here, at construction, and never again
 
 import hashlib
 import operator
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.data.labels import checked_clusters, checked_labels
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 
@@ -90,7 +90,7 @@ class Responses:
             names = list(columns)
         values = _as_matrix(correct)
         n_items, n_classifiers = values.shape
-        labels = _checked_labels(names, n_classifiers, "classifier")
+        labels = checked_labels(names, n_classifiers, "classifier")
         if n_classifiers < 2:
             raise InputError(
                 f"responses need at least 2 classifiers, got {n_classifiers}; for one alone its "
@@ -98,7 +98,7 @@ class Responses:
             )
         if n_items < 2:
             raise InputError(f"responses need at least 2 items, got {n_items}")
-        rows = _checked_labels(items, n_items, "item")
+        rows = checked_labels(items, n_items, "item")
         answers = _as_answers(values, labels, rows)
         silent = np.flatnonzero((answers == MISSING).all(axis=0))
         if silent.size:
@@ -108,7 +108,7 @@ class Responses:
             ("correct", answers),
             ("names", labels),
             ("items", rows),
-            ("clusters", _checked_clusters(clusters, n_items)),
+            ("clusters", checked_clusters(clusters, n_items)),
             ("name", str(name)),
         ):
             object.__setattr__(self, field, value)
@@ -347,30 +347,6 @@ def _code(value: Any) -> int:
 def _shown(value: Any) -> str:
     text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:
-    """Names as strings, as many as needed and each once."""
-    if labels is None:
-        return tuple(str(number) for number in range(1, size + 1))
-    if isinstance(labels, str):
-        raise InputError(f"names of {kind}s must be a sequence of names, got {labels!r}")
-    found = tuple(str(label) for label in labels)
-    if len(found) != size:
-        raise InputError(f"there are {size} {kind}s, but {len(found)} names of {kind}s")
-    if len(set(found)) < size:
-        twice = Counter(found).most_common(1)[0][0]
-        raise InputError(f"every {kind} needs its own name: {twice!r} occurs more than once")
-    return found
-
-
-def _checked_clusters(clusters: Iterable[Any] | None, n_items: int) -> tuple[str, ...] | None:
-    if clusters is None:
-        return None
-    found = tuple(str(cluster) for cluster in clusters)
-    if len(found) != n_items:
-        raise InputError(f"every item has one cluster: {n_items} items, {len(found)} clusters")
-    return found
 
 
 def _positions(

@@ -77,7 +77,7 @@ def _replicate(
     cdf = np.cumsum(density * reach)
     psi = kernel.psi[np.minimum(np.searchsorted(cdf, rng.random(size) * cdf[-1]), cdf.size - 1)]
     cut = float(kernel.values[0]) if kernel.is_cut else None
-    return kernel.law.replicate(psi, rho, cut, rng)
+    return kernel.law.replicate(psi, 1 - rho**2, cut, rng)
 
 
 def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:

@@ -24,7 +24,6 @@ comparison, and with the truth of real response matrices; docs/responses.md has 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,80 +31,35 @@ from numpy.typing import NDArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
-from bayes_sota.exact.entry_skills import EntryDraws
-from bayes_sota.exact.field_fit import FieldFit, fit_field
-from bayes_sota.exact.response_correlation import (
-    ResponseCorrelation,
-    learn_correlation,
-    response_correlation,
+from bayes_sota.exact.correlation_structure import ResponseCorrelation, learn_correlation
+from bayes_sota.exact.field_fit import fit_field
+from bayes_sota.exact.joint_skills import (
+    JOINT,
+    JointKernel,
+    JointPosterior,
+    JointSampler,
+    summaries,
 )
+from bayes_sota.exact.response_correlation import response_correlation
 from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.priors import BoardPriors
-from bayes_sota.skill_distributions import FloatArray, expit
+from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["ResponsesPosterior", "responses_posterior"]
 
-_REPEATS = 4  # draws per set of parameters
-_BLOCK = 48  # sets of parameters at a time
-_JOINT = 200  # classifiers drawn together; the others are too far below to be the best
-_LEAST_EFFECTIVE, _LEAST_MISTAKES = 100.0, 5
-_TINY = 1e-300
+_LEAST_MISTAKES = 5
 
 
 @dataclass(frozen=True, eq=False)
-class ResponsesPosterior:
+class ResponsesPosterior(JointPosterior):
     """Draws from the posterior of a response matrix.
 
     Attributes
     ----------
     responses : Responses
-    draws : dict of str to ndarray, shape (D,)
-        theta_sota, expected_sota, winner_skill, winner_new_score, best_new_score, rho, shift,
-        n_classifiers, n_above_sota; names as in ``bayes_sota.schema``.
-    skill : ndarray, shape (D, m)
-        Skill of each classifier, jointly.
-    correlation : ResponseCorrelation
-    fit : FieldFit
-        Weighted parameters of P(psi) behind the draws.
-    reasons, notes : tuple of str
-        Why the result cannot be trusted; what a reader should know.
     """
 
     responses: Responses
-    draws: dict[str, FloatArray]
-    skill: FloatArray
-    correlation: ResponseCorrelation
-    fit: FieldFit
-    reasons: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @cached_property
-    def p_best(self) -> FloatArray:
-        """Probability that each classifier is truly the best, shape (m,); sums to 1."""
-        candidates = np.flatnonzero(self.fit.kernel.modelled)
-        best = candidates[np.argmax(self.skill[:, candidates], axis=1)]
-        return np.bincount(best, minlength=self.skill.shape[1]) / len(best)
-
-    @cached_property
-    def family_probability(self) -> dict[str, float]:
-        """Posterior probability of each shape of P(psi)."""
-        weights = self.fit.family_weights.mean(axis=1)
-        return dict(zip(self.fit.families, (float(w) for w in weights), strict=True))
-
-    @cached_property
-    def entries(self) -> EntryDraws:
-        """Draws of all classifiers with their ranks, P(best) and comparison with the leader."""
-        leader = int(np.argmax(self.responses.scores))
-        not_below = np.mean(self.skill >= self.skill[:, [leader]], axis=0)
-        alone = np.arange(self.skill.shape[1])[:, None]
-        return EntryDraws(
-            self.skill.astype(np.float32), self.draws["rho"], self.draws["shift"],
-            self.p_best, not_below, (alone,),
-        )  # fmt: skip
-
-    def probability_better(self, first: int, second: int) -> float:
-        """Probability that one classifier has the higher skill than another."""
-        return float(np.mean(self.skill[:, first] > self.skill[:, second]))
 
 
 def responses_posterior(
@@ -156,25 +110,27 @@ def responses_posterior(
     effect = _design_effect(responses, found)
     kernel = _ResponseKernel.of_responses(responses, found, effect)
     fit = fit_field(kernel, learnt, rng, merge_spikes=False)
-    sampler = _Sampler(kernel, fit, found)
+    sampler = JointSampler(kernel, fit, found)
     values, skill = sampler.draw(draws, rng)
-    values |= _summaries(kernel, skill, rng)
+    assert kernel.board.scores is not None
+    values |= summaries(kernel, skill, kernel.board.scores, rng)
     size = new_n_test or responses.n_items
     values["winner_new_score"] = rng.binomial(size, values["winner_skill"]) / size
-    values["best_new_score"] = sampler.best_new_score(skill, size / effect, size, rng)
-    reasons = tuple(_reasons(responses, found, fit))
-    notes = tuple(_notes(responses, found, kernel, effect))
-    return ResponsesPosterior(responses, values, skill, found, fit, reasons, notes)
+    values["best_new_score"] = sampler.best_new_score(skill, size, rng)
+    reasons = (*sampler.reasons(), *_reasons(responses, found))
+    notes = (*_notes(responses, effect), *sampler.notes(responses.names))
+    return ResponsesPosterior(
+        responses.scores, values, skill, found, fit, reasons, notes, responses
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _ResponseKernel(ScoreKernel):
+class _ResponseKernel(JointKernel):
     """One score per classifier, each with its own number of answers and loading."""
 
-    entries: NDArray[np.int64]
     right: FloatArray
     size: FloatArray
-    relative: FloatArray
+    effect: float
 
     @classmethod
     def of_responses(
@@ -187,18 +143,15 @@ class _ResponseKernel(ScoreKernel):
         )
         base = ScoreKernel.of(board)
         order = np.argsort(responses.scores, kind="stable")
-        entries = order[base.modelled[order]][-_JOINT:]
+        entries = order[base.modelled[order]][-JOINT:]
         modelled = np.isin(np.arange(order.size), entries)
         size = responses.totals[entries] / effect
         return cls(
             board, modelled, responses.scores[entries] * n, found.weights[entries],
             np.arange(entries.size), base.y, base.law,
-            entries, responses.scores[entries] * size, size, found.loadings[entries] / found.rho,
+            entries, found.loadings[entries] / found.rho, responses.scores[entries] * size, size,
+            effect,
         )  # fmt: skip
-
-    def own_variance(self, rho: float) -> FloatArray:
-        """Variance of each score's error that the leaders do not share, in units of its own."""
-        return np.asarray(1 - np.clip(self.relative * rho, 0, 0.99) ** 2)
 
     def log_kernel(self, rho: float) -> FloatArray:
         """Log probability of each score at the grid, at most 0, shape (U, G)."""
@@ -223,136 +176,30 @@ class _ResponseKernel(ScoreKernel):
         below = (self.size - cut + 0.5) / own + 0.5
         return np.asarray(betainc(above[:, None], below[:, None], self.psi))
 
+    def shift_scale(self) -> FloatArray:
+        """Fewer answers make a larger error."""
+        n = self.board.n_test
+        sizes = np.full(self.modelled.size, float(n))
+        sizes[self.entries] = self.size
+        return np.asarray(np.sqrt(n / sizes))
 
-class _Sampler:
-    """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
-
-    def __init__(self, kernel: _ResponseKernel, fit: FieldFit, found: ResponseCorrelation) -> None:
-        self.kernel, self.fit, self.found = kernel, fit, found
-        pairs = np.ix_(kernel.entries, kernel.entries)
-        self.factor = np.linalg.cholesky(found.residual[pairs])
-        self.alone = np.flatnonzero(~kernel.modelled)
-
-    def draw(
-        self, draws: int, rng: np.random.Generator
-    ) -> tuple[dict[str, FloatArray], FloatArray]:
-        """rho, shift and expected_sota, and the skills of all classifiers, (draws, m)."""
-        sets = -(-draws // _REPEATS)
-        psi, rho, expected = [], [], []
-        for r, f, points in self.fit.choose(sets, rng):
-            rho_node = float(self.fit.rho[r])
-            table = np.exp(self.kernel.log_kernel(rho_node))
-            cell = np.array([r, r + 1]) / self.fit.rho.size
-            for start in range(0, len(points), _BLOCK):
-                density = self.fit.density(self.fit.families[f], points[start : start + _BLOCK])
-                psi.append(self._draw_conditional(density, table, rng))
-                expected.append(np.repeat(self._expected_best(density, rho_node), _REPEATS))
-                uniform = rng.uniform(cell[0], cell[1], len(psi[-1]))
-                rho.append(self.fit.priors.correlation.quantile(uniform))
-        order = rng.permutation(sets * _REPEATS)[:draws]
-        skills, rhos = np.concatenate(psi)[order], np.concatenate(rho)[order]
-        shift = rng.standard_normal(draws)
-        best = self._without_shift(np.concatenate(expected)[order], rhos * shift)
-        values = {"rho": rhos, "shift": shift, "expected_sota": best}
-        return values, self._all_skills(skills, rhos, shift, rng)
-
-    def _draw_conditional(
-        self, density: FloatArray, table: FloatArray, rng: np.random.Generator
+    def draw_alone(
+        self, entries: NDArray[np.int64], loading: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Board-conditional skills, ``_REPEATS`` per row of densities, (sets * repeats, U)."""
-        from scipy.special import ndtr
-
-        (sets, nodes), classifiers = density.shape, len(table)
-        normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
-        level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)
-        cdf = np.cumsum(density[:, None, :] * table, axis=2).reshape(-1, nodes)
-        y = _invert(cdf, level, self.kernel.y).reshape(sets, classifiers, _REPEATS)
-        return np.asarray(expit(y.transpose(0, 2, 1).reshape(-1, classifiers)))
-
-    def _all_skills(
-        self, psi: FloatArray, rho: FloatArray, shift: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        """Skills without the shift; those that are not modelled from their scores alone."""
-        kernel, found = self.kernel, self.found
-        relative = np.clip(found.loadings / found.rho * rho[:, None], 0, 0.99)
-        skill = np.empty(relative.shape)
-        skill[:, kernel.entries] = psi
-        if self.alone.size:
-            # flat in log odds and not shrunk: P(psi) is not fitted to them
-            skill[:, self.alone] = self._scores_alone(relative[:, self.alone], rng)
-        return self._without_shift(skill, relative * shift[:, None], self._sizes())
-
-    def _sizes(self) -> FloatArray:
-        sizes = np.full(self.kernel.modelled.size, float(self.kernel.board.n_test))
-        sizes[self.kernel.entries] = self.kernel.size
-        return sizes
-
-    def _scores_alone(self, loading: FloatArray, rng: np.random.Generator) -> FloatArray:
-        n, own = self.kernel.board.n_test, 1 - loading**2
-        assert self.kernel.board.scores is not None
-        right = np.clip(self.kernel.board.scores[self.alone] * n, 0.5, n - 0.5)
+        """Flat in log odds."""
+        n, own = self.board.n_test, 1 - loading**2
+        assert self.board.scores is not None
+        right = np.clip(self.board.scores[entries] * n, 0.5, n - 0.5)
         return rng.beta(right / own, (n - right) / own)
 
-    def _without_shift(
-        self, psi: FloatArray, shift: FloatArray, sizes: FloatArray | None = None
+    def new_scores(
+        self, skill: FloatArray, normal: FloatArray, new_n_test: int | None
     ) -> FloatArray:
-        n = self.kernel.board.n_test
-        scale = 1.0 if sizes is None else np.sqrt(n / sizes)
-        return self.kernel.remove_shift(psi, shift * scale)
-
-    def _expected_best(self, density: FloatArray, rho: float) -> FloatArray:
-        """Expected best psi of fresh fields as large as the modelled part, shape (sets,)."""
-        kernel = self.kernel
-        if kernel.is_cut:
-            density = density * kernel.reach(rho)
-        above = np.cumsum(density[:, ::-1], axis=1)[:, ::-1]
-        beyond = np.append(above[:, 1:], np.zeros((len(above), 1)), axis=1) / above[:, :1]
-        log_cdf = kernel.copies.sum() * np.log1p(-np.minimum(beyond, 1 - 1e-12))
-        mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
-        return np.asarray(mass @ kernel.psi / np.maximum(mass.sum(axis=1), _TINY))
-
-    def best_new_score(
-        self, skill: FloatArray, effective: float, size: int, rng: np.random.Generator
-    ) -> FloatArray:
-        """Best score of the modelled classifiers on fresh items that all of them answer, (D,)."""
-        loadings = self.found.loadings[self.kernel.entries]
-        own = np.sqrt(1 - loadings**2)
-        error = rng.standard_normal(skill[:, self.kernel.entries].shape)
-        error = own * (error @ self.factor.T)
-        error += loadings * rng.standard_normal((len(skill), 1))
-        angle = np.arcsin(np.sqrt(skill[:, self.kernel.entries])) + error / (2 * np.sqrt(effective))
+        """Errors on the variance-stabilised scale."""
+        size = new_n_test or self.board.n_test
+        angle = np.arcsin(np.sqrt(skill)) + normal / (2 * np.sqrt(size / self.effect))
         new = np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
-        return np.asarray(np.round(new.max(axis=1) * size) / size)
-
-
-def _invert(cdf: FloatArray, level: FloatArray, y: FloatArray) -> FloatArray:
-    """Where each row of cdfs, (N, G), reaches its levels, (N, k); linear within a cell."""
-    rows, nodes = cdf.shape
-    cdf = cdf / np.maximum(cdf[:, -1:], _TINY)
-    offset = 2.0 * np.arange(rows)[:, None]
-    flat = np.searchsorted((cdf + offset).ravel(), (level + offset).ravel()).reshape(level.shape)
-    index = np.clip(flat - nodes * np.arange(rows)[:, None], 0, nodes - 1)
-    upper = np.take_along_axis(cdf, index, axis=1)
-    lower = np.where(index > 0, np.take_along_axis(cdf, np.maximum(index - 1, 0), axis=1), 0.0)
-    share = np.clip((level - lower) / np.maximum(upper - lower, _TINY), 0, 1)
-    return np.asarray(y[index] + (share - 0.5) * (y[1] - y[0]))
-
-
-def _summaries(
-    kernel: _ResponseKernel, skill: FloatArray, rng: np.random.Generator
-) -> dict[str, FloatArray]:
-    theta = skill[:, kernel.entries].max(axis=1)
-    tied = kernel.entries[kernel.values >= kernel.values[-1]]
-    winner = skill[np.arange(len(skill)), rng.choice(tied, len(skill))]
-    assert kernel.board.scores is not None
-    ordered = np.sort(kernel.board.scores)
-    above = ordered.size - np.searchsorted(ordered, theta, side="right")
-    return {
-        "theta_sota": theta,
-        "winner_skill": winner,
-        "n_above_sota": above.astype(np.float64),
-        "n_classifiers": np.full(len(skill), float(ordered.size)),
-    }
+        return np.asarray(np.round(new * size) / size)
 
 
 def _design_effect(responses: Responses, found: ResponseCorrelation) -> float:
@@ -369,12 +216,7 @@ def _design_effect(responses: Responses, found: ResponseCorrelation) -> float:
     return float(max(1.0, np.mean(np.sum(sums**2, axis=1) / expected)))
 
 
-def _reasons(responses: Responses, found: ResponseCorrelation, fit: FieldFit) -> Iterator[str]:
-    if fit.effective_size < _LEAST_EFFECTIVE:
-        yield (
-            "importance sample of the hyperparameters has an effective size of "
-            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
-        )
+def _reasons(responses: Responses, found: ResponseCorrelation) -> Iterator[str]:
     mistakes = (responses.totals - responses.counts)[found.leaders]
     rare = int(np.median(np.minimum(mistakes, responses.counts[found.leaders])))
     if rare < _LEAST_MISTAKES:
@@ -384,20 +226,8 @@ def _reasons(responses: Responses, found: ResponseCorrelation, fit: FieldFit) ->
         )
 
 
-def _notes(
-    responses: Responses, found: ResponseCorrelation, kernel: _ResponseKernel, effect: float
-) -> Iterator[str]:
+def _notes(responses: Responses, effect: float) -> Iterator[str]:
     if responses.has_missing:
         yield "answers are missing; taken to be missing at random"
     if effect > 1:
         yield f"items come in clusters; every variance is {effect:.2f} times that of single items"
-    if kernel.entries.size < kernel.modelled.size:
-        yield (
-            f"P(theta) is fitted to the best {kernel.entries.size} of {kernel.modelled.size} "
-            "classifiers; the others are too far below to be the best"
-        )
-    leading = set(int(j) for j in kernel.entries)
-    for family in found.families:
-        members = [responses.names[j] for j in family if j in leading]
-        if len(members) > 1:
-            yield f"near-clones, counted as fewer classifiers: {', '.join(members)}"

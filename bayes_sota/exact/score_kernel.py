@@ -103,24 +103,27 @@ class ScoreKernel:
         return not self.modelled.all() or self.board.is_partial
 
     @cached_property
-    def _prepared(self) -> Any:
+    def prepared(self) -> Any:
+        """What the law makes of the scores at the grid."""
         return self.law.prepared(self.values, self.y)
 
     def log_kernel(self, rho: float) -> FloatArray:
         """Log probability of each distinct score, shape (U, G); constants left out."""
-        return self.law.log_kernel(self._prepared, rho)
+        return self.law.log_kernel(self.prepared, 1 - rho**2)
 
     def all_log_kernel(self, entries: NDArray[np.bool_], rho: float) -> FloatArray:
         """The same for other entries of the board, one row each."""
-        return self.law.log_kernel(self.law.prepared(self.law.values()[entries], self.y), rho)
+        prepared = self.law.prepared(self.law.values()[entries], self.y)
+        return self.law.log_kernel(prepared, 1 - rho**2)
 
     def log_mass(self, rho: float) -> FloatArray:
         """Logarithm of what ``log_kernel`` leaves out of a score's probability (density), (U,)."""
-        return self.law.log_mass(self.values, rho)
+        return self.law.log_mass(self.values, 1 - rho**2)
 
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
         """Probability of a score in the modelled part (or of at least ``level``), shape (G,)."""
-        return self.law.reach(self.psi, float(self.values[0] if level is None else level), rho)
+        cut = float(self.values[0] if level is None else level)
+        return self.law.reach(self.psi, cut, 1 - rho**2)
 
     def reaches(self, rho: float) -> FloatArray:
         """Probability of a score in the modelled part, (K, G): one for all, or each value's own."""

@@ -1,7 +1,7 @@
 r"""What a printed score says about board-conditional skill, for each metric.
 
-Given its skill ``psi`` on these items, a score has the variance ``(1 - rho^2)`` times that of one
-score: what the classifiers share is part of ``psi``.
+Given its skill ``psi`` on these items, a score has the variance ``1 - rho^2``, the dispersion,
+times that of one score: what the classifiers share is part of ``psi``.
 
 - An accuracy is Efron's double binomial (1986, doi 10.1080/01621459.1986.10478327, Eq. 2.1), an
   exponential family whose log likelihood is the binomial's divided by the dispersion
@@ -33,6 +33,7 @@ from bayes_sota.skill_distributions import FloatArray, expit, logit
 
 __all__ = ["AccuracyLaw", "AucScoreLaw", "NormalLaw", "ScoreLaw", "auc_scores_of", "score_law"]
 
+Dispersion = float | FloatArray
 _TINY = 1e-300
 _BELOW, _ABOVE = 16.0, 6.0  # standard errors around the best AUC that the tables cover
 _STEP = 0.25  # of log odds
@@ -90,22 +91,25 @@ class ScoreLaw:
         return np.asarray(expit(y))
 
     def prepared(self, values: FloatArray, y: FloatArray) -> Any:
-        """What ``log_kernel`` needs at every rho, (U, G)."""
+        """What ``log_kernel`` needs at every dispersion, (U, G)."""
         raise NotImplementedError
 
-    def log_kernel(self, prepared: Any, rho: float) -> FloatArray:
-        """Log probability of each value at the grid, shape (U, G); constants left out."""
+    def log_kernel(self, prepared: Any, dispersion: Dispersion) -> FloatArray:
+        """Log probability of each value at the grid, shape (U, G); constants left out.
+
+        The dispersion is a number, or one for each value, (U, 1).
+        """
         raise NotImplementedError
 
-    def log_mass(self, values: FloatArray, rho: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
         raise NotImplementedError
 
-    def reach(self, psi: FloatArray, cut: float, rho: float) -> FloatArray:
+    def reach(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
         """Probability of at least the value ``cut``, shape (G,)."""
         from scipy.special import ndtr
 
-        return np.asarray(ndtr(self.reach_quantile(psi, cut, 1 - rho**2)))
+        return np.asarray(ndtr(self.reach_quantile(psi, cut, dispersion)))
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
         """Standard normal quantile of ``reach``, (G,)."""
@@ -116,12 +120,12 @@ class ScoreLaw:
         raise NotImplementedError
 
     def replicate(
-        self, psi: FloatArray, rho: float, cut: float | None, rng: np.random.Generator
+        self, psi: FloatArray, dispersion: float, cut: float | None, rng: np.random.Generator
     ) -> FloatArray:
         """Scores of fresh entries with these psi, above the value ``cut``."""
         from scipy.special import ndtr, ndtri
 
-        error = self.errors_at(psi) * np.sqrt(1 - rho**2)
+        error = self.errors_at(psi) * np.sqrt(dispersion)
         low = np.zeros(psi.size) if cut is None else ndtr((cut / self.unit - psi) / error)
         level = np.clip(low + rng.random(psi.size) * (1 - low), 1e-12, 1 - 1e-12)
         return self.snapped(psi + error * ndtri(level))
@@ -182,24 +186,24 @@ class AccuracyLaw(ScoreLaw):
         fit = values[:, None] * log_right + (n - values[:, None]) * log_wrong
         return np.asarray(fit - _saturated(values, n)[:, None])
 
-    def log_kernel(self, prepared: FloatArray, rho: float) -> FloatArray:
+    def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Double binomial."""
-        return np.asarray(prepared / (1 - rho**2))
+        return np.asarray(prepared / dispersion)
 
-    def log_mass(self, values: FloatArray, rho: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Log normalisation of the double binomial, times what prints alike."""
         n, bounds = self.board.n_test, self.board.count_bounds
         p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
         assert bounds is not None
         printed = float(np.median(bounds[:, 1] - bounds[:, 0])) + 1
-        variance = (1 - rho**2) * n * p * (1 - p)
+        variance = dispersion * n * p * (1 - p)
         return np.asarray(np.log(printed) - 0.5 * np.log(2 * np.pi * variance))
 
-    def reach(self, psi: FloatArray, cut: float, rho: float) -> FloatArray:
+    def reach(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
         """Binomial tail at the dispersion, as an incomplete beta function."""
         from scipy.special import betainc
 
-        return np.asarray(betainc(*self._beta(cut, 1 - rho**2), psi))
+        return np.asarray(betainc(*self._beta(cut, dispersion), psi))
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
         """Exact in both tails."""
@@ -276,11 +280,13 @@ class AucScoreLaw(ScoreLaw):
         low, high = ((middle + side * half)[:, None] for side in (-1, 1))
         return self.table.normal_score(low, psi), self.table.normal_score(high, psi)
 
-    def log_kernel(self, prepared: tuple[FloatArray, FloatArray], rho: float) -> FloatArray:
+    def log_kernel(
+        self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
+    ) -> FloatArray:
         """Log probability of what prints as each value."""
         from scipy.special import log_ndtr
 
-        low, high = (side / np.sqrt(1 - rho**2) for side in prepared)
+        low, high = (side / np.sqrt(dispersion) for side in prepared)
         flip = low > 0  # the smaller tail loses no digits
         low, high = np.where(flip, -high, low), np.where(flip, -low, high)
         upper, lower = log_ndtr(high), log_ndtr(low)
@@ -288,7 +294,7 @@ class AucScoreLaw(ScoreLaw):
             difference = upper + np.log(-np.expm1(lower - upper))
         return np.asarray(np.nan_to_num(difference, nan=-1e300, neginf=-1e300))
 
-    def log_mass(self, values: FloatArray, rho: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Nothing is left out."""
         return np.zeros(values.size)
 
@@ -364,13 +370,13 @@ class NormalLaw(ScoreLaw):
         z = (values[:, None] - self.skill_at(y)) / self.standard_error
         return np.asarray(-0.5 * z**2)
 
-    def log_kernel(self, prepared: FloatArray, rho: float) -> FloatArray:
+    def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Normal."""
-        return np.asarray(prepared / (1 - rho**2))
+        return np.asarray(prepared / dispersion)
 
-    def log_mass(self, values: FloatArray, rho: float) -> FloatArray:
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Log normalisation of the normal density."""
-        variance = (1 - rho**2) * self.standard_error**2
+        variance = dispersion * self.standard_error**2
         return np.full(values.size, -0.5 * np.log(2 * np.pi * variance))
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:

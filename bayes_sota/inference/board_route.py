@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.board_checks import BoardCheck, check_board, compare_families
 from bayes_sota.exact.field_fit import FieldFit
+from bayes_sota.exact.item_scores_posterior import item_scores_posterior
+from bayes_sota.exact.joint_skills import JointPosterior
 from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior, leaderboard_posterior
-from bayes_sota.exact.responses_posterior import ResponsesPosterior, responses_posterior
+from bayes_sota.exact.responses_posterior import responses_posterior
 from bayes_sota.inference.provenance import describe_provenance, resolve_seed
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
@@ -19,7 +22,7 @@ from bayes_sota.skill_distributions import FloatArray
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["build_board_tree", "sample_board", "sample_board_nuts", "sample_responses"]
+__all__ = ["build_board_tree", "sample_board", "sample_board_nuts", "sample_items"]
 
 _POSTERIOR = ("theta_sota", "expected_sota", "winner_skill", "rho", "shift", "n_above_sota")
 _NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -141,8 +144,8 @@ def sample_board_nuts(
     return build_board_tree(found.draws, found.posterior.fit, attributes, rng, found.sample_stats)
 
 
-def sample_responses(
-    responses: Responses,
+def sample_items(
+    data: Responses | ItemScores,
     priors: BoardPriors,
     *,
     draws: int = 1000,
@@ -152,7 +155,7 @@ def sample_responses(
     model_name: str | None = None,
     model_hash: str | None = None,
 ) -> "xr.DataTree":
-    """Posterior from per-item responses, with every classifier's skill, as a DataTree.
+    """Posterior from answers or numbers for every item, with every skill, as a DataTree.
 
     Parameters and groups are those of ``sample_board``; ``posterior`` also holds ``skill`` with
     the dimension ``classifier``.
@@ -161,22 +164,26 @@ def sample_responses(
 
     _check_sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
-    result = responses_posterior(
-        responses, priors, draws=draws * chains, random_seed=rng, new_n_test=new_n_test
-    )
+    settings: dict[str, Any] = {"draws": draws * chains, "random_seed": rng}
+    settings["new_n_test"] = new_n_test
+    result: JointPosterior
+    if isinstance(data, ItemScores):
+        result, sign = item_scores_posterior(data, priors, **settings), data.sign
+    else:
+        result, sign = responses_posterior(data, priors, **settings), 1
     shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
     attributes = {
         **describe_provenance(
-            (responses,), priors, method="exact", seed=seed, model_name=model_name,
+            (data,), priors, method="exact", seed=seed, model_name=model_name,
             model_hash=model_hash,
         ),
         **_describe_exact(result, new_n_test),
         "rho_learnt": 1,
     }  # fmt: skip
-    tree = build_board_tree(shaped, result.fit, attributes, rng, names=responses.names)
-    skill = result.skill.reshape(chains, draws, -1)
+    tree = build_board_tree(shaped, result.fit, attributes, rng, names=data.names)
+    skill = sign * result.skill.reshape(chains, draws, -1)
     named = xr.Dataset(
-        {"skill": (("chain", "draw", "classifier"), skill)}, {"classifier": list(responses.names)}
+        {"skill": (("chain", "draw", "classifier"), skill)}, {"classifier": list(data.names)}
     )
     tree["posterior"] = xr.DataTree(tree["posterior"].to_dataset().merge(named))
     tree["posterior"].attrs.update(attributes)
@@ -189,7 +196,7 @@ def _check_sizes(draws: int, chains: int) -> None:
 
 
 def _describe_exact(
-    result: LeaderboardPosterior | ResponsesPosterior, new_n_test: int | None
+    result: LeaderboardPosterior | JointPosterior, new_n_test: int | None
 ) -> dict[str, Any]:
     """Attributes of a result of independent draws."""
     return {

@@ -91,7 +91,7 @@ def test_a_response_matrix_is_recognised(capsys: pytest.CaptureFixture[str], ans
     assert (code, err) == (0, "")
     result = json.loads(out)
     assert [entry["name"] for entry in result["entries"]] == ["tree", "forest", "stump"]
-    assert (result["n_test"], result["n_test_source"]) == (90, "rows of the response matrix")
+    assert (result["n_test"], result["n_test_source"]) == (90, "rows of the matrix")
     forced = run(capsys, str(answers), "--json", "--seed", "1", "--format", "responses")[1]
     assert json.loads(forced) == result
 

@@ -111,7 +111,7 @@ def test_without_correlation_the_kernel_is_the_exact_law() -> None:
     law = score_law(board)
     y = np.linspace(1.5, 3.0, 50)
     prepared = law.prepared(law.values(), y)
-    p = np.exp(law.log_kernel(prepared, 0.0))
+    p = np.exp(law.log_kernel(prepared, 1.0))
     table = AucScores.of(100, 900, 0.75, 0.95)
     step, psi = 1e-5, expit(y)
     from scipy.special import ndtr

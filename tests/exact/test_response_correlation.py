@@ -6,7 +6,8 @@ import pytest
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.response_files import read_responses
 from bayes_sota.data.responses import Responses
-from bayes_sota.exact.response_correlation import learn_correlation, response_correlation
+from bayes_sota.exact.correlation_structure import learn_correlation
+from bayes_sota.exact.response_correlation import response_correlation
 from bayes_sota.priors import BetaCorrelation, FixedCorrelation
 
 

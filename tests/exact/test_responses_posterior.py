@@ -10,9 +10,10 @@ from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.response_files import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
+from bayes_sota.exact.joint_skills import JointSampler
 from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.response_correlation import response_correlation
-from bayes_sota.exact.responses_posterior import _ResponseKernel, _Sampler, responses_posterior
+from bayes_sota.exact.responses_posterior import _ResponseKernel, responses_posterior
 from bayes_sota.inference.board_calibration import draw_real_board
 from bayes_sota.priors import BoardPriors, FixedCorrelation
 
@@ -61,7 +62,7 @@ def test_draws_are_exact_where_skills_are_normal():
     found = response_correlation(answers)
     posterior = responses_posterior(answers, draws=1, random_seed=0)
     kernel = _ResponseKernel.of_responses(answers, found, 1.0)
-    sampler, y = _Sampler(kernel, posterior.fit, found), kernel.y
+    sampler, y = JointSampler(kernel, posterior.fit, found), kernel.y
     place, spread, rng = 2.1, 0.04, np.random.default_rng(2)  # as narrow as the errors
     density = np.exp(-0.5 * ((y - place) / spread) ** 2)[None]
     table = np.exp(kernel.log_kernel(found.rho))

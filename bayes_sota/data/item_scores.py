@@ -1,0 +1,378 @@
+r"""Numbers that several classifiers got for the same test items, and the scores made of them.
+
+What classifiers gave to positive and negative items (AUC), the Dice of every case (mean), the error
+of every prediction (root mean square). Each score is nearly a mean over items,
+
+.. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
+
+and the influence values u say how precise it is and how far two classifiers share their luck. For
+AUC they are the placement values of DeLong, DeLong & Clarke-Pearson (1988, doi 10.2307/2531595),
+whose covariance follows. ``tests/data/test_item_scores.py`` compares with pairs of items one by
+one, with the bootstrap and with SciPy.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.data.labels import checked_clusters, checked_labels
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.errors import InputError
+
+__all__ = ["ItemMetric", "ItemScores"]
+
+ItemMetric = Literal["auc", "mean", "rmse"]
+FloatArray = NDArray[np.float64]
+_METRICS = ("auc", "mean", "rmse")
+_BLOCK = 200  # bootstrap samples at a time
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class ItemScores:
+    """Numbers of several classifiers for the same test items.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_items, n_classifiers)
+        What each classifier got for each item: its score for AUC, the metric of that case for a
+        mean, the error for a root mean square. A pandas or polars frame brings column names.
+    labels : array-like, shape (n_items,), optional
+        1 for positive and 0 for negative items, for AUC.
+    metric : {"auc", "mean", "rmse"}, optional
+        Default: "auc" with labels, "mean" without.
+    lower_is_better : bool, optional
+        Default: for "rmse".
+    names, items, clusters, name
+        As in ``Responses``.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n_items, n_classifiers)
+    labels : ndarray of bool, shape (n_items,), or None
+    metric, lower_is_better, names, items, clusters, name
+
+    Raises
+    ------
+    InputError
+        Missing or infinite numbers, labels of one class, fewer than two items of a class or two
+        classifiers, names that repeat or do not match.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.arange(200) < 50
+    >>> scores = ItemScores(labels[:, None] + rng.standard_normal((200, 3)), labels=labels)
+    >>> scores
+    <ItemScores 'item scores': 200 items x 3 classifiers, metric auc>
+    >>> scores.scores.round(2).tolist()
+    [0.71, 0.79, 0.87]
+    """
+
+    values: FloatArray
+    labels: NDArray[np.bool_] | None
+    metric: ItemMetric
+    lower_is_better: bool
+    names: tuple[str, ...]
+    items: tuple[str, ...]
+    clusters: tuple[str, ...] | None
+    name: str
+
+    def __init__(
+        self,
+        values: ArrayLike | Any,
+        *,
+        labels: ArrayLike | None = None,
+        metric: ItemMetric | None = None,
+        lower_is_better: bool | None = None,
+        names: Sequence[str] | None = None,
+        items: Sequence[str] | None = None,
+        clusters: Sequence[str] | None = None,
+        name: str = "item scores",
+    ) -> None:
+        """Check everything once."""
+        columns = getattr(values, "columns", None)
+        if names is None and columns is not None:
+            names = list(columns)
+        numbers = _as_numbers(values)
+        n_items, n_classifiers = numbers.shape
+        if n_classifiers < 2 or n_items < 2:
+            raise InputError(
+                "item scores need at least 2 items and 2 classifiers, got "
+                f"{n_items} and {n_classifiers}"
+            )
+        chosen = metric or ("mean" if labels is None else "auc")
+        if chosen not in _METRICS:
+            raise InputError(f"metric must be one of {', '.join(_METRICS)}, got {chosen!r}")
+        labels_of_columns = checked_labels(names, n_classifiers, "classifier")
+        labels_of_rows = checked_labels(items, n_items, "item")
+        _check_finite(numbers, labels_of_columns, labels_of_rows)
+        found = {
+            "values": numbers,
+            "labels": _checked_classes(labels, n_items, chosen),
+            "metric": chosen,
+            "lower_is_better": _orientation(lower_is_better, chosen),
+            "names": labels_of_columns,
+            "items": labels_of_rows,
+            "clusters": checked_clusters(clusters, n_items),
+            "name": str(name),
+        }
+        for field, value in found.items():
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        """Size and metric."""
+        size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
+        return f"<ItemScores {self.name!r}: {size}, metric {self.metric}>"
+
+    @property
+    def n_items(self) -> int:
+        """Number of test items."""
+        return len(self.items)
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return len(self.names)
+
+    @property
+    def n_positive(self) -> int | None:
+        """Number of positive items, for AUC."""
+        return None if self.labels is None else int(self.labels.sum())
+
+    @property
+    def sign(self) -> int:
+        """What scores are multiplied by to be as they were given: -1 if lower is better."""
+        return -1 if self.lower_is_better else 1
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Score of each classifier, larger is better (negative if lower is), (m,)."""
+        return self.sign * self._estimates[0]
+
+    @cached_property
+    def influence(self) -> FloatArray:
+        """Influence values of the items on each of ``scores``, mean 0, (n, m)."""
+        return self.sign * self._estimates[1]
+
+    @cached_property
+    def _estimates(self) -> tuple[FloatArray, FloatArray]:
+        if self.metric == "auc":
+            return _auc_placements(self.values, self._classes)
+        if self.metric == "mean":
+            means = self.values.mean(axis=0)
+            return means, self.values - means
+        squares = self.values**2
+        roots = np.sqrt(squares.mean(axis=0))
+        return roots, (squares - roots**2) / (2 * np.maximum(roots, 1e-300))
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        r"""Covariance of the scores, (m, m).
+
+        For AUC DeLong's, :math:`S_{10}/n_+ + S_{01}/n_-` with unbiased covariances of the
+        placement values within each class; items of one cluster are added up first.
+        """
+        influence, n = self.influence, self.n_items
+        if self.clusters is not None:
+            summed = _summed(influence, self.clusters)
+            count = len(summed)
+            return summed.T @ summed / n**2 * (count / (count - 1))
+        if self.metric != "auc":
+            return influence.T @ influence / (n * (n - 1))
+        total = np.zeros((self.n_classifiers, self.n_classifiers))
+        for part in (self._classes, ~self._classes):
+            size = int(part.sum())
+            total += influence[part].T @ influence[part] / n**2 * (size / (size - 1))
+        return total
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard error of each score, (m,)."""
+        return np.sqrt(np.diagonal(self.covariance))
+
+    def bootstrap_covariance(
+        self, repetitions: int = 1000, random_seed: int | np.random.Generator | None = None
+    ) -> FloatArray:
+        """Covariance of the scores over resampled items, (m, m).
+
+        Items are drawn within their class for AUC, whole clusters where there are any.
+        """
+        if repetitions < 2:
+            raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
+        rng = np.random.default_rng(random_seed)
+        found = []
+        for start in range(0, repetitions, _BLOCK):
+            weights = self._bootstrap_weights(rng, min(_BLOCK, repetitions - start))
+            found.append(self._weighted_scores(weights))
+        return np.asarray(np.cov(np.concatenate(found), rowvar=False))
+
+    def leaderboard(self) -> Leaderboard:
+        """What a leaderboard shows: the scores, with the sizes or the standard error of the best.
+
+        Examples
+        --------
+        >>> dice = ItemScores([[0.9, 0.8], [0.7, 0.75], [0.8, 0.7]], names=["a", "b"])
+        >>> board = dice.leaderboard()
+        >>> board.maximum.__round__(3), board.standard_error.__round__(4)
+        (0.8, 0.0577)
+        """
+        shared: dict[str, Any] = {"names": self.names, "name": self.name, "rounding": "exact"}
+        if self.metric == "auc":
+            return Leaderboard(
+                self.scores, n_test=self.n_items, n_positive=self.n_positive, metric="auc",
+                percent=False, **shared,
+            )  # fmt: skip
+        error = float(self.standard_errors[int(np.argmax(self.scores))])
+        if error <= 0:
+            raise InputError("all items have the same number: there is no standard error")
+        return Leaderboard(
+            self.sign * self.scores, n_test=self.n_items, metric="score", standard_error=error,
+            lower_is_better=self.lower_is_better, **shared,
+        )  # fmt: skip
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+        digest = hashlib.sha256(repr(self.values.shape).encode())
+        digest.update(np.ascontiguousarray(self.values).tobytes())
+        if self.labels is not None:
+            digest.update(self.labels.tobytes())
+        rest = (self.metric, self.lower_is_better, self.names, self.items, self.clusters, self.name)
+        digest.update(repr(rest).encode())
+        return digest.hexdigest()[:16]
+
+    @property
+    def _classes(self) -> NDArray[np.bool_]:
+        assert self.labels is not None
+        return self.labels
+
+    def _bootstrap_weights(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """How often each item is drawn, (size, n)."""
+        n = self.n_items
+        if self.clusters is not None:
+            _, index = np.unique(np.array(self.clusters), return_inverse=True)
+            count = int(index.max()) + 1
+            drawn = rng.multinomial(count, np.full(count, 1 / count), size=size)
+            return np.asarray(drawn[:, index], np.float64)
+        parts = [np.ones(n, bool)] if self.metric != "auc" else [self._classes, ~self._classes]
+        weights = np.zeros((size, n))
+        for part in parts:
+            count = int(part.sum())
+            weights[:, part] = rng.multinomial(count, np.full(count, 1 / count), size=size)
+        return weights
+
+    def _weighted_scores(self, weights: FloatArray) -> FloatArray:
+        """Scores with items counted so often, (B, m)."""
+        total = weights.sum(axis=1, keepdims=True)
+        if self.metric == "mean":
+            return self.sign * weights @ self.values / total
+        if self.metric == "rmse":
+            return self.sign * np.sqrt(weights @ self.values**2 / total)
+        columns = [_weighted_auc(column, self._classes, weights) for column in self.values.T]
+        return np.stack(columns, axis=1)
+
+
+def _auc_placements(
+    values: FloatArray, positive: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
+    """AUCs, ties counted as a half, and influence values."""
+    a, b = int(positive.sum()), int((~positive).sum())
+    n = a + b
+    aucs, influence = np.empty(values.shape[1]), np.empty(values.shape)
+    for j, column in enumerate(values.T):
+        high, low = column[positive], column[~positive]
+        above = _share_below(high, np.sort(low))  # of negatives below each positive
+        below = 1 - _share_below(low, np.sort(high))  # of positives above each negative
+        aucs[j] = above.mean()
+        influence[positive, j] = n / a * (above - aucs[j])
+        influence[~positive, j] = n / b * (below - aucs[j])
+    return aucs, influence
+
+
+def _share_below(points: FloatArray, ordered: FloatArray) -> FloatArray:
+    left = np.searchsorted(ordered, points, side="left")
+    right = np.searchsorted(ordered, points, side="right")
+    return np.asarray((left + right) / (2 * ordered.size))
+
+
+def _weighted_auc(
+    column: FloatArray, positive: NDArray[np.bool_], weights: FloatArray
+) -> FloatArray:
+    """AUC of one classifier with items counted so often, (B,)."""
+    _, place = np.unique(column, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    w = weights[:, order]
+    is_positive = positive[order]
+    up = np.add.reduceat(np.where(is_positive, w, 0.0), starts, axis=1)
+    down = np.add.reduceat(np.where(is_positive, 0.0, w), starts, axis=1)
+    before = np.cumsum(down, axis=1) - down
+    pairs = up.sum(axis=1) * down.sum(axis=1)
+    return np.asarray(np.sum(up * (before + down / 2), axis=1) / pairs)
+
+
+def _summed(influence: FloatArray, clusters: Sequence[str]) -> FloatArray:
+    _, index = np.unique(np.array(clusters), return_inverse=True)
+    summed = np.zeros((int(index.max()) + 1, influence.shape[1]))
+    np.add.at(summed, index, influence)
+    return summed
+
+
+def _as_numbers(values: Any) -> FloatArray:
+    raw = values.to_numpy() if hasattr(values, "to_numpy") else values
+    try:
+        numbers = np.array(raw, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "item scores are a matrix of numbers, items x classifiers, without gaps"
+        ) from None
+    if numbers.ndim != 2:
+        raise InputError(
+            f"item scores are a matrix, items x classifiers; got {numbers.ndim} dimensions"
+        )
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _check_finite(numbers: FloatArray, names: tuple[str, ...], items: tuple[str, ...]) -> None:
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InputError(
+            f"classifier {names[column]!r} has {numbers[row, column]} for item {items[row]!r}; "
+            "every classifier needs a finite number for every item"
+        )
+
+
+def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_] | None:
+    if metric != "auc":
+        if labels is not None:
+            raise InputError(f'labels are for the metric "auc", not for "{metric}"')
+        return None
+    if labels is None:
+        raise InputError("an AUC needs labels: 1 for positive and 0 for negative items")
+    raw = np.asarray(labels.to_numpy() if hasattr(labels, "to_numpy") else labels)
+    if raw.shape != (n_items,):
+        raise InputError(f"labels must be one per item, {n_items}, got shape {raw.shape}")
+    if not np.isin(raw, (0, 1)).all():
+        first = raw[~np.isin(raw, (0, 1))][0]
+        raise InputError(f"labels are 1 (positive) or 0 (negative), got {str(first)!r:.40}")
+    found = raw.astype(bool)
+    sizes = int(found.sum()), int((~found).sum())
+    if min(sizes) < 2:
+        raise InputError(
+            f"an AUC needs at least 2 items of each class, got {sizes[0]} positive and "
+            f"{sizes[1]} negative"
+        )
+    found.flags.writeable = False
+    return found
+
+
+def _orientation(lower_is_better: bool | None, metric: str) -> bool:
+    if lower_is_better and metric == "auc":
+        raise InputError("of AUCs larger is better")
+    return metric == "rmse" if lower_is_better is None else bool(lower_is_better)

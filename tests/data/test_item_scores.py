@@ -1,0 +1,187 @@
+"""Item scores: AUCs and their covariance against pairs of items, the bootstrap and SciPy."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayes_sota.data.bootstrap import bootstrap_standard_errors
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.read_item_scores import looks_like_item_scores, read_item_scores
+from bayes_sota.errors import InputError
+
+LABELS = np.arange(90) < 30
+
+
+def some_scores(seed: int = 0, ties: bool = False) -> ItemScores:
+    rng = np.random.default_rng(seed)
+    shared = rng.standard_normal((90, 1))
+    values = LABELS[:, None] * [1.0, 1.5, 0.5] + shared + rng.standard_normal((90, 3))
+    return ItemScores(values.round() if ties else values, labels=LABELS, names=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_an_auc_is_the_share_of_pairs_in_order(ties: bool) -> None:
+    scores = some_scores(ties=ties)
+    for j, auc in enumerate(scores.scores):
+        high, low = scores.values[LABELS, j], scores.values[~LABELS, j]
+        pairs = (high[:, None] > low) + 0.5 * (high[:, None] == low)
+        assert auc == pytest.approx(pairs.mean(), abs=1e-12)
+        u = stats.mannwhitneyu(high, low).statistic
+        assert auc == pytest.approx(u / (high.size * low.size), abs=1e-12)
+    np.testing.assert_allclose(scores.influence.mean(axis=0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_covariance_is_that_of_delong(ties: bool) -> None:
+    """Structural components, pair by pair (DeLong et al. 1988, Eq. 4 to 6)."""
+    scores = some_scores(ties=ties)
+    v10, v01 = [], []
+    for j in range(3):
+        high, low = scores.values[LABELS, j], scores.values[~LABELS, j]
+        pairs = (high[:, None] > low) + 0.5 * (high[:, None] == low)
+        v10.append(pairs.mean(axis=1))
+        v01.append(pairs.mean(axis=0))
+    expected = np.cov(v10) / 30 + np.cov(v01) / 60
+    np.testing.assert_allclose(scores.covariance, expected, rtol=1e-10)
+    np.testing.assert_allclose(scores.standard_errors, np.sqrt(np.diag(expected)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("metric", ["auc", "mean", "rmse"])
+def test_the_bootstrap_agrees(metric: str) -> None:
+    rng = np.random.default_rng(1)
+    shared = rng.standard_normal((800, 1))
+    values = 0.5 + shared + rng.standard_normal((800, 3))
+    labels = rng.random(800) < 0.3 if metric == "auc" else None
+    scores = ItemScores(values, labels=labels, metric=metric)
+    found = scores.bootstrap_covariance(2000, random_seed=2)
+    sd = np.sqrt(np.diag(found))
+    np.testing.assert_allclose(sd, scores.standard_errors, rtol=0.07)
+    ours = scores.covariance / np.outer(scores.standard_errors, scores.standard_errors)
+    np.testing.assert_allclose(found / np.outer(sd, sd), ours, atol=0.06)
+
+
+def test_means_and_root_mean_squares() -> None:
+    values = np.random.default_rng(3).normal(0.2, 1, (50, 4))
+    mean = ItemScores(values)
+    np.testing.assert_allclose(mean.scores, values.mean(axis=0))
+    np.testing.assert_allclose(mean.covariance, np.cov(values.T) / 50, rtol=1e-10)
+    rmse = ItemScores(values, metric="rmse")
+    assert rmse.lower_is_better
+    np.testing.assert_allclose(-rmse.scores, np.sqrt((values**2).mean(axis=0)))
+    board = rmse.leaderboard()
+    assert board.lower_is_better
+    assert board.maximum == pytest.approx(rmse.scores.max())
+    assert board.standard_error == pytest.approx(rmse.standard_errors[np.argmax(rmse.scores)])
+
+
+@pytest.mark.parametrize("metric", ["auc", "mean"])
+def test_clusters_make_standard_errors_larger(metric: str) -> None:
+    """Every item five times: the standard error is that of the items there are."""
+    rng = np.random.default_rng(4)
+    values, labels = rng.standard_normal((100, 2)), rng.random(100) < 0.4
+    given = labels if metric == "auc" else None
+    once = ItemScores(values, labels=given, metric=metric)
+    repeated = None if given is None else np.repeat(given, 5)
+    five = ItemScores(
+        np.repeat(values, 5, axis=0), labels=repeated, metric=metric,
+        clusters=[str(i) for i in np.repeat(np.arange(100), 5)],
+    )  # fmt: skip
+    np.testing.assert_allclose(five.standard_errors, once.standard_errors, rtol=0.02)
+    bootstrap = np.sqrt(np.diag(five.bootstrap_covariance(1500, random_seed=0)))
+    np.testing.assert_allclose(five.standard_errors, bootstrap, rtol=0.1)
+
+
+def test_any_metric_has_a_bootstrapped_standard_error() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.standard_normal(300)
+    guesses = truth[:, None] + rng.standard_normal((300, 2))
+
+    def mean_error(y: np.ndarray, p: np.ndarray) -> float:
+        return float(np.mean(p - y))
+
+    errors = bootstrap_standard_errors(mean_error, truth, guesses, random_seed=0)
+    expected = (guesses - truth[:, None]).std(axis=0, ddof=1) / 300**0.5
+    np.testing.assert_allclose(errors, expected, rtol=0.1)
+    clusters = [str(i // 2) for i in range(300)]
+    twice = np.repeat(guesses[::2], 2, axis=0)
+    halved = bootstrap_standard_errors(
+        mean_error, np.repeat(truth[::2], 2), twice, clusters=clusters, random_seed=0
+    )
+    single = (guesses - truth[:, None])[::2].std(axis=0, ddof=1) / 150**0.5
+    np.testing.assert_allclose(halved, single, rtol=0.1)
+
+
+def test_a_bootstrap_that_cannot_be_is_refused() -> None:
+    with pytest.raises(InputError, match="items x classifiers"):
+        bootstrap_standard_errors(lambda y, p: 0.0, [1, 2], [1, 2])
+    with pytest.raises(InputError, match="at least 2 repetitions"):
+        bootstrap_standard_errors(lambda y, p: 0.0, [1, 2], [[1], [2]], repetitions=1)
+    with pytest.raises(InputError, match="not finite"):
+        bootstrap_standard_errors(lambda y, p: float("nan"), [1, 2], [[1], [2]])
+    with pytest.raises(InputError, match="at least 2 repetitions"):
+        some_scores().bootstrap_covariance(1)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([[1, 2], [3, float("nan")]], {}, "classifier '2' has nan for item '2'"),
+        ([[1, 2], [3, float("inf")]], {}, "finite number"),
+        ([[1], [2]], {}, "at least 2 items and 2 classifiers"),
+        ([[1, 2], ["x", 3]], {}, "matrix of numbers"),
+        ([1, 2, 3], {}, "1 dimensions"),
+        ([[1, 2], [3, 4]], {"metric": "f1"}, "metric must be one of auc, mean, rmse"),
+        ([[1, 2], [3, 4]], {"metric": "auc"}, "needs labels"),
+        ([[1, 2], [3, 4]], {"labels": [0, 1]}, "2 items of each class, got 1 positive"),
+        ([[1, 2], [3, 4]], {"labels": [0, 2]}, "got '2'"),
+        ([[1, 2], [3, 4]], {"labels": [0, 1, 1]}, "one per item"),
+        ([[1, 2], [3, 4]], {"labels": [0, 1], "metric": "mean"}, "labels are for the metric"),
+        ([[1, 2], [3, 4]], {"names": ["a", "a"]}, "own name"),
+    ],
+)
+def test_what_is_wrong_is_named(values, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ItemScores(values, **options)
+
+
+def test_scores_without_any_error_make_no_board() -> None:
+    with pytest.raises(InputError, match="no standard error"):
+        ItemScores([[0.5, 0.5], [0.5, 0.5]]).leaderboard()
+
+
+def test_files_are_read_and_recognised(tmp_path) -> None:
+    scores = some_scores()
+    path = tmp_path / "model_outputs.csv"
+    rows = ["case,y_true,a,b,c,group"]
+    for i, row in enumerate(scores.values):
+        cells = [f"c{i}", str(int(LABELS[i])), *(f"{x:.12g}" for x in row), f"g{i // 2}"]
+        rows.append(",".join(cells))
+    path.write_text("\n".join(rows) + "\n")
+    assert looks_like_item_scores(path)
+    found = read_item_scores(path)
+    assert found.name == "model_outputs"
+    assert found.names == ("a", "b", "c")
+    assert found.items[:2] == ("c0", "c1")
+    assert found.clusters is not None
+    assert len(set(found.clusters)) == 45
+    np.testing.assert_allclose(found.scores, scores.scores, atol=1e-12)
+    board = tmp_path / "board.csv"
+    board.write_text("team,score\na,0.9\nb,0.8\n")
+    assert not looks_like_item_scores(board)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label,a,b\n1,0.1,0.2\n2,0.3,0.4\n", "line 3, column 'label': labels are 1"),
+        ("label,a,b\n1,0.1,x\n0,0.3,0.4\n", "line 2, column 'b': a number is needed, got 'x'"),
+        ("label,a\n1,0.1\n0,0.3\n", "at least 2 classifiers"),
+        ("label,y,a,b\n1,1,0.1,2\n0,0,0.3,2\n", "several columns could be the label_column"),
+        ("label,a,b\n1,0.1,2\n0,0.3,2\n", "2 items of each class"),
+    ],
+)
+def test_wrong_files_are_refused_by_place(tmp_path, text: str, message: str) -> None:
+    path = tmp_path / "wrong.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_item_scores(path)
