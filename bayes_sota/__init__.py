@@ -25,6 +25,7 @@ _PUBLIC = {
     "SamplerSettings": "bayes_sota.specification",
     "UniformSkill": "bayes_sota.priors",
     "UniformTries": "bayes_sota.priors",
+    "auc_estimate_correlation": "bayes_sota.exact.auc_scores",
     "auc_law": "bayes_sota.exact.auc",
     "auc_maximum_law": "bayes_sota.exact.auc",
     "board_table": "bayes_sota.entry_table",
@@ -52,6 +53,7 @@ _PUBLIC = {
     "save_result": "bayes_sota.inference.result",
     "shrink_aucs": "bayes_sota.exact.shrinkage",
     "shrink_scores": "bayes_sota.exact.shrinkage",
+    "simulate_auc_maximum": "bayes_sota.simulate_auc",
     "sota_sensitivity": "bayes_sota.estimate",
     "summarize": "bayes_sota.summaries",
 }
@@ -96,6 +98,7 @@ if TYPE_CHECKING:
     from bayes_sota.estimate import sota_sensitivity as sota_sensitivity
     from bayes_sota.exact.auc import auc_law as auc_law
     from bayes_sota.exact.auc import auc_maximum_law as auc_maximum_law
+    from bayes_sota.exact.auc_scores import auc_estimate_correlation as auc_estimate_correlation
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
     from bayes_sota.exact.shrinkage import crop_scores as crop_scores
@@ -116,6 +119,7 @@ if TYPE_CHECKING:
     from bayes_sota.priors import Priors as Priors
     from bayes_sota.priors import UniformSkill as UniformSkill
     from bayes_sota.priors import UniformTries as UniformTries
+    from bayes_sota.simulate_auc import simulate_auc_maximum as simulate_auc_maximum
     from bayes_sota.specification import ModelSpecification as ModelSpecification
     from bayes_sota.specification import SamplerSettings as SamplerSettings
     from bayes_sota.specification import load_model as load_model

@@ -11,6 +11,7 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import LARGEST, Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
+from bayes_sota.exact.field_estimate import Criterion
 from bayes_sota.priors import (
     BoardPriors,
     CorrelationPrior,
@@ -19,6 +20,7 @@ from bayes_sota.priors import (
     SkillPrior,
     TriesPrior,
 )
+from bayes_sota.schema import POINT_METHODS
 from bayes_sota.specification import ModelSpecification, load_model
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ _TAKES = {
     "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
     "leaderboard": "for boards with all scores, and only the maximum of this one is known",
 }
-METHODS = ("auto", "exact", "abc", "nuts")
+METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
 
 
 def estimate_sota(
@@ -50,21 +52,26 @@ def estimate_sota(
     new_n_test: int | None = None,
     tries_per_entry: float = 1.0,
     learn_rho: bool = False,
+    n_classes: int | None = None,
+    criterion: Criterion | None = None,
+    correlation: float | None = None,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> "xr.DataTree":
     """Posterior of the true state of the art, from all that is known.
 
-    A response matrix (or item scores) gives the most, then a leaderboard with all its scores; where
-    only the best score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``) that is used.
+    A response matrix (or item scores) gives the most, then a leaderboard with all its scores;
+    where only the best score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``)
+    that is used.
 
     Parameters
     ----------
     board : Leaderboard, Responses, ItemScores or sequence of Leaderboard
         Several boards of one task, each with its maximum only, share location, spread and rho.
-    method : {"auto", "exact", "abc", "nuts"}, optional
+    method : {"auto", "exact", "abc", "nuts", "shrink", "crop"}, optional
         ``auto`` is exact: quadrature and direct draws. ``abc`` simulates (ABC by sequential Monte
-        Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC.
+        Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC; ``shrink``
+        and ``crop`` are the paper's point estimates, without a posterior.
     priors : Priors or BoardPriors, optional
         ``Priors`` for maxima, ``BoardPriors`` where scores are known; not together with
         ``model``.
@@ -83,6 +90,8 @@ def estimate_sota(
     learn_rho : bool
         Let the scores of one board weigh the values of rho, beside the default, which does not
         (``bayes_sota.exact.leaderboard_posterior``).
+    n_classes, criterion, correlation : optional
+        Of the point estimates only (``bayes_sota.inference.point_route``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -103,6 +112,14 @@ def estimate_sota(
     if new_n_test is not None and not 1 <= new_n_test <= LARGEST:
         raise InputError(f"new_n_test must lie between 1 and {LARGEST:,}, got {new_n_test}")
     boards = _boards(board)
+    point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
+    if method in POINT_METHODS:
+        from bayes_sota.inference.point_route import estimate_point
+
+        return estimate_point(boards[0], str(method), **point)  # type: ignore[arg-type]
+    for name, value in point.items():
+        if value is not None:
+            raise InputError(f'{name} is for the methods "shrink" and "crop"')
     whole = _is_whole(boards[0])
     spec = _specification(model, priors, "leaderboard" if whole else "observed_maximum")
     chosen = method or spec.sampler.method

@@ -11,11 +11,14 @@ __all__ = [
     "DIMENSIONS",
     "ESTIMANDS",
     "GROUPS",
+    "POINT_METHODS",
     "SCHEMA_VERSION",
     "VARIABLES",
 ]
 
 SCHEMA_VERSION: Final = "1"
+
+POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior
 
 GROUPS: Final = (
     "posterior",

@@ -77,6 +77,10 @@ def summarize(
     """
     import pandas as pd
 
+    if "posterior" not in tree.children:
+        raise InputError(
+            'this result has no draws to summarize; a point estimate is in tree["point_estimate"]'
+        )
     names = [n for n in ESTIMANDS if _holds(tree, n)] if var_names is None else var_names
     boards = board_names(tree)
     rows = {}

@@ -19,7 +19,8 @@ ORDER = (
     {"data"},
     {"exact"},
     {"_maximum_kernel"},  # the compiled core of simulate
-    {"simulate"},
+    {"score_distributions"},
+    {"simulate", "simulate_auc"},
     {"specification"},
     {"pymc_models"},
     {"inference"},

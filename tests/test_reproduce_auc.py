@@ -26,6 +26,8 @@ def states(item):
 
 def test_auc():
     assert states("auc") == {
+        "expected, as run": "reproduced",
+        "lower limit, as run": "reproduced",
         "expected": "differs",
         "sd": "reproduced",
         "lower limit": "differs",

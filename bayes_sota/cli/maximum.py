@@ -1,11 +1,20 @@
 """``bayes-sota maximum``: the law of the best observed score; for accuracies with NumPy only."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from bayes_sota.cli.options import check_positives, echo_json, interval_option, output_options
+from bayes_sota.cli.options import (
+    check_positives,
+    echo_json,
+    interval_option,
+    output_options,
+    show_progress,
+)
 from bayes_sota.errors import InputError
+from bayes_sota.score_distributions import SCORE_FAMILIES
 
 __all__ = ["maximum"]
 
@@ -25,6 +34,14 @@ __all__ = ["maximum"]
     help="auc: binormal scores; --correlation is then that of the scores with a reference score.",
 )
 @click.option("--n-positive", type=int, default=None, help="Positive test items, for auc.")
+@click.option(
+    "--scores",
+    type=click.Choice(SCORE_FAMILIES),
+    default="normal",
+    show_default=True,
+    help="Law of the scores, for auc with --theta; all but normal are simulated.",
+)
+@click.option("--repetitions", type=int, default=None, help="Simulated test sets.  [default: 1000]")
 @click.option("--uniform", type=float, nargs=2, default=None, help="Skills uniform from A to B.")
 @click.option("--correlation", type=float, default=None, help="rho with the reference classifier.")
 @click.option(
@@ -44,6 +61,8 @@ def maximum(
     theta: float | None,
     metric: str,
     n_positive: int | None,
+    scores: str,
+    repetitions: int | None,
     uniform: tuple[float, float] | None,
     correlation: float | None,
     pairwise_correlation: float | None,
@@ -55,15 +74,25 @@ def maximum(
 ) -> None:
     """Exact law of the best observed score of classifiers of known skill.
 
-    Nothing is random here: --seed is accepted and changes nothing.
+    Nothing is random here, and --seed changes nothing, but with --scores other than normal: then
+    the law of the best AUC is simulated, and mcse is the Monte Carlo error of its expectation.
     """
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     rho = chosen_correlation(correlation, pairwise_correlation) or 0.0
+    _check_scores(scores, metric, theta, repetitions)
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        result = _auc_result(n_test, n_positive, classifiers, theta, uniform, rho, prob)
+        if scores == "normal":
+            result = _auc_result(n_test, n_positive, classifiers, theta, uniform, rho, prob)
+        else:
+            size = 1000 if repetitions is None else repetitions
+            with _progress(size, show_progress(quiet, as_json)) as on_progress:
+                result = _simulated_result(
+                    n_test, n_positive, classifiers, theta, rho, scores, size, seed, prob,
+                    on_progress,
+                )  # fmt: skip
     elif n_positive is not None:
         raise InputError("--n-positive is for --metric auc")
     else:
@@ -117,10 +146,7 @@ def _auc_result(
 
     positives = check_positives(n_positive, n_test)
     for auc in (theta,) if uniform is None else uniform:
-        if auc is not None and auc < 0.5:
-            raise InputError(
-                f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?"
-            )
+        _check_chance(auc)
     skill: Any = theta if uniform is None else Uniform(*_fractions(uniform))
     law = auc_maximum_law(
         skill,
@@ -132,11 +158,82 @@ def _auc_result(
     return {
         **_summary(law, law.auc_sota, prob),
         "metric": "auc",
+        "scores": "normal",
         "n_test": n_test,
         "n_positive": positives,
         "n_classifiers": classifiers,
         "correlation": rho,
     }
+
+
+def _simulated_result(
+    n_test: int,
+    n_positive: int | None,
+    classifiers: int,
+    theta: float | None,
+    rho: float,
+    scores: str,
+    repetitions: int,
+    seed: int | None,
+    prob: float,
+    on_progress: Callable[[int], None],
+) -> dict[str, Any]:
+    from bayes_sota.score_distributions import named_scores
+    from bayes_sota.simulate_auc import simulate_auc_maximum
+
+    positives = check_positives(n_positive, n_test)
+    _check_chance(theta)
+    if not 0 < prob < 1:  # before the work
+        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+    positive, negative = named_scores(scores, theta or 0.0)
+    found = simulate_auc_maximum(
+        positive,
+        negative,
+        n_positive=positives,
+        n_negative=n_test - positives,
+        n_classifiers=classifiers,
+        correlation=rho,
+        repetitions=repetitions,
+        random_seed=seed,
+        on_progress=on_progress,
+    )
+    return {
+        **_summary(found, found.auc_sota, prob),
+        "mcse": found.mcse(),
+        "metric": "auc",
+        "scores": scores,
+        "n_test": n_test,
+        "n_positive": positives,
+        "n_classifiers": classifiers,
+        "correlation": rho,
+        "repetitions": repetitions,
+        "seed": found.random_seed,
+    }
+
+
+def _check_scores(scores: str, metric: str, theta: float | None, repetitions: int | None) -> None:
+    if scores == "normal":
+        if repetitions is not None:
+            raise InputError("--repetitions is for --scores other than normal, whose law is exact")
+    elif metric != "auc":
+        raise InputError("--scores is for --metric auc")
+    elif theta is None:
+        raise InputError(f"--scores {scores} takes --theta, not --uniform")
+
+
+def _check_chance(auc: float | None) -> None:
+    if auc is not None and auc < 0.5:
+        raise InputError(f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?")
+
+
+@contextmanager
+def _progress(total: int, visible: bool) -> Iterator[Callable[[int], None]]:
+    """Progress bar on a terminal, none in a pipe."""
+    from rich.progress import Progress
+
+    with Progress(disable=not visible, transient=True) as bar:
+        task = bar.add_task("test sets", total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 def _summary(law: Any, theta_sota: float, prob: float) -> dict[str, Any]:
@@ -182,5 +279,10 @@ def _sentence(result: dict[str, Any]) -> str:
         f"{result['prob']:.0%} interval of the best score": f"{low:.6f} to {high:.6f}",
         "multiplicity bias": f"{result['bias']:+.6f}",
     }
+    if "mcse" in result:
+        rows["Monte Carlo error of expectation and bias"] = f"{result['mcse']:.6f}"
+        rows[f"simulated test sets, {result['scores']} scores"] = (
+            f"{result['repetitions']:,}, seed {result['seed']}"
+        )
     width = max(map(len, rows))
     return "\n".join(f"{label:<{width}}   {value}" for label, value in rows.items())

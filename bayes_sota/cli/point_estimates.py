@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.exact.field_estimate import FieldEstimate
 
-__all__ = ["POINT_METHODS", "run_point_estimate"]
+__all__ = ["run_point_estimate"]
 
-POINT_METHODS = ("shrink", "crop")
 _CORRELATION = 0.6  # the paper's
 
 

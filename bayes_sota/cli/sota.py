@@ -21,7 +21,7 @@ from bayes_sota.cli.options import (
     parse_tries,
     show_progress,
 )
-from bayes_sota.cli.point_estimates import POINT_METHODS, run_point_estimate
+from bayes_sota.cli.point_estimates import run_point_estimate
 from bayes_sota.cli.sota_file import (
     echo_file_result,
     echo_sensitivity,
@@ -31,6 +31,7 @@ from bayes_sota.cli.sota_file import (
 )
 from bayes_sota.cli.tables import clean, echo_table, estimand_rows
 from bayes_sota.errors import InputError
+from bayes_sota.schema import POINT_METHODS
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -17,7 +17,13 @@ from numpy.typing import ArrayLike
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc_correlated import correlated_maximum
 from bayes_sota.exact.auc_field import AucField, distribution_nodes
-from bayes_sota.exact.auc_moments import auc_std, checked_auc, checked_ratio, checked_size
+from bayes_sota.exact.auc_moments import (
+    Correlation,
+    auc_std,
+    checked_auc,
+    checked_ratio,
+    checked_size,
+)
 from bayes_sota.exact.auc_nodes import condensed
 from bayes_sota.exact.auc_placements import NEARLY_ONE, distribution_at
 from bayes_sota.exact.auc_scores import AucScores
@@ -167,8 +173,9 @@ def auc_maximum_law(
     n_positive: int,
     n_negative: int,
     n_classifiers: int | None = None,
-    correlation: float = 0.0,
+    correlation: Correlation = 0.0,
     spread_ratio: float = 1.0,
+    rough: bool = False,
 ) -> AucMaximumLaw:
     r"""Law of the best AUC estimate of several classifiers on one test set.
 
@@ -181,12 +188,17 @@ def auc_maximum_law(
         Test items of each class, at least 2.
     n_classifiers : int, optional
         m; needed unless ``auc`` is an array.
-    correlation : float
+    correlation : float or (float, float)
         rho, in [0, 1): correlation of each classifier's scores with a reference score that every
         item has, within each class (the paper's Sec. 5.3.1); the scores of two classifiers
-        correlate by ``rho ** 2``.
+        correlate by ``rho ** 2``. A pair is that of positives and of negatives, which goes by
+        normal scores (see ``rough``).
     spread_ratio : float
         Standard deviation of the positives' scores over that of the negatives'.
+    rough : bool
+        Correlated classifiers by normal scores (``auc_field``), in a tenth of a second instead of
+        up to a minute for many different AUCs; the expected maximum is then within .03 standard
+        errors of one estimate, .08 for classes of ten or twenty items.
 
     Returns
     -------
@@ -225,7 +237,10 @@ def auc_maximum_law(
     sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
     ratio = checked_ratio(spread_ratio)
     best = float(skills[-1])
-    if correlation > 0 and m > 1:
+    if m > 1 and (isinstance(correlation, tuple) or (rough and correlation > 0)):
+        levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
+        return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
+    if not isinstance(correlation, tuple) and correlation > 0 and m > 1:
         levels, below = correlated_maximum(skills, counts, *sizes, ratio, correlation)
         return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
     skills, counts = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
@@ -243,7 +258,7 @@ def _random_field(
     n_positive: int,
     n_negative: int,
     n_classifiers: int | None,
-    correlation: float,
+    correlation: Correlation,
     spread_ratio: float,
 ) -> AucMaximumLaw:
     """Law where every classifier's AUC is drawn anew."""
@@ -262,9 +277,10 @@ def _random_field(
     return AucMaximumLaw(auc_sota=expected, n_classifiers=m, levels=levels, below=below)
 
 
-def _check_correlation(correlation: float) -> None:
-    if not 0 <= correlation < 1:
-        raise InputError(f"correlation must lie in [0, 1), got {correlation:g}")
+def _check_correlation(correlation: Correlation) -> None:
+    for rho in correlation if isinstance(correlation, tuple) else (correlation,):
+        if not 0 <= rho < 1:
+            raise InputError(f"correlation must lie in [0, 1), got {rho:g}")
 
 
 def _common_levels(laws: list[AucLaw]) -> FloatArray:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayes_sota.exact.auc_moments import auc_std
+from bayes_sota.exact.auc_moments import Correlation, auc_std
 from bayes_sota.exact.auc_nodes import condensed
 from bayes_sota.exact.auc_scores import AucScores, auc_estimate_correlation
 from bayes_sota.skill_distributions import FloatArray, SkillDistribution
@@ -35,19 +35,24 @@ class AucField:
     Attributes
     ----------
     scores : AucScores
-    correlation : float
-        rho of each classifier's scores with a reference score.
+    correlation : float or (float, float)
+        rho of each classifier's scores with a reference score; of both classes, or of each.
     highest : float
         Largest AUC of the fields.
     """
 
     scores: AucScores
-    correlation: float
+    correlation: Correlation
     highest: float
 
     @classmethod
     def of(
-        cls, highest: float, n_positive: int, n_negative: int, correlation: float, ratio: float
+        cls,
+        highest: float,
+        n_positive: int,
+        n_negative: int,
+        correlation: Correlation,
+        ratio: float,
     ) -> "AucField":
         """For fields whose best AUC is at most ``highest``."""
         lowest = max(highest - _BELOW * float(auc_std(highest, n_positive, n_negative, ratio)), 0.1)
@@ -82,7 +87,7 @@ class AucField:
         from scipy.special import ndtr
 
         g = self.scores.normal_score(levels[:, None], nodes)
-        if self.correlation == 0:
+        if self.correlation in (0, (0, 0)):
             return np.asarray(ndtr(g)[None]), np.ones(1)
         sizes = (self.scores.n_positive, self.scores.n_negative)
         rho = auc_estimate_correlation(nodes, *sizes, self.correlation, self.scores.spread_ratio)

@@ -13,6 +13,7 @@ from bayes_sota.errors import InputError
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = [
+    "Correlation",
     "auc_covariance",
     "auc_std",
     "bivariate_normal",
@@ -21,6 +22,7 @@ __all__ = [
     "checked_size",
 ]
 
+Correlation = float | tuple[float, float]  # of both classes, or (of positives, of negatives)
 _MOST = 10_000_000
 
 
@@ -59,7 +61,7 @@ def auc_covariance(
     other: ArrayLike,
     n_positive: int,
     n_negative: int,
-    correlation: float | tuple[float, float],
+    correlation: Correlation,
     *,
     spread_ratio: float = 1.0,
 ) -> Any:
@@ -154,7 +156,7 @@ def checked_ratio(ratio: float) -> float:
     return float(ratio)
 
 
-def _checked_correlation(correlation: float | tuple[float, float]) -> tuple[float, float]:
+def _checked_correlation(correlation: Correlation) -> tuple[float, float]:
     pair = correlation if isinstance(correlation, tuple) else (correlation, correlation)
     for r in pair:
         if not 0 <= r <= 1:

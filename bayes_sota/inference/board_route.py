@@ -261,6 +261,7 @@ def build_board_tree(
         "constant_data": _constants(fit, classifiers),
     }
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
+    attributes = {**attributes, "metric": board.metric}
     tree.attrs.update(attributes)
     tree["posterior"].attrs.update(attributes)
     return tree

@@ -19,6 +19,7 @@ import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
+from bayes_sota.exact.auc_scores import AucScores
 from bayes_sota.exact.dependence import conditional_probabilities
 from bayes_sota.exact.sota_posterior import sota_posterior
 from bayes_sota.priors import LogitNormalSkill, Priors
@@ -50,6 +51,8 @@ class CalibrationSetting:
     assumed_classifiers : int, optional
         Number of classifiers that the posterior is told; default the true one. Another number
         gives a wrong posterior on purpose.
+    n_positive : int, optional
+        Positive items where scores are AUCs; the reference skill then has no meaning.
     """
 
     n_test: int = 500
@@ -59,6 +62,7 @@ class CalibrationSetting:
     )
     reference_skill: float = 0.92
     assumed_classifiers: int | None = None
+    n_positive: int | None = None
 
 
 def simulate_board(
@@ -68,15 +72,14 @@ def simulate_board(
 
     Ties for the maximum are broken at random. The fresh test set has as many items.
     """
-    n, m, theta0 = setting.n_test, setting.n_classifiers, setting.reference_skill
+    n, m = setting.n_test, setting.n_classifiers
     location, spread = (float(x[0]) for x in setting.priors.skill.draw(rng, 1))
     rho = float(setting.priors.correlation.quantile(rng.random(1))[0])
     distribution = setting.priors.skill.distribution(location, spread)
     skills = distribution.skill(distribution.isf(rng.random(m)))
-    a, b = conditional_probabilities(skills, rho, theta0)
-    reference, fresh = rng.binomial(n, theta0, size=2)
-    counts, again = (rng.binomial(k, a) + rng.binomial(n - k, b) for k in (reference, fresh))
-    winner = rng.choice(np.flatnonzero(counts == counts.max()))
+    play = _play_accuracies if setting.n_positive is None else _play_aucs
+    (scores, shift), (again, _) = (play(setting, skills, rho, rng) for _ in range(2))
+    winner = rng.choice(np.flatnonzero(scores == scores.max()))
     truth = {
         "location": location,
         "spread": spread,
@@ -84,17 +87,42 @@ def simulate_board(
         "theta_sota": float(skills.max()),
         "expected_sota": float(distribution.expected_maximum(m)),
         "winner_skill": float(skills[winner]),
-        "shift": float((reference - n * theta0) / np.sqrt(n * theta0 * (1 - theta0))),
-        "winner_new_score": float(again[winner] / n),
-        "best_new_score": float(again.max() / n),
+        "shift": shift,
+        "winner_new_score": float(again[winner]),
+        "best_new_score": float(again.max()),
     }
     board = Leaderboard.from_maximum(
-        counts.max() / n,
+        float(scores.max()),
         n_test=n,
+        n_positive=setting.n_positive,
+        metric="accuracy" if setting.n_positive is None else "auc",
         n_classifiers=setting.assumed_classifiers or m,
         rounding="exact",
     )
     return truth, board
+
+
+def _play_accuracies(
+    setting: CalibrationSetting, skills: FloatArray, rho: float, rng: np.random.Generator
+) -> tuple[FloatArray, float]:
+    """Scores of all classifiers on fresh items, and the shift."""
+    n, theta0 = setting.n_test, setting.reference_skill
+    a, b = conditional_probabilities(skills, rho, theta0)
+    k = rng.binomial(n, theta0)
+    shift = float((k - n * theta0) / np.sqrt(n * theta0 * (1 - theta0)))
+    return (rng.binomial(k, a) + rng.binomial(n - k, b)) / n, shift
+
+
+def _play_aucs(
+    setting: CalibrationSetting, skills: FloatArray, rho: float, rng: np.random.Generator
+) -> tuple[FloatArray, float]:
+    """The same for AUCs, whose normal scores share the shift."""
+    assert setting.n_positive is not None
+    sizes = setting.n_positive, setting.n_test - setting.n_positive
+    table = AucScores.of(*sizes, 0.6, 0.99)
+    shift = float(rng.standard_normal())
+    normal = rho * shift + np.sqrt(1 - rho**2) * rng.standard_normal(skills.size)
+    return table.estimate(normal, skills), shift
 
 
 def run_sbc(
@@ -206,7 +234,7 @@ def _exact_draws(
         setting.priors,
         draws=draws,
         random_seed=rng,
-        reference_skill=setting.reference_skill,
+        reference_skill=setting.reference_skill if setting.n_positive is None else None,
     )
     return {name: posterior.draws[name].ravel() for name in QUANTITIES}
 
@@ -223,7 +251,7 @@ def _abc_draws(
         chains=1,
         cores=1,
         random_seed=rng,
-        reference_skill=setting.reference_skill,
+        reference_skill=setting.reference_skill if setting.n_positive is None else None,
     )
     merged = tree["posterior"].to_dataset().merge(tree["posterior_predictive"].to_dataset())
     return {name: np.asarray(merged[name].values).ravel() for name in QUANTITIES}

@@ -60,6 +60,7 @@ def build_tree(
     content["observed_data"] = _board_dataset(maximum, names)
     content["constant_data"] = _board_dataset(facts, names)
     tree = xr.DataTree.from_dict(content)
+    attributes = {**attributes, "metric": boards[0].metric}
     tree.attrs.update(attributes)
     tree["posterior"].attrs.update(attributes)
     return tree

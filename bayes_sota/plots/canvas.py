@@ -230,7 +230,9 @@ class Panel:
             library.xlabel(plain_text(xlabel, backend), target, size=_LABEL)
             low, high = (float(end) for end in select_board(xlim, sel))
             library.xlim((low, high), target)
-            library.xticks(*make_ticks(low, min(high, 1.0)), target, size=_NOTE)
+            library.xticks(
+                *make_ticks(low, min(high, 1.0) if low < 1 else high), target, size=_NOTE
+            )
             library.ylim(ylim, target)
             if yticks is not None:
                 ticks, labels = yticks(sel)

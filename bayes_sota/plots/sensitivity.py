@@ -95,7 +95,7 @@ def plot_sensitivity(
     labels = [_label(rows, index) for index in range(len(rows))]
     panel.set_axes(
         limits,
-        xlabel=f"accuracy of the best classifier: mean and {prob:.0%} interval",
+        xlabel=f"skill of the best classifier: mean and {prob:.0%} interval",
         xlim=limits,
         ylim=(levels[-1] - 0.6, 0.6 if observed_maximum is None else 1.4),
         yticks=lambda _: (levels, labels),
@@ -159,13 +159,15 @@ def _limits(rows: "pd.DataFrame", observed_maximum: float | None) -> "xr.DataArr
     extra = [] if observed_maximum is None else [observed_maximum]
     low, high = min([*rows["lower"], *extra]), max([*rows["upper"], *extra])
     margin = 0.05 * (high - low)
-    return make_bounds(max(0.0, low - margin), min(1.0, high + margin))
+    bounded = low >= 0 and high <= 1
+    ends = (max(0.0, low - margin), min(1.0, high + margin))
+    return make_bounds(*ends) if bounded else make_bounds(low - margin, high + margin)
 
 
 def _finding(rows: "pd.DataFrame") -> str:
     """How far the furthest mean is, in interval half-widths."""
     if len(rows) == 1:
-        return "The best classifier's accuracy as given"
+        return "The best classifier's skill as given"
     moves = np.abs(rows["mean"].to_numpy() - _number(rows, 0, "mean"))
     furthest = int(moves.argmax())
     half = (_number(rows, 0, "upper") - _number(rows, 0, "lower")) / 2

@@ -159,7 +159,9 @@ def _draw_prior(
     panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
     _label_interval(panel, interval, low, f"posterior {prob:.0%}", COLORS[name])
     xlim = make_bounds(low, 1.0)
-    panel.set_axes(observed, xlabel="accuracy, all that the prior allows", xlim=xlim, ylim=(0, 1.3))
+    panel.set_axes(
+        observed, xlabel=f"{_word(tree)}, all that the prior allows", xlim=xlim, ylim=(0, 1.3)
+    )
 
 
 def _label_interval(
@@ -191,10 +193,11 @@ def _draw_rows(panel: Panel, tree: "xr.DataTree", intervals: Mapping[str, "xr.Da
         panel.dots(f"median_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
     if _has_prior(tree):
         _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
-    _label_observed(panel, observed, limits, len(draws) + 0.08)
+    word = "best observed score" if _is_lower_better(tree) else "observed maximum"
+    _label_observed(panel, observed, limits, len(draws) + 0.08, word)
     panel.set_axes(
         observed,
-        xlabel="accuracy, magnified",
+        xlabel=f"{_word(tree)}, magnified",
         xlim=limits,
         ylim=(-0.3, len(draws) + 0.25),
         yticks=_row_labels(draws, intervals, baselines),
@@ -225,8 +228,15 @@ def _draw_prior_on_scale(
     panel.line("density_prior", x, baseline + scale * height, COLORS["prior"])
 
 
+def _is_lower_better(tree: "xr.DataTree") -> bool:
+    if "constant_data" not in tree.children:
+        return False
+    facts = tree["constant_data"]
+    return "lower_is_better" in facts and bool(facts["lower_is_better"])
+
+
 def _label_observed(
-    panel: Panel, observed: "xr.DataArray", limits: "xr.DataArray", y: float
+    panel: Panel, observed: "xr.DataArray", limits: "xr.DataArray", y: float, word: str
 ) -> None:
     import xarray as xr
 
@@ -236,7 +246,7 @@ def _label_observed(
         "observed_maximum_label",
         observed + xr.where(left_of_it, -0.012, 0.012) * width,
         y,
-        lambda value: f"observed maximum {value:.5g}",
+        lambda value: f"{word} {value:.5g}",
         value=observed,
         side=xr.where(left_of_it, "right", "left"),
     )
@@ -256,7 +266,7 @@ def _clipped(curve: "xr.DataArray", limits: "xr.DataArray") -> "xr.DataArray":
 
 
 def _limits(intervals: Mapping[str, "xr.DataArray"], observed: "xr.DataArray") -> "xr.DataArray":
-    """Readable range: the intervals and the observed maximum, with margins; never above 1.
+    """Readable range: intervals and observed maximum, with margins; probabilities in [0, 1].
 
     A very wide interval of another quantity may leave the panel; that of the first may not.
     """
@@ -269,7 +279,9 @@ def _limits(intervals: Mapping[str, "xr.DataArray"], observed: "xr.DataArray") -
     high = np.minimum(every.isel(bound=1).max("row"), high + reach)
     low, high = np.minimum(low, observed), np.maximum(high, observed)
     margin = 0.15 * (high - low)
-    return xr.concat([low - margin, high + margin], dim="bound").clip(0.0, 1.0)
+    limits = xr.concat([low - margin, high + margin], dim="bound")
+    bounded = float(low.min()) >= 0 and float(high.max()) <= 1
+    return limits.clip(0.0, 1.0) if bounded else limits
 
 
 def _row_labels(
@@ -290,9 +302,11 @@ def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) 
     theta = get_variable(tree, "posterior", "theta_sota")
     if "board" not in theta.dims:
         observed = float(get_variable(tree, "observed_data", "observed_maximum"))
-        title_figure(collection, _finding(theta, observed, prob))
+        title_figure(collection, _finding(theta, observed, prob, _word(tree)))
         return
-    title_figure(collection, f"Accuracy of the best classifier, median and {prob:.0%} interval")
+    word = _word(tree)
+    title = f"{word[0].upper()}{word[1:]} of the best classifier, median and {prob:.0%} interval"
+    title_figure(collection, title)
     texts = []
     for name in theta["board"].values:
         low, high, middle = _rounded_interval(theta.sel(board=name), prob)
@@ -300,13 +314,18 @@ def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) 
     Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
 
 
-def _finding(theta: "xr.DataArray", observed: float, prob: float) -> str:
+def _word(tree: "xr.DataTree") -> str:
+    """What a skill is, by the metric of the board."""
+    return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
+
+
+def _finding(theta: "xr.DataArray", observed: float, prob: float, word: str) -> str:
     """What the posterior of a single board says."""
     low, high, middle = _rounded_interval(theta, prob)
     gap = observed - float(theta.median())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
     return (
-        f"Median accuracy of the best classifier {middle} ({prob:.0%} interval {low} to {high});\n"
+        f"Median {word} of the best classifier {middle} ({prob:.0%} interval {low} to {high});\n"
         f"the best observed score, {observed:.5g}, lies {where}"
     )
 

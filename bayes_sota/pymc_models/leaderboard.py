@@ -104,6 +104,11 @@ def build_leaderboard(
     prior = priors.correlation
     if correlation == "learnt" and not isinstance(prior, BetaCorrelation):
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
+    if correlation == "learnt" and board.metric == "auc":
+        raise InputError(
+            "this model learns rho from accuracies and scores with a standard error; from AUCs "
+            "leaderboard_posterior(learn_rho=True) does"
+        )
     if fit is None:
         fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
     if correlation == "learnt" and isinstance(prior, BetaCorrelation):

@@ -33,9 +33,9 @@ def n_positive(part: Published) -> int:
     return round(float(part["positive_rate"]) * int(part["n_test"]))
 
 
-def example_law(part: Published) -> AucMaximumLaw:
-    """Best AUC estimate of the classifiers of Sec. 5.2.2."""
-    positives = n_positive(part)
+def example_law(part: Published, positives: int | None = None) -> AucMaximumLaw:
+    """Best AUC estimate of the classifiers of Sec. 5.2.2, by default with the printed share."""
+    positives = n_positive(part) if positives is None else positives
     return auc_maximum_law(
         part["auc"],
         n_positive=positives,
@@ -76,9 +76,17 @@ def _compare_auc(item: str, part: Published) -> list[Comparison]:
     where, size = part["where"], part["repetitions"]
     density = (law.cdf(high + 1e-4) - law.cdf(high - 1e-4)) / 2e-4
     quantile_error = sqrt(0.025 * 0.975 / size) / float(density)
-    simulated = f"{where}, simulated"
-    shifted = f"{where}; the mean of {size:,} repetitions has a standard error of 4e-5"
+    simulated, code = f"{where}, simulated", part["code"]
+    shifted = (
+        f"{where}; {n_positive(part)} positives as printed, but the simulation had "
+        f"{code['n_positive']}"
+    )
+    as_run = example_law(part, code["n_positive"])
+    run = f"{where}, with the {code['n_positive']} positives of {code['where']}"
+    error, lower = as_run.std() / sqrt(size), as_run.interval()[0]
     return [
+        compare(item, "expected, as run", part["expected"], as_run.mean(), run, error),
+        compare(item, "lower limit, as run", part["interval"][0], lower, run, quantile_error),
         differ(item, "expected", part["expected"], law.mean(), part["pinned_expected"], shifted),
         compare(item, "sd", part["sd"], law.std(), simulated, law.std() / sqrt(2 * size)),
         differ(item, "lower limit", part["interval"][0], low, part["pinned_lower"], shifted),

@@ -71,6 +71,20 @@ def test_an_unknown_route_is_refused() -> None:
         run_sbc(CalibrationSetting(), route="magic", replicates=2)
 
 
+def test_ranks_of_best_aucs_are_uniform() -> None:
+    """Normal scores drawn for every classifier; the tables of both sides have other ranges."""
+    setting = CalibrationSetting(n_test=800, n_positive=60)
+    judged = inside(run_sbc(setting, replicates=40, draws=200, random_seed=SEED))
+    assert all(judged.values())
+
+
+@pytest.mark.slow
+def test_aucs_in_full() -> None:
+    setting = CalibrationSetting(n_test=800, n_positive=60)
+    tree = run_sbc(setting, replicates=1000, draws=500, random_seed=SEED, n_jobs=2)
+    assert all(inside(tree, 1 - 0.01 / 9).values())
+
+
 @pytest.mark.slow
 def test_exact_route_in_full() -> None:
     tree = run_sbc(CalibrationSetting(), replicates=2000, draws=500, random_seed=SEED, n_jobs=2)

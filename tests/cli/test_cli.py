@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bayes_sota.cli import main
 
@@ -45,11 +46,21 @@ def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
         ((), "--n-positive is missing"),
         (("--n-positive", "1"), "at least 2 items of each class"),
         (("--n-positive", "99"), "at least 2 items of each class"),
-        (("--n-positive", "20", "--reference-skill", "0.9"), "no --uniform or --reference-skill"),
+        (("--n-positive", "20", "--reference-skill", "0.9"), "auc takes no --reference-skill"),
         (("--n-positive", "20", "--correlation", "1"), "correlation must lie in [0, 1)"),
         (("--n-positive", "20", "--theta", "0.4"), "worse than chance"),
         (("--n-positive", "20", "--theta", "1.2"), "must lie in (0, 1)"),
         (("--metric", "accuracy", "--n-positive", "20"), "--n-positive is for --metric auc"),
+        (("--n-positive", "20", "--scores", "cauchy"), "'cauchy' is not one of 'normal',"),
+        (("--n-positive", "20", "--scores", "gamma", "--theta", "1"), "must lie in [0.5, 1)"),
+        (("--n-positive", "20", "--scores", "gamma", "--theta", "0.4"), "worse than chance"),
+        (("--n-positive", "20", "--scores", "gamma", "--classifiers", "0"), "at least 1, got 0"),
+        (("--n-positive", "20", "--scores", "gamma", "--repetitions", "1"), "at least 2, got 1"),
+        (("--n-positive", "20", "--scores", "gamma", "--seed", "-1"), "at least 0, got -1"),
+        (("--n-positive", "20", "--scores", "gamma", "--prob", "1"), "must lie in (0, 1)"),
+        (("--n-positive", "1", "--scores", "gamma"), "at least 2 items of each class"),
+        (("--n-positive", "20", "--repetitions", "9"), "--repetitions is for --scores other than"),
+        (("--metric", "accuracy", "--scores", "gamma"), "--scores is for --metric auc"),
     ],
 )
 def test_maximum_of_aucs_refuses(capsys, changes: tuple[str, ...], message: str) -> None:
@@ -57,8 +68,53 @@ def test_maximum_of_aucs_refuses(capsys, changes: tuple[str, ...], message: str)
         capsys, "maximum", "--metric", "auc", "--n-test", "100", "--classifiers", "9", "--theta",
         "0.9", *changes,
     )  # fmt: skip
-    assert code == 2
+    assert (code, error.count("\n")) == (2, 1)
     assert message in error
+
+
+def test_maximum_of_uniform_aucs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Against simulated scores of the classifiers above .8; the others never lead."""
+    command = (
+        "maximum", "--metric", "auc", "--n-test", "3000", "--n-positive", "51", "--classifiers",
+        "1000", "--uniform", "0.6", "0.9",
+    )  # fmt: skip
+    law = run_json(capsys, *command)
+    assert law["theta_sota"] == pytest.approx((1000 * 0.9 + 0.6) / 1001)
+    assert law["expected_maximum"] == pytest.approx(0.93863, abs=1e-5)
+    rng = np.random.default_rng(0)
+    best = []
+    for _ in range(40):
+        skills = rng.uniform(0.8, 0.9, rng.binomial(1000, 1 / 3))
+        positive = stats.norm.ppf(skills)[:, None] * 2**0.5 + rng.standard_normal((skills.size, 51))
+        negative = np.sort(rng.standard_normal((skills.size, 2949)), axis=1)
+        below = [np.searchsorted(n, p).sum() for n, p in zip(negative, positive, strict=True)]
+        best.append(max(below) / (51 * 2949))
+    assert np.mean(best) == pytest.approx(law["expected_maximum"], abs=4 * np.std(best) / 40**0.5)
+    assert np.std(best) == pytest.approx(law["sd"], rel=0.4)  # 3.5 standard errors
+    code, _, error = run(capsys, *command, "--scores", "gamma")
+    assert (code, error) == (2, "error: --scores gamma takes --theta, not --uniform\n")
+
+
+def test_maximum_of_aucs_of_other_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    command = (
+        "maximum", "--metric", "auc", "--n-test", "300", "--n-positive", "20", "--classifiers",
+        "30", "--theta", "0.9", "--seed", "3",
+    )  # fmt: skip
+    exact = run_json(capsys, *command)
+    simulated = (*command, "--scores", "gamma", "--repetitions", "200")
+    gamma = run_json(capsys, *simulated)
+    assert gamma == run_json(capsys, *simulated)
+    assert exact["scores"] == "normal"
+    assert {*gamma} == {*exact, "mcse", "repetitions", "seed"}
+    assert (gamma["scores"], gamma["repetitions"], gamma["seed"]) == ("gamma", 200, 3)
+    assert gamma["theta_sota"] == pytest.approx(0.9, abs=1e-9)
+    assert gamma["mcse"] == pytest.approx(gamma["sd"] / 200**0.5)
+    assert gamma["expected_maximum"] - exact["expected_maximum"] > 5 * gamma["mcse"]
+    correlated = run_json(capsys, *simulated, "--pairwise-correlation", "0.5")
+    assert correlated["bias"] < gamma["bias"]
+    code, out, err = run(capsys, *simulated)
+    assert (code, err) == (0, "")
+    assert "200, seed 3" in out
 
 
 def test_maximum_gives_row_3_of_table_1(capsys: pytest.CaptureFixture[str]) -> None:

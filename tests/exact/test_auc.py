@@ -9,6 +9,7 @@ from bayes_sota.errors import InputError
 from bayes_sota.exact.auc import auc_law, auc_maximum_law
 from bayes_sota.exact.auc_moments import auc_covariance, auc_std, bivariate_normal
 from bayes_sota.exact.auc_nodes import condensed
+from bayes_sota.skill_distributions import Uniform
 
 
 def estimates(
@@ -179,3 +180,44 @@ def test_many_different_aucs_arecondensed() -> None:
 def test_bad_input(call, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_the_rough_law_of_different_classifiers_is_close_to_the_tilted_one() -> None:
+    aucs = np.array([0.8, 0.86, 0.88, 0.9])
+    given = {"n_positive": 60, "n_negative": 600, "correlation": 0.7}
+    exact, rough = (auc_maximum_law(aucs, rough=r, **given) for r in (False, True))
+    sd = float(auc_std(0.9, 60, 600))
+    assert rough.mean() == pytest.approx(exact.mean(), abs=0.03 * sd)
+    assert rough.std() == pytest.approx(exact.std(), rel=0.03)
+
+
+def test_aucs_drawn_from_a_distribution() -> None:
+    """Against fields drawn by hand, with simulated scores of every item."""
+    rng, field = np.random.default_rng(8), Uniform(0.6, 0.9)
+    law = auc_maximum_law(field, n_positive=40, n_negative=400, n_classifiers=60, correlation=0.6)
+    best, r, own = [], 0.6, 0.8
+    for _ in range(400):
+        mu = ndtri(rng.uniform(0.6, 0.9, 60)) * np.sqrt(2)
+        u = r * rng.standard_normal(40) + own * rng.standard_normal((60, 40)) + mu[:, None]
+        w = np.sort(r * rng.standard_normal(400) + own * rng.standard_normal((60, 400)), axis=1)
+        best.append(max(np.searchsorted(w[j], u[j]).mean() / 400 for j in range(60)))
+    assert law.mean() == pytest.approx(np.mean(best), abs=4 * np.std(best) / 20)
+    assert law.std() == pytest.approx(np.std(best), rel=0.15)
+    assert law.auc_sota == pytest.approx(0.9 - 0.3 / 61, abs=1e-6)
+    with pytest.raises(InputError, match="n_classifiers is needed"):
+        auc_maximum_law(field, n_positive=40, n_negative=400)
+
+
+def test_each_class_may_have_its_own_correlation() -> None:
+    """Positives share a lot, negatives nothing: against simulated scores of every item."""
+    rng, a, b, m = np.random.default_rng(9), 60, 300, 40
+    law = auc_maximum_law(0.88, n_positive=a, n_negative=b, n_classifiers=m, correlation=(0.9, 0.0))
+    mu, own, best = ndtri(0.88) * np.sqrt(2), np.sqrt(1 - 0.81), []
+    for _ in range(800):
+        u = 0.9 * rng.standard_normal(a) + own * rng.standard_normal((m, a)) + mu
+        w = np.sort(rng.standard_normal((m, b)), axis=1)
+        best.append(max(np.searchsorted(w[j], u[j]).mean() / b for j in range(m)))
+    assert law.mean() == pytest.approx(np.mean(best), abs=4 * np.std(best) / 800**0.5)
+    assert law.std() == pytest.approx(np.std(best), rel=0.12)
+    both = auc_maximum_law(0.88, n_positive=a, n_negative=b, n_classifiers=m, correlation=0.9)
+    assert law.mean() > both.mean()

@@ -225,3 +225,31 @@ def test_bad_input(method, changes: dict, message: str) -> None:
     given = {"scores": [0.8, 0.9], "n_test": 100, "chance": 0.1, **changes}
     with pytest.raises(InputError, match=message):
         method(given.pop("scores"), **given)
+
+
+def test_point_estimates_are_a_method_of_estimate_sota() -> None:
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.estimate import estimate_sota
+    from bayes_sota.summaries import summarize
+
+    scores = np.round((0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3) * 2000) / 2000
+    board = Leaderboard(scores, n_test=2000, rounding="exact")
+    for method, function in (("shrink", shrink_scores), ("crop", crop_scores)):
+        tree = estimate_sota(board, method=method, n_classes=2)
+        expected = function(scores, n_test=2000, chance=0.5)
+        assert float(tree["point_estimate"]["theta_sota"]) == expected.estimate
+        with pytest.raises(InputError, match="no draws to summarize"):
+            summarize(tree)
+    upper = estimate_sota(board, method="shrink", n_classes=2, criterion="upper", correlation=0.3)
+    assert upper.attrs["criterion"] == "upper"
+    with pytest.raises(InputError, match="n_classes is the number of classes"):
+        estimate_sota(board, method="shrink")
+    with pytest.raises(InputError, match="all scores of a board"):
+        estimate_sota(board.maximum_only(), method="crop", n_classes=2)
+    with pytest.raises(InputError, match="criterion is for the methods"):
+        estimate_sota(board, criterion="upper")
+    aucs = Leaderboard([0.8, 0.85, 0.9], n_test=500, n_positive=60, metric="auc")
+    found = estimate_sota(aucs, method="shrink", correlation=0.5)
+    assert 0.5 < float(found["point_estimate"]["theta_sota"]) < 0.9
+    with pytest.raises(InputError, match="AUCs take method"):
+        estimate_sota(aucs, method="crop")

@@ -34,7 +34,7 @@ def test_labels(rows: pd.DataFrame) -> None:
     assert len(labels) == len(rows)
     heights = [float(tick) for tick in axes.get_yticks()]
     assert np.all(np.diff(heights) < -0.9)
-    assert "accuracy" in axes.get_xlabel()
+    assert "skill" in axes.get_xlabel()
 
 
 def test_title_names_the_assumption_that_moves_the_most() -> None:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
+from bayes_sota.estimate import estimate_sota
 from bayes_sota.inference.result import read_result, save_result
 from bayes_sota.plots.sota import plot_sota
 
@@ -179,3 +181,15 @@ def test_other_backends(
         plot_sota(result, backend=library).savefig(tmp_path / "figure.html")
         page = (tmp_path / "figure.html").read_text(encoding="utf-8")
         assert "observed maximum 0.95" in page
+
+
+def test_scores_outside_of_zero_and_one_are_in_the_picture() -> None:
+    errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 30)
+    board = Leaderboard(errors, metric="score", standard_error=0.02, lower_is_better=True)
+    tree = estimate_sota(board, random_seed=0, draws=100)
+    axes = plot_sota(tree, backend="matplotlib").viz["figure"].item().axes[-1]
+    low, high = axes.get_xlim()
+    assert low < errors.min() < high
+    assert high - low < 1
+    assert axes.get_xlabel() == "score, magnified"
+    assert len([t for t in axes.get_xticks() if low < t < high]) >= 3
