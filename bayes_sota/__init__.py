@@ -34,6 +34,8 @@ _PUBLIC = {
     "diagnose": "bayes_sota.summaries",
     "estimate_paired": "bayes_sota.inference.paired_route",
     "estimate_sota": "bayes_sota.estimate",
+    "false_claim_probability": "bayes_sota.exact.false_claim",
+    "false_claim_probability_of_means": "bayes_sota.exact.false_claim_mean",
     "infer_n_test": "bayes_sota.data.lattice",
     "list_examples": "bayes_sota.data.examples",
     "load_example": "bayes_sota.data.examples",
@@ -99,6 +101,10 @@ if TYPE_CHECKING:
     from bayes_sota.exact.auc import auc_law as auc_law
     from bayes_sota.exact.auc import auc_maximum_law as auc_maximum_law
     from bayes_sota.exact.auc_scores import auc_estimate_correlation as auc_estimate_correlation
+    from bayes_sota.exact.false_claim import false_claim_probability as false_claim_probability
+    from bayes_sota.exact.false_claim_mean import (
+        false_claim_probability_of_means as false_claim_probability_of_means,
+    )
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
     from bayes_sota.exact.shrinkage import crop_scores as crop_scores

@@ -10,6 +10,7 @@ import click
 from bayes_sota import __version__
 from bayes_sota.cli.board import board
 from bayes_sota.cli.calibrate import calibrate
+from bayes_sota.cli.claim import claim
 from bayes_sota.cli.demo import demo
 from bayes_sota.cli.infer_n import infer_n
 from bayes_sota.cli.interrupts import INTERRUPTED, run_until_interrupted
@@ -29,7 +30,9 @@ def cli() -> None:
     """Say what the data support about the state of the art behind a leaderboard's best score."""
 
 
-for _command in (demo, infer_n, maximum, sota, models, reproduce, paired, board, calibrate):
+for _command in (
+    demo, infer_n, maximum, sota, models, reproduce, paired, board, calibrate, claim
+):  # fmt: skip
     cli.add_command(_command)
 
 

@@ -150,7 +150,7 @@ def check_alone(maximum: float, metric: str, standard_error: Any) -> None:
     """Raise ``InputError`` where a best score alone says nothing."""
     if metric == "score" and standard_error is None:
         raise InputError("standard_error is missing: the standard error of one score")
-    if not 0 < maximum < 1:
+    if metric != "auc" and not 0 < maximum < 1:
         raise InputError(
             f"a best score alone needs a scale for the prior: it must lie in (0, 1), got "
             f"{maximum:g}; give the whole board, or divide by the largest score possible"

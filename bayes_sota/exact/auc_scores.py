@@ -130,6 +130,11 @@ class AucScores:
         )
 
     @property
+    def largest(self) -> float:
+        """AUC that stands for 1 where an error is needed: one standard error below it."""
+        return float(self.from_stabilized(self.stable[-1] - 1.0))
+
+    @property
     def lattice(self) -> float:
         """Half the distance of two attainable estimates."""
         return 0.5 / (self.n_positive * self.n_negative)

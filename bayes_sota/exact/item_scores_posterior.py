@@ -28,14 +28,14 @@ from bayes_sota.exact.joint_skills import (
 )
 from bayes_sota.exact.response_correlation import influence_correlation
 from bayes_sota.exact.score_kernel import ScoreKernel
-from bayes_sota.exact.score_laws import auc_scores_of
+from bayes_sota.exact.score_laws import AucScoreLaw, ScoreLaw, auc_scores_of
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["ItemScoresPosterior", "item_scores_posterior"]
 
+_TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17
 _LEAST_CARRYING = 5.0  # items that carry the variance of the typical leader
-_LEAST_RATIO = 0.3  # of the standard error that the items show to that of the law
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +130,7 @@ class _ItemKernel(JointKernel):
         order = np.argsort(scores, kind="stable")
         entries = order[base.modelled[order]][-JOINT:]
         modelled = np.isin(np.arange(order.size), entries)
-        law_errors = base.law.errors_at(np.clip(scores, *_inside(item_scores)))
-        ratio = np.maximum(item_scores.standard_errors / law_errors, _LEAST_RATIO)
+        ratio = _ratios(item_scores, base.law)
         return cls(
             board, modelled, scores[entries], found.weights[entries], np.arange(entries.size),
             base.y, base.law, entries, found.loadings[entries] / found.rho, ratio,
@@ -190,18 +189,41 @@ class _ItemKernel(JointKernel):
         return np.asarray(skill + self.law.standard_error * smaller * normal)
 
 
-def _inside(item_scores: ItemScores) -> tuple[float, float]:
-    """Scores at which a law has an error: of AUCs half a pair of items away from 0 and 1."""
-    if item_scores.n_positive is None:
-        return -np.inf, np.inf
-    half = 0.5 / (item_scores.n_positive * (item_scores.n_items - item_scores.n_positive))
-    return half, 1 - half
+def _ratios(item_scores: ItemScores, law: ScoreLaw) -> FloatArray:
+    """Standard errors that the items show over those of the law, drawn together, (m,).
+
+    An error comes from the same items as its score: a lucky classifier near an AUC of 1 shows a
+    small one, at 1 none. So the logarithm of each ratio is shrunk towards their mean by the share
+    of its own noise, ``1 / 4k`` with k items that carry its variance; and the mean, whose noise
+    the classifiers share, towards 0 with a prior standard deviation of a quarter.
+    """
+    scores, influence = item_scores.scores, item_scores.influence
+    carrying = _carrying(influence)
+    if isinstance(law, AucScoreLaw):
+        scores = np.clip(scores, 1 - law.table.largest, law.table.largest)
+    shown = item_scores.standard_errors / law.errors_at(scores)
+    known = (shown > 0) & (carrying > 1)
+    if not known.any():
+        return np.ones(scores.size)
+    logs, weight = np.log(shown[known]), carrying[known]
+    centre = float(np.average(logs, weights=weight))
+    noise = 1 / (4 * weight)
+    shared = 1 / (4 * float(np.median(weight)))
+    middle = centre * _TYPICAL**2 / (_TYPICAL**2 + shared)
+    true = max(0.0, float(np.average((logs - centre) ** 2 - noise, weights=weight)))
+    ratio = np.full(scores.size, np.exp(middle))
+    ratio[known] = np.exp(middle + true / (true + noise) * (logs - centre))
+    return ratio
+
+
+def _carrying(influence: FloatArray) -> FloatArray:
+    """Number of items that carry the variance of each score, (m,)."""
+    squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
+    return np.asarray(squares**2 / np.maximum(fourths, 1e-300))
 
 
 def _reasons(item_scores: ItemScores, found: ResponseCorrelation) -> Iterator[str]:
-    influence = item_scores.influence[:, found.leaders]
-    squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
-    carrying = float(np.median(squares**2 / np.maximum(fourths, 1e-300)))
+    carrying = float(np.median(_carrying(item_scores.influence[:, found.leaders])))
     if carrying < _LEAST_CARRYING:
         yield (
             f"{carrying:.0f} items make up the error of the typical leader: too few to tell how "

@@ -216,8 +216,7 @@ class NodeSampler:
         self.fit, self.kernel, self.tries = fit, kernel, fit.tries
         self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
         self.correlation = fit.priors.correlation
-        lowest = kernel.board.maximum - _REACH * kernel.law.standard_error
-        within = kernel.values >= lowest * kernel.law.unit
+        within = kernel.law.depth(kernel.values / kernel.law.unit) <= _REACH
         within[-min(2, within.size) :] = True
         self.copies = fit.copies[within]
         self.total = fit.copies.sum()
@@ -383,7 +382,7 @@ def _leading_gap(board: Leaderboard) -> str | None:
     few = ordered[: min(11, ordered.size)]
     if few.size < 3:
         return None
-    gaps = -np.diff(few) / score_law(board).standard_error
+    gaps = np.diff(score_law(board).depth(few))
     first = int(np.argmax(gaps))
     if gaps[first] < _LARGE_GAP or first + 1 > ordered.size // 2:
         return None

@@ -160,7 +160,7 @@ class NormalScoring:
     @property
     def log_odds_error(self) -> float:
         """From the standard error of the best score."""
-        p = default_reference_skill(self.board)
+        p = min(default_reference_skill(self.board), self.scores.largest)
         return float(self.scores.standard_error(p) / (p * (1 - p)))
 
     def skills(self, correlations: FloatArray, refinement: float) -> FloatArray:

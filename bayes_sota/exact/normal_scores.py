@@ -14,6 +14,10 @@ __all__ = ["GaussianScores", "NormalScores"]
 class NormalScores(Protocol):
     """A score and a skill make a number that is standard normal whatever the skill is."""
 
+    @property
+    def largest(self) -> float:
+        """Skill that stands for 1 where an error is needed."""
+
     def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
         """Normal score of an observed score given the skill, increasing in it, broadcast."""
 
@@ -41,6 +45,11 @@ class GaussianScores:
     """
 
     error: float
+
+    @property
+    def largest(self) -> float:
+        """The error is the same everywhere."""
+        return 1.0
 
     def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
         """Distance in standard errors."""

@@ -34,7 +34,7 @@ def modelled_entries(law: ScoreLaw) -> NDArray[np.bool_]:
     least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
     if least >= scores.size:
         return np.ones(scores.size, bool)
-    near = scores >= law.board.maximum - _STANDARD_ERRORS * law.standard_error
+    near = law.depth(scores) <= _STANDARD_ERRORS
     return np.asarray(near | (scores >= np.sort(scores)[-least]))
 
 

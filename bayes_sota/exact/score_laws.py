@@ -67,6 +67,10 @@ class ScoreLaw:
         """Standard error of the best score."""
         raise NotImplementedError
 
+    def depth(self, scores: FloatArray) -> FloatArray:
+        """How many standard errors scores lie below the best one."""
+        return np.asarray((self.board.maximum - scores) / self.standard_error)
+
     @property
     def scores(self) -> FloatArray:
         """Scores of all entries, (m,)."""
@@ -263,13 +267,18 @@ class AucScoreLaw(ScoreLaw):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the best estimate, were it the skill."""
-        return float(self.table.standard_error(self.board.maximum))
+        """Standard error of the best estimate, were it the skill; of 1 as of ``largest``."""
+        return float(self.table.standard_error(min(self.board.maximum, self.table.largest)))
+
+    def depth(self, scores: FloatArray) -> FloatArray:
+        """On the scale on which every estimate has a standard deviation of one."""
+        return np.asarray(self.table.stabilized(self.board.maximum) - self.table.stabilized(scores))
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log odds, and their standard errors."""
-        size = self.table.effective_size(values)
-        p = np.clip(values, 0.5 / size, 1 - 0.5 / size)
+        p = np.minimum(values, self.table.largest)
+        size = self.table.effective_size(p)
+        p = np.clip(p, 0.5 / size, 1 - 0.5 / size)
         return np.asarray(logit(p)), np.asarray(1 / np.sqrt(size * p * (1 - p)))
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -421,7 +430,7 @@ def auc_scores_of(board: Leaderboard, new_n_test: int | None = None) -> AucScore
         share = positives / board.n_test
         positives = int(np.clip(round(share * new_n_test), 2, max(new_n_test - 2, 2)))
     negatives = max(2, (new_n_test or board.n_test) - positives)
-    best = min(board.maximum, 1 - 0.5 / (positives * negatives))
+    best = min(board.maximum, 1 - 0.5 / min(positives, negatives))
     error = float(auc_std(best, positives, negatives))
     odds = float(logit(best)) + _ABOVE * min(error / (best * (1 - best)), 1.2)
     lowest = logit(max(best - _BELOW * error, 0.05))

@@ -158,7 +158,6 @@ def test_what_prints_as_a_best_score() -> None:
     [
         ("0.49", {}, "must exceed 0.5, got 0.49"),
         ("1.2", {}, r"in \[0, 1\], got 1.2"),
-        ("1.0", {}, "must lie in .0, 1., got 1"),
         ("0.9", {"n_positive": None}, "n_positive is missing"),
         ("0.9", {"n_positive": 2999}, "at least 2 items of each class"),
         ("0.9", {"metric": "score", "n_positive": None}, "standard_error is missing"),
@@ -179,3 +178,31 @@ def test_the_best_error_alone_says_nothing() -> None:
 def test_a_reference_skill_is_for_accuracies() -> None:
     with pytest.raises(InputError, match="no theta0"):
         estimate_sota(best_auc(), reference_skill=0.9)
+
+
+def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
+    """A higher best score must not lower the answer, nor must the rest be left out."""
+    found = []
+    for top in (0.9999, 1.0):
+        aucs = np.append(0.9985 + np.linspace(0, 0.0004, 29), top)
+        board = Leaderboard(aucs, n_test=200, n_positive=20, metric="auc")
+        posterior = leaderboard_posterior(board, random_seed=1)
+        assert not any("standard errors above" in note for note in posterior.notes)
+        assert posterior.fit.kernel.modelled.all()
+        found.append(posterior.draws["theta_sota"].mean())
+    assert found[1] > found[0] - 0.002
+
+
+def test_a_best_auc_of_one_has_a_posterior() -> None:
+    board = Leaderboard.from_maximum(
+        "1.0000", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
+    )
+    posterior = sota_posterior(board, draws=4000, random_seed=0)
+    theta = posterior.draws["theta_sota"]
+    assert 0.95 < theta.mean() < 1
+    below = Leaderboard.from_maximum(
+        "0.9900", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
+    )
+    assert (
+        theta.mean() > sota_posterior(below, draws=4000, random_seed=0).draws["theta_sota"].mean()
+    )
