@@ -264,6 +264,8 @@ def sota_sensitivity(
     """
     import pandas as pd
 
+    if isinstance(board, Responses | ItemScores):
+        raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
     if len(boards) == 1 and _is_whole(boards[0]):
         given = _specification(None, priors, "leaderboard").priors

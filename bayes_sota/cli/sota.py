@@ -51,7 +51,7 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     "--classifiers 3558"
 )
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--maximum", "maxima", multiple=True, help="Best observed accuracy; may be repeated.")
+@click.option("--maximum", "maxima", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", "sizes", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", "tries", multiple=True, help="Number or range A:B, per board.")
 @click.option(
@@ -76,7 +76,12 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
 )
 @click.option("--n-classes", type=int, default=None, help="Classes of the task (shrink, crop).")
 @click.option("--model", default=None, help="Named specification or a TOML file.")
-@click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
+@click.option(
+    "--correlation",
+    type=float,
+    default=None,
+    help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
+)
 @click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
 @click.option(
     "--reference-skill", type=float, default=None, help="theta0; default the observed maximum."

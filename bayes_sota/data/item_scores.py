@@ -30,6 +30,7 @@ ItemMetric = Literal["auc", "mean", "rmse"]
 FloatArray = NDArray[np.float64]
 _METRICS = ("auc", "mean", "rmse")
 _BLOCK = 200  # bootstrap samples at a time
+_ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -118,7 +119,7 @@ class ItemScores:
             "lower_is_better": _orientation(lower_is_better, chosen),
             "names": labels_of_columns,
             "items": labels_of_rows,
-            "clusters": checked_clusters(clusters, n_items),
+            "clusters": _several(checked_clusters(clusters, n_items)),
             "name": str(name),
         }
         for field, value in found.items():
@@ -228,8 +229,10 @@ class ItemScores:
                 percent=False, **shared,
             )  # fmt: skip
         error = float(self.standard_errors[int(np.argmax(self.scores))])
-        if error <= 0:
-            raise InputError("all items have the same number: there is no standard error")
+        if error <= _ROUND_OFF * float(np.max(np.abs(self.values))):
+            raise InputError(
+                "the best classifier has the same number for every item: there is no standard error"
+            )
         return Leaderboard(
             self.sign * self.scores, n_test=self.n_items, metric="score", standard_error=error,
             lower_is_better=self.lower_is_better, **shared,
@@ -370,6 +373,12 @@ def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_
         )
     found.flags.writeable = False
     return found
+
+
+def _several(clusters: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if clusters is not None and len(set(clusters)) < 2:
+        raise InputError(f"all items are in the one cluster {clusters[0]!r}; leave clusters out")
+    return clusters
 
 
 def _orientation(lower_is_better: bool | None, metric: str) -> bool:

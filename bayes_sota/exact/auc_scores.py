@@ -75,7 +75,7 @@ def auc_estimate_correlation(
     pair = correlation if isinstance(correlation, tuple) else (correlation, correlation)
     squares = (pair[0] ** 2, pair[1] ** 2)
     shared = auc_covariance(auc, auc, *sizes, squares, spread_ratio=spread_ratio)
-    return np.sqrt(shared / auc_std(auc, *sizes, spread_ratio) ** 2)
+    return np.sqrt(np.maximum(shared, 0.0) / auc_std(auc, *sizes, spread_ratio) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +171,19 @@ class AucScores:
         for _ in range(_ROUNDS):
             offset = normal - self._corrected(base, offset)
         return np.minimum(self.from_stabilized(base + offset), 1.0)
+
+    def without_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """AUC whose median estimate, moved by ``shift`` normal scores, is the median of psi.
+
+        The solution of ``g(estimate(0, psi); theta) = shift``, broadcast: what all estimates of
+        one test set share is removed on the scale on which it is added.
+        """
+        base = self.stabilized(psi)
+        median = base - self._corrected(base, np.zeros_like(base))
+        place = median - shift
+        for _ in range(_ROUNDS):
+            place = median - shift + self._corrected(place, median - place)
+        return np.minimum(self.from_stabilized(place), 1.0)
 
     def _corrected(self, base: FloatArray, offset: FloatArray) -> FloatArray:
         base, offset = np.broadcast_arrays(base, np.clip(offset, -_REACH, _REACH))

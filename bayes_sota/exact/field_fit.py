@@ -343,7 +343,7 @@ class _Likelihood:
         if tries > 1:  # the probability of a score needs its constant beside the cdf
             masses = [np.exp(kernel.log_mass(r))[:, None] for r in rho]
             tables = [t * mass for t, mass in zip(tables, masses, strict=True)]
-            below = [_at_most(kernel, r) * kernel.step for r in rho]
+            below = [at_most(kernel, r) * kernel.step for r in rho]
             self.below = np.concatenate(below).T
         self.table = np.concatenate(tables).T
         self.log_mass = np.zeros((rho.size, kernel.values.size))
@@ -383,7 +383,7 @@ class _Likelihood:
         return np.asarray(total - self.log_reach(density) @ self.reaching)
 
 
-def _at_most(kernel: ScoreKernel, rho: float) -> FloatArray:
+def at_most(kernel: ScoreKernel, rho: float) -> FloatArray:
     """Probability of at most each distinct score, shape (U, G)."""
     return np.array([1 - kernel.reach(rho, level=v + kernel.law.spacing) for v in kernel.values])
 

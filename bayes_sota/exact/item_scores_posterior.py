@@ -35,6 +35,7 @@ from bayes_sota.skill_distributions import FloatArray
 __all__ = ["ItemScoresPosterior", "item_scores_posterior"]
 
 _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17
+_LEAST_CLUSTERS = 10
 _LEAST_CARRYING = 5.0  # items that carry the variance of the typical leader
 
 
@@ -195,7 +196,9 @@ def _ratios(item_scores: ItemScores, law: ScoreLaw) -> FloatArray:
     An error comes from the same items as its score: a lucky classifier near an AUC of 1 shows a
     small one, at 1 none. So the logarithm of each ratio is shrunk towards their mean by the share
     of its own noise, ``1 / 4k`` with k items that carry its variance; and the mean, whose noise
-    the classifiers share, towards 0 with a prior standard deviation of a quarter.
+    the classifiers share, towards 0 with a prior standard deviation of a quarter. Its error is
+    taken as ``1 / k``: near 1 DeLong's error is also too small on average (median ratio .64 for
+    15 of 300 positive and an AUC of .97).
     """
     scores, influence = item_scores.scores, item_scores.influence
     carrying = _carrying(influence)
@@ -208,7 +211,7 @@ def _ratios(item_scores: ItemScores, law: ScoreLaw) -> FloatArray:
     logs, weight = np.log(shown[known]), carrying[known]
     centre = float(np.average(logs, weights=weight))
     noise = 1 / (4 * weight)
-    shared = 1 / (4 * float(np.median(weight)))
+    shared = 1 / float(np.median(weight))
     middle = centre * _TYPICAL**2 / (_TYPICAL**2 + shared)
     true = max(0.0, float(np.average((logs - centre) ** 2 - noise, weights=weight)))
     ratio = np.full(scores.size, np.exp(middle))
@@ -224,6 +227,10 @@ def _carrying(influence: FloatArray) -> FloatArray:
 
 def _reasons(item_scores: ItemScores, found: ResponseCorrelation) -> Iterator[str]:
     carrying = float(np.median(_carrying(item_scores.influence[:, found.leaders])))
+    if item_scores.clusters is not None:
+        clusters = len(set(item_scores.clusters))
+        if clusters < _LEAST_CLUSTERS:
+            yield f"items come in only {clusters} clusters: too few for standard errors"
     if carrying < _LEAST_CARRYING:
         yield (
             f"{carrying:.0f} items make up the error of the typical leader: too few to tell how "

@@ -23,9 +23,9 @@ import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
-from bayes_sota.exact.field_fit import FieldFit, fit_field
+from bayes_sota.exact.field_fit import FieldFit, at_most, fit_field
 from bayes_sota.exact.score_kernel import ScoreKernel
-from bayes_sota.exact.score_laws import score_law
+from bayes_sota.exact.score_laws import auc_scores_of, score_law
 from bayes_sota.priors import BoardPriors
 from bayes_sota.skill_distributions import FloatArray
 
@@ -220,9 +220,12 @@ class NodeSampler:
         within[-min(2, within.size) :] = True
         self.copies = fit.copies[within]
         self.total = fit.copies.sum()
-        self.leaders, self.rest = _leaders(self.copies, self.tries)
+        self.leaders, self.rest = _leaders(self.copies)
         log_kernel = kernel.log_kernel(rho)[within]
         self.table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
+        self.below = None
+        if self.tries > 1:  # of a hidden variant only an upper limit is known
+            self.below = at_most(kernel, rho)[within]
         self.reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
         self.hidden = None
         if kernel.board.is_partial:
@@ -241,6 +244,10 @@ class NodeSampler:
         cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
         rest_of = self.rest @ np.log(cdf)
+        if self.below is not None:
+            variant = np.cumsum(density[:, None, :] * self.below, axis=2)
+            variant = np.maximum(variant / np.maximum(variant[:, :, -1:], _TINY), _TINY)
+            rest_of = rest_of + (self.tries - 1) * (self.copies @ np.log(variant))
         tries = self._tries(size, rng)
         field = np.cumsum(density[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
         best_of_rest = _inverse(
@@ -295,9 +302,9 @@ class NodeSampler:
         return np.interp(psi, self.kernel.psi, self.kernel.y)
 
 
-def _leaders(copies: FloatArray, tries: float) -> tuple[list[int], FloatArray]:
+def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
     """Score index of the classifiers drawn one by one, best score first, and how many are left."""
-    rest = copies * tries
+    rest = copies.copy()
     leaders: list[int] = []
     for u in range(copies.size - 1, -1, -1):
         count = min(int(copies[u]), _LEADERS - len(leaders))
@@ -335,20 +342,28 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
     perfect = _perfect_entries(board)
     if perfect:
         yield (
-            f"{perfect} of {board.n_entries} entries have every one of {board.n_test:,} items "
-            "right while the others do not come near: the answers have probably leaked, so "
+            f"{perfect} of {board.n_entries} entries are perfect on {board.n_test:,} items while "
+            " the others do not come near: the answers have probably leaked, so "
             "leave these entries out and fit the rest"
         )
 
 
 def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
-    if board.count_bounds is None:
+    if board.metric == "score":
         return 0
-    perfect = board.count_bounds[:, 1] >= board.n_test
+    assert board.scores is not None
+    if board.metric == "auc":
+        perfect = board.scores >= 1 - auc_scores_of(board).lattice
+    else:
+        assert board.count_bounds is not None
+        perfect = board.count_bounds[:, 1] >= board.n_test
     if not perfect.any() or perfect.all():
         return 0
-    typical = float(np.quantile(board.scores[~perfect], 0.9))  # type: ignore[index]
+    typical = float(np.quantile(board.scores[~perfect], 0.9))
+    if board.metric == "auc":
+        apart = float(score_law(board).depth(np.array([typical]))[0])
+        return int(perfect.sum()) if apart > _LARGE_GAP else 0
     error = np.sqrt(max(typical * (1 - typical), 0.5 / board.n_test) / board.n_test)
     return int(perfect.sum()) if 1 - typical > 8 * error else 0
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.errors import InputError
 from bayes_sota.exact.correlation_structure import FAMILY, ResponseCorrelation, mean_rho, structure
 from bayes_sota.skill_distributions import FloatArray
 
@@ -112,6 +113,8 @@ def influence_correlation(
     rests = [_InfluenceSums(total - part) for part in parts]
     # items that carry the variance: as many as there are mistakes where answers are right or wrong
     carrying = np.sum(influence**2, axis=0) ** 2 / np.maximum(np.sum(influence**4, axis=0), _TINY)
+    if not carrying.any():
+        raise InputError("every classifier has the same number for every item: nothing to compare")
     both = np.full((m, m), float(n))
     whole = _InfluenceSums(total)
     cut = _family_cut(whole.phi(), float(np.median(carrying)))
@@ -122,7 +125,7 @@ def _family_cut(correlation: FloatArray, carrying: float) -> float:
     """Residual correlation from which two classifiers are relatives: what chance does not reach."""
     off = ~np.eye(len(correlation), dtype=bool)
     own = 1 - float(np.clip(np.median(correlation[off]), 0.0, 0.98))
-    return float(np.clip(_CLEAR / (np.sqrt(carrying) * own), FAMILY, _SURE))
+    return float(np.clip(_CLEAR / (np.sqrt(max(carrying, 1.0)) * own), FAMILY, _SURE))
 
 
 def _by_cluster(
@@ -170,7 +173,9 @@ class _InfluenceSums:
 
     def phi(self) -> FloatArray:
         sd = np.sqrt(np.maximum(np.diagonal(self.products), _TINY))
-        return np.asarray(self.products / np.outer(sd, sd))
+        phi = np.asarray(self.products / np.outer(sd, sd))
+        np.fill_diagonal(phi, 1.0)
+        return phi
 
     def overlap(self) -> FloatArray:
         return np.ones_like(self.products)

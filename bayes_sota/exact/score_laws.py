@@ -37,7 +37,7 @@ Dispersion = float | FloatArray
 _TINY = 1e-300
 _BELOW, _ABOVE = 16.0, 6.0  # standard errors around the best AUC that the tables cover
 _STEP = 0.25  # of log odds
-_WILSON_ROUNDS = 4
+_NARROW = 1e-3  # standard errors that a score in full precision stands for
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,11 +313,8 @@ class AucScoreLaw(ScoreLaw):
         return np.asarray(np.clip(-score / np.sqrt(dispersion), -38.0, 38.0))
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """Wilson's solution with the effective number of items at the solution."""
-        theta = psi
-        for _ in range(_WILSON_ROUNDS):
-            theta = wilson(psi, shift, self.table.effective_size(theta))
-        return theta
+        """The skill whose median estimate on these items is that of psi."""
+        return self.table.without_shift(psi, shift)
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Standard errors of estimates."""
@@ -386,7 +383,8 @@ class NormalLaw(ScoreLaw):
     def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Log normalisation of the normal density."""
         variance = dispersion * self.standard_error**2
-        return np.full(values.size, -0.5 * np.log(2 * np.pi * variance))
+        width = _NARROW * self.standard_error  # a probability, not a density: tries need one
+        return np.full(values.size, np.log(width) - 0.5 * np.log(2 * np.pi * variance))
 
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
         """Distance from the cut."""
@@ -404,14 +402,22 @@ class NormalLaw(ScoreLaw):
         self, skill: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Normal."""
-        return np.asarray(skill + rng.standard_normal(skill.size) * self.standard_error)
+        return np.asarray(skill + rng.standard_normal(skill.size) * self._error_on(size))
+
+    def _error_on(self, size: int | None) -> float:
+        """Standard error on a test set of another size."""
+        if size is None or size == self.board.n_test:
+            return self.standard_error
+        if not self.board.n_test:
+            raise InputError("new_n_test needs n_test, the number of items behind standard_error")
+        return self.standard_error * float(np.sqrt(self.board.n_test / size))
 
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Best of normal scores that share one factor."""
         normal = _one_factor(rho, skills.shape, rng)
-        return np.asarray((skills + self.standard_error * normal).max(axis=1))
+        return np.asarray((skills + self._error_on(size) * normal).max(axis=1))
 
 
 def score_law(board: Leaderboard) -> ScoreLaw:

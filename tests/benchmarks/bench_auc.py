@@ -1,4 +1,4 @@
-"""AUC of the best of 1,000 classifiers, and shrinking: seconds, and ratios to simulation.
+"""AUC of the best of 1,000 classifiers, shrinking, posteriors: seconds, ratios to simulation.
 
 Run with ``BAYES_SOTA_DATA=... uv run python tests/benchmarks/bench_auc.py``. The alternative for
 the AUC is what the paper does in Sec. 5.2.2: 10,000 repetitions of 1,000 classifiers on 51 + 2,949
@@ -15,10 +15,15 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 from bayes_sota.exact.auc import auc_maximum_law
 from bayes_sota.exact.dependence import conditional_probabilities
+from bayes_sota.exact.item_scores_posterior import item_scores_posterior
+from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.shrinkage import shrink_aucs, shrink_scores
+from bayes_sota.exact.sota_posterior import sota_posterior
 
 FEW = 5
 
@@ -50,6 +55,27 @@ def simulated_maximum(rng: np.random.Generator, skills: np.ndarray, n: int) -> f
     return float((rng.binomial(right, a) + rng.binomial(n - right, b)).max() / n)
 
 
+def posterior_seconds(aucs: np.ndarray) -> dict[str, float]:
+    """Posteriors from the maximum, 3,000 AUCs, and the scores of 3,000 items by 60 classifiers."""
+    best = Leaderboard.from_maximum(
+        "0.9490", n_test=7687, n_positive=131, n_classifiers=3300, metric="auc"
+    )
+    board = Leaderboard(aucs.round(5), n_test=7687, n_positive=131, metric="auc")
+    rng, labels = np.random.default_rng(1), np.arange(3000) < 51
+    values = 1.8 * labels[:, None] + rng.standard_normal((3000, 1)) * 0.8
+    values = values + 0.6 * rng.standard_normal((3000, 60))
+    return {
+        "auc_posterior_of_maximum_seconds": seconds(lambda: sota_posterior(best, random_seed=0)),
+        "auc_posterior_of_board_seconds": seconds(
+            lambda: leaderboard_posterior(board, random_seed=0)
+        ),
+        "auc_posterior_of_items_seconds": seconds(
+            lambda: item_scores_posterior(ItemScores(values, labels=labels), random_seed=0)
+        ),
+        "delong_seconds": seconds(lambda: ItemScores(values, labels=labels).covariance),
+    }
+
+
 def main() -> None:
     """Print the figures as JSON."""
     rng, figures = np.random.default_rng(0), {}
@@ -66,6 +92,15 @@ def main() -> None:
     figures["auc_shrinking_seconds"] = seconds(
         lambda: shrink_aucs(aucs, n_positive=131, n_negative=7556), 1
     )
+    figures["auc_shrinking_correlated_seconds"] = seconds(
+        lambda: shrink_aucs(aucs, n_positive=131, n_negative=7556, correlation=0.6), 1
+    )
+    some = np.sort(aucs)[-40:]
+    given = {"n_positive": 131, "n_negative": 7556, "correlation": 0.6}
+    for rough in (True, False):
+        name = f"auc_40_different_{'rough' if rough else 'tilted'}_seconds"
+        figures[name] = seconds(lambda r=rough: auc_maximum_law(some, rough=r, **given), 1)
+    figures |= posterior_seconds(aucs)
     directory = os.environ.get("BAYES_SOTA_DATA")
     if directory:
         file = Path(directory) / "kaggle" / "playground-series-s4e2__private.csv"

@@ -145,7 +145,7 @@ def test_what_is_wrong_is_named(values, options: dict, message: str) -> None:
 
 
 def test_scores_without_any_error_make_no_board() -> None:
-    with pytest.raises(InputError, match="no standard error"):
+    with pytest.raises(InputError, match="same number for every item"):
         ItemScores([[0.5, 0.5], [0.5, 0.5]]).leaderboard()
 
 
@@ -185,3 +185,8 @@ def test_wrong_files_are_refused_by_place(tmp_path, text: str, message: str) -> 
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_item_scores(path)
+
+
+def test_one_cluster_says_nothing() -> None:
+    with pytest.raises(InputError, match="all items are in the one cluster"):
+        ItemScores(np.random.default_rng(0).random((9, 2)), clusters=["a"] * 9)

@@ -11,7 +11,7 @@ from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.maximum_scoring import score_bounds
 from bayes_sota.exact.score_laws import score_law
 from bayes_sota.exact.sota_posterior import sota_posterior
-from bayes_sota.priors import FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.priors import BoardPriors, FixedCorrelation, LogitNormalSkill, Priors
 from bayes_sota.skill_distributions import expit
 
 
@@ -122,13 +122,21 @@ def test_without_correlation_the_kernel_is_the_exact_law() -> None:
     np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
 
 
-def test_removing_a_shift_solves_its_equation() -> None:
+def test_removing_a_shift_undoes_it_on_the_scale_of_normal_scores() -> None:
     board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
     law = score_law(board)
+    table = law.table
     theta = np.array([0.8, 0.88, 0.93])
     for shift in (-1.5, 0.4, 1.2):
-        psi = theta + shift * law.errors_at(theta)
-        np.testing.assert_allclose(law.remove_shift(psi, np.full(3, shift)), theta, atol=2e-5)
+        seen = table.estimate(shift, theta)  # what a classifier without errors of its own gets
+        psi = np.array([_whose_median_is(table, x) for x in seen])
+        np.testing.assert_allclose(law.remove_shift(psi, np.full(3, shift)), theta, atol=1e-5)
+
+
+def _whose_median_is(table: AucScores, estimate: float) -> float:
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda auc: float(table.normal_score(estimate, auc)), 0.5, 0.9999))
 
 
 def test_lower_is_better_turns_every_sign() -> None:
@@ -206,3 +214,61 @@ def test_a_best_auc_of_one_has_a_posterior() -> None:
     assert (
         theta.mean() > sota_posterior(below, draws=4000, random_seed=0).draws["theta_sota"].mean()
     )
+
+
+@pytest.mark.parametrize(("auc", "a", "b"), [(0.97, 15, 285), (0.9, 30, 570), (0.99, 15, 285)])
+def test_an_interval_of_one_auc_does_not_depend_on_rho(auc: float, a: int, b: int) -> None:
+    """What is not the entry's own is in the shift: a flat prior gives one posterior."""
+    board = Leaderboard([auc, auc - 0.1], n_test=a + b, n_positive=a, metric="auc")
+    law, rng = score_law(board), np.random.default_rng(0)
+    table = law.table
+    places = np.linspace(table.stabilized(0.6), table.stabilized(1 - 1e-6), 1500)
+    psi = table.from_stabilized(places)
+    prepared = law.prepared(np.array([auc]), np.log(psi / (1 - psi)))
+    limits = []
+    for rho in (0.0, 0.8, 0.95):
+        p = np.exp(law.log_kernel(prepared, 1 - rho**2)[0])
+        drawn = rng.choice(psi, 60_000, p=p / p.sum())
+        theta = law.remove_shift(drawn, rho * rng.standard_normal(60_000))
+        limits.append(np.quantile(theta, [0.025, 0.5, 0.975]))
+    error = float(table.standard_error(auc))
+    np.testing.assert_allclose(limits[1], limits[0], atol=0.2 * error)
+    np.testing.assert_allclose(limits[2], limits[0], atol=0.2 * error)
+
+
+def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
+    rng = np.random.default_rng(1)
+    aucs = np.append(np.round(0.8 + 0.02 * rng.random(40), 4), 1.0)
+    board = Leaderboard(aucs, n_test=3000, n_positive=400, metric="auc")
+    posterior = leaderboard_posterior(board, random_seed=0, draws=200)
+    assert any("leave these entries out" in reason for reason in posterior.reasons)
+
+
+def test_private_variants_of_scores_do_not_depend_on_the_unit() -> None:
+    """The best of three variants each: truth known, in two units of the same scores."""
+    rng, found = np.random.default_rng(2), []
+    skills = 0.8 + 0.01 * rng.standard_normal((25, 3))
+    seen = (skills + 0.01 * rng.standard_normal((25, 3))).max(axis=1)
+    for unit in (1.0, 1000.0):
+        board = Leaderboard(seen * unit, metric="score", standard_error=0.01 * unit)
+        draws = leaderboard_posterior(
+            board, BoardPriors(correlation=FixedCorrelation(0.0)), tries_per_entry=3,
+            random_seed=0, draws=2000,
+        ).draws["theta_sota"]  # fmt: skip
+        found.append(draws.mean() / unit)
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+    assert found[0] < seen.max()
+    assert found[0] == pytest.approx(skills.max(), abs=0.012)
+
+
+def test_a_larger_test_set_makes_new_scores_sharper() -> None:
+    rng = np.random.default_rng(3)
+    board = Leaderboard(rng.normal(0.8, 0.02, 30), n_test=100, metric="score", standard_error=0.02)
+    some, many = (
+        leaderboard_posterior(board, random_seed=0, draws=2000, new_n_test=n).draws
+        for n in (100, 10_000)
+    )
+    assert many["winner_new_score"].std() < 0.9 * some["winner_new_score"].std()
+    nameless = Leaderboard(rng.normal(0.8, 0.02, 30), metric="score", standard_error=0.02)
+    with pytest.raises(InputError, match="new_n_test needs n_test"):
+        leaderboard_posterior(nameless, new_n_test=500)

@@ -9,7 +9,8 @@ _SCORES = frozenset(
     (
         "score", "scores", "accuracy", "acc", "accnone", "publicscore", "privatescore",
         "scorepublic", "scoreprivate", "testscore", "testaccuracy", "testacc", "top1", "top1acc",
-        "top1accuracy", "meantestscore", "auc", "metric", "value",
+        "top1accuracy", "meantestscore", "auc", "rocauc", "metric", "value", "rmse", "mae", "mse",
+        "rmsle", "loss", "logloss", "error", "dice", "dsc", "f1", "bleu", "kappa",
     )
 )  # fmt: skip
 # The first that exists is taken: of a team's id and its name, people know the name.
@@ -33,7 +34,8 @@ def find_score_column(table: Table, wanted: str | None = None) -> int:
         several = ", ".join(shown(table.header[i]) for i in found)
         problem = f"{len(found)} columns look like scores ({several})"
     raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with score_column"
+        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with "
+        "score_column (--score-column)"
     )
 
 
