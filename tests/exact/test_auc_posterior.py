@@ -26,7 +26,7 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
     priors = Priors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
     posterior = sota_posterior(best_auc(), priors, draws=20_000, random_seed=1)
     assert posterior.reasons == ()
-    rng, fields, m = np.random.default_rng(2), 100_000, 40
+    rng, fields, m = np.random.default_rng(2), 40_000, 40
     location, spread = priors.skill.draw(rng, fields)
     scores = AucScores.of(51, 2949, 0.7, 0.98)
     kept: list[list[float]] = []
@@ -42,7 +42,7 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
         winner = skills[np.arange(block.size), first]
         kept += np.column_stack([skills.max(axis=1), winner])[some].tolist()
     expected = np.array(kept)
-    assert len(expected) > 2000
+    assert len(expected) > 800
     for index, name in enumerate(("theta_sota", "winner_skill")):
         ours = posterior.draws[name][:, 0]
         error = expected[:, index].std() * np.sqrt(1 / len(expected) + 1 / 20_000)
@@ -93,16 +93,16 @@ def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leade
 
 
 def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
-    """Thirty boards: the interval covers, and the error is below that of the best score."""
+    """Sixteen boards: the interval covers, and the error is below that of the best score."""
     rng, covered, ours, raw = np.random.default_rng(7), 0, [], []
-    for _ in range(30):
+    for _ in range(16):
         board, truth = simulated_board(rng, 60, 0.8)
         draws = leaderboard_posterior(board, random_seed=rng, draws=400).draws["theta_sota"]
         low, high = np.quantile(draws, [0.025, 0.975])
         covered += low <= truth <= high
         ours.append(draws.mean() - truth)
         raw.append(board.maximum - truth)
-    assert covered >= 25
+    assert covered >= 13
     assert np.sqrt(np.mean(np.square(ours))) < 0.95 * np.sqrt(np.mean(np.square(raw)))
 
 
