@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.data.labels import checked_clusters, checked_labels
+from bayes_sota.data.labels import checked_clusters, checked_labels, summed_by_cluster
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 
@@ -180,7 +180,7 @@ class ItemScores:
         """
         influence, n = self.influence, self.n_items
         if self.clusters is not None:
-            summed = _summed(influence, self.clusters)
+            summed = summed_by_cluster(influence, self.clusters)
             count = len(summed)
             return summed.T @ summed / n**2 * (count / (count - 1))
         if self.metric != "auc":
@@ -316,13 +316,6 @@ def _weighted_auc(
     before = np.cumsum(down, axis=1) - down
     pairs = up.sum(axis=1) * down.sum(axis=1)
     return np.asarray(np.sum(up * (before + down / 2), axis=1) / pairs)
-
-
-def _summed(influence: FloatArray, clusters: Sequence[str]) -> FloatArray:
-    _, index = np.unique(np.array(clusters), return_inverse=True)
-    summed = np.zeros((int(index.max()) + 1, influence.shape[1]))
-    np.add.at(summed, index, influence)
-    return summed
 
 
 def _as_numbers(values: Any) -> FloatArray:

@@ -1,12 +1,17 @@
-"""Names of classifiers and items, and what items belong to."""
+"""Names of classifiers and items, and the clusters that items belong to."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.errors import InputError
 
-__all__ = ["checked_clusters", "checked_labels"]
+__all__ = ["checked_clusters", "checked_labels", "summed_by_cluster"]
+
+FloatArray = NDArray[np.float64]
 
 
 def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:
@@ -32,3 +37,13 @@ def checked_clusters(clusters: Iterable[Any] | None, n_items: int) -> tuple[str,
     if len(found) != n_items:
         raise InputError(f"every item has one cluster: {n_items} items, {len(found)} clusters")
     return found
+
+
+def summed_by_cluster(values: FloatArray, clusters: Sequence[str] | None) -> FloatArray:
+    """Rows of one cluster added up, (clusters, m); the rows themselves where there are none."""
+    if clusters is None:
+        return values
+    _, index = np.unique(np.array(clusters), return_inverse=True)
+    summed = np.zeros((int(index.max()) + 1, values.shape[1]))
+    np.add.at(summed, index, values)
+    return summed

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.labels import summed_by_cluster
 from bayes_sota.errors import InputError
 from bayes_sota.exact.correlation_structure import ResponseCorrelation, learn_correlation
 from bayes_sota.exact.field_fit import fit_field
@@ -200,8 +201,7 @@ def _ratios(item_scores: ItemScores, law: ScoreLaw) -> FloatArray:
     taken as ``1 / k``: near 1 DeLong's error is also too small on average (median ratio .64 for
     15 of 300 positive and an AUC of .97).
     """
-    scores, influence = item_scores.scores, item_scores.influence
-    carrying = _carrying(influence)
+    scores, carrying = item_scores.scores, _carrying(item_scores)
     if isinstance(law, AucScoreLaw):
         scores = np.clip(scores, 1 - law.table.largest, law.table.largest)
     shown = item_scores.standard_errors / law.errors_at(scores)
@@ -219,14 +219,15 @@ def _ratios(item_scores: ItemScores, law: ScoreLaw) -> FloatArray:
     return ratio
 
 
-def _carrying(influence: FloatArray) -> FloatArray:
-    """Number of items that carry the variance of each score, (m,)."""
+def _carrying(item_scores: ItemScores) -> FloatArray:
+    """Number of items (or clusters) that carry the variance of each score, (m,)."""
+    influence = summed_by_cluster(item_scores.influence, item_scores.clusters)
     squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
     return np.asarray(squares**2 / np.maximum(fourths, 1e-300))
 
 
 def _reasons(item_scores: ItemScores, found: ResponseCorrelation) -> Iterator[str]:
-    carrying = float(np.median(_carrying(item_scores.influence[:, found.leaders])))
+    carrying = float(np.median(_carrying(item_scores)[found.leaders]))
     if item_scores.clusters is not None:
         clusters = len(set(item_scores.clusters))
         if clusters < _LEAST_CLUSTERS:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.data.labels import summed_by_cluster
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.correlation_structure import FAMILY, ResponseCorrelation, mean_rho, structure
@@ -105,9 +106,9 @@ def influence_correlation(
     >>> bool(abs(found.rho - 0.7) < 0.05), found.families
     (True, ())
     """
-    influence, members = _by_cluster(influence, clusters)
+    influence = summed_by_cluster(influence, clusters)
     n, m = influence.shape
-    groups = members % min(_GROUPS, n)
+    groups = np.arange(n) % min(_GROUPS, n)
     parts = [influence[groups == g].T @ influence[groups == g] for g in range(groups.max() + 1)]
     total = np.sum(parts, axis=0)
     rests = [_InfluenceSums(total - part) for part in parts]
@@ -126,18 +127,6 @@ def _family_cut(correlation: FloatArray, carrying: float) -> float:
     off = ~np.eye(len(correlation), dtype=bool)
     own = 1 - float(np.clip(np.median(correlation[off]), 0.0, 0.98))
     return float(np.clip(_CLEAR / (np.sqrt(max(carrying, 1.0)) * own), FAMILY, _SURE))
-
-
-def _by_cluster(
-    influence: FloatArray, clusters: Sequence[str] | None
-) -> tuple[FloatArray, IntArray]:
-    """Influence of whole clusters, and their numbers."""
-    if clusters is not None:
-        _, index = np.unique(np.array(clusters), return_inverse=True)
-        summed = np.zeros((int(index.max()) + 1, influence.shape[1]))
-        np.add.at(summed, index, influence)
-        influence = summed
-    return influence, np.arange(len(influence))
 
 
 @dataclass(frozen=True, eq=False)
