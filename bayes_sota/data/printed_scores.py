@@ -80,7 +80,8 @@ def parse_number(raw: object) -> Decimal | None:
     if isinstance(raw, Decimal):
         return raw if raw.is_finite() else None
     if isinstance(raw, float) and math.isfinite(raw):
-        return Decimal(repr(float(raw)))
+        # a float has no trailing zeros: 1.0 is the number one, not one digit of it
+        return Decimal(int(raw)) if raw == int(raw) else Decimal(repr(float(raw)))
     if isinstance(raw, bool | np.bool_ | bytes):
         return None
     text = str(raw).strip()

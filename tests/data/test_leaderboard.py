@@ -399,3 +399,11 @@ def test_a_hundred_thousand_entries_take_well_below_a_second():
     b = full(scores, 11_072)
     assert time.perf_counter() - start < 2  # measured 0.2 s; machines are busy
     assert np.all((b.count_bounds[:, 0] <= counts) & (counts <= b.count_bounds[:, 1]))
+
+
+def test_a_float_has_no_trailing_zeros() -> None:
+    """1.0 as a number is exact; as text it has one digit, and stands for .95 and more."""
+    typed = Leaderboard.from_maximum("1.0", n_test=200, n_classifiers=30)
+    number = Leaderboard.from_maximum(1.0, n_test=200, n_classifiers=30)
+    assert typed.counts == (190, 200)
+    assert number.counts == (200, 200)
