@@ -221,11 +221,10 @@ class NormalFields:
             best, holder = flat._play(rng, rows)
             distance = np.maximum(np.maximum(low[rows] - best, best - high[rows]), 0) / width[rows]
             passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
-            order = np.argsort(np.where(passed, -1.0, distance), kind="stable")[::-1]
-            for index in (order[~passed[order]], order[passed[order]]):
-                nearer = passed[index] | (distance[index] < closest[rows[index]])
-                winner[rows[index[nearer]]] = holder[index[nearer]]
-                closest[rows[index[nearer]]] = distance[index[nearer]]
+            distance[passed] = -1.0
+            order = np.argsort(distance, kind="stable")[::-1]  # of one row the nearest comes last
+            nearer = order[distance[order] < closest[rows[order]]]
+            winner[rows[nearer]], closest[rows[nearer]] = holder[nearer], distance[nearer]
             done += copies
             needed[np.unique(rows[passed])] = done
             waiting = np.flatnonzero(needed < 0)

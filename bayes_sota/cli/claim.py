@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.cli.options import echo_json
+from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.tables import echo_table
 from bayes_sota.errors import InputError
 
@@ -18,16 +18,6 @@ def claim() -> None:
     """Probability that "A outperforms B" is false, from reported numbers."""
 
 
-def _output(command: Any) -> Any:
-    for option in (
-        click.option("--quiet", is_flag=True, help="No notes."),
-        click.option("--seed", type=int, default=0, help="Random seed (plan with assurance)."),
-        click.option("--json", "as_json", is_flag=True, help="One JSON object, nothing else."),
-    ):
-        command = option(command)
-    return command
-
-
 @claim.command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
 @click.option("--accuracy", type=float, nargs=2, required=True, help="Of A (the winner) and of B.")
 @click.option("--n-test", type=int, required=True, help="Number of test items.")
@@ -37,7 +27,7 @@ def _output(command: Any) -> Any:
 @click.option("--independent", is_flag=True, help="Independent mistakes.")
 @click.option("--alpha", type=float, default=1.0, show_default=True, help="Dirichlet prior.")
 @click.option("--rope", type=float, default=None, help="Half-width of practical equivalence.")
-@_output
+@output_options
 def classification(
     accuracy: tuple[float, float],
     n_test: int,
@@ -48,7 +38,7 @@ def classification(
     alpha: float,
     rope: float | None,
     as_json: bool,
-    seed: int,
+    seed: int | None,
     quiet: bool,
 ) -> int:
     """From two accuracies on the same items.
@@ -96,7 +86,7 @@ def classification(
     "--pairwise-correlation", type=float, default=None, help="Between the methods' cases."
 )
 @click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
-@_output
+@output_options
 def segmentation(
     mean: tuple[float, float],
     sd: tuple[float, float],
@@ -104,7 +94,7 @@ def segmentation(
     pairwise_correlation: float | None,
     unbounded: bool,
     as_json: bool,
-    seed: int,
+    seed: int | None,
     quiet: bool,
 ) -> int:
     """From two means of cases (Dice) and their standard deviations.
@@ -141,7 +131,7 @@ def segmentation(
 @click.option("--level", type=float, default=0.05, show_default=True, help="Of a false claim.")
 @click.option("--n-test", type=int, default=None, help="Items observed so far, for assurance.")
 @click.option("--assurance", type=float, default=0.8, show_default=True, help="With --n-test.")
-@_output
+@output_options
 def plan(
     accuracy: tuple[float, float],
     congruence: float | None,
@@ -149,7 +139,7 @@ def plan(
     n_test: int | None,
     assurance: float,
     as_json: bool,
-    seed: int,
+    seed: int | None,
     quiet: bool,
 ) -> int:
     """Test items that a claim of this gap needs."""
@@ -165,7 +155,7 @@ def plan(
     if n_test is not None:
         shared = accuracy[0] * accuracy[1] if congruence is None else congruence
         assured, highest = assured_test_size(
-            *accuracy, n_test, shared, level=level, assurance=assurance, random_seed=seed
+            *accuracy, n_test, shared, level=level, assurance=assurance, random_seed=seed or 0
         )
         result |= {"n_assured": assured, "assurance": assurance, "highest_assurance": highest}
     if as_json:
@@ -204,12 +194,11 @@ def _described(chosen: Any, accuracy: tuple[float, float], low: float, high: flo
 
 def _impossible(accuracy: tuple[float, float], n_test: int) -> Any:
     """Accuracies that no number of items gives, as printed."""
-    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.printed_scores import count_bounds, parse_scores
 
     for value in accuracy:
-        try:
-            Leaderboard([repr(value), "0"], n_test=n_test)
-        except InputError:
+        ((fewest, most),) = count_bounds(parse_scores([repr(value)]), n_test, "nearest")
+        if fewest > most:
             yield f"no whole number of {n_test:,} items gives the accuracy {value:g} as printed"
 
 

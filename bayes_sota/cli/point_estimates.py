@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["run_point_estimate"]
 
-_CORRELATION = 0.6  # the paper's
-
 
 def run_point_estimate(
     file: Path | None,
@@ -39,14 +37,14 @@ def run_point_estimate(
 
     if file is None:
         raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
-    how = {"criterion": criterion or "expected", "prob": prob}
+    how: dict[str, Any] = {"criterion": criterion or "expected", "prob": prob}
+    if rho is not None:
+        how["correlation"] = rho
     if reading["metric"] == "auc":
         if method != "shrink" or n_classes is not None:
             raise InputError("AUCs take --method shrink, towards 1/2: no --n-classes")
-        how["correlation"] = rho or 0.0
         board, found, note = _shrunk_aucs(file, n_test, drop_above, reading, how)
     else:
-        how["correlation"] = _CORRELATION if rho is None else rho
         board, found, note = _of_accuracies(
             file, method, n_test, n_classes, drop_above, reading, how
         )
@@ -102,7 +100,7 @@ def _shrunk_aucs(
         raise InputError("shrinking takes the scores of a leaderboard")
     sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
     found = shrink_aucs(_kept(board, drop_above), **sizes, **how)
-    return board, found, _auc_note(how["correlation"])
+    return board, found, _auc_note(how.get("correlation", 0.0))
 
 
 def _auc_note(rho: float) -> str:

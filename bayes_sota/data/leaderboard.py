@@ -301,6 +301,12 @@ class Leaderboard:
             return 0.0
         return float(10.0**-self.decimals)
 
+    def printed_interval(self, scores: Any, least: float) -> tuple[Any, Any]:
+        """Lowest and highest score that prints as each, at least ``least`` apart."""
+        width = max(self.printed_width, least)
+        low = scores if self.rounding == "floor" else scores - width / 2
+        return low, low + width
+
     @property
     def n_entries(self) -> int | None:
         """Number of entries with a score, m; None if only the maximum is known."""

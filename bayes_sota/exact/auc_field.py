@@ -37,13 +37,10 @@ class AucField:
     scores : AucScores
     correlation : float or (float, float)
         rho of each classifier's scores with a reference score; of both classes, or of each.
-    highest : float
-        Largest AUC of the fields.
     """
 
     scores: AucScores
     correlation: Correlation
-    highest: float
 
     @classmethod
     def of(
@@ -57,7 +54,7 @@ class AucField:
         """For fields whose best AUC is at most ``highest``."""
         lowest = max(highest - _BELOW * float(auc_std(highest, n_positive, n_negative, ratio)), 0.1)
         scores = AucScores.of(n_positive, n_negative, lowest, highest, ratio)
-        return cls(scores, correlation, highest)
+        return cls(scores, correlation)
 
     def fixed(self, aucs: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Levels and distribution function for classifiers with these AUCs, (L,) each."""

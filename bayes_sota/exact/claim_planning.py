@@ -12,7 +12,7 @@ import numpy as np
 
 from bayes_sota.errors import InputError
 from bayes_sota.exact.false_claim import Congruence, false_claim_probability
-from bayes_sota.skill_distributions import FloatArray
+from bayes_sota.exact.paired_outcomes import probability_not_better
 
 __all__ = ["assured_test_size", "claim_test_size", "smallest_size"]
 
@@ -111,13 +111,7 @@ def assured_test_size(
     truth = rng.dirichlet([x1 + 1, x2 + 1, n_test - x1 - x2 + 2], draws)
 
     def missed(n: int) -> float:
-        return 1 - float(np.mean(_claimed(rng, truth, n, level)))
+        alone = rng.multinomial(n, truth / truth.sum(axis=1, keepdims=True))
+        return 1 - float(np.mean(probability_not_better(alone[:, 0], alone[:, 1]) <= level))
 
     return smallest_size(missed, 1 - assurance), highest
-
-
-def _claimed(rng: np.random.Generator, truth: FloatArray, n: int, level: float) -> FloatArray:
-    from scipy.special import betainc
-
-    counts = rng.multinomial(n, truth / truth.sum(axis=1, keepdims=True))
-    return np.asarray(betainc(counts[:, 0] + 1.0, counts[:, 1] + 1.0, 0.5) <= level)

@@ -58,10 +58,7 @@ def score_bounds(board: Leaderboard) -> tuple[float, float]:
     if board.n_negative is not None:
         assert board.n_positive is not None
         least = 1 / (board.n_positive * board.n_negative)
-    width = max(board.printed_width, least)
-    if board.rounding == "floor":
-        return board.maximum, board.maximum + width
-    return board.maximum - width / 2, board.maximum + width / 2
+    return board.printed_interval(board.maximum, least)
 
 
 class MaximumScoring(Protocol):

@@ -283,11 +283,9 @@ class AucScoreLaw(ScoreLaw):
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normal scores at both ends of what prints as each value."""
-        half = max(self.board.printed_width / 2, self.table.lattice)
-        middle = values + half if self.board.rounding == "floor" else values
-        psi = self.skill_at(y)
-        low, high = ((middle + side * half)[:, None] for side in (-1, 1))
-        return self.table.normal_score(low, psi), self.table.normal_score(high, psi)
+        ends = self.board.printed_interval(values[:, None], 2 * self.table.lattice)
+        low, high = (self.table.normal_score(end, self.skill_at(y)) for end in ends)
+        return low, high
 
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion

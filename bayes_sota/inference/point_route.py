@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["estimate_point"]
 
-_CORRELATION = 0.6  # the paper's
-
 
 def estimate_point(
     board: Leaderboard | Responses | ItemScores,
@@ -46,6 +44,8 @@ def estimate_point(
 
     shown = board if isinstance(board, Leaderboard) else board.leaderboard()
     how: dict[str, Any] = {"criterion": criterion or "expected"}
+    if correlation is not None:
+        how["correlation"] = correlation
     if shown.scores is None:
         raise InputError(f'method "{method}" takes all scores of a board')
     if shown.metric == "auc":
@@ -54,9 +54,8 @@ def estimate_point(
         assert shown.n_positive is not None
         assert shown.n_negative is not None
         found = shrink_aucs(
-            shown.scores, n_positive=shown.n_positive, n_negative=shown.n_negative,
-            correlation=correlation or 0.0, **how,
-        )  # fmt: skip
+            shown.scores, n_positive=shown.n_positive, n_negative=shown.n_negative, **how
+        )
         return found.to_datatree()
     if shown.metric != "accuracy":
         raise InputError("shrinking and cropping are for accuracies and AUCs")
@@ -66,7 +65,5 @@ def estimate_point(
             "shrink towards chance, one over it"
         )
     estimate = shrink_scores if method == "shrink" else crop_scores
-    rho = _CORRELATION if correlation is None else correlation
-    return estimate(
-        shown.scores, n_test=shown.n_test, chance=1 / n_classes, correlation=rho, **how
-    ).to_datatree()
+    found = estimate(shown.scores, n_test=shown.n_test, chance=1 / n_classes, **how)
+    return found.to_datatree()
