@@ -5,28 +5,25 @@ what is not an answer is an error with its place (``tests/data/test_response_fil
 """
 
 import csv
-import gzip
 import io
 import json
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.unpacking import LARGEST_FILE, decoded, one_line, read_unpacked
 from bayes_sota.errors import InputError
 
-__all__ = ["LARGEST_FILE", "ResponseFormat", "looks_like_responses", "read_responses"]
+__all__ = ["ResponseFormat", "answer_of", "looks_like_responses", "read_responses"]
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
-LARGEST_FILE = 200_000_000  # bytes, unpacked
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
 
 _ITEM_WORDS = (
@@ -46,9 +43,6 @@ _ITEM_NAMES = {"", "unnamed: 0", "index", "row", "id", "ids", "items"}.union(
 _ANSWERS = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0} | dict.fromkeys(
     ("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING
 )
-_UNPACKING = (
-    OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError,
-)  # fmt: skip
 
 
 def read_responses(
@@ -93,7 +87,7 @@ def read_responses(
         known = ", ".join(get_args(ResponseFormat))
         raise InputError(f"format must be one of {known}, got {format!r}")
     path = Path(path)
-    content = _read_unpacked(path, LARGEST_FILE)
+    content = read_unpacked(path, LARGEST_FILE)
     if len(content) > LARGEST_FILE:
         raise InputError(f"{path.name}: more than {LARGEST_FILE // 10**6} MB unpacked")
     kind = _recognised(content) if format == "auto" else format
@@ -102,7 +96,7 @@ def read_responses(
             return _from_json(content, _label(path), item_column)
         if kind == "parquet":
             return _from_parquet(content, _label(path), item_column)
-        return _from_text(_decoded(content), kind, _label(path), item_column)
+        return _from_text(decoded(content), kind, _label(path), item_column)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
 
@@ -120,25 +114,21 @@ def looks_like_responses(path: str | Path) -> bool:
     """
     try:
         path = Path(path)
-        head = _read_unpacked(path, _HEAD)
+        head = read_unpacked(path, _HEAD)
         kind = _recognised(head)
         if kind == "json":
             return b'"correct"' in head
         rows: Sequence[Sequence[object]]
         if kind == "parquet":
-            rows = _parquet_head(_read_unpacked(path, LARGEST_FILE))
+            rows = _parquet_head(read_unpacked(path, LARGEST_FILE))
         else:
             rows = _text_head(head)
     except InputError:
         return False
     columns = list(zip(*rows, strict=True))[1:]
-    answers = [{_answer(cell) for cell in column} for column in columns]
+    answers = [{answer_of(cell) for cell in column} for column in columns]
     filled = sum(bool(found & {0, 1}) for found in answers)
     return filled >= 2 and all(found <= {0, 1, MISSING} for found in answers)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 def _label(path: Path) -> str:
@@ -149,59 +139,10 @@ def _label(path: Path) -> str:
     return name or path.name
 
 
-@contextmanager
-def _unpacked(path: Path) -> Iterator[IO[bytes]]:
-    """Stream of the content, unpacked once."""
-    with path.open("rb") as file:
-        magic = file.read(4)
-        file.seek(0)
-        if magic[:2] == b"\x1f\x8b":
-            with gzip.GzipFile(fileobj=file) as stream:
-                yield cast(IO[bytes], stream)
-        elif magic == b"PK\x03\x04":
-            with zipfile.ZipFile(file) as archive, archive.open(_only_member(archive)) as member:
-                yield member
-        else:
-            yield file
-
-
-def _only_member(archive: zipfile.ZipFile) -> str:
-    names = [
-        name
-        for name in archive.namelist()
-        if not name.endswith("/") and not name.startswith("__MACOSX/")
-    ]
-    if len(names) != 1:
-        raise InputError(f"a zip archive must hold one file, this one holds {len(names)}")
-    return names[0]
-
-
-def _read_unpacked(path: Path, limit: int) -> bytes:
-    """At most ``limit + 1`` bytes of the content."""
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
-    try:
-        with _unpacked(path) as stream:
-            return stream.read(limit + 1)
-    except InputError as error:
-        raise InputError(f"{path.name}: {error}") from None
-    except _UNPACKING as error:
-        raise InputError(f"{path.name}: cannot be read or unpacked ({_one_line(error)})") from None
-
-
 def _recognised(content: bytes) -> str:
     if content[:4] == b"PAR1":
         return "parquet"
     return "json" if content[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv"
-
-
-def _decoded(content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        byte = content[error.start]
-        raise InputError(f"line {line} is not UTF-8 text (byte 0x{byte:02x})") from None
 
 
 def _delimiter(header: str, kind: str) -> str:
@@ -219,10 +160,10 @@ def _rows(text: str, kind: str) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield reader.line_num, row
     except csv.Error as error:
-        raise InputError(f"line {reader.line_num} is not CSV ({_one_line(error)})") from None
+        raise InputError(f"line {reader.line_num} is not CSV ({one_line(error)})") from None
 
 
-def _answer(cell: object) -> int | None:
+def answer_of(cell: object) -> int | None:
     """Answer that a cell says; None where it says something else."""
     if isinstance(cell, str):
         return _ANSWERS.get(cell) if cell in _ANSWERS else _ANSWERS.get(cell.strip().lower())
@@ -255,7 +196,7 @@ def _from_text(text: str, kind: str, name: str, item_column: str | None) -> Resp
 def _check_header(header: list[str]) -> None:
     if not header:
         raise InputError("the file is empty")
-    if len(header) > 1 and all(_answer(cell) is not None for cell in header):
+    if len(header) > 1 and all(answer_of(cell) is not None for cell in header):
         raise InputError("line 1 must name the classifiers, but it holds answers")
     for number, cell in enumerate(header[1:], start=2):
         if not cell.strip():
@@ -287,7 +228,7 @@ def _item_position(
         return list(header).index(item_column)
     if header[0].strip().lower() in _ITEM_NAMES:
         return 0
-    if all(_answer(cell) is not None for cell in first_column):
+    if all(answer_of(cell) is not None for cell in first_column):
         return None
     # A slip in a column of answers must not turn it into names: those never repeat, or are words.
     distinct = len(set(first_column)) == len(first_column)
@@ -298,14 +239,14 @@ def _is_number(cell: object) -> bool:
     try:
         float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        return _answer(cell) is not None
+        return answer_of(cell) is not None
     return True
 
 
 def _answers_of_row(
     cells: list[str], line: int, header: list[str], columns: list[int]
 ) -> list[int]:
-    answers = [_answer(cell) for cell in cells]
+    answers = [answer_of(cell) for cell in cells]
     if None in answers:
         wrong = answers.index(None)
         cell, column = cells[wrong], header[columns[wrong]]
@@ -321,7 +262,7 @@ def _text_head(head: bytes) -> Sequence[Sequence[object]]:
     """First rows below the header; none where they are not a table."""
     if len(head) > _HEAD:
         head = head[: head.rfind(b"\n") + 1]  # the last line may be cut
-    rows = [row for _, row in islice(_rows(_decoded(head), "csv"), _HEAD_ROWS + 1)]
+    rows = [row for _, row in islice(_rows(decoded(head), "csv"), _HEAD_ROWS + 1)]
     return rows[1:] if len({len(row) for row in rows}) == 1 else []
 
 
@@ -329,9 +270,9 @@ def _from_json(content: bytes, name: str, item_column: str | None) -> Responses:
     if item_column is not None:
         raise InputError('JSON has no columns: the items are named by its key "items"')
     try:
-        data = json.loads(_decoded(content))
+        data = json.loads(decoded(content))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({_one_line(error)})") from None
+        raise InputError(f"is not JSON ({one_line(error)})") from None
     form = 'write {"names": [...], "correct": [[...], ...]}'
     if not isinstance(data, dict) or not {"names", "correct"} <= set(data):
         raise InputError(f"is not a response matrix; {form}")
@@ -360,7 +301,7 @@ def _broken_parquet() -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError, NotImplementedError) as error:
-        raise InputError(f"is not Parquet ({_one_line(error)})") from None
+        raise InputError(f"is not Parquet ({one_line(error)})") from None
 
 
 def _parquet_file(content: bytes) -> Any:
@@ -402,7 +343,7 @@ def _from_parquet(content: bytes, name: str, item_column: str | None) -> Respons
 
 def _parquet_answers(column: Any, name: str) -> NDArray[np.int8]:
     """Answers in one column; flat types only."""
-    answers = [_answer(cell) for cell in column.to_pylist()]
+    answers = [answer_of(cell) for cell in column.to_pylist()]
     if None in answers:
         row = answers.index(None)
         shown = repr(column[row].as_py())[:40]
