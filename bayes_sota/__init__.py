@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "BetaCorrelation": "bayes_sota.priors",
     "BetaSkill": "bayes_sota.priors",
+    "Evaluations": "bayes_sota.data.evaluation_files",
     "Example": "bayes_sota.data.examples",
     "FixedCorrelation": "bayes_sota.priors",
     "ItemScores": "bayes_sota.data.item_scores",
@@ -19,8 +20,10 @@ _PUBLIC = {
     "LogitNormalSkill": "bayes_sota.priors",
     "MaximumLaw": "bayes_sota.exact.maximum",
     "ModelSpecification": "bayes_sota.specification",
+    "OddsRatioCongruence": "bayes_sota.exact.congruence",
     "PairedBoards": "bayes_sota.data.paired_boards",
     "Priors": "bayes_sota.priors",
+    "RelativeCongruence": "bayes_sota.exact.congruence",
     "Responses": "bayes_sota.data.responses",
     "SamplerSettings": "bayes_sota.specification",
     "UniformSkill": "bayes_sota.priors",
@@ -28,36 +31,55 @@ _PUBLIC = {
     "auc_estimate_correlation": "bayes_sota.exact.auc_scores",
     "auc_law": "bayes_sota.exact.auc",
     "auc_maximum_law": "bayes_sota.exact.auc",
+    "best_try_probability": "bayes_sota.exact.best_try",
+    "best_try_probability_of_means": "bayes_sota.exact.best_try",
     "board_table": "bayes_sota.entry_table",
     "bootstrap_standard_errors": "bayes_sota.data.bootstrap",
+    "claim_of_best_entry": "bayes_sota.exact.selected_claim",
+    "claim_test_size": "bayes_sota.exact.claim_planning",
+    "claim_test_size_of_means": "bayes_sota.exact.claim_planning",
+    "claim_tree": "bayes_sota.inference.claim_draws",
+    "claims_table": "bayes_sota.review_table",
+    "compare_methods": "bayes_sota.exact.method_comparison",
+    "comparison_tree": "bayes_sota.inference.claim_draws",
     "crop_scores": "bayes_sota.exact.shrinkage",
     "diagnose": "bayes_sota.summaries",
     "estimate_paired": "bayes_sota.inference.paired_route",
     "estimate_sota": "bayes_sota.estimate",
     "false_claim_probability": "bayes_sota.exact.false_claim",
     "false_claim_probability_of_means": "bayes_sota.exact.false_claim_mean",
+    "false_claim_rope": "bayes_sota.exact.false_claim",
     "infer_n_test": "bayes_sota.data.lattice",
     "list_examples": "bayes_sota.data.examples",
     "load_example": "bayes_sota.data.examples",
     "load_model": "bayes_sota.specification",
     "maximum_law": "bayes_sota.exact.maximum",
     "model_names": "bayes_sota.specification",
+    "plot_claim_sensitivity": "bayes_sota.plots.claim_sensitivity",
+    "plot_claims": "bayes_sota.plots.claims",
     "plot_maximum_law": "bayes_sota.plots.maximum_law",
+    "plot_methods": "bayes_sota.plots.claim_methods",
     "plot_prior_predictive": "bayes_sota.plots.prior_predictive",
+    "plot_required_size": "bayes_sota.plots.claim_size",
     "plot_sensitivity": "bayes_sota.plots.sensitivity",
     "plot_sota": "bayes_sota.plots.sota",
     "probability_truly_better": "bayes_sota.summaries",
+    "read_claims": "bayes_sota.review_table",
+    "read_evaluations": "bayes_sota.data.evaluation_files",
     "read_item_scores": "bayes_sota.data.read_item_scores",
     "read_leaderboard": "bayes_sota.data.readers.leaderboard_files",
     "read_paired_boards": "bayes_sota.data.read_paired",
     "read_responses": "bayes_sota.data.response_files",
     "read_result": "bayes_sota.inference.result",
+    "reported_claim": "bayes_sota.exact.reported_claim",
+    "sample_claim": "bayes_sota.inference.claim_route",
     "save_result": "bayes_sota.inference.result",
     "shrink_aucs": "bayes_sota.exact.shrinkage",
     "shrink_scores": "bayes_sota.exact.shrinkage",
     "simulate_auc_maximum": "bayes_sota.simulate_auc",
     "sota_sensitivity": "bayes_sota.estimate",
     "summarize": "bayes_sota.summaries",
+    "summarize_claim": "bayes_sota.inference.claim_route",
 }
 _MODULES = ("errors", "exact", "priors", "pymc_models", "schema", "skill_distributions")
 
@@ -83,6 +105,8 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from bayes_sota.data.bootstrap import bootstrap_standard_errors as bootstrap_standard_errors
+    from bayes_sota.data.evaluation_files import Evaluations as Evaluations
+    from bayes_sota.data.evaluation_files import read_evaluations as read_evaluations
     from bayes_sota.data.examples import Example as Example
     from bayes_sota.data.examples import list_examples as list_examples
     from bayes_sota.data.examples import load_example as load_example
@@ -101,18 +125,38 @@ if TYPE_CHECKING:
     from bayes_sota.exact.auc import auc_law as auc_law
     from bayes_sota.exact.auc import auc_maximum_law as auc_maximum_law
     from bayes_sota.exact.auc_scores import auc_estimate_correlation as auc_estimate_correlation
+    from bayes_sota.exact.best_try import best_try_probability as best_try_probability
+    from bayes_sota.exact.best_try import (
+        best_try_probability_of_means as best_try_probability_of_means,
+    )
+    from bayes_sota.exact.claim_planning import claim_test_size as claim_test_size
+    from bayes_sota.exact.claim_planning import claim_test_size_of_means as claim_test_size_of_means
+    from bayes_sota.exact.congruence import OddsRatioCongruence as OddsRatioCongruence
+    from bayes_sota.exact.congruence import RelativeCongruence as RelativeCongruence
     from bayes_sota.exact.false_claim import false_claim_probability as false_claim_probability
+    from bayes_sota.exact.false_claim import false_claim_rope as false_claim_rope
     from bayes_sota.exact.false_claim_mean import (
         false_claim_probability_of_means as false_claim_probability_of_means,
     )
     from bayes_sota.exact.maximum import MaximumLaw as MaximumLaw
     from bayes_sota.exact.maximum import maximum_law as maximum_law
+    from bayes_sota.exact.method_comparison import compare_methods as compare_methods
+    from bayes_sota.exact.reported_claim import reported_claim as reported_claim
+    from bayes_sota.exact.selected_claim import claim_of_best_entry as claim_of_best_entry
     from bayes_sota.exact.shrinkage import crop_scores as crop_scores
     from bayes_sota.exact.shrinkage import shrink_aucs as shrink_aucs
     from bayes_sota.exact.shrinkage import shrink_scores as shrink_scores
+    from bayes_sota.inference.claim_draws import claim_tree as claim_tree
+    from bayes_sota.inference.claim_draws import comparison_tree as comparison_tree
+    from bayes_sota.inference.claim_route import sample_claim as sample_claim
+    from bayes_sota.inference.claim_route import summarize_claim as summarize_claim
     from bayes_sota.inference.paired_route import estimate_paired as estimate_paired
     from bayes_sota.inference.result import read_result as read_result
     from bayes_sota.inference.result import save_result as save_result
+    from bayes_sota.plots.claim_methods import plot_methods as plot_methods
+    from bayes_sota.plots.claim_sensitivity import plot_claim_sensitivity as plot_claim_sensitivity
+    from bayes_sota.plots.claim_size import plot_required_size as plot_required_size
+    from bayes_sota.plots.claims import plot_claims as plot_claims
     from bayes_sota.plots.maximum_law import plot_maximum_law as plot_maximum_law
     from bayes_sota.plots.prior_predictive import plot_prior_predictive as plot_prior_predictive
     from bayes_sota.plots.sensitivity import plot_sensitivity as plot_sensitivity
@@ -125,6 +169,8 @@ if TYPE_CHECKING:
     from bayes_sota.priors import Priors as Priors
     from bayes_sota.priors import UniformSkill as UniformSkill
     from bayes_sota.priors import UniformTries as UniformTries
+    from bayes_sota.review_table import claims_table as claims_table
+    from bayes_sota.review_table import read_claims as read_claims
     from bayes_sota.simulate_auc import simulate_auc_maximum as simulate_auc_maximum
     from bayes_sota.specification import ModelSpecification as ModelSpecification
     from bayes_sota.specification import SamplerSettings as SamplerSettings

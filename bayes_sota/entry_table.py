@@ -24,7 +24,7 @@ from bayes_sota.schema import SCHEMA_VERSION
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
 from bayes_sota.skill_distributions import FloatArray
 from bayes_sota.summaries import check_probability
-from bayes_sota.whole_files import whole_file
+from bayes_sota.whole_files import check_table_ending, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bayes_sota.exact.joint_skills import JointPosterior
     from bayes_sota.exact.leaderboard_posterior import LeaderboardPosterior
 
-__all__ = ["COLUMNS", "EntryTable", "board_table", "check_ending"]
+__all__ = ["COLUMNS", "EntryTable", "board_table"]
 
 COLUMNS = (
     "rank",
@@ -133,7 +133,7 @@ class EntryTable:
         for row in self.frame.itertuples(index=False):
             cells = row._asdict() | {"name": spreadsheet_text(row.name)}
             writer.writerow([cells[column] for column in COLUMNS])
-        return _written(text.getvalue(), path)
+        return write_text(text.getvalue(), path)
 
     def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
         """Table as Markdown with its legend; written as a whole to ``path`` where one is given.
@@ -152,7 +152,7 @@ class EntryTable:
         legend = [markdown_text(line) for line in self.legend(top)]
         if self.reasons:
             legend.insert(0, "**Not to be trusted:** " + markdown_text("; ".join(self.reasons)))
-        return _written("\n".join([*lines, "", *(f"{line}  " for line in legend)]) + "\n", path)
+        return write_text("\n".join([*lines, "", *(f"{line}  " for line in legend)]) + "\n", path)
 
     def save(self, path: str | Path) -> None:
         """Write the table, as the ending of the name says: .csv, .md or .json.
@@ -162,13 +162,13 @@ class EntryTable:
         InputError
             Another ending, or a place that cannot be written to.
         """
-        path = check_ending(path)
+        path = check_table_ending(path)
         if path.suffix.lower() == ".csv":
             self.to_csv(path)
         elif path.suffix.lower() == ".md":
             self.to_markdown(path)
         else:
-            _written(self.to_json(), path)
+            write_text(self.to_json(), path)
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         """Text of the first rows: rank, name, score, skill, interval, rank interval, P(best), tied.
@@ -442,18 +442,3 @@ def _entry(row: Any) -> dict[str, Any]:
 
 def _chance(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def check_ending(path: str | Path) -> Path:
-    """Path with an ending that ``EntryTable.save`` knows, or ``InputError``."""
-    path = Path(path)
-    if path.suffix.lower() not in (".csv", ".md", ".json"):
-        raise InputError(f"a table is written as .csv, .md or .json, got {str(path)!r}")
-    return path
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    if path is not None:
-        with whole_file(Path(path)) as draft:
-            draft.write_text(text, encoding="utf-8", newline="")
-    return text

@@ -33,7 +33,22 @@ GROUPS: Final = (
     "point_estimate",
 )
 
-DIMENSIONS: Final = ("chain", "draw", "board", "classifier", "player", "round", "item")
+DIMENSIONS: Final = (
+    "chain",
+    "draw",
+    "board",
+    "classifier",
+    "player",
+    "round",
+    "item",
+    "claim",
+    "metric",
+    "metric_other",
+    "cluster",
+    "case",
+    "outcome",
+    "count",
+)
 
 VARIABLES: Final = {
     "location": "median skill of the field of classifiers, on the log-odds scale",
@@ -51,6 +66,15 @@ VARIABLES: Final = {
     "multiplicity_bias": "observed maximum minus theta_sota",
     "skill": "skill of one classifier",
     "p_false": "probability that a claim is false",
+    "p_false_mcse": "Monte Carlo standard error of p_false",
+    "p_all_better": "probability that A is better than B on every metric",
+    "p_any_better": "probability that A is better than B on at least one metric",
+    "difference": "skill of A minus skill of B, positive where A is better",
+    "congruence": "probability that A and B are both right on an item",
+    "p_a_alone": "probability that A alone is right on an item",
+    "p_b_alone": "probability that B alone is right on an item",
+    "log_odds_ratio": "log odds ratio of A being right and B being right",
+    "intraclass_correlation": "correlation of the outcomes of items of one cluster",
     "epp": "Bradley-Terry skill",
     "win_probability": "probability that one player beats another",
     "p_best": "probability of being the best",

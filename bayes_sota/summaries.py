@@ -100,22 +100,24 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``ok``, ``reasons``, and for dependent draws ``r_hat`` and ``ess_bulk`` of theta_sota.
+        ``ok``, ``reasons``, and for dependent draws ``r_hat`` and ``ess_bulk`` of theta_sota, or
+        of the difference where a result is about a claim.
     """
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
     result: dict[str, Any] = {}
-    theta = tree["posterior"]["theta_sota"]
+    name = "theta_sota" if "theta_sota" in tree["posterior"] else "difference"
+    theta = tree["posterior"][name]
     if not np.isfinite(theta.values).all():
-        reasons.append("theta_sota has draws that are not finite")
+        reasons.append(f"{name} has draws that are not finite")
     elif not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
         result["r_hat"] = float(np.max(az.rhat(theta.to_dataset(name="x"))["x"].values))
         result["ess_bulk"] = float(np.min(az.ess(theta.to_dataset(name="x"))["x"].values))
         if result["r_hat"] > _R_HAT:
-            reasons.append(f"r_hat of theta_sota is {result['r_hat']:.3f}, above {_R_HAT}")
+            reasons.append(f"r_hat of {name} is {result['r_hat']:.3f}, above {_R_HAT}")
         if result["ess_bulk"] < _ESS:
-            reasons.append(f"bulk ESS of theta_sota is {result['ess_bulk']:.0f}, below {_ESS:.0f}")
+            reasons.append(f"bulk ESS of {name} is {result['ess_bulk']:.0f}, below {_ESS:.0f}")
     for name in ("log_evidence", "epsilon", "grid_edge_probability", "divergences"):
         if name in tree.attrs:
             result[name] = tree.attrs[name]

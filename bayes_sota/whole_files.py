@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bayes_sota.errors import InputError
 
-__all__ = ["check_writable", "remove_drafts", "whole_file"]
+__all__ = ["check_table_ending", "check_writable", "remove_drafts", "whole_file", "write_text"]
 
 _drafts: set[Path] = set()
 
@@ -50,6 +50,28 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         draft.unlink(missing_ok=True)
         _drafts.discard(draft)
+
+
+def check_table_ending(path: str | Path) -> Path:
+    """Path with an ending that tables have, or ``InputError``.
+
+    Examples
+    --------
+    >>> check_table_ending("table.md").name
+    'table.md'
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".csv", ".md", ".json"):
+        raise InputError(f"a table is written as .csv, .md or .json, got {str(path)!r}")
+    return path
+
+
+def write_text(text: str, path: str | Path | None) -> str:
+    """The text, written to a file where there is a path, whole or not at all."""
+    if path is not None:
+        with whole_file(Path(path)) as draft:
+            draft.write_text(text, encoding="utf-8", newline="")
+    return text
 
 
 def remove_drafts() -> None:

@@ -28,6 +28,7 @@ ORDER = (
     {"summaries"},
     {"estimate"},
     {"entry_table"},
+    {"review_table", "claim_text"},
     {"plots"},
     {"reproduce", "published"},
     {"report"},
@@ -46,7 +47,16 @@ OWNERS = {
     "arviz_plots": _ARVIZ,
     "arviz_stats": _ARVIZ,
     "matplotlib": {"plots", "reproduce", "report"},
-    "pandas": {"summaries", "estimate", "entry_table", "reproduce", "plots", "cli"},
+    "pandas": {
+        "inference",
+        "summaries",
+        "estimate",
+        "entry_table",
+        "review_table",
+        "reproduce",
+        "plots",
+        "cli",
+    },
     "pyarrow": {"data"},
 }
 HEAVY = (

@@ -71,15 +71,15 @@ def board(
     per classifier), which is recognised by its answers. Tied with the best are all entries that
     the data do not tell from the one with the best score.
     """
-    from bayes_sota.entry_table import board_table, check_ending
+    from bayes_sota.entry_table import board_table
     from bayes_sota.summaries import check_probability
-    from bayes_sota.whole_files import check_writable
+    from bayes_sota.whole_files import check_table_ending, check_writable
 
     check_probability(prob)
     if top < 1:
         raise InputError(f"--top must be at least 1, got {top}")
     if output is not None:
-        check_writable(check_ending(output))
+        check_writable(check_table_ending(output))
     priors = _priors(chosen_correlation(correlation, pairwise_correlation))
     data = read_file(file, file_format, **reading)
     table = board_table(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["clean", "decimals_for", "echo_table", "estimand_rows"]
+__all__ = ["chance", "clean", "decimals_for", "echo_table", "estimand_rows"]
 
 _MEANING = {
     "theta_sota": "skill of the best classifier",
@@ -23,6 +23,17 @@ def decimals_for(sd: float) -> int:
     if not np.isfinite(sd) or sd <= 0:
         return 6
     return int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
+
+
+def chance(p: float) -> str:
+    """Probability with four digits after the point; what is smaller keeps its size.
+
+    Examples
+    --------
+    >>> chance(0.09295), chance(3.1e-9), chance(0.0)
+    ('0.0930', '3e-09', '0')
+    """
+    return f"{p:.4f}" if p >= 0.00005 else f"{p:.0e}" if p > 0 else "0"
 
 
 def clean(text: str) -> str:

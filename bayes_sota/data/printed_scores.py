@@ -23,6 +23,7 @@ __all__ = [
     "Rounding",
     "check_rounding",
     "count_bounds",
+    "exact_ends",
     "lattice_ends",
     "parse_number",
     "parse_scores",
@@ -193,14 +194,24 @@ def count_bounds(printed: PrintedScores, n_test: int, rounding: Rounding) -> Int
            [ 6920,  6920]])
     """
     if printed.scaled is None:
-        unique, where = np.unique(printed.values, return_inverse=True)
-        count = np.rint(unique * n_test).astype(np.int64)
-        missed = np.abs(count / n_test - unique) >= _ATTAINED
-        return np.column_stack([count + missed, count])[where]
+        return np.column_stack(exact_ends(printed.values, n_test))
     scaled, where = np.unique(printed.scaled, return_inverse=True)
     low, high = lattice_ends(scaled, n_test, 10**printed.decimals, rounding)
     bounds = np.column_stack([np.maximum(low, 0), np.minimum(high, n_test)]).astype(np.int64)
     return bounds[where]
+
+
+def exact_ends(values: Any, n_test: Any) -> tuple[IntArray, IntArray]:
+    """Ends of the counts k for which k / n_test is a score in full precision: one, or none.
+
+    Examples
+    --------
+    >>> exact_ends(np.array([0.25, 1 / 3]), 8)
+    (array([2, 4]), array([2, 3]))
+    """
+    count = np.rint(np.multiply(values, n_test)).astype(np.int64)
+    missed = np.abs(count / n_test - values) >= _ATTAINED
+    return count + missed, count
 
 
 def lattice_ends(scaled: Any, n_test: Any, unit: int, rounding: Rounding) -> tuple[Any, Any]:

@@ -6,17 +6,67 @@ given probability, when the truth is what the observed test set leaves open and 
 drawn. ``tests/exact/test_claim_planning.py`` counts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.false_claim import Congruence, false_claim_probability
-from bayes_sota.exact.paired_outcomes import probability_not_better
+from bayes_sota.exact.congruence import Congruence, congruence_bounds
+from bayes_sota.exact.false_claim import false_claim_probability
+from bayes_sota.exact.false_claim_mean import false_claim_probability_of_means
+from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["assured_test_size", "claim_test_size", "smallest_size"]
+__all__ = [
+    "assured_test_size",
+    "assured_test_size_of_means",
+    "check_level",
+    "claim_test_size",
+    "claim_test_size_of_means",
+    "congruence_needed",
+    "required_sizes",
+    "smallest_size",
+]
 
 _MOST = 10**9
+_LEVELS = 160  # nodes of a posterior
+
+
+def check_level(level: float) -> None:
+    """Raise ``InputError`` unless a claim can be accepted at this probability of being false."""
+    if not 0 < level < 0.5:
+        raise InputError(f"level must lie in (0, 1/2), got {level:g}")
+
+
+def congruence_needed(
+    accuracy_a: float,
+    accuracy_b: float,
+    n_test: int,
+    *,
+    level: float = 0.05,
+    alpha: float | tuple[float, float, float, float] = 1.0,
+) -> float | None:
+    """Least congruence at which the claim is false with probability ``level`` at most.
+
+    Returns
+    -------
+    float or None
+        The lower bound of the congruence where the claim always holds; None where it never does.
+
+    Examples
+    --------
+    >>> round(congruence_needed(0.90, 0.88, 500), 4)
+    0.8538
+    """
+    from scipy.optimize import brentq
+
+    def above(p11: float) -> float:
+        p = false_claim_probability(accuracy_a, accuracy_b, n_test, p11, alpha=alpha)
+        return float(p) - level
+
+    low, high = (float(x) for x in congruence_bounds(accuracy_a, accuracy_b))
+    if above(low) <= 0:
+        return low
+    return float(brentq(above, low, high, xtol=1e-9)) if above(high) <= 0 else None
 
 
 def smallest_size(probability_at: Callable[[int], float], level: float) -> int:
@@ -27,10 +77,9 @@ def smallest_size(probability_at: Callable[[int], float], level: float) -> int:
     InputError
         Not even a thousand million items are enough, or a level outside (0, 1/2).
     """
-    if not 0 < level < 0.5:
-        raise InputError(f"level must lie in (0, 1/2), got {level:g}")
+    check_level(level)
     low, high = 1, 2
-    while probability_at(high) > level:
+    while not probability_at(high) <= level:
         low, high = high, 2 * high
         if high > _MOST:
             raise InputError("no test set is large enough: the two are too close")
@@ -73,10 +122,15 @@ def assured_test_size(
     *,
     level: float = 0.05,
     assurance: float = 0.8,
-    draws: int = 4000,
-    random_seed: int | np.random.Generator | None = 0,
 ) -> tuple[int | None, float]:
-    """Fresh test items on which the claim would be made with probability ``assurance``.
+    r"""Fresh test items on which the claim would be made with probability ``assurance``.
+
+    With s = p1 + p2 and q = p1 / s, which are independent Beta variables given what was observed, a
+    fresh test set of n items makes the claim with probability
+
+    .. math:: \Phi\Big(\frac{\sqrt n\, s (2q - 1) - z \sqrt s}{\sqrt{s - s^2 (2q - 1)^2}}\Big)
+
+    nearly, with z the standard normal quantile of ``1 - level``; averaged by quadrature.
 
     Parameters
     ----------
@@ -86,8 +140,6 @@ def assured_test_size(
         A claim is made where it is false with at most this probability.
     assurance : float
         Probability, over what the observed items leave open and over fresh items, of a claim.
-    draws : int
-    random_seed : int, Generator or None
 
     Returns
     -------
@@ -101,17 +153,164 @@ def assured_test_size(
     >>> size > claim_test_size(0.90, 0.88, 0.85), round(highest, 2)
     (True, 1.0)
     """
-    if not 0.5 < assurance < 1:
-        raise InputError(f"assurance must lie in (1/2, 1), got {assurance:g}")
-    rng = np.random.default_rng(random_seed)
+    from scipy.special import betaincinv, ndtr, ndtri
+
+    _check_assurance(assurance)
     x1, x2 = n_test * (accuracy_a - congruence), n_test * (accuracy_b - congruence)
     highest = 1 - float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
-    if highest <= assurance:
-        return None, highest
-    truth = rng.dirichlet([x1 + 1, x2 + 1, n_test - x1 - x2 + 2], draws)
+    points, weights = _levels()
+    share = 2 * betaincinv(x1 + 1, x2 + 1, points)[:, None] - 1
+    total = betaincinv(x1 + x2 + 2, n_test - x1 - x2 + 2, points)[None, :]
+    gap, spread = total * share, np.sqrt(total - (total * share) ** 2)
 
     def missed(n: int) -> float:
-        alone = rng.multinomial(n, truth / truth.sum(axis=1, keepdims=True))
-        return 1 - float(np.mean(probability_not_better(alone[:, 0], alone[:, 1]) <= level))
+        made = ndtr((np.sqrt(n) * gap - ndtri(1 - level) * np.sqrt(total)) / spread)
+        return 1 - float(weights @ made @ weights)
 
-    return smallest_size(missed, 1 - assurance), highest
+    return _assured(missed, assurance, highest), highest
+
+
+def claim_test_size_of_means(
+    mean_a: float,
+    mean_b: float,
+    sd: tuple[float, float],
+    *,
+    correlation: float | None = None,
+    level: float = 0.05,
+) -> int:
+    """Cases that make a claim of these means false with probability ``level`` at most.
+
+    Parameters
+    ----------
+    mean_a, mean_b : float
+    sd : (float, float)
+        Standard deviations of cases.
+    correlation : float, optional
+        Of the two methods' cases. Default: averaged, uniform from 0 to 1.
+    level : float
+
+    Examples
+    --------
+    >>> claim_test_size_of_means(0.81, 0.80, (0.1, 0.1), correlation=0.7)
+    165
+    """
+    if mean_a == mean_b:
+        raise InputError("equal means never make a claim, whatever the size")
+    return smallest_size(
+        lambda n: float(
+            false_claim_probability_of_means(
+                mean_a, mean_b, n, sd=sd, correlation=correlation, bounds=None
+            )
+        ),
+        level,
+    )
+
+
+def assured_test_size_of_means(
+    mean_a: float,
+    mean_b: float,
+    n_test: int,
+    sd: tuple[float, float],
+    correlation: float,
+    *,
+    level: float = 0.05,
+    assurance: float = 0.8,
+) -> tuple[int | None, float]:
+    r"""Fresh cases on which the claim would be made with probability ``assurance``.
+
+    Over the posterior of the mean difference and its variance given the ``n_test`` cases (flat in
+    the mean and in the logarithm of the standard deviation), by quadrature; the t statistic of
+    fresh cases is nearly normal (Johnson & Welch 1940).
+
+    Parameters
+    ----------
+    mean_a, mean_b, n_test, sd, correlation
+        What was observed.
+    level, assurance
+        As in ``assured_test_size``.
+
+    Returns
+    -------
+    size, highest : int or None, float
+        None where no size is enough, as in ``assured_test_size``.
+
+    Examples
+    --------
+    >>> size, highest = assured_test_size_of_means(0.81, 0.80, 400, (0.1, 0.1), 0.7)
+    >>> size > claim_test_size_of_means(0.81, 0.80, (0.1, 0.1), correlation=0.7)
+    True
+    """
+    from scipy.special import chdtri, ndtr, ndtri, stdtrit
+
+    _check_assurance(assurance)
+    spread = float(np.sqrt(max(sd[0] ** 2 + sd[1] ** 2 - 2 * correlation * sd[0] * sd[1], 0.0)))
+    if not spread > 0:
+        raise InputError("cases that all differ by the same amount need no planning")
+    highest = 1 - float(
+        false_claim_probability_of_means(
+            mean_a, mean_b, n_test, sd=sd, correlation=correlation, bounds=None
+        )
+    )
+    points, weights = _levels()
+    sigma = spread * np.sqrt((n_test - 1) / chdtri(n_test - 1, points))[:, None]
+    gap = mean_a - mean_b + sigma / np.sqrt(n_test) * ndtri(points)[None, :]
+
+    def missed(n: int) -> float:
+        freedom, mean = n - 1, np.sqrt(n) * gap / sigma
+        limit = -stdtrit(freedom, level)
+        made = ndtr((mean - limit * (1 - 1 / (4 * freedom))) / np.sqrt(1 + limit**2 / 2 / freedom))
+        return 1 - float(weights @ made @ weights)
+
+    return _assured(missed, assurance, highest), highest
+
+
+def required_sizes(
+    accuracy: float,
+    gaps: Sequence[float],
+    assumptions: Mapping[str, Congruence],
+    *,
+    level: float = 0.05,
+) -> list[tuple[float, str, int]]:
+    """Test items that claims of several gaps need, under several congruences.
+
+    Parameters
+    ----------
+    accuracy : float
+        Of A; B is below it by each gap.
+    gaps : sequence of float
+    assumptions : mapping of name -> congruence
+        As in ``false_claim_probability``; a number is a share that every gap must allow.
+    level : float
+
+    Returns
+    -------
+    list of (gap, name, items)
+
+    Examples
+    --------
+    >>> required_sizes(0.90, [0.01, 0.02], {"independent": "independent"})
+    [(0.01, 'independent', 5091), (0.02, 'independent', 1330)]
+    """
+    return [
+        (float(gap), name, claim_test_size(accuracy, accuracy - gap, shared, level=level))
+        for name, shared in assumptions.items()
+        for gap in gaps
+    ]
+
+
+def _levels() -> tuple[FloatArray, FloatArray]:
+    """Probabilities at which a posterior is evaluated, and their weights."""
+    x, w = np.polynomial.legendre.leggauss(_LEVELS)
+    return (x + 1) / 2, w / 2
+
+
+def _assured(missed: Callable[[int], float], assurance: float, highest: float) -> int | None:
+    """Smallest size with the assurance, None where none has it."""
+    if highest <= assurance or missed(_MOST) > 1 - assurance:
+        return None
+    return smallest_size(missed, 1 - assurance)
+
+
+def _check_assurance(assurance: float) -> None:
+    if not 0.5 < assurance < 1:
+        raise InputError(f"assurance must lie in (1/2, 1), got {assurance:g}")

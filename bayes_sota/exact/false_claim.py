@@ -16,68 +16,30 @@ tables, and with McNemar's mid-p value.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.errors import InputError
+from bayes_sota.exact.congruence import (
+    Congruence,
+    CongruencePrior,
+    congruence_at,
+    congruence_bounds,
+)
+from bayes_sota.exact.congruence_average import at_most_half, averaged, possible_tables
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = [
-    "CONGRUENCES",
-    "Congruence",
     "RopeProbabilities",
-    "congruence_bounds",
-    "congruence_of_odds_ratio",
+    "draw_cells",
     "false_claim_probability",
     "false_claim_rope",
+    "sensitivity_to_congruence",
 ]
 
-Congruence = float | Literal["min", "max", "independent"] | None
-CONGRUENCES = ("min", "max", "independent")
-_FEW = 64  # claims fewer than this are summed one by one, whatever their range
-_SLACK = 1e-9
 _NODES = 96  # of a Gauss-Legendre rule
-
-
-def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:
-    """Least and largest share of items that both can have right, given their accuracies.
-
-    Examples
-    --------
-    >>> low, high = congruence_bounds(0.90, 0.88)
-    >>> round(float(low), 2), float(high)
-    (0.78, 0.88)
-    """
-    a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
-    return np.maximum(0.0, a + b - 1), np.minimum(a, b)
-
-
-def congruence_of_odds_ratio(
-    accuracy_a: ArrayLike, accuracy_b: ArrayLike, odds_ratio: ArrayLike
-) -> Any:
-    r"""Congruence at an odds ratio, feasible for every pair of margins (Plackett 1965).
-
-    .. math:: \psi = \frac{p_{11}\, p_{00}}{p_{10}\, p_{01}}
-
-    1 is independence, 0 and infinity are the bounds.
-
-    Examples
-    --------
-    >>> float(congruence_of_odds_ratio(0.9, 0.8, 1.0).round(12))
-    0.72
-    """
-    a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
-    psi = np.asarray(odds_ratio, np.float64)
-    s = 1 + (a + b) * (psi - 1)
-    root = np.sqrt(np.maximum(s**2 - 4 * psi * (psi - 1) * a * b, 0.0))
-    # the same root of the quadratic in two forms, each where nothing cancels
-    positive = s > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(
-            positive, 2 * psi * a * b / np.where(positive, s + root, 1), (s - root) / (2 * psi - 2)
-        )
 
 
 def false_claim_probability(
@@ -97,9 +59,10 @@ def false_claim_probability(
         be whole: reported accuracies are rounded.
     n_test : array_like of int
         Number of test items.
-    congruence : array_like, "min", "max", "independent" or None
+    congruence : array_like, "min", "max", "independent", prior or None
         Share of items that both got right: known; at a bound of what the accuracies allow; the
-        product; or unknown, averaged over what they allow.
+        product; under a prior on a relative scale (``OddsRatioCongruence``,
+        ``RelativeCongruence``); or unknown, averaged over what the accuracies allow.
     alpha : float or (float, float, float, float)
         Parameters of the Dirichlet prior of the cells (both right, A alone, B alone, none);
         one number for all. 1 is flat.
@@ -118,7 +81,8 @@ def false_claim_probability(
     -----
     Unknown congruence: :math:`x_{11}` has weights :math:`\propto \prod_c \Gamma(c + \alpha_c)/c!`
     over the four cells c, which are equal for the flat prior. A million claims at n = 500 take
-    about a second, because neighbouring incomplete beta functions differ by one term.
+    nine seconds, because neighbouring incomplete beta functions differ by one term, and half a
+    second with a known congruence (docs/claims.md).
 
     Examples
     --------
@@ -129,11 +93,49 @@ def false_claim_probability(
     """
     a, b, n, cells = _checked(accuracy_a, accuracy_b, n_test, alpha)
     if congruence is None:
-        found = _averaged(a * n, b * n, n, cells)
+        found = averaged(a * n, b * n, n, cells)
+    elif isinstance(congruence, CongruencePrior):
+        found = np.zeros(np.broadcast_shapes(a.shape, b.shape, n.shape))
+        for p11, weight in congruence.nodes(a, b):
+            found = found + weight * at_most_half(n * (a - p11), n * (b - p11), cells)
     else:
-        p11 = _congruence(a, b, congruence)
-        found = _at_most_half(n * (a - p11), n * (b - p11), cells)
+        p11 = congruence_at(a, b, congruence)
+        found = at_most_half(n * (a - p11), n * (b - p11), cells)
+    if cells[1] == cells[2]:
+        found = np.minimum(found, 0.5)  # what equal accuracies have, but for rounding
     return float(found) if np.ndim(found) == 0 else found
+
+
+def sensitivity_to_congruence(
+    accuracy_a: float,
+    accuracy_b: float,
+    n_test: int,
+    *,
+    alpha: float | tuple[float, float, float, float] = 1.0,
+    points: int = 201,
+) -> FloatArray:
+    """Probability of a false claim over all congruences that are possible: for a figure or table.
+
+    Parameters
+    ----------
+    accuracy_a, accuracy_b, n_test, alpha
+        As in ``false_claim_probability``, one claim.
+    points : int
+
+    Returns
+    -------
+    ndarray, shape (points, 2)
+        Congruences, equally spaced from the least to the largest, and probabilities.
+
+    Examples
+    --------
+    >>> sensitivity_to_congruence(0.90, 0.88, 500, points=2).round(4).tolist()
+    [[0.78, 0.1713], [0.88, 0.0005]]
+    """
+    low, high = (float(x) for x in congruence_bounds(accuracy_a, accuracy_b))
+    shared = np.linspace(low, high, points)
+    p = false_claim_probability(accuracy_a, accuracy_b, n_test, shared, alpha=alpha)
+    return np.column_stack([shared, p])
 
 
 @dataclass(frozen=True)
@@ -176,66 +178,51 @@ def false_claim_rope(
     if not 0 <= rope < 1:
         raise InputError(f"rope is a difference of accuracies in [0, 1), got {rope:g}")
     a, b, n, cells = _checked(accuracy_a, accuracy_b, n_test, alpha)
-    if congruence is None:
-        both, weights = _possible(float(a * n), float(b * n), float(n), cells)
-    else:
-        both, weights = np.atleast_1d(n * _congruence(a, b, congruence)), np.ones(1)
+    both, weights = _tables(a, b, n, cells, congruence)
     x1, x2 = a * n - both, b * n - both
-    above = 1 - weights @ _difference_at_most(rope, x1, x2, n, cells)
-    below = weights @ _difference_at_most(-rope, x1, x2, n, cells)
-    return RopeProbabilities(float(above), float(1 - above - below), float(below))
+    above = max(1 - float(weights @ _difference_at_most(rope, x1, x2, n, cells)), 0.0)
+    below = max(float(weights @ _difference_at_most(-rope, x1, x2, n, cells)), 0.0)
+    return RopeProbabilities(above, max(1 - above - below, 0.0), below)
 
 
-def _at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArray:
-    from scipy.special import betainc
+def draw_cells(
+    accuracy_a: float,
+    accuracy_b: float,
+    n_test: int,
+    congruence: Congruence = None,
+    *,
+    alpha: float | tuple[float, float, float, float] = 1.0,
+    draws: int = 4000,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Posterior draws of the four cells: both right, A alone, B alone, none; shape (draws, 4).
 
-    return np.asarray(betainc(np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2], 0.5))
+    Parameters are those of ``false_claim_probability``, with numbers only.
 
-
-def _averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray, cells: FloatArray) -> FloatArray:
-    """Mean over all tables with these margins, by one term per step."""
-    shape = np.broadcast_shapes(x_a.shape, x_b.shape, n.shape)
-    flat = [np.broadcast_to(x, shape).ravel() for x in (x_a, x_b, n)]
-    if flat[0].size < _FEW or not np.all(cells == 1):
-        values = []
-        for own, other, size in zip(*flat, strict=True):
-            both, weights = _possible(float(own), float(other), float(size), cells)
-            values.append(weights @ _at_most_half(own - both, other - both, cells))
-        return np.array(values).reshape(shape)
-    return _averaged_together(*flat).reshape(shape)
-
-
-def _averaged_together(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
-    r"""Flat prior, many claims: up from the largest congruence.
-
-    .. math:: I_{1/2}(a + 1, b + 1) = I_{1/2}(a, b) + \frac{2^{-(a+b)}}{B(a, b)} \frac{a - b}{2ab}
+    Examples
+    --------
+    >>> cells = draw_cells(0.9, 0.88, 500, 0.85, draws=10_000, rng=np.random.default_rng(0))
+    >>> cells.mean(axis=0).round(3).tolist()
+    [0.845, 0.052, 0.032, 0.071]
     """
-    from scipy.special import betainc, betaln
-
-    most = np.minimum(x_a, x_b)
-    count = np.floor(most - np.maximum(0.0, x_a + x_b - n) + _SLACK).astype(np.int64) + 1
-    a, b = x_a - most + 1, x_b - most + 1
-    value = betainc(a, b, 0.5)
-    density = np.exp(-(a + b) * np.log(2) - betaln(a, b))
-    total, steps = value.copy(), int(count.max())
-    for step in range(1, steps):
-        value = value + density * (a - b) / (2 * a * b)
-        density = density * (a + b) * (a + b + 1) / (4 * a * b)
-        a, b = a + 1, b + 1
-        total += np.where(step < count, value, 0.0)
-    return np.asarray(total / count)
+    a, b, n, cells = _checked(accuracy_a, accuracy_b, n_test, alpha)
+    both, weights = _tables(a, b, n, cells, congruence)
+    x11 = both[rng.choice(len(both), size=draws, p=weights)]
+    counts = np.column_stack([x11, a * n - x11, b * n - x11, n - a * n - b * n + x11])
+    gammas = rng.standard_gamma(np.maximum(counts, 0.0) + cells)
+    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
 
 
-def _possible(x_a: float, x_b: float, n: float, cells: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Numbers of items that both may have right, and their probabilities."""
-    from scipy.special import gammaln
-
-    most, least = min(x_a, x_b), max(0.0, x_a + x_b - n)
-    both = most - np.arange(int(np.floor(most - least + _SLACK)) + 1)
-    table = np.maximum([both, x_a - both, x_b - both, n - x_a - x_b + both], 0.0)
-    log_weight = np.sum(gammaln(table + cells[:, None]) - gammaln(table + 1), axis=0)
-    weights = np.exp(log_weight - log_weight.max())
-    return np.asarray(both), np.asarray(weights / weights.sum())
+def _tables(
+    a: FloatArray, b: FloatArray, n: FloatArray, cells: FloatArray, congruence: Congruence
+) -> tuple[FloatArray, FloatArray]:
+    """Numbers of items that both got right, and their probabilities, of one claim."""
+    if congruence is None:
+        return possible_tables(float(a * n), float(b * n), float(n), cells)
+    if isinstance(congruence, CongruencePrior):
+        shares, probabilities = zip(*congruence.nodes(a, b), strict=True)
+        return n * np.array(shares), np.array(probabilities)
+    return np.atleast_1d(n * congruence_at(a, b, congruence)), np.ones(1)
 
 
 def _difference_at_most(
@@ -256,26 +243,6 @@ def _difference_at_most(
     return np.asarray(total + (1 - kink) * inside)
 
 
-def _congruence(a: FloatArray, b: FloatArray, congruence: Any) -> FloatArray:
-    low, high = congruence_bounds(a, b)
-    if isinstance(congruence, str):
-        if congruence not in CONGRUENCES:
-            known = ", ".join(CONGRUENCES)
-            raise InputError(f"congruence must be a share of items or {known}, got {congruence!r}")
-        return np.asarray({"min": low, "max": high, "independent": a * b}[congruence])
-    p11 = np.asarray(congruence, np.float64)
-    wrong = ~((p11 >= low - _SLACK) & (p11 <= high + _SLACK))
-    if np.any(wrong):
-        where = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-        bounds = (float(np.broadcast_to(x, wrong.shape)[where]) for x in (low, high))
-        lowest, highest = bounds
-        raise InputError(
-            f"the congruence must lie between {lowest:.6g} and {highest:.6g}, what these "
-            f"accuracies allow, got {float(np.broadcast_to(p11, wrong.shape)[where]):g}"
-        )
-    return np.asarray(np.clip(p11, low, high))
-
-
 def _checked(
     accuracy_a: ArrayLike, accuracy_b: ArrayLike, n_test: ArrayLike, alpha: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -289,10 +256,10 @@ def _checked(
         raise InputError(
             "A is the reported winner, but its accuracy is below that of B: exchange the two"
         )
-    if not np.all((n >= 2) & (n == np.floor(n))):
+    if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
         raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
     cells = np.asarray(alpha, np.float64)
     cells = np.full(4, float(cells)) if cells.ndim == 0 else cells
-    if cells.shape != (4,) or not np.all(cells > 0):
+    if cells.shape != (4,) or not np.all((cells > 0) & np.isfinite(cells)):
         raise InputError(f"alpha must be one positive number or four, got {alpha}")
     return a, b, n, cells

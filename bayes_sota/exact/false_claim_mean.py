@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from bayes_sota.errors import InputError
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["false_claim_probability_of_means", "imputed_sd"]
+__all__ = ["draw_difference", "false_claim_probability_of_means", "imputed_sd"]
 
 _NODES = 64
 Sd = ArrayLike | Callable[[FloatArray], FloatArray]
@@ -98,16 +98,20 @@ def false_claim_probability_of_means(
     from scipy.special import stdtr
 
     a, b, n = (np.asarray(x, np.float64) for x in (mean_a, mean_b, n_test))
+    if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
+        raise InputError(f"means must be finite numbers, got {mean_a!r} and {mean_b!r}")
     if np.any(a < b):
         raise InputError("A is the reported winner, but its mean is below that of B: exchange them")
-    if not np.all((n >= 2) & (n == np.floor(n))):
+    if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
         raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
     if bounds is not None:
         _check_means(a, b, bounds)
     if sd_difference is not None:
         known = np.asarray(sd_difference, np.float64)
-        if not np.all(known > 0):
+        if not np.all((known > 0) & np.isfinite(known)):
             raise InputError(f"sd_difference must be positive, got {sd_difference!r}")
+        if correlation is not None:
+            raise InputError("sd_difference says all: give it, or sd and correlation")
         return _plain(stdtr(n - 1, np.sqrt(n) * (b - a) / known))
     if sd is None:
         raise InputError("give sd, the standard deviations of both methods, or sd_difference")
@@ -127,6 +131,44 @@ def false_claim_probability_of_means(
     return _plain(np.tensordot(w / 2, np.array(each), 1))
 
 
+def draw_difference(
+    mean_a: float,
+    mean_b: float,
+    n_test: int,
+    *,
+    sd: tuple[Sd, Sd] | None = None,
+    correlation: float | None = None,
+    correlation_range: tuple[float, float] = (0.0, 1.0),
+    sd_difference: float | None = None,
+    draws: int = 4000,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Posterior draws of the difference of the means, A minus B, shape (draws,).
+
+    Parameters are those of ``false_claim_probability_of_means``, which checks them.
+
+    Examples
+    --------
+    >>> draws = draw_difference(0.8, 0.7, 50, sd_difference=0.2, rng=np.random.default_rng(0))
+    >>> draws.mean().round(2)
+    np.float64(0.1)
+    """
+    spread: Any = sd_difference
+    if sd is not None and sd_difference is None:
+        first, second = imputed_sd(mean_a, sd[0]), imputed_sd(mean_b, sd[1])
+        r: Any = correlation
+        if correlation is None:
+            r = rng.uniform(*correlation_range, draws)
+        spread = _spread(first, second, r)
+    noise = rng.standard_t(n_test - 1, draws) / np.sqrt(n_test)
+    return np.asarray(mean_a - mean_b + spread * noise)
+
+
+def _spread(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
+    """Standard deviation of the differences of cases."""
+    return np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
+
+
 def _probability(
     a: FloatArray,
     b: FloatArray,
@@ -137,7 +179,7 @@ def _probability(
 ) -> FloatArray:
     from scipy.special import stdtr
 
-    spread = np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
+    spread = _spread(first, second, r)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.sqrt(n) * (b - a) / spread
     # no spread at all: equal means stay a toss-up, others are certain
@@ -154,9 +196,11 @@ def _check_means(a: FloatArray, b: FloatArray, bounds: tuple[float, float]) -> N
     for mean in (a, b):
         wrong = ~((mean >= low) & (mean <= high))
         if np.any(wrong):
+            first = float(mean[wrong].ravel()[0])
+            hint = f"; in percent? then write {first / 100:g}" if 1 < first <= 100 else ""
             raise InputError(
                 f"a mean lies between {low:g} and {high:g}, the range of a case, got "
-                f"{float(mean[wrong].ravel()[0]):g}"
+                f"{first:g}{hint}"
             )
 
 
@@ -164,7 +208,7 @@ def _check_spreads(
     pairs: tuple[tuple[FloatArray, FloatArray], ...], n: FloatArray, bounds: Any
 ) -> None:
     for mean, spread in pairs:
-        if not np.all(spread >= 0):
+        if not np.all((spread >= 0) & np.isfinite(spread)):
             raise InputError(f"a standard deviation is at least 0, got {float(np.min(spread)):g}")
         if bounds is None:
             continue

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
@@ -13,7 +14,7 @@ from bayes_sota.errors import InputError
 from bayes_sota.priors import BoardPriors, Priors
 from bayes_sota.schema import SCHEMA_VERSION
 
-__all__ = ["describe_provenance", "resolve_seed"]
+__all__ = ["Numbers", "describe_provenance", "resolve_seed"]
 
 
 class Observed(Protocol):
@@ -21,6 +22,23 @@ class Observed(Protocol):
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Plain numbers as something with a fingerprint.
+
+    Parameters
+    ----------
+    values : tuple
+        Of numbers, text and tuples, which ``repr`` shows in full.
+    """
+
+    values: tuple[object, ...]
+
+    def data_hash(self) -> str:
+        """SHA-256 of the numbers."""
+        return hashlib.sha256(repr(self.values).encode()).hexdigest()
 
 
 _PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
@@ -49,21 +67,25 @@ def resolve_seed(
 
 def describe_provenance(
     boards: Sequence[Observed],
-    priors: Priors | BoardPriors,
+    priors: Priors | BoardPriors | str,
     *,
     method: str,
     seed: str,
     model_name: str | None = None,
     model_hash: str | None = None,
 ) -> dict[str, str]:
-    """Attributes of a result, all of them strings that netCDF can hold."""
+    """Attributes of a result, all of them strings that netCDF can hold.
+
+    ``priors`` are of the skills of a field, or the text of a model that has no such field.
+    """
+    text = priors if isinstance(priors, str) else repr(priors)
     data = hashlib.sha256("".join(board.data_hash() for board in boards).encode()).hexdigest()
     return {
         "schema_version": SCHEMA_VERSION,
         "method": method,
         "model_name": model_name or "unnamed",
-        "model_hash": model_hash or hashlib.sha256(repr(priors).encode()).hexdigest()[:16],
-        "priors": repr(priors),
+        "model_hash": model_hash or hashlib.sha256(text.encode()).hexdigest()[:16],
+        "priors": text,
         "skill_family": _family(priors),
         "data_hash": data[:16],
         "random_seed": seed,
@@ -74,7 +96,9 @@ def describe_provenance(
     }
 
 
-def _family(priors: Priors | BoardPriors) -> str:
+def _family(priors: Priors | BoardPriors | str) -> str:
+    if isinstance(priors, str):
+        return "none"
     return "+".join(priors.families) if isinstance(priors, BoardPriors) else priors.skill.family
 
 

@@ -291,7 +291,7 @@ def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], lis
         first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
         if last - first < most:
             break
-    ticks = [round(float(k * step), digits + 1) for k in np.arange(first, last + 1)]
+    ticks = [round(float(k * step), digits + 1) + 0.0 for k in np.arange(first, last + 1)]
     return ticks, [f"{tick:.{max(digits, 0)}f}" for tick in ticks]
 
 

@@ -7,12 +7,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.false_claim import (
-    congruence_bounds,
-    congruence_of_odds_ratio,
-    false_claim_probability,
-    false_claim_rope,
-)
+from bayes_sota.exact.false_claim import false_claim_probability, false_claim_rope
 from bayes_sota.exact.paired_outcomes import probability_not_better
 
 
@@ -96,19 +91,6 @@ def test_a_region_of_equivalence_agrees_with_simulation() -> None:
     none = false_claim_rope(0.90, 0.88, 500, 0.0)
     assert none.b_better == pytest.approx(false_claim_probability(0.90, 0.88, 500), abs=1e-9)
     assert none.equivalent == pytest.approx(0, abs=1e-9)
-
-
-def test_an_odds_ratio_is_feasible_for_every_pair_of_margins() -> None:
-    for a, b in ((0.9, 0.88), (0.5, 0.1), (0.99, 0.98)):
-        low, high = congruence_bounds(a, b)
-        assert congruence_of_odds_ratio(a, b, 1.0) == pytest.approx(a * b)
-        assert congruence_of_odds_ratio(a, b, 0.0) == pytest.approx(low, abs=1e-12)
-        assert congruence_of_odds_ratio(a, b, 1e12) == pytest.approx(high, abs=1e-6)
-        for psi in (0.2, 3.0, 40.0):
-            p = float(congruence_of_odds_ratio(a, b, psi))
-            table = np.array([p, a - p, b - p, 1 - a - b + p])
-            assert np.all(table >= 0)
-            assert table[0] * table[3] / (table[1] * table[2]) == pytest.approx(psi, rel=1e-9)
 
 
 @pytest.mark.parametrize(

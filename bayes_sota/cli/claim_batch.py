@@ -1,0 +1,122 @@
+"""``bayes-sota claim batch``: a literature review of claims, from one CSV to another."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bayes_sota.cli.options import echo_json, echo_verdict, output_options
+from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    from bayes_sota.review_table import ClaimsTable
+
+__all__ = ["batch"]
+
+
+@click.command(epilog="Example: bayes-sota claim batch review.csv --output review-checked.csv")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="FILE with the results: .csv, .md or .json.",
+)
+@click.option("--level", type=float, default=0.05, show_default=True, help="Of a doubtful claim.")
+@click.option("--group-by", default=None, help="Column of the groups; default group.")
+@click.option(
+    "--sd",
+    type=float,
+    nargs=3,
+    default=None,
+    help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
+)
+@click.option(
+    "--any-accuracy",
+    is_flag=True,
+    help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
+)
+@click.option("--top", type=int, default=20, show_default=True, help="Claims shown.")
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Figure of all claims: .png, .svg or .pdf.",
+)
+@output_options
+def batch(
+    file: Path,
+    output: Path | None,
+    level: float,
+    group_by: str | None,
+    sd: tuple[float, float, float] | None,
+    any_accuracy: bool,
+    top: int,
+    figure: Path | None,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+) -> int:
+    """Probability that each claim of a review is false, and the share of doubtful claims.
+
+    FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
+    mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
+    metric, name and group. All columns come back with p_false, its lowest and highest value over
+    all that is possible, a verdict, and why a row cannot be used.
+    """
+    from bayes_sota.review_table import claims_table
+
+    if top < 1:
+        raise InputError(f"--top must be at least 1, got {top}")
+    _check_places(file, output, figure)
+    table = claims_table(file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy)
+    if figure is not None:
+        _draw(table, figure)
+    if output is not None:
+        table.save(output)
+    if as_json:
+        echo_json(table.to_dict())
+    else:
+        _echo(table, None if output is None else clean(str(output)), top, quiet)
+    return echo_verdict(table.reasons)
+
+
+def _check_places(file: Path, output: Path | None, figure: Path | None) -> None:
+    from bayes_sota.whole_files import check_table_ending, check_writable
+
+    if output is not None:
+        check_writable(check_table_ending(output))
+    if figure is not None:
+        check_writable(figure)
+        if figure.suffix.lower() not in (".png", ".svg", ".pdf"):
+            raise InputError(f"a figure is written as .png, .svg or .pdf, got {str(figure)!r}")
+    for option, path in (("--output", output), ("--figure", figure)):
+        if path is not None and path.exists() and file.exists() and path.samefile(file):
+            raise InputError(f"{option} would overwrite the input {file}: name another file")
+
+
+def _draw(table: "ClaimsTable", path: Path) -> None:
+    from bayes_sota.plots.claims import plot_claims
+    from bayes_sota.plots.save import save_figure
+
+    frame = table.frame.assign(name=table.names(), group=table.groups())
+    shown = plot_claims(frame, level=table.level, backend="matplotlib")
+    save_figure(shown, path)
+
+
+def _echo(table: "ClaimsTable", written: str | None, top: int, quiet: bool) -> None:
+    if written is None:
+        rows = [[clean(cell) for cell in row] for row in table.cells(top)]
+        echo_table(["claim", "group", "P(false)", "range", "verdict"], rows)
+    shares = [[clean(cell) for cell in row] for row in table.share_cells()]
+    title = f"Claims that are false with a probability above {table.level:.3g}"
+    header = [clean(table.group_by or ""), "claims", "averaged", "at the lowest", "at the highest"]
+    echo_table([*header, "problems"], shares, title)
+    click.echo(clean(table.finding))
+    if quiet:
+        return
+    for line in table.legend(top if written is None else None):
+        click.echo(line)
+    if written is not None:
+        click.echo(f"Written to {written}")

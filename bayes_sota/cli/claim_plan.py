@@ -1,0 +1,207 @@
+"""``bayes-sota claim plan``: how many test items a claim of a given gap needs."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayes_sota.cli.claim_output import Files, level_option
+from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.errors import InputError
+
+__all__ = ["plan"]
+
+_ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/claims.md)
+_GAPS = 25
+
+
+@click.command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
+@click.option("--gap", type=float, default=None, help="Difference of A and B.")
+@click.option("--winner", type=float, default=None, help="With --gap: accuracy of A.")
+@click.option("--accuracy", type=float, nargs=2, default=None, help="Or both: of A and of B.")
+@click.option("--sd", type=float, nargs=2, default=None, help="With --gap: of cases, for means.")
+@click.option("--congruence", type=float, default=None, help="Share of items both get right.")
+@click.option(
+    "--odds-ratio", type=float, default=None, help="Congruence as an odds ratio; 1 is independence."
+)
+@click.option(
+    "--pairwise-correlation", type=float, default=None, help="Between the methods' cases."
+)
+@click.option("--n-test", type=int, default=None, help="Items observed so far, for assurance.")
+@click.option("--assurance", type=float, default=None, help="With --n-test; default 0.8.")
+@click.option("--figure", type=click.Path(path_type=Path), default=None, help="Figure: .png, ...")
+@level_option
+@output_options
+def plan(
+    gap: float | None,
+    winner: float | None,
+    accuracy: tuple[float, float] | None,
+    sd: tuple[float, float] | None,
+    congruence: float | None,
+    odds_ratio: float | None,
+    pairwise_correlation: float | None,
+    n_test: int | None,
+    assurance: float | None,
+    figure: Path | None,
+    level: float,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+) -> int:
+    """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
+    files = Files(None, figure)
+    if assurance is not None and n_test is None:
+        raise InputError("--assurance needs --n-test, the items observed so far")
+    assurance = 0.8 if assurance is None else assurance
+    if sd is not None:
+        if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
+            raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
+        result = _of_means(gap, sd, pairwise_correlation, level, n_test, assurance)
+        if figure is not None:
+            raise InputError("--figure is for accuracies")
+    else:
+        if pairwise_correlation is not None:
+            raise InputError("--pairwise-correlation is for means; accuracies have --congruence")
+        pair = _accuracies(gap, winner, accuracy)
+        shared, assumption = _congruence(congruence, odds_ratio)
+        result = _of_accuracies(pair, shared, assumption, level, n_test, assurance)
+        files.write(_no_tree, lambda: _figure(pair, level, n_test))
+    if as_json:
+        echo_json(result)
+    else:
+        _show(result, n_test)
+    return 0
+
+
+def _accuracies(
+    gap: float | None, winner: float | None, accuracy: tuple[float, float] | None
+) -> tuple[float, float]:
+    if accuracy is not None and (gap, winner) == (None, None):
+        return accuracy
+    if accuracy is not None or gap is None or winner is None:
+        raise InputError("give --accuracy A B, or --gap and --winner, or --gap and --sd for means")
+    if not 0 < gap <= winner:
+        raise InputError(f"--gap must be above 0 and at most --winner, got {gap:g}")
+    return winner, winner - gap
+
+
+def _congruence(congruence: float | None, odds_ratio: float | None) -> tuple[Any, str]:
+    if congruence is not None and odds_ratio is not None:
+        raise InputError("give one of --congruence and --odds-ratio")
+    if odds_ratio is not None:
+        from bayes_sota.exact.congruence import OddsRatioCongruence
+
+        return OddsRatioCongruence(odds_ratio, 0.0), f"odds ratio {odds_ratio:g}"
+    return congruence, "independent" if congruence is None else "given"
+
+
+def _of_accuracies(
+    pair: tuple[float, float],
+    shared: Any,
+    assumption: str,
+    level: float,
+    n_test: int | None,
+    assurance: float,
+) -> dict[str, Any]:
+    from bayes_sota.exact.claim_planning import assured_test_size, claim_test_size
+    from bayes_sota.exact.congruence import congruence_of_odds_ratio
+
+    value = shared if isinstance(shared, float) else None
+    result: dict[str, Any] = {
+        "n_needed": claim_test_size(*pair, shared, level=level),
+        "gap": pair[0] - pair[1],
+        "level": level,
+        "congruence": {"value": value, "assumption": assumption},
+    }
+    if n_test is not None:
+        ratio = 1.0 if shared is None else getattr(shared, "median", None)
+        known = float(congruence_of_odds_ratio(*pair, ratio)) if ratio is not None else shared
+        assured, highest = assured_test_size(*pair, n_test, known, level=level, assurance=assurance)
+        result |= {"n_assured": assured, "assurance": assurance, "highest_assurance": highest}
+    return result
+
+
+def _of_means(
+    gap: float,
+    sd: tuple[float, float],
+    correlation: float | None,
+    level: float,
+    n_test: int | None,
+    assurance: float,
+) -> dict[str, Any]:
+    from bayes_sota.exact.claim_planning import (
+        assured_test_size_of_means,
+        claim_test_size_of_means,
+    )
+
+    if not gap > 0:
+        raise InputError(f"--gap must be above 0, got {gap:g}")
+    result: dict[str, Any] = {
+        "n_needed": claim_test_size_of_means(gap, 0.0, sd, correlation=correlation, level=level),
+        "gap": gap,
+        "level": level,
+        "correlation": {
+            "value": correlation,
+            "assumption": "averaged from 0 to 1" if correlation is None else "given",
+        },
+    }
+    if n_test is not None:
+        if correlation is None:
+            raise InputError("assurance (--n-test) of means needs --pairwise-correlation")
+        assured, highest = assured_test_size_of_means(
+            gap, 0.0, n_test, sd, correlation, level=level, assurance=assurance
+        )  # fmt: skip
+        result |= {"n_assured": assured, "assurance": assurance, "highest_assurance": highest}
+    return result
+
+
+def _figure(pair: tuple[float, float], level: float, n_test: int | None) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    from bayes_sota.exact.claim_planning import required_sizes
+    from bayes_sota.exact.congruence import OddsRatioCongruence
+    from bayes_sota.plots.claim_size import plot_required_size
+
+    gap = pair[0] - pair[1]
+    assumptions: dict[str, Any] = {
+        "least congruence": "min", "independent": "independent",
+        f"odds ratio {_ODDS_RATIO:g}": OddsRatioCongruence(_ODDS_RATIO, 0.0),
+    }  # fmt: skip
+    gaps = np.geomspace(gap / 3, min(3 * gap, pair[0]), _GAPS)
+    table = pd.DataFrame(
+        required_sizes(pair[0], gaps.tolist(), assumptions, level=level),
+        columns=["gap", "assumption", "n_needed"],
+    )
+    title = f"A has {pair[0]:g} right"
+    return plot_required_size(table, level=level, n_test=n_test, gap=gap, title=title)
+
+
+def _no_tree() -> Any:
+    raise InputError("a plan has no posterior draws")
+
+
+def _show(result: dict[str, Any], n_test: int | None) -> None:
+    unknown = "congruence" if "congruence" in result else "correlation"
+    assumption = result[unknown]["assumption"]
+    click.echo(
+        f"{result['n_needed']:,} items for a gap of {result['gap']:.4g} ({assumption} {unknown}, "
+        f"level {result['level']:g})"
+    )
+    if n_test is None:
+        return
+    if result["n_assured"] is None:
+        click.echo(
+            f"No size makes the claim with probability {result['assurance']:g}: after {n_test:,} "
+            f"items A is the better one with probability {result['highest_assurance']:.3f}"
+        )
+    else:
+        click.echo(
+            f"about {_two_digits(result['n_assured']):,} fresh items for a claim with probability "
+            f"{result['assurance']:g}"
+        )
+
+
+def _two_digits(size: int) -> int:
+    """What an assurance supports."""
+    return round(size, 2 - len(str(size)))

@@ -1,0 +1,270 @@
+"""``bayes-sota claim responses``: which method is best, from what each got for the same items."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.claim_text import text_of_outcomes
+from bayes_sota.cli.claim_output import Files, claim_options, echo_claim
+from bayes_sota.cli.options import echo_verdict, interval_option
+from bayes_sota.cli.tables import chance, clean, decimals_for, echo_table
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    from bayes_sota.data.item_scores import ItemScores
+    from bayes_sota.data.responses import Responses
+    from bayes_sota.exact.method_comparison import MethodComparison
+    from bayes_sota.exact.selected_claim import SelectedClaim
+
+__all__ = ["responses"]
+
+
+@click.command(
+    epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
+)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--item-column", default=None, help="Column of the items' names.")
+@click.option("--cluster-column", default=None, help="Column of what each item belongs to.")
+@click.option(
+    "--run-separator", default=None,
+    help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
+)  # fmt: skip
+@click.option("--metric", default=None, help="Which metric of an evaluation log.")
+@click.option("--scorer", default=None, help="Which scorer of an inspect_ai log.")
+@click.option(
+    "--item-metric", type=click.Choice(["auc", "mean", "rmse"]), default=None,
+    help="What numbers per item are made into: auc needs a label column. Default mean.",
+)  # fmt: skip
+@click.option("--label-column", default=None, help="Column of 0 and 1, for auc.")
+@click.option("--rope", type=float, default=None, help="Half-width of practical equivalence.")
+@click.option("--top", type=int, default=15, show_default=True, help="Methods shown.")
+@click.option("--draws", type=int, default=10_000, show_default=True, help="Posterior draws.")
+@click.option(
+    "--no-selection", is_flag=True, help="Leave out the correction for picking the winner."
+)
+@interval_option
+@claim_options
+def responses(
+    files: tuple[Path, ...],
+    item_metric: str | None,
+    label_column: str | None,
+    rope: float | None,
+    top: int,
+    draws: int,
+    no_selection: bool,
+    prob: float,
+    level: float,
+    output: Path | None,
+    figure: Path | None,
+    text: bool,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+    **reading: str | None,
+) -> int:
+    """From per-item outcomes of two or more methods.
+
+    FILES are a table with a row per item and a column per method (right and wrong, numbers such as
+    Dice, or predicted classes beside a column ground_truth), or evaluation logs, one or more per
+    method: samples of lm-evaluation-harness, logs of inspect_ai, per-instance statistics of HELM.
+    They are joined on the item.
+    """
+    from bayes_sota.exact.claim_planning import check_level
+    from bayes_sota.exact.method_comparison import compare_methods
+    from bayes_sota.inference.provenance import resolve_seed
+    from bayes_sota.summaries import check_probability
+
+    check_probability(prob)
+    for option, least, value in (("--draws", 100, draws), ("--top", 1, top)):
+        if value < least:
+            raise InputError(f"{option} must be at least {least}, got {value}")
+    check_level(level)
+    written = Files(output, figure)
+    outcomes, methods, source, notes = _read(files, item_metric, label_column, reading)
+    rng, used_seed = resolve_seed(seed)
+    found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
+    selected, more = (None, []) if no_selection else _selected(outcomes, found, rng)
+    result = _result(found, selected, prob, rope) | {
+        "source": source,
+        "level": level,
+        "notes": [*notes, *found.notes, *more],
+        "seed": used_seed,
+    }
+    if selected is not None:
+        result["notes"] += [f"not to be trusted: {reason}" for reason in selected.reasons]
+    result |= _reported_alone(outcomes, found)
+    result["text"] = text_of_outcomes(result)
+
+    def tree() -> Any:
+        from bayes_sota.inference.claim_draws import comparison_tree
+
+        return comparison_tree(found, outcomes, seed=used_seed)
+
+    def drawn() -> Any:
+        from bayes_sota.plots.claim_methods import plot_methods
+
+        return plot_methods(tree(), prob=prob)
+
+    written.write(tree, drawn)
+    echo_claim(result, lambda: _show(result, prob, top), as_json=as_json, text=text, quiet=quiet)
+    return echo_verdict(selected.reasons if selected is not None else ())
+
+
+def _read(
+    files: tuple[Path, ...],
+    item_metric: Any,
+    label_column: str | None,
+    reading: dict[str, str | None],
+) -> tuple["Responses | ItemScores", tuple[str, ...] | None, str, list[str]]:
+    if item_metric is None and label_column is None:
+        from bayes_sota.data.evaluation_files import read_evaluations
+
+        found = read_evaluations(*files, **reading)
+        return found.outcomes, found.methods, found.source, list(found.notes)
+    from bayes_sota.data.read_item_scores import read_item_scores
+
+    if len(files) > 1 or any(reading[k] for k in ("metric", "scorer", "run_separator")):
+        raise InputError(
+            "--item-metric and --label-column are for one table of numbers, without runs"
+        )
+    scores = read_item_scores(
+        files[0], metric=item_metric, label_column=label_column,
+        item_column=reading["item_column"], cluster_column=reading["cluster_column"],
+    )  # fmt: skip
+    return scores, None, f"1 table, metric {scores.metric}", []
+
+
+def _selected(
+    outcomes: "Responses | ItemScores", found: "MethodComparison", rng: Any
+) -> tuple["SelectedClaim | None", list[str]]:
+    """The claim corrected for the selection, or why it is not."""
+    from bayes_sota.exact.selected_claim import claim_of_best_entry
+
+    if max(found.n_runs) > 1:
+        return None, ["picking the winner is not corrected for where methods have several runs"]
+    try:
+        return claim_of_best_entry(outcomes, random_seed=rng), []
+    except InputError as error:
+        return None, [f"picking the winner is not corrected for: {error}"]
+
+
+def _result(
+    found: "MethodComparison", selected: "SelectedClaim | None", prob: float, rope: float | None
+) -> dict[str, Any]:
+    tied, intervals = found.tied_with_best(prob), found.sign * found.interval(prob)
+    regions = None if rope is None else found.rope(rope)
+    methods = []
+    for j, name in enumerate(found.methods):
+        method: dict[str, Any] = {
+            "name": name, "score": float(found.sign * found.scores[j]),
+            "interval": sorted(intervals[j].tolist()), "p_best": float(found.p_best[j]),
+            "p_best_selected": None if selected is None else selected.p_best[j],
+            "p_not_below_winner": float(found.p_not_below[j]), "tied_with_best": bool(tied[j]),
+            "n_runs": found.n_runs[j],
+        }  # fmt: skip
+        if regions is not None:
+            method["rope"] = dict(
+                zip(("winner_better", "equivalent", "better"), regions[j].tolist(), strict=True)
+            )
+        methods.append(method)
+    order = sorted(range(len(methods)), key=lambda j: -found.scores[j])
+    result: dict[str, Any] = {
+        "p_false": found.p_false,
+        "winner": found.methods[found.winner],
+        "runner_up": found.methods[found.runner_up],
+        "p_beaten": found.p_beaten,
+        "tied_with_best": [methods[j]["name"] for j in order if tied[j]],
+        "p_best": {m["name"]: m["p_best"] for m in methods},
+        "methods": [methods[j] for j in order],
+        "n_items": found.n_items,
+        "n_clusters": found.n_clusters,
+        "prob": prob,
+        "selection": None,
+    }
+    if regions is not None:
+        above, equal, below = regions[found.runner_up].tolist()
+        result["rope"] = {
+            "half_width": rope,
+            "a_better": above,
+            "equivalent": equal,
+            "b_better": below,
+        }
+    if selected is not None:
+        result["selection"] = {
+            "p_false": selected.p_false, "p_false_uncorrected": selected.p_false_uncorrected,
+            "difference": selected.difference, "p_not_best": selected.p_not_best,
+            "rho": selected.rho,
+        }  # fmt: skip
+    return result
+
+
+def _reported_alone(
+    outcomes: "Responses | ItemScores", found: "MethodComparison"
+) -> dict[str, Any]:
+    """What a paper that reports the two accuracies only would leave open."""
+    from bayes_sota.data.responses import Responses
+    from bayes_sota.exact.false_claim import false_claim_probability, sensitivity_to_congruence
+
+    if not isinstance(outcomes, Responses) or max(found.n_runs) > 1:
+        return {"congruence": None, "sensitivity": []}
+    a, b = float(found.scores[found.winner]), float(found.scores[found.runner_up])
+    kept = outcomes.correct[(outcomes.correct >= 0).all(axis=1)]
+    both = float((kept[:, found.winner] * kept[:, found.runner_up]).mean())
+    return {
+        "congruence": {"value": both, "assumption": "counted"},
+        "sensitivity": sensitivity_to_congruence(a, b, found.n_items, points=9).tolist(),
+        "p_false_without_items": false_claim_probability(a, b, found.n_items),
+    }
+
+
+def _show(result: dict[str, Any], prob: float, top: int) -> None:
+    winner, second = clean(result["winner"]), clean(result["runner_up"])
+    size = f"{result['n_items']:,} items"
+    if result["n_clusters"] != result["n_items"]:
+        size += f" in {result['n_clusters']:,} clusters"
+    click.echo(f"{clean(result['source'])}: {size}, {len(result['methods'])} methods")
+    click.echo(
+        f"P({second} is at least as good as {winner}) = {chance(result['p_false'])}; "
+        f"P(another one beats {winner}) = {chance(result['p_beaten'])}"
+    )
+    if result["selection"] is not None:
+        of = result["selection"]
+        click.echo(
+            f"Corrected for picking the winner: {chance(of['p_false'])} and "
+            f"{chance(of['p_not_best'])}"
+        )
+    if "p_false_without_items" in result:
+        low, high = result["sensitivity"][-1][1], result["sensitivity"][0][1]
+        click.echo(
+            f"From the two accuracies alone: {chance(result['p_false_without_items'])}, anything "
+            f"from {chance(low)} to {chance(high)}; both got {result['congruence']['value']:.4f} "
+            "right"
+        )
+    _show_methods(result, prob, top)
+
+
+def _show_methods(result: dict[str, Any], prob: float, top: int) -> None:
+    header = ["method", "score", f"{prob:.0%} interval", "P(best)"]
+    corrected = result["selection"] is not None
+    header += ["corrected"] * corrected + ["P(>= winner)", "tied"]
+    header += ["P(equivalent)"] * ("rope" in result)
+    rows = []
+    for method in result["methods"][:top]:
+        low, high = method["interval"]
+        d = decimals_for((high - low) / 4)
+        row = [
+            clean(method["name"]),
+            f"{method['score']:.{d + 1}f}",
+            f"{low:.{d}f} to {high:.{d}f}",
+        ]
+        row += [f"{method['p_best']:.3f}"]
+        row += [f"{method['p_best_selected']:.3f}"] if corrected else []
+        row += [
+            chance(method["p_not_below_winner"]),
+            "yes" if method["tied_with_best"] else "",
+        ]
+        row += [f"{method['rope']['equivalent']:.3f}"] if "rope" in result else []
+        rows.append(row)
+    more = len(result["methods"]) - top
+    echo_table(header, rows, f"{more:,} more with --top" if more > 0 else "")

@@ -1,0 +1,90 @@
+"""``bayes-sota claim selection``: the winner of a leaderboard, corrected for having been picked."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.cli.input_files import read_file, reading_options
+from bayes_sota.cli.maximum import chosen_correlation
+from bayes_sota.cli.options import echo_json, echo_verdict, output_options
+from bayes_sota.cli.tables import chance, clean, echo_table
+
+if TYPE_CHECKING:
+    from bayes_sota.exact.selected_claim import SelectedClaim
+
+__all__ = ["selection"]
+
+
+@click.command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--n-test", default=None, help="Number of test items, or infer.")
+@reading_options
+@click.option(
+    "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
+    show_default=True, help="How scores were cut.",
+)  # fmt: skip
+@click.option("--decimals", type=int, default=None, help="Decimals printed; default as in FILE.")
+@click.option("--classifiers", default=None, help="Number or range A:B; default those in FILE.")
+@click.option(
+    "--tries-per-entry", type=float, default=1.0, show_default=True,
+    help="Private variants behind each entry, of which the best is shown.",
+)  # fmt: skip
+@click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
+@click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
+@output_options
+def selection(
+    file: Path,
+    file_format: str,
+    tries_per_entry: float,
+    correlation: float | None,
+    pairwise_correlation: float | None,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+    **reading: Any,
+) -> int:
+    """The claim "best of all entries", with and without the luck of having been picked.
+
+    FILE is a leaderboard, or a response matrix, as for bayes-sota board. Private tries behind every
+    entry (--tries-per-entry) make scores flatter and less noisy at once: the probability may fall.
+    """
+    from bayes_sota.exact.selected_claim import claim_of_best_entry
+    from bayes_sota.inference.provenance import resolve_seed
+    from bayes_sota.priors import BoardPriors, FixedCorrelation
+
+    rho = chosen_correlation(correlation, pairwise_correlation)
+    priors = None if rho is None else BoardPriors(correlation=FixedCorrelation(rho))
+    rng, used_seed = resolve_seed(seed)
+    found = claim_of_best_entry(
+        read_file(file, file_format, **reading), priors,
+        tries_per_entry=tries_per_entry, random_seed=rng,
+    )  # fmt: skip
+    if as_json:
+        echo_json(
+            {
+                "p_false": found.p_false, "p_false_uncorrected": found.p_false_uncorrected,
+                "difference": found.difference, "p_not_best": found.p_not_best,
+                "winner": found.winner, "runner_up": found.runner_up,
+                "n_entries": len(found.p_best), "rho": found.rho, "notes": list(found.notes),
+                "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
+                "seed": used_seed,
+            }
+        )  # fmt: skip
+    else:
+        _show(found, quiet)
+    return echo_verdict(found.reasons)
+
+
+def _show(found: "SelectedClaim", quiet: bool) -> None:
+    winner, second = clean(found.winner), clean(found.runner_up)
+    rows = [
+        [f"{second} is at least as good as {winner}", chance(found.p_false_uncorrected),
+         chance(found.p_false)],
+        [f"another of the {len(found.p_best):,} entries is the best", "",
+         chance(found.p_not_best)],
+    ]  # fmt: skip
+    echo_table(["P(...)", "as if given beforehand", "corrected for the selection"], rows)
+    click.echo(f"Mean correlation of an entry with what all share: {found.rho:.2f}")
+    for note in () if quiet else found.notes:
+        click.echo(f"Note: {clean(note)}")

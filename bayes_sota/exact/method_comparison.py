@@ -1,0 +1,260 @@
+r"""Which of several methods is best, from what each got for the same items.
+
+One answer per item and method, right or wrong, items independent: the Dirichlet posterior of the
+joint cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers,
+makes every pair of methods the flat Dirichlet(1, 1, 1, 1) of its four cells, so that each pair has
+the closed form of ``paired_outcomes``, whatever the other methods are. Draws: observed patterns
+have Gamma weights, the prior mass is a Dirichlet process (Sethuraman's sticks).
+
+Everything else (several items of one patient or prompt, repeated runs, Dice, AUC) has a Student t
+law (``student_comparison``). ``tests/exact/test_method_comparison.py`` compares with the closed
+forms and measures how often equal methods are told apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.errors import InputError
+from bayes_sota.exact.paired_outcomes import probability_not_better
+from bayes_sota.exact.student_comparison import (
+    PRIOR_ITEMS,
+    TIE,
+    ItemData,
+    remarks_on,
+    student_law,
+)
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["MethodComparison", "compare_methods"]
+
+_STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
+_BLOCK = 500  # draws at a time
+
+
+@dataclass(frozen=True, eq=False)
+class MethodComparison:
+    """Posterior of the methods' means, larger is better.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        Each once.
+    scores : ndarray, shape (m,)
+        Observed means over items and runs.
+    winner : int
+        The first with the best one.
+    draws : ndarray, shape (D, m)
+        Joint posterior draws of the means over all items (and runs) that there could be.
+    p_not_below : ndarray, shape (m,)
+        P(mean of the winner <= mean of the other), each pair on its own; 1/2 for the winner.
+    n_items, n_clusters : int
+        Items compared, and clusters that they belong to.
+    bounds : (float, float)
+        Least and largest possible score, larger is better.
+    n_runs : tuple of int
+        Runs of each method.
+    sign : int
+        What scores and draws are multiplied by to be as they were given: -1 if lower is better.
+    notes : tuple of str
+    """
+
+    methods: tuple[str, ...]
+    scores: FloatArray
+    winner: int
+    draws: FloatArray
+    p_not_below: FloatArray
+    n_items: int
+    n_clusters: int
+    bounds: tuple[float, float]
+    n_runs: tuple[int, ...]
+    sign: int
+    notes: tuple[str, ...]
+
+    @property
+    def runner_up(self) -> int:
+        """The best of the others."""
+        order = np.argsort(-self.scores, kind="stable")
+        return int(order[order != self.winner][0])
+
+    @cached_property
+    def p_best(self) -> FloatArray:
+        """Probability to have the largest mean, shape (m,); sums to 1, equals share it."""
+        best = self.draws.max(axis=1, keepdims=True)
+        # by less they differ by the rounding of a covariance only
+        least = max(1e-6 * self.draws.std(axis=0).max(), TIE * np.abs(self.draws).max())
+        first = self.draws >= best - least
+        return np.asarray((first / first.sum(axis=1, keepdims=True)).mean(axis=0))
+
+    @property
+    def p_false(self) -> float:
+        """Probability that the runner-up is at least as good as the winner."""
+        return float(self.p_not_below[self.runner_up])
+
+    @property
+    def p_beaten(self) -> float:
+        """Probability that at least one other method is better than the winner."""
+        return float(1 - self.p_best[self.winner])
+
+    def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
+        """Methods that cannot be told from the winner, itself among them, shape (m,).
+
+        All with ``p_not_below >= (1 - prob) / 2``, as in ``paired_outcomes``.
+        """
+        return np.asarray(self.p_not_below >= (1 - prob) / 2)
+
+    def rope(self, half_width: float) -> FloatArray:
+        """Winner better, equivalent, other better, for every method, shape (m, 3).
+
+        Parameters
+        ----------
+        half_width : float
+            Of the region of practical equivalence, in units of the scores.
+        """
+        if not half_width >= 0:
+            raise InputError(f"a region of equivalence has a width, got {half_width!r}")
+        gap = self.draws[:, [self.winner]] - self.draws
+        above, below = np.mean(gap > half_width, axis=0), np.mean(gap < -half_width, axis=0)
+        return np.column_stack([above, 1 - above - below, below])
+
+    def interval(self, prob: float = 0.95) -> FloatArray:
+        """Equal-tailed interval of each mean, shape (m, 2)."""
+        ends = np.quantile(self.draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0).T
+        return np.asarray(np.clip(ends, *self.bounds))
+
+
+def compare_methods(
+    outcomes: Responses | ItemScores,
+    methods: Sequence[str] | None = None,
+    *,
+    draws: int = 10_000,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+) -> MethodComparison:
+    """Posterior of every method's mean, P(best), and the probability that the winner is beaten.
+
+    Parameters
+    ----------
+    outcomes : Responses or ItemScores
+        One column per method, or per run of a method; numbers of any metric. Their
+        ``clusters`` are taken as wholes.
+    methods : sequence of str, optional
+        Method of each column, where several columns are runs of one. Default: every column is a
+        method.
+    draws : int
+        Joint draws; P(best) has a standard error of at most ``0.5 / sqrt(draws)``.
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    MethodComparison
+
+    Raises
+    ------
+    InputError
+        Fewer than two methods or clusters, or fewer than two items that all answered.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> answers = Responses(rng.random((300, 3)) < [0.9, 0.85, 0.6], names=["a", "b", "c"])
+    >>> found = compare_methods(answers, random_seed=0)
+    >>> found.methods[found.winner], found.tied_with_best().tolist(), round(found.p_false, 3)
+    ('a', [True, True, False], 0.034)
+    """
+    rng = np.random.default_rng(random_seed)
+    names, columns = _runs(outcomes.names, methods)
+    data, notes = _data(outcomes)
+    if data.answers and data.clusters is None and len(names) == len(outcomes.names):
+        scores, winner = data.scores, int(np.argmax(data.scores))
+        drawn, p_not_below = _dirichlet_draws(data.values, draws, rng), _closed_form(data, winner)
+        n_clusters = len(data.values)
+    else:
+        law = student_law(data, columns)
+        notes += remarks_on(law, data, columns)
+        scores, n_clusters, winner = law.scores, law.n_clusters, int(np.argmax(law.scores))
+        drawn, p_not_below = law.draw(winner, draws, rng)
+    return MethodComparison(
+        methods=names,
+        scores=scores,
+        winner=winner,
+        draws=drawn,
+        p_not_below=p_not_below,
+        n_items=len(data.values),
+        n_clusters=n_clusters,
+        bounds=data.bounds,
+        n_runs=tuple(len(of) for of in columns),
+        sign=1 if isinstance(outcomes, Responses) else outcomes.sign,
+        notes=tuple(notes),
+    )
+
+
+def _runs(
+    columns: tuple[str, ...], methods: Sequence[str] | None
+) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
+    """Names of the methods, and the columns that are runs of each."""
+    runs = columns if methods is None else tuple(str(name) for name in methods)
+    if len(runs) != len(columns):
+        raise InputError(
+            f"every column belongs to one method: {len(columns)} columns, {len(runs)} methods"
+        )
+    names = tuple(dict.fromkeys(runs))
+    if len(names) < 2:
+        raise InputError(f"a comparison needs two methods, got only runs of {names[0]!r}")
+    return names, [np.flatnonzero([run == name for run in runs]) for name in names]
+
+
+def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
+    if isinstance(outcomes, ItemScores):
+        bounds = (0.0, 1.0) if outcomes.metric == "auc" else (-np.inf, np.inf)
+        found = ItemData(
+            outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
+            outcomes.labels, False, bounds,
+        )  # fmt: skip
+        if not np.isfinite(outcomes.covariance).all():
+            raise InputError("the numbers are too large for a variance")
+        return found, []
+    kept = np.flatnonzero((outcomes.correct != MISSING).all(axis=1))
+    lost = outcomes.n_items - len(kept)
+    if len(kept) < 2:
+        raise InputError(
+            f"a comparison needs 2 items that every method answered, there are {len(kept)} of "
+            f"{outcomes.n_items}; leave out methods with many missing answers"
+        )
+    notes = [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
+    values, clusters = outcomes.correct[kept].astype(np.float64), outcomes.clusters
+    scores = values.mean(axis=0)
+    left = None if clusters is None else tuple(clusters[i] for i in kept)
+    return ItemData(values, scores, values - scores, left, None, True, (0.0, 1.0)), notes
+
+
+def _closed_form(data: ItemData, winner: int) -> FloatArray:
+    right, own = data.values, data.values[:, winner]
+    return probability_not_better(np.rint(own @ (1 - right)), np.rint((1 - own) @ right))
+
+
+def _dirichlet_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Draws of the skills: Gamma weights of patterns, and of the prior mass in sticks."""
+    patterns, counts = np.unique(answers, axis=0, return_counts=True)
+    blocks = []
+    for start in range(0, draws, _BLOCK):
+        size = min(_BLOCK, draws - start)
+        weights = rng.standard_gamma(counts, (size, len(counts)))
+        prior = rng.standard_gamma(PRIOR_ITEMS, (size, 1))
+        total = weights.sum(axis=1, keepdims=True) + prior
+        skills = weights @ patterns + prior * _prior_skills(size, answers.shape[1], rng)
+        blocks.append(skills / total)
+    return np.concatenate(blocks)
+
+
+def _prior_skills(size: int, m: int, rng: np.random.Generator) -> FloatArray:
+    """Skills under a Dirichlet process over patterns of answers, all equally probable."""
+    broken = rng.beta(1.0, PRIOR_ITEMS, (size, _STICKS))
+    left = np.cumprod(1 - broken, axis=1)
+    sticks = broken * np.column_stack([np.ones(size), left[:, :-1]])
+    right = rng.integers(0, 2, (size, _STICKS, m), dtype=np.int8)
+    return np.asarray(np.einsum("ds,dsm->dm", sticks, right))

@@ -1,0 +1,191 @@
+r"""The claim "ours is the best of m", corrected for the winner's curse.
+
+A winner was picked because its score was the best: some of its lead is luck. Every entry has a
+skill from one distribution P(theta), learnt from all scores or answers (``leaderboard_posterior``,
+``responses_posterior``), and the probability that another entry is at least as good follows from
+the joint posterior of all skills. The best of several tries of one method is in ``best_try``.
+
+The uncorrected probability beside it takes both as given beforehand: from scores with the same
+correlation and the same number of tries behind each entry, from answers and item scores by their
+paired posterior, so that there the difference holds what the two models differ in as well.
+``tests/exact/test_selected_claim.py`` compares with simulated winners.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.errors import InputError
+from bayes_sota.exact.best_try import not_below
+from bayes_sota.exact.field_fit import correlation_nodes
+from bayes_sota.exact.method_comparison import compare_methods
+from bayes_sota.exact.score_kernel import ScoreKernel
+from bayes_sota.priors import BoardPriors
+
+if TYPE_CHECKING:
+    from bayes_sota.exact.joint_skills import JointPosterior
+
+__all__ = ["SelectedClaim", "claim_of_best_entry"]
+
+_DRAWS = 4000
+
+
+@dataclass(frozen=True)
+class SelectedClaim:
+    """A claim about a winner that was picked, with and without the picking.
+
+    Attributes
+    ----------
+    winner, runner_up : str
+    p_false : float
+        Probability that the runner-up is at least as good, corrected for the selection.
+    p_false_uncorrected : float
+        The same as if both had been given beforehand.
+    p_not_best : float
+        Probability that another of the entries is the best.
+    p_best : tuple of float
+        Corrected probability of every entry to be the best, in the order given.
+    rho : float
+        Mean correlation of an entry with what all share.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    """
+
+    winner: str
+    runner_up: str
+    p_false: float
+    p_false_uncorrected: float
+    p_not_best: float
+    p_best: tuple[float, ...]
+    rho: float
+    notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """What the selection adds."""
+        return self.p_false - self.p_false_uncorrected
+
+
+def claim_of_best_entry(
+    entries: Leaderboard | Responses | ItemScores,
+    priors: BoardPriors | None = None,
+    *,
+    tries_per_entry: float = 1.0,
+    random_seed: int | np.random.Generator | None = None,
+) -> SelectedClaim:
+    """Probability that the winner of several entries is not better than the runner-up, or all.
+
+    Parameters
+    ----------
+    entries : Leaderboard, Responses or ItemScores
+        All that took part. From answers and item scores the correlation is learnt; from scores it
+        keeps its prior.
+    priors : BoardPriors, optional
+    tries_per_entry : float
+        Private variants behind each entry of a leaderboard, of which the best is shown. They make
+        all scores flatter and less noisy at once: the probability may rise or fall.
+    random_seed : int, Generator or None
+
+    Returns
+    -------
+    SelectedClaim
+
+    Raises
+    ------
+    InputError
+        Fewer than two entries, or several tries per entry of answers or item scores.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.88, 0.874, 0.87, 0.86], n_test=500)
+    >>> found = claim_of_best_entry(board, random_seed=0)
+    >>> found.p_false > found.p_false_uncorrected
+    True
+    """
+    rng = np.random.default_rng(random_seed)
+    if isinstance(entries, Leaderboard):
+        return _of_scores(entries, priors, tries_per_entry, rng)
+    if tries_per_entry != 1:
+        raise InputError("tries per entry are for scores; responses show one variant each")
+    return _of_items(entries, priors, rng)
+
+
+def _of_scores(
+    board: Leaderboard, priors: BoardPriors | None, tries: float, rng: np.random.Generator
+) -> SelectedClaim:
+    from bayes_sota.exact.entry_skills import draw_entry_skills
+    from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+
+    posterior = leaderboard_posterior(
+        board, priors, draws=_DRAWS, random_seed=rng, tries_per_entry=tries
+    )
+    drawn = draw_entry_skills(posterior.fit, 1000, rng)
+    first, second = (int(i) for i in board.order[:2])
+    assert board.scores is not None
+    pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
+    tied = board.scores[first] == board.scores[second]
+    return SelectedClaim(
+        winner=board.names[first],
+        runner_up=board.names[second],
+        p_false=0.5 if tied else float(drawn.p_not_below_leader[second]),
+        p_false_uncorrected=0.5 if tied else _as_given(pair, priors, tries),
+        p_not_best=float(1 - drawn.p_best[first]),
+        p_best=tuple(float(p) for p in drawn.p_best),
+        rho=float(drawn.rho.mean()),
+        notes=posterior.notes,
+        reasons=posterior.reasons,
+    )
+
+
+def _as_given(pair: Leaderboard, priors: BoardPriors | None, tries: float) -> float:
+    """Two scores as if both had been given, flat priors, the same correlation and tries."""
+    kernel = ScoreKernel.of(pair)
+    nodes = correlation_nodes(BoardPriors() if priors is None else priors)
+    return float(np.mean([not_below(kernel, 1 - rho**2, tries, all_tries=True) for rho in nodes]))
+
+
+def _of_items(
+    items: Responses | ItemScores, priors: BoardPriors | None, rng: np.random.Generator
+) -> SelectedClaim:
+    from bayes_sota.exact.item_scores_posterior import item_scores_posterior
+    from bayes_sota.exact.responses_posterior import responses_posterior
+
+    notes: list[str] = []
+    posterior: JointPosterior
+    if isinstance(items, Responses):
+        items, notes = _complete(items)
+        posterior = responses_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+    else:
+        posterior = item_scores_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+    given = compare_methods(items, draws=_DRAWS, random_seed=rng)
+    first, second = given.winner, given.runner_up
+    skill = posterior.entries.skill
+    tied = given.scores[first] == given.scores[second]
+    return SelectedClaim(
+        winner=given.methods[first],
+        runner_up=given.methods[second],
+        p_false=0.5 if tied else float(np.mean(skill[:, first] <= skill[:, second])),
+        p_false_uncorrected=0.5 if tied else given.p_false,
+        p_not_best=float(1 - posterior.entries.p_best[first]),
+        p_best=tuple(float(p) for p in posterior.entries.p_best),
+        rho=float(posterior.entries.rho.mean()),
+        notes=(*notes, *posterior.notes),
+        reasons=posterior.reasons,
+    )
+
+
+def _complete(responses: Responses) -> tuple[Responses, list[str]]:
+    """Items that all answered: one set of items for both probabilities."""
+    whole = (responses.correct != MISSING).all(axis=1)
+    if whole.all():
+        return responses, []
+    if whole.sum() < 2:
+        raise InputError(f"only {int(whole.sum())} items were answered by all")
+    lost = int((~whole).sum())
+    left = f"{lost:,} of {responses.n_items:,} items left out: not all answered"
+    return responses.subset(items=list(whole)), [left]
