@@ -12,6 +12,7 @@ import arviz as az
 
 import bayes_sota as bs
 from bayes_sota.data.examples import load_responses_example
+from bayes_sota.exact.false_claim import sensitivity_to_congruence
 from bayes_sota.plots.save import save_figure
 
 RESOLUTION = 110
@@ -71,6 +72,24 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
     yield "board_rho_and_shift", lambda: rho_and_shift(tree)
 
 
+def claim() -> Any:
+    """What the congruence, which nobody reports, does to a claim."""
+    curve = sensitivity_to_congruence(0.90, 0.88, 500)
+    averaged = bs.false_claim_probability(0.90, 0.88, 500)
+    return bs.plot_claim_sensitivity(
+        curve, p_false=averaged, independent=0.90 * 0.88, backend="matplotlib"
+    )
+
+
+def methods() -> Any:
+    """Ten classifiers of the digits benchmark on 250 items, compared item by item."""
+    answers = load_responses_example("digits").test
+    best = answers.subset(list(answers.scores.argsort()[::-1][:80:8]))
+    return bs.plot_methods(
+        bs.comparison_tree(bs.compare_methods(best, random_seed=0), best), backend="matplotlib"
+    )
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk").leaderboard()
@@ -84,6 +103,8 @@ def figures() -> Iterator[tuple[str, Figure]]:
         lambda: bs.plot_sensitivity(rows, observed_maximum=board.maximum, backend="matplotlib"),
     )
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
+    yield "claim", claim
+    yield "claim_methods", methods
     yield from board_figures()
 
 
