@@ -80,9 +80,10 @@ def text_of_means(result: dict[str, Any]) -> str:
 
 def _correlation(result: dict[str, Any]) -> str:
     (low, most), (high, least) = result["sensitivity"][0], result["sensitivity"][-1]
+    range_low, range_high = result["correlation_range"]
     return (
-        f"The correlation of the two methods' cases was not reported and is averaged, uniform from "
-        f"{low:g} to {high:g}; the probability is {probability(most)} at {low:g} and "
+        "The correlation of the two methods' cases was not reported and is averaged, uniform from "
+        f"{range_low:g} to {range_high:g}; the probability is {probability(most)} at {low:g} and "
         f"{probability(least)} at {high:g}. Please report the standard deviation of the "
         "differences, or the results per case."
     )
@@ -164,8 +165,8 @@ def _needed(needed: float | None, level: float, low: float) -> str:
 def _tries(selection: dict[str, Any]) -> str:
     return (
         f"If A is the best of {selection['tries']:g} tries of equal skill, the probability is "
-        f"{probability(selection['p_false'])} instead of "
-        f"{probability(selection['p_false_uncorrected'])}."
+        f"{probability(selection['p_false_selected'])} instead of "
+        f"{probability(selection['p_false'])}."
     )
 
 

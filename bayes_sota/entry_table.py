@@ -350,9 +350,12 @@ def _compared_by_items(
         "ties compare each classifier with the leader as if the leader had not been picked for its "
         "score; P(best) and skills allow for that",
     ]
-    if responses.clusters is not None:
-        notes.append("ties take items as independent, although they come in clusters")
-    return compare_with_leader(responses).tied_with_leader(prob), notes
+    if responses.clusters is None:
+        return compare_with_leader(responses).tied_with_leader(prob), notes
+    from bayes_sota.exact.method_comparison import compare_methods
+
+    notes.append("ties take clusters of items as wholes")
+    return compare_methods(responses, draws=1, random_seed=0).tied_with_best(prob), notes
 
 
 def _assumed_correlation(entries: "EntryDraws", prob: float) -> str:

@@ -4,7 +4,13 @@ Every message names what was wrong, the value, and what would be right, in one l
 command line can print it unchanged.
 """
 
-__all__ = ["BayesSotaError", "InfeasibleCorrelationError", "InputError", "SpecificationError"]
+__all__ = [
+    "BayesSotaError",
+    "ImpossibleAccuracyError",
+    "InfeasibleCorrelationError",
+    "InputError",
+    "SpecificationError",
+]
 
 
 class BayesSotaError(Exception):
@@ -13,6 +19,10 @@ class BayesSotaError(Exception):
 
 class InputError(BayesSotaError, ValueError):
     """Input that cannot be what the user meant: a value, a combination of values or a file."""
+
+
+class ImpossibleAccuracyError(InputError):
+    """A printed accuracy that no whole number of right answers gives."""
 
 
 class InfeasibleCorrelationError(InputError):

@@ -92,7 +92,7 @@ class ClaimsTable:
             return f"None of the {len(self.frame):,} claims can be used."
         return (
             f"{total.n_above:,} of {total.n_claims:,} claims ({_percents(total)}) are false with a "
-            f"probability above {self.level:.3g}; {lowest.n_above:,} whatever the congruence, "
+            f"probability above {self.level:.3g}; {lowest.n_above:,} whatever was not reported, "
             f"{highest.n_above:,} at the least favourable one."
         )
 

@@ -81,6 +81,8 @@ def summarize(
         raise InputError(
             'this result has no draws to summarize; a point estimate is in tree["point_estimate"]'
         )
+    if var_names is None and "theta_sota" not in tree["posterior"]:
+        raise InputError("this result is about a claim: summarize_claim has its table")
     names = [n for n in ESTIMANDS if _holds(tree, n)] if var_names is None else var_names
     boards = board_names(tree)
     rows = {}
@@ -106,14 +108,14 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
     result: dict[str, Any] = {}
     name = "theta_sota" if "theta_sota" in tree["posterior"] else "difference"
-    theta = tree["posterior"][name]
-    if not np.isfinite(theta.values).all():
+    if not np.isfinite(tree["posterior"][name].values).all():
         reasons.append(f"{name} has draws that are not finite")
     elif not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
-        result["r_hat"] = float(np.max(az.rhat(theta.to_dataset(name="x"))["x"].values))
-        result["ess_bulk"] = float(np.min(az.ess(theta.to_dataset(name="x"))["x"].values))
+        checked = tree["posterior"].to_dataset()[[name]]
+        result["r_hat"] = float(np.max(az.rhat(checked)[name].values))
+        result["ess_bulk"] = float(np.min(az.ess(checked)[name].values))
         if result["r_hat"] > _R_HAT:
             reasons.append(f"r_hat of {name} is {result['r_hat']:.3f}, above {_R_HAT}")
         if result["ess_bulk"] < _ESS:

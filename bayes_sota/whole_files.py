@@ -7,7 +7,14 @@ from pathlib import Path
 
 from bayes_sota.errors import InputError
 
-__all__ = ["check_table_ending", "check_writable", "remove_drafts", "whole_file", "write_text"]
+__all__ = [
+    "check_figure_ending",
+    "check_table_ending",
+    "check_writable",
+    "remove_drafts",
+    "whole_file",
+    "write_text",
+]
 
 _drafts: set[Path] = set()
 
@@ -63,6 +70,19 @@ def check_table_ending(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".md", ".json"):
         raise InputError(f"a table is written as .csv, .md or .json, got {str(path)!r}")
+    return path
+
+
+def check_figure_ending(path: Path) -> Path:
+    """Path with an ending that figures have, or ``InputError``.
+
+    Examples
+    --------
+    >>> check_figure_ending(Path("claim.PNG")).name
+    'claim.PNG'
+    """
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise InputError(f"a figure is written as .png, .svg or .pdf, got {str(path)!r}")
     return path
 
 

@@ -67,7 +67,7 @@ def test_a_known_congruence_is_not_asked_for() -> None:
 
 
 def test_tries_and_a_range_of_sizes() -> None:
-    selection = {"tries": 10, "p_false": 0.2128, "p_false_uncorrected": 0.0449}
+    selection = {"tries": 10, "p_false_selected": 0.2128, "p_false": 0.0449}
     text = text_of_accuracies(
         {**CLASSIFICATION, "selection": selection, "n_test_range": [400, 1600]}
     )
@@ -84,11 +84,12 @@ def test_means() -> None:
         "n_test": 100,
         "sd": [0.1, 0.12],
         "sd_imputed": True,
+        "correlation_range": [0.0, 1.0],
         "sd_difference": None,
         "notes": [],
     }
     text = text_of_means(result)
-    assert "averaged, uniform from 0 to 0.95; the probability is 0.24 at 0 and 0.001 at" in text
+    assert "averaged, uniform from 0 to 1; the probability is 0.24 at 0 and 0.001 at" in text
     assert "The SDs of cases are 0.1 and 0.12 imputed from the means" in text
     known = text_of_means({**result, "correlation": {"value": 0.7}})
     assert "not reported" not in known

@@ -235,3 +235,16 @@ def test_wrong_input(arguments: tuple | None, options: dict, message: str) -> No
         board = bs.Leaderboard(*arguments, n_test=100)
     with pytest.raises(InputError, match=message):
         bs.board_table(board, random_seed=1, **options)
+
+
+def test_ties_take_clusters_as_wholes() -> None:
+    """Every item five times: five times the answers, and not a bit more to tell."""
+    rng = np.random.default_rng(0)
+    x = rng.random((80, 4)) < [0.9, 0.85, 0.8, 0.6]
+    copied = np.repeat(x, 5, axis=0)
+    families = [str(i // 5) for i in range(400)]
+    whole = bs.board_table(bs.Responses(copied, clusters=families), random_seed=0)
+    apart = bs.board_table(bs.Responses(copied), random_seed=0)
+    once = bs.board_table(bs.Responses(x), random_seed=0)
+    assert (apart.n_tied, once.n_tied, whole.n_tied) == (1, 2, 2)
+    assert any("clusters of items as wholes" in note for note in whole.notes)

@@ -255,8 +255,8 @@ def test_shares_by_group(review: Path) -> None:
         assert row.lower == pytest.approx(0 if above == 0 else low)
         assert row.upper == pytest.approx(1 if above == len(here) else high)
     assert table.finding == (
-        "5 of 7 claims (71%, 35% to 94%) are false with a probability above 0.05; 3 whatever the "
-        "congruence, 5 at the least favourable one."
+        "5 of 7 claims (71%, 35% to 94%) are false with a probability above 0.05; 3 whatever was "
+        "not reported, 5 at the least favourable one."
     )
 
 

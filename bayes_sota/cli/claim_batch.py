@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bayes_sota.cli.options import echo_json, echo_verdict, output_options
+from bayes_sota.cli.options import echo_json, options_named, output_options
 from bayes_sota.cli.tables import clean, echo_table
 from bayes_sota.errors import InputError
 
@@ -70,7 +70,10 @@ def batch(
     if top < 1:
         raise InputError(f"--top must be at least 1, got {top}")
     _check_places(file, output, figure)
-    table = claims_table(file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy)
+    with options_named("group_by"):
+        table = claims_table(
+            file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy
+        )
     if figure is not None:
         _draw(table, figure)
     if output is not None:
@@ -79,18 +82,18 @@ def batch(
         echo_json(table.to_dict())
     else:
         _echo(table, None if output is None else clean(str(output)), top, quiet)
-    return echo_verdict(table.reasons)
+    for reason in table.reasons:
+        click.echo(f"warning: left out: {reason}", err=True)
+    return 1 if table.reasons else 0
 
 
 def _check_places(file: Path, output: Path | None, figure: Path | None) -> None:
-    from bayes_sota.whole_files import check_table_ending, check_writable
+    from bayes_sota.whole_files import check_figure_ending, check_table_ending, check_writable
 
     if output is not None:
         check_writable(check_table_ending(output))
     if figure is not None:
-        check_writable(figure)
-        if figure.suffix.lower() not in (".png", ".svg", ".pdf"):
-            raise InputError(f"a figure is written as .png, .svg or .pdf, got {str(figure)!r}")
+        check_writable(check_figure_ending(figure))
     for option, path in (("--output", output), ("--figure", figure)):
         if path is not None and path.exists() and file.exists() and path.samefile(file):
             raise InputError(f"{option} would overwrite the input {file}: name another file")

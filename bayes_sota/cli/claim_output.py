@@ -47,7 +47,7 @@ class Files:
 
     def __init__(self, output: Path | None, figure: Path | None) -> None:
         """Check that both can be written."""
-        from bayes_sota.whole_files import check_writable
+        from bayes_sota.whole_files import check_figure_ending, check_writable
 
         self.output, self.figure = output, figure
         for path in (output, figure):
@@ -55,10 +55,8 @@ class Files:
                 check_writable(path)
         if output is not None and output.suffix != ".nc":
             raise InputError(f"--output takes a file ending in .nc, got {output.name}")
-        if figure is not None and figure.suffix not in (".png", ".svg", ".pdf"):
-            raise InputError(
-                f"--figure takes a file ending in .png, .svg or .pdf, got {figure.name}"
-            )
+        if figure is not None:
+            check_figure_ending(figure)
 
     def write(
         self, tree: Callable[[], "xr.DataTree"], figure: Callable[[], "PlotCollection"]

@@ -27,6 +27,7 @@ _GAPS = 25
 @click.option(
     "--pairwise-correlation", type=float, default=None, help="Between the methods' cases."
 )
+@click.option("--power", type=float, default=0.8, show_default=True, help="At this true gap.")
 @click.option("--n-test", type=int, default=None, help="Items observed so far, for assurance.")
 @click.option("--assurance", type=float, default=None, help="With --n-test; default 0.8.")
 @click.option("--figure", type=click.Path(path_type=Path), default=None, help="Figure: .png, ...")
@@ -40,6 +41,7 @@ def plan(
     congruence: float | None,
     odds_ratio: float | None,
     pairwise_correlation: float | None,
+    power: float,
     n_test: int | None,
     assurance: float | None,
     figure: Path | None,
@@ -56,7 +58,7 @@ def plan(
     if sd is not None:
         if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
             raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
-        result = _of_means(gap, sd, pairwise_correlation, level, n_test, assurance)
+        result = _of_means(gap, sd, pairwise_correlation, level, power, n_test, assurance)
         if figure is not None:
             raise InputError("--figure is for accuracies")
     else:
@@ -64,8 +66,8 @@ def plan(
             raise InputError("--pairwise-correlation is for means; accuracies have --congruence")
         pair = _accuracies(gap, winner, accuracy)
         shared, assumption = _congruence(congruence, odds_ratio)
-        result = _of_accuracies(pair, shared, assumption, level, n_test, assurance)
-        files.write(_no_tree, lambda: _figure(pair, level, n_test))
+        result = _of_accuracies(pair, shared, assumption, level, power, n_test, assurance)
+        files.write(_no_tree, lambda: _figure(pair, shared, assumption, level, result))
     if as_json:
         echo_json(result)
     else:
@@ -100,17 +102,25 @@ def _of_accuracies(
     shared: Any,
     assumption: str,
     level: float,
+    power: float,
     n_test: int | None,
     assurance: float,
 ) -> dict[str, Any]:
-    from bayes_sota.exact.claim_planning import assured_test_size, claim_test_size
+    from bayes_sota.exact.claim_planning import (
+        assured_test_size,
+        claim_test_size,
+        powered_test_size,
+    )
     from bayes_sota.exact.congruence import congruence_of_odds_ratio
 
     value = shared if isinstance(shared, float) else None
     result: dict[str, Any] = {
         "n_needed": claim_test_size(*pair, shared, level=level),
+        "n_for_power": powered_test_size(*pair, shared, level=level, power=power),
+        "power": power,
         "gap": pair[0] - pair[1],
         "level": level,
+        "n_test": n_test,
         "congruence": {"value": value, "assumption": assumption},
     }
     if n_test is not None:
@@ -126,25 +136,34 @@ def _of_means(
     sd: tuple[float, float],
     correlation: float | None,
     level: float,
+    power: float,
     n_test: int | None,
     assurance: float,
 ) -> dict[str, Any]:
     from bayes_sota.exact.claim_planning import (
         assured_test_size_of_means,
         claim_test_size_of_means,
+        powered_test_size_of_means,
     )
 
     if not gap > 0:
         raise InputError(f"--gap must be above 0, got {gap:g}")
     result: dict[str, Any] = {
         "n_needed": claim_test_size_of_means(gap, 0.0, sd, correlation=correlation, level=level),
+        "n_for_power": None,
+        "power": power,
         "gap": gap,
         "level": level,
+        "n_test": n_test,
         "correlation": {
             "value": correlation,
             "assumption": "averaged from 0 to 1" if correlation is None else "given",
         },
     }
+    if correlation is not None:
+        result["n_for_power"] = powered_test_size_of_means(
+            gap, sd, correlation, level=level, power=power
+        )
     if n_test is not None:
         if correlation is None:
             raise InputError("assurance (--n-test) of means needs --pairwise-correlation")
@@ -155,7 +174,9 @@ def _of_means(
     return result
 
 
-def _figure(pair: tuple[float, float], level: float, n_test: int | None) -> Any:
+def _figure(
+    pair: tuple[float, float], shared: Any, assumption: str, level: float, result: dict[str, Any]
+) -> Any:
     import numpy as np
     import pandas as pd
 
@@ -168,13 +189,18 @@ def _figure(pair: tuple[float, float], level: float, n_test: int | None) -> Any:
         "least congruence": "min", "independent": "independent",
         f"odds ratio {_ODDS_RATIO:g}": OddsRatioCongruence(_ODDS_RATIO, 0.0),
     }  # fmt: skip
+    if isinstance(shared, OddsRatioCongruence):
+        assumptions[assumption] = shared
     gaps = np.geomspace(gap / 3, min(3 * gap, pair[0]), _GAPS)
     table = pd.DataFrame(
         required_sizes(pair[0], gaps.tolist(), assumptions, level=level),
         columns=["gap", "assumption", "n_needed"],
     )
-    title = f"A has {pair[0]:g} right"
-    return plot_required_size(table, level=level, n_test=n_test, gap=gap, title=title)
+    size, how = result["n_test"], "observed"
+    if size is None:
+        size, how = result["n_needed"], f"needed for a gap of {gap:.3g} ({assumption})"
+    title = f"A has {pair[0]:g} right; {size:,} items {how}"
+    return plot_required_size(table, level=level, n_test=size, gap=gap, title=title)
 
 
 def _no_tree() -> Any:
@@ -185,9 +211,19 @@ def _show(result: dict[str, Any], n_test: int | None) -> None:
     unknown = "congruence" if "congruence" in result else "correlation"
     assumption = result[unknown]["assumption"]
     click.echo(
-        f"{result['n_needed']:,} items for a gap of {result['gap']:.4g} ({assumption} {unknown}, "
-        f"level {result['level']:g})"
+        f"{result['n_needed']:,} items if exactly a gap of {result['gap']:.4g} is observed "
+        f"({assumption} {unknown}, level {result['level']:g})"
     )
+    if result["n_for_power"] is not None:
+        click.echo(
+            f"{result['n_for_power']:,} items for a claim with probability {result['power']:g} if "
+            "that is the true gap"
+        )
+    if unknown == "congruence" and assumption == "independent":
+        click.echo(
+            f"Real classifiers share more of their mistakes: --odds-ratio {_ODDS_RATIO:g} is "
+            "typical of close ones (docs/claims.md) and asks for fewer items"
+        )
     if n_test is None:
         return
     if result["n_assured"] is None:

@@ -8,7 +8,7 @@ import click
 from bayes_sota.claim_text import text_of_accuracies, text_of_means
 from bayes_sota.cli.claim_output import Files, claim_options, echo_claim
 from bayes_sota.cli.tables import chance, echo_table
-from bayes_sota.errors import InputError
+from bayes_sota.errors import ImpossibleAccuracyError, InputError
 
 __all__ = ["classification", "segmentation"]
 
@@ -65,7 +65,8 @@ def classification(
 
     files = Files(output, figure)
     check_level(level)
-    a, b = (_number(value) for value in accuracy)
+    accuracy = (_printed(accuracy[0]), _printed(accuracy[1]))
+    a, b = float(accuracy[0]), float(accuracy[1])
     chosen = _chosen(
         congruence, odds_ratio, {"min": lowest, "max": highest, "independent": independent}
     )
@@ -162,6 +163,7 @@ def segmentation(
     from bayes_sota.exact.best_try import best_try_probability_of_means
     from bayes_sota.exact.claim_planning import check_level
     from bayes_sota.exact.false_claim_mean import false_claim_probability_of_means
+    from bayes_sota.exact.review_claims import CORRELATIONS
 
     files = Files(output, figure)
     check_level(level)
@@ -177,7 +179,11 @@ def segmentation(
         return false_claim_probability_of_means(*mean, n_test, correlation=r, **given)
 
     def curve(points: int) -> Any:
-        grid = np.linspace(*correlation_range, points)
+        low, high = correlation_range
+        shown_to = (
+            min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
+        )  # near 1 all is sure
+        grid = np.linspace(low, shown_to, points)
         return np.column_stack([grid, probability(grid)])
 
     low, high = correlation_range
@@ -204,6 +210,10 @@ def segmentation(
             *mean, n_test, best_of, correlation=pairwise_correlation, **given
         )
         result["selection"] = _tries(best_of, best, result["p_false"])
+        if sd_difference is not None:
+            result["notes"].append(
+                "for the tries half of the variance of the differences is taken to be A's own"
+            )
     result["text"] = text_of_means(result)
 
     def tree() -> Any:
@@ -220,7 +230,7 @@ def segmentation(
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
         return plot_claim_sensitivity(
             curve(_FINE), p_false=result["p_false"], assumed=pairwise_correlation, level=level,
-            unknown="correlation",
+            unknown="correlation", title=f"{mean[0]:g} against {mean[1]:g} on {n_test:,} cases",
         )  # fmt: skip
 
     files.write(tree, drawn)
@@ -235,15 +245,15 @@ def segmentation(
     return 0
 
 
-def _number(printed: str) -> float:
+def _printed(text: str) -> str:
+    """An accuracy with its digits; in percent if it says so."""
     from bayes_sota.data.printed_scores import parse_number
 
-    number = parse_number(printed)
+    share = text.strip()
+    number = parse_number(share.removesuffix("%"))
     if number is None:
-        share = parse_number(printed.strip().removesuffix("%"))
-        hint = "" if share is None or "%" not in printed else f"; write {share / 100}"
-        raise InputError(f"--accuracy takes two numbers in [0, 1], got {printed!r}{hint}")
-    return float(number)
+        raise InputError(f"--accuracy takes two numbers in [0, 1], got {text!r}")
+    return str(number / 100) if share.endswith("%") else share
 
 
 def _size_range(text: str) -> tuple[int, int]:
@@ -291,16 +301,20 @@ def _rounded(
     one = sizes[0] == sizes[1]
     try:
         found = reported_claim(*accuracy, sizes, chosen, alpha=alpha, rounding=rounding)
-    except InputError as error:
-        if one and "as printed" in str(error):
-            return None, [str(error)], sizes[0]
-        raise
+    except ImpossibleAccuracyError as error:
+        if not one:
+            raise
+        return None, [str(error)], sizes[0]
     n = int(found.n_test[(found.probability.cumsum() >= 0.5).argmax()])
     rounded = {
         "p_false": found.p_false, "lowest": found.lowest, "highest": found.highest,
         "counts_a": list(found.counts_a), "counts_b": list(found.counts_b), "rounding": rounding,
     }  # fmt: skip
     notes = []
+    if rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in accuracy):
+        notes.append(
+            "one digit after the point is taken as printed: write 0.90 if that was printed"
+        )
     if float(accuracy[0]) == float(accuracy[1]):
         notes.append("both print alike: with rounding A is taken to have at least as many right")
     if found.n_impossible:
@@ -325,7 +339,7 @@ def _rope(a: float, b: float, n: int, rope: float, chosen: Any, alpha: float) ->
 
 def _tries(tries: float, corrected: float, plain: float) -> dict[str, float]:
     return {
-        "tries": tries, "p_false": corrected, "p_false_uncorrected": plain,
+        "tries": tries, "p_false_selected": corrected, "p_false": plain,
         "difference": corrected - plain,
     }  # fmt: skip
 
@@ -359,6 +373,18 @@ def _figure_of_accuracies(result: dict[str, Any], chosen: Any) -> Any:
     )
 
 
+def _verdict(result: dict[str, Any]) -> str:
+    """What the level makes of it."""
+    level, needed, sensitivity = result["level"], result["congruence_needed"], result["sensitivity"]
+    said = "Above" if result["p_false"] > level else "Below"
+    over = f"{chance(sensitivity[-1][1])} to {chance(sensitivity[0][1])} over all congruences"
+    if needed is None:
+        return f"{said} the level {level:g}; {over}: above it at all of them"
+    if needed <= sensitivity[0][0]:
+        return f"{said} the level {level:g}; {over}: below it at all of them"
+    return f"{said} the level {level:g}; {over}: below it from {100 * needed:.1f} % both right"
+
+
 def _show(result: dict[str, Any], unknown: str, what: str) -> None:
     described = result[unknown]
     source = described["assumption"]
@@ -368,8 +394,10 @@ def _show(result: dict[str, Any], unknown: str, what: str) -> None:
         f"P(B is at least as good as A) = {chance(result['p_false'])}, the probability that the "
         f"claim ({what}) is false; {unknown} {source}"
     )
+    if "congruence_needed" in result:
+        click.echo(_verdict(result))
     rounded = result.get("rounding")
-    if rounded is not None:
+    if rounded is not None and rounded["lowest"] < rounded["highest"]:
         counts = [
             " to ".join(f"{x:,}" for x in sorted({*rounded[k]})) for k in ("counts_a", "counts_b")
         ]
@@ -380,8 +408,8 @@ def _show(result: dict[str, Any], unknown: str, what: str) -> None:
     if "selection" in result:
         of = result["selection"]
         click.echo(
-            f"A as the best of {of['tries']:g} equal tries: {chance(of['p_false'])} instead of "
-            f"{chance(of['p_false_uncorrected'])}"
+            f"A as the best of {of['tries']:g} equal tries: {chance(of['p_false_selected'])} "
+            f"instead of {chance(of['p_false'])}"
         )
     if "rope" in result:
         rope = result["rope"]

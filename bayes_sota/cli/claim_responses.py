@@ -7,11 +7,12 @@ import click
 
 from bayes_sota.claim_text import text_of_outcomes
 from bayes_sota.cli.claim_output import Files, claim_options, echo_claim
-from bayes_sota.cli.options import echo_verdict, interval_option
+from bayes_sota.cli.options import echo_verdict, interval_option, options_named
 from bayes_sota.cli.tables import chance, clean, decimals_for, echo_table
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
+    from bayes_sota.data.evaluation_files import Evaluations
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.responses import Responses
     from bayes_sota.exact.method_comparison import MethodComparison
@@ -89,7 +90,7 @@ def responses(
         "source": source,
         "level": level,
         "notes": [*notes, *found.notes, *more],
-        "seed": used_seed,
+        "seed": int(used_seed),
     }
     if selected is not None:
         result["notes"] += [f"not to be trusted: {reason}" for reason in selected.reasons]
@@ -117,11 +118,17 @@ def _read(
     label_column: str | None,
     reading: dict[str, str | None],
 ) -> tuple["Responses | ItemScores", tuple[str, ...] | None, str, list[str]]:
-    if item_metric is None and label_column is None:
+    if label_column is not None and item_metric != "auc":
+        raise InputError(
+            "--label-column is for numbers with --item-metric auc; a column of true classes is "
+            "found by its name: ground_truth, label, truth, ..."
+        )
+    if item_metric is None:
         from bayes_sota.data.evaluation_files import read_evaluations
 
-        found = read_evaluations(*files, **reading)
-        return found.outcomes, found.methods, found.source, list(found.notes)
+        with options_named(*reading):
+            found = read_evaluations(*files, **reading)
+        return found.outcomes, found.methods, found.source, list(found.notes) + _hints(found)
     from bayes_sota.data.read_item_scores import read_item_scores
 
     if len(files) > 1 or any(reading[k] for k in ("metric", "scorer", "run_separator")):
@@ -133,6 +140,21 @@ def _read(
         item_column=reading["item_column"], cluster_column=reading["cluster_column"],
     )  # fmt: skip
     return scores, None, f"1 table, metric {scores.metric}", []
+
+
+def _hints(found: "Evaluations") -> list[str]:
+    """Columns that look like runs of one method, taken as methods of their own."""
+    import re
+
+    stems = [re.sub(r"[-_@#. ]?(run|seed|rep|fold)?[-_]?\d+$", "", name) for name in found.methods]
+    for stem in dict.fromkeys(stems):
+        alike = [name for name, own in zip(found.methods, stems, strict=True) if own == stem]
+        if stem and len(alike) > 1 and len(set(alike)) == len(alike):
+            return [
+                f"{', '.join(clean(name) for name in alike[:3])} are taken as methods of their "
+                "own; if they are runs of one, give --run-separator"
+            ]
+    return []
 
 
 def _selected(
@@ -192,7 +214,7 @@ def _result(
         }
     if selected is not None:
         result["selection"] = {
-            "p_false": selected.p_false, "p_false_uncorrected": selected.p_false_uncorrected,
+            "p_false_selected": selected.p_false, "p_false": selected.p_false_uncorrected,
             "difference": selected.difference, "p_not_best": selected.p_not_best,
             "rho": selected.rho,
         }  # fmt: skip
@@ -231,15 +253,15 @@ def _show(result: dict[str, Any], prob: float, top: int) -> None:
     if result["selection"] is not None:
         of = result["selection"]
         click.echo(
-            f"Corrected for picking the winner: {chance(of['p_false'])} and "
+            f"Allowing for its having been picked: {chance(of['p_false_selected'])} and "
             f"{chance(of['p_not_best'])}"
         )
     if "p_false_without_items" in result:
         low, high = result["sensitivity"][-1][1], result["sensitivity"][0][1]
         click.echo(
             f"From the two accuracies alone: {chance(result['p_false_without_items'])}, anything "
-            f"from {chance(low)} to {chance(high)}; both got {result['congruence']['value']:.4f} "
-            "right"
+            f"from {chance(low)} to {chance(high)}; both got "
+            f"{100 * result['congruence']['value']:.1f} % of the items right"
         )
     _show_methods(result, prob, top)
 
@@ -260,11 +282,14 @@ def _show_methods(result: dict[str, Any], prob: float, top: int) -> None:
         ]
         row += [f"{method['p_best']:.3f}"]
         row += [f"{method['p_best_selected']:.3f}"] if corrected else []
-        row += [
-            chance(method["p_not_below_winner"]),
-            "yes" if method["tied_with_best"] else "",
-        ]
+        is_winner = method["name"] == result["winner"]
+        row += ["" if is_winner else chance(method["p_not_below_winner"])]
+        row += ["yes" if method["tied_with_best"] else ""]
         row += [f"{method['rope']['equivalent']:.3f}"] if "rope" in result else []
         rows.append(row)
     more = len(result["methods"]) - top
     echo_table(header, rows, f"{more:,} more with --top" if more > 0 else "")
+    click.echo(
+        f"tied: cannot be told from the winner, P(>= winner) is at least {(1 - prob) / 2:.3g}"
+        + ("; corrected: P(best) allowing for the winner's having been picked" if corrected else "")
+    )

@@ -63,20 +63,20 @@ def selection(
     if as_json:
         echo_json(
             {
-                "p_false": found.p_false, "p_false_uncorrected": found.p_false_uncorrected,
+                "p_false": found.p_false_uncorrected, "p_false_selected": found.p_false,
                 "difference": found.difference, "p_not_best": found.p_not_best,
                 "winner": found.winner, "runner_up": found.runner_up,
                 "n_entries": len(found.p_best), "rho": found.rho, "notes": list(found.notes),
                 "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
-                "seed": used_seed,
+                "seed": int(used_seed),
             }
         )  # fmt: skip
     else:
-        _show(found, quiet)
+        _show(found, tries_per_entry, quiet)
     return echo_verdict(found.reasons)
 
 
-def _show(found: "SelectedClaim", quiet: bool) -> None:
+def _show(found: "SelectedClaim", tries: float, quiet: bool) -> None:
     winner, second = clean(found.winner), clean(found.runner_up)
     rows = [
         [f"{second} is at least as good as {winner}", chance(found.p_false_uncorrected),
@@ -86,5 +86,10 @@ def _show(found: "SelectedClaim", quiet: bool) -> None:
     ]  # fmt: skip
     echo_table(["P(...)", "as if given beforehand", "corrected for the selection"], rows)
     click.echo(f"Mean correlation of an entry with what all share: {found.rho:.2f}")
+    if tries > 1:
+        click.echo(
+            f"Both columns take every entry to be the best of {tries:g} tries, which makes scores "
+            "less noisy; for tries of the winner alone: claim classification --best-of"
+        )
     for note in () if quiet else found.notes:
         click.echo(f"Note: {clean(note)}")

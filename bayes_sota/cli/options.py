@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ __all__ = [
     "echo_json",
     "echo_verdict",
     "interval_option",
+    "options_named",
     "output_options",
     "parse_tries",
     "show_progress",
@@ -53,6 +55,18 @@ def check_positives(n_positive: int | None, n_test: int) -> int:
             f"{n_positive} of {n_test:,}"
         )
     return n_positive
+
+
+@contextmanager
+def options_named(*names: str) -> Iterator[None]:
+    """Errors of a function with the names of the options that its parameters have here."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        for name in names:
+            text = text.replace(name, "--" + name.replace("_", "-"))
+        raise InputError(text) from None
 
 
 def parse_tries(text: str) -> int | tuple[int, int]:

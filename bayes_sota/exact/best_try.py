@@ -23,8 +23,10 @@ of the best of K is the largest of K, so that with a flat prior
   with t the largest of K standard normal variables, and both standard deviations a posteriori
   uncertain as in the t law.
 
-Tries of one method are often more alike than A and B are, and then the correction is smaller; tries
-of different skill need a field (``selected_claim``). K = 1 is the uncorrected claim.
+Tries of one method are often more alike than A and B are, and then the correction is smaller; where
+items differ in difficulty as a normal variable does, it is .21 instead of .25 for ten tries with
+.95 against .90 on 100 items, .28 instead of .30 for five with .80 against .76 on 200. Tries of
+different skill need a field (``selected_claim``). K = 1 is the uncorrected claim.
 ``tests/exact/test_best_try.py`` compares with simulated tries.
 """
 

@@ -11,7 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.congruence import Congruence, congruence_bounds
+from bayes_sota.exact.congruence import (
+    Congruence,
+    CongruencePrior,
+    congruence_at,
+    congruence_bounds,
+)
 from bayes_sota.exact.false_claim import false_claim_probability
 from bayes_sota.exact.false_claim_mean import false_claim_probability_of_means
 from bayes_sota.skill_distributions import FloatArray
@@ -23,6 +28,8 @@ __all__ = [
     "claim_test_size",
     "claim_test_size_of_means",
     "congruence_needed",
+    "powered_test_size",
+    "powered_test_size_of_means",
     "required_sizes",
     "smallest_size",
 ]
@@ -114,6 +121,77 @@ def claim_test_size(
     )
 
 
+def powered_test_size(
+    accuracy_a: float,
+    accuracy_b: float,
+    congruence: Congruence = None,
+    *,
+    level: float = 0.05,
+    power: float = 0.8,
+) -> int:
+    """Test items on which the claim is made with probability ``power``, if these are the skills.
+
+    The claim of ``claim_test_size`` items is made about every second time only.
+
+    Parameters
+    ----------
+    accuracy_a, accuracy_b : float
+        True accuracies, which fresh items then vary about.
+    congruence
+        As in ``claim_test_size``; a prior counts as its mean congruence.
+    level : float
+        A claim is made where it is false with at most this probability.
+    power : float
+
+    Examples
+    --------
+    >>> claim_test_size(0.90, 0.88), powered_test_size(0.90, 0.88)
+    (1330, 3028)
+    """
+    if accuracy_a == accuracy_b:
+        raise InputError("equal accuracies never make a claim, whatever the size")
+    _check_share("power", power)
+    a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
+    if isinstance(congruence, CongruencePrior):
+        p11 = sum(float(share) * weight for share, weight in congruence.nodes(a, b))
+    else:
+        p11 = float(congruence_at(a, b, "independent" if congruence is None else congruence))
+    gap, total = np.asarray(accuracy_a - accuracy_b), np.asarray(accuracy_a + accuracy_b - 2 * p11)
+    return smallest_size(lambda n: 1 - float(_made(n, gap, total, level)), 1 - power)
+
+
+def powered_test_size_of_means(
+    gap: float,
+    sd: tuple[float, float],
+    correlation: float,
+    *,
+    level: float = 0.05,
+    power: float = 0.8,
+) -> int:
+    """Cases on which the claim is made with probability ``power``, if this is the true gap.
+
+    Parameters
+    ----------
+    gap : float
+        Of the means.
+    sd : (float, float)
+        Of cases.
+    correlation : float
+        Of the two methods' cases.
+    level, power : float
+
+    Examples
+    --------
+    >>> powered_test_size_of_means(0.01, (0.1, 0.1), 0.7)
+    373
+    """
+    if not gap > 0:
+        raise InputError(f"a gap is above 0, got {gap:g}")
+    _check_share("power", power)
+    relative = np.asarray(gap / _spread_of_gaps(sd, correlation))
+    return smallest_size(lambda n: 1 - float(_made_of_means(n, relative, level)), 1 - power)
+
+
 def assured_test_size(
     accuracy_a: float,
     accuracy_b: float,
@@ -153,19 +231,17 @@ def assured_test_size(
     >>> size > claim_test_size(0.90, 0.88, 0.85), round(highest, 2)
     (True, 1.0)
     """
-    from scipy.special import betaincinv, ndtr, ndtri
+    from scipy.special import betaincinv
 
-    _check_assurance(assurance)
+    _check_share("assurance", assurance)
     x1, x2 = n_test * (accuracy_a - congruence), n_test * (accuracy_b - congruence)
     highest = 1 - float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
     points, weights = _levels()
     share = 2 * betaincinv(x1 + 1, x2 + 1, points)[:, None] - 1
     total = betaincinv(x1 + x2 + 2, n_test - x1 - x2 + 2, points)[None, :]
-    gap, spread = total * share, np.sqrt(total - (total * share) ** 2)
 
     def missed(n: int) -> float:
-        made = ndtr((np.sqrt(n) * gap - ndtri(1 - level) * np.sqrt(total)) / spread)
-        return 1 - float(weights @ made @ weights)
+        return 1 - float(weights @ _made(n, total * share, total, level) @ weights)
 
     return _assured(missed, assurance, highest), highest
 
@@ -240,12 +316,10 @@ def assured_test_size_of_means(
     >>> size > claim_test_size_of_means(0.81, 0.80, (0.1, 0.1), correlation=0.7)
     True
     """
-    from scipy.special import chdtri, ndtr, ndtri, stdtrit
+    from scipy.special import chdtri, ndtri
 
-    _check_assurance(assurance)
-    spread = float(np.sqrt(max(sd[0] ** 2 + sd[1] ** 2 - 2 * correlation * sd[0] * sd[1], 0.0)))
-    if not spread > 0:
-        raise InputError("cases that all differ by the same amount need no planning")
+    _check_share("assurance", assurance)
+    spread = _spread_of_gaps(sd, correlation)
     highest = 1 - float(
         false_claim_probability_of_means(
             mean_a, mean_b, n_test, sd=sd, correlation=correlation, bounds=None
@@ -256,10 +330,7 @@ def assured_test_size_of_means(
     gap = mean_a - mean_b + sigma / np.sqrt(n_test) * ndtri(points)[None, :]
 
     def missed(n: int) -> float:
-        freedom, mean = n - 1, np.sqrt(n) * gap / sigma
-        limit = -stdtrit(freedom, level)
-        made = ndtr((mean - limit * (1 - 1 / (4 * freedom))) / np.sqrt(1 + limit**2 / 2 / freedom))
-        return 1 - float(weights @ made @ weights)
+        return 1 - float(weights @ _made_of_means(n, gap / sigma, level) @ weights)
 
     return _assured(missed, assurance, highest), highest
 
@@ -311,6 +382,31 @@ def _assured(missed: Callable[[int], float], assurance: float, highest: float) -
     return smallest_size(missed, 1 - assurance)
 
 
-def _check_assurance(assurance: float) -> None:
-    if not 0.5 < assurance < 1:
-        raise InputError(f"assurance must lie in (1/2, 1), got {assurance:g}")
+def _made(n: int, gap: FloatArray, total: FloatArray, level: float) -> FloatArray:
+    """Probability of a claim on n fresh items, from p1 - p2 and p1 + p2."""
+    from scipy.special import ndtr, ndtri
+
+    spread = np.sqrt(total - gap**2)
+    return np.asarray(ndtr((np.sqrt(n) * gap - ndtri(1 - level) * np.sqrt(total)) / spread))
+
+
+def _made_of_means(n: int, relative: FloatArray, level: float) -> FloatArray:
+    """Probability of a claim on n fresh cases, from the gap in units of its spread."""
+    from scipy.special import ndtr, stdtrit
+
+    freedom = n - 1
+    limit = -stdtrit(freedom, level)
+    centre = np.sqrt(n) * relative - limit * (1 - 1 / (4 * freedom))
+    return np.asarray(ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom)))
+
+
+def _spread_of_gaps(sd: tuple[float, float], correlation: float) -> float:
+    spread = np.sqrt(max(sd[0] ** 2 + sd[1] ** 2 - 2 * correlation * sd[0] * sd[1], 0.0))
+    if not spread > 0:
+        raise InputError("cases that all differ by the same amount need no planning")
+    return float(spread)
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0.5 < value < 1:
+        raise InputError(f"{name} must lie in (1/2, 1), got {value:g}")

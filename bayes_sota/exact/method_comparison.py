@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.data.evaluation_files import Evaluations
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
@@ -37,7 +38,7 @@ _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
 _BLOCK = 500  # draws at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MethodComparison:
     """Posterior of the methods' means, larger is better.
 
@@ -75,6 +76,12 @@ class MethodComparison:
     n_runs: tuple[int, ...]
     sign: int
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Who leads, and by how much."""
+        first, second = self.methods[self.winner], self.methods[self.runner_up]
+        size = f"{len(self.methods)} methods on {self.n_items:,} items"
+        return f"<MethodComparison of {size}: P({second!r} >= {first!r}) = {self.p_false:.4f}>"
 
     @property
     def runner_up(self) -> int:
@@ -129,7 +136,7 @@ class MethodComparison:
 
 
 def compare_methods(
-    outcomes: Responses | ItemScores,
+    outcomes: Responses | ItemScores | Evaluations,
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
@@ -139,8 +146,9 @@ def compare_methods(
 
     Parameters
     ----------
-    outcomes : Responses or ItemScores
-        One column per method, or per run of a method; numbers of any metric. Their
+    outcomes : Responses, ItemScores or Evaluations
+        One column per method, or per run of a method; numbers of any metric. ``Evaluations`` (of
+        ``read_evaluations``) bring the method of each column. Their
         ``clusters`` are taken as wholes.
     methods : sequence of str, optional
         Method of each column, where several columns are runs of one. Default: every column is a
@@ -167,6 +175,9 @@ def compare_methods(
     ('a', [True, True, False], 0.034)
     """
     rng = np.random.default_rng(random_seed)
+    if isinstance(outcomes, Evaluations):
+        methods = outcomes.methods if methods is None else methods
+        outcomes = outcomes.outcomes
     names, columns = _runs(outcomes.names, methods)
     data, notes = _data(outcomes)
     if data.answers and data.clusters is None and len(names) == len(outcomes.names):

@@ -25,7 +25,7 @@ from bayes_sota.data.printed_scores import (
     lattice_ends,
     parse_scores,
 )
-from bayes_sota.errors import InputError
+from bayes_sota.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.exact.congruence import Congruence
 from bayes_sota.exact.congruence_average import table_weights
 from bayes_sota.exact.false_claim import false_claim_probability
@@ -103,8 +103,10 @@ def reported_claim(
 
     Raises
     ------
+    ImpossibleAccuracyError
+        No number of items gives these accuracies.
     InputError
-        No number of items gives these accuracies, A below B, or a size below 2.
+        A below B, a size below 2 or above 10,000,000, a range of more than a million sizes.
 
     Examples
     --------
@@ -127,7 +129,7 @@ def reported_claim(
     ends = [_counts(one, every, rounding) for one in printed]
     possible = (ends[0][0] <= ends[0][1]) & (ends[1][0] <= ends[1][1])
     if not possible.any():
-        raise InputError(_impossible(accuracy_a, accuracy_b, ends, low, high))
+        raise ImpossibleAccuracyError(_impossible(accuracy_a, accuracy_b, ends, low, high))
     sizes = _thinned_sizes(every[possible])
     cells = np.broadcast_to(np.asarray(alpha, np.float64), (4,))
     many = sizes.size > _MANY_SIZES

@@ -30,7 +30,7 @@ PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 TIE = 1e-12  # of the largest score
 _FEW_CLUSTERS = 10
 _FEW_OF_A_CLASS = 10
-_OWN_RUNS = 3  # of every method, for variances of their own
+_OWN_RUNS = 2  # of every method, for variances of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
 
 
 def _of_runs(data: ItemData, columns: list[NDArray[np.intp]]) -> list[_Part]:
-    """What runs add: each method's own variance, pooled where a method has few runs."""
+    """What runs add: each method's own variance, pooled where a method has one run."""
     sizes = np.array([len(of) for of in columns])
     squares = np.array(
         [float(np.sum((data.scores[of] - data.scores[of].mean()) ** 2)) for of in columns]
@@ -166,6 +166,6 @@ def remarks_on(law: StudentLaw, data: ItemData, columns: list[NDArray[np.intp]])
         if fewest < _FEW_OF_A_CLASS:
             remarks.append(f"only {fewest} items of one class: their spread is hardly known")
     if max(sizes) > 1:
-        how = "of each method alone" if min(sizes) >= _OWN_RUNS else "taken to be equal"
+        how = "of each method alone" if min(sizes) >= _OWN_RUNS else "taken to be equal, of all"
         remarks.append(f"the claim is about fresh runs; variances between runs are {how}")
     return remarks

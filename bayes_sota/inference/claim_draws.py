@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.data.evaluation_files import Evaluations
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.exact.congruence import Congruence
@@ -135,7 +136,7 @@ def claim_tree_of_means(
 
 def comparison_tree(
     comparison: MethodComparison,
-    outcomes: Responses | ItemScores,
+    outcomes: Responses | ItemScores | Evaluations,
     *,
     seed: str = "unknown",
 ) -> "xr.DataTree":
@@ -145,8 +146,8 @@ def comparison_tree(
     ----------
     comparison : MethodComparison
         From ``compare_methods``; its draws become four chains.
-    outcomes : Responses or ItemScores
-        What was compared.
+    outcomes : Responses, ItemScores or Evaluations
+        What was compared, for its fingerprint.
     seed : str
         Recorded.
 
@@ -165,7 +166,7 @@ def comparison_tree(
         comparison.methods,
         {"p_false": comparison.p_not_below, "p_best": comparison.p_best},
         {"score": comparison.sign * comparison.scores},
-        outcomes,
+        outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
         "flat Dirichlet of every pair, or Student t of the means (exact.method_comparison)",
         seed,
     )

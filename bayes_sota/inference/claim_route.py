@@ -91,6 +91,8 @@ def sample_claim(
         "sample_stats": trace["sample_stats"].to_dataset()[["diverging"]].astype(float),
         "observed_data": trace["observed_data"].to_dataset(),
     }
+    if "constant_data" in trace.children:
+        groups["constant_data"] = trace["constant_data"].to_dataset()
     if predictive:
         groups |= _predictive_groups(model, trace, draws * chains, rng)
     groups = {name: data.drop_attrs() for name, data in groups.items()}
@@ -98,7 +100,7 @@ def sample_claim(
     tree = xr.DataTree.from_dict(groups)
     divergences = int(groups["sample_stats"]["diverging"].sum())
     attributes: dict[str, Any] = {
-        **_provenance(model, groups["observed_data"], seed, model_name),
+        **_provenance(model, groups, seed, model_name),
         "divergences": divergences,
         "draws_are_independent": 0,
         "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
@@ -114,7 +116,7 @@ def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
     Parameters
     ----------
     tree : DataTree
-        From ``sample_claim``.
+        From ``sample_claim``, ``claim_tree``, ``claim_tree_of_means`` or ``comparison_tree``.
     prob : float
         Probability of the equal-tailed interval of the difference.
 
@@ -139,11 +141,14 @@ def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
         raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
     difference, over = tree["posterior"]["difference"], ("chain", "draw")
     ends = {"lower": (1 - prob) / 2, "upper": (1 + prob) / 2}
+    mean, estimates = difference.mean(over), tree["point_estimate"]
     columns = {
-        "mean": difference.mean(over),
+        "mean": mean,
         "sd": difference.std(over, ddof=1),
         **{k: difference.quantile(q, over).drop_vars("quantile") for k, q in ends.items()},
-        **{k: tree["point_estimate"][k] for k in ("p_false", "p_false_mcse")},
+        "p_false": estimates["p_false"],
+        # closed forms have no Monte Carlo error
+        "p_false_mcse": estimates.get("p_false_mcse", xr.zeros_like(mean)),
     }
     table = xr.Dataset(columns)
     return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
@@ -195,14 +200,20 @@ def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
 
 
 def _provenance(
-    model: "pm.Model", observed: "xr.Dataset", seed: str, model_name: str | None
+    model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str, model_name: str | None
 ) -> dict[str, str]:
     from importlib.metadata import version
 
     import pytensor
 
-    variables = sorted(observed.variables.items())
-    numbers = Numbers(tuple((name, v.dims, repr(v.values.tolist())) for name, v in variables))
+    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
+    numbers = Numbers(
+        tuple(
+            (name, variable.dims, repr(variable.values.tolist()))
+            for group in data
+            for name, variable in sorted(group.variables.items())
+        )
+    )
     graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
     return {
         **describe_provenance(

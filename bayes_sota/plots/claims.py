@@ -245,6 +245,6 @@ def _finding(values: FloatArray, kinds: NDArray[np.str_], level: float) -> str:
     most = size - int((kinds == "supported").sum())
     return (
         f"{above:,} of {size:,} claims ({above / size:.0%}) are false with a probability above "
-        f"{100 * level:.3g}%\n({least:,} whatever the congruence, {most:,} at the least "
+        f"{100 * level:.3g}%\n({least:,} whatever was not reported, {most:,} at the least "
         "favourable one)"
     )

@@ -39,6 +39,7 @@ _SKEW_SD = 0.5
 _TAILS = (2.0, 0.1)  # Gamma prior of the degrees of freedom, mean 20
 _FAILURES = (0.2, 0.2, 3.6)  # Dirichlet prior of the shares: 5 % each, often next to none
 _FAILURE_POWER_SD = 0.5
+_TIE = 1e-9  # of the range between the bounds: less is the rounding of a mean
 _MEAN_SD = 5.0  # in standard deviations of a metric's differences
 
 
@@ -54,11 +55,11 @@ def build_case_differences(
     .. math::
         m \sim U(bounds), \quad \log s \sim N, \quad s_\pm = s\, e^{\pm g}, \quad
         g \sim N(0, 0.5), \quad \nu \sim Gamma(2, 0.1), \quad
-        (w_A, w_B, w) \sim Dirichlet(0.2, 0.2, 3.6), \quad \log a \sim N(0, 0.5)
+        (w_A, w_B, w) \sim Dirichlet(0.2, 0.2, 3.6), \quad \log(a - 1) \sim N(0, 0.5)
 
     Cases where both methods got exactly the same (usual: both found nothing, or both are the same
     network there) are an atom at 0 of unknown probability. It scales the mean and never changes
-    its sign; it is in the model where the data hold an exact 0.
+    its sign; it is in the model where the data hold a 0, but for rounding.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def build_case_differences(
     -------
     pm.Model
         Free ``mode``, ``log_scale``, ``log_skew``, ``degrees_of_freedom``, ``share`` (component: A
-        fails, B fails, both work), ``log_failure_power`` and maybe ``p_equal``;
+        fails, B fails, both work), ``log_failure_excess`` and maybe ``p_equal``;
         deterministic ``difference``, the mean over cases of the modelled law. Observed
         ``case_difference`` (case,), the data ``nonzero_difference``, and maybe ``n_equal``.
 
@@ -94,7 +95,7 @@ def build_case_differences(
     >>> rng = np.random.default_rng(0)
     >>> model = build_case_differences(0.01 + 0.05 * rng.standard_t(4, size=80))
     >>> [v.name for v in model.free_RVs]
-    ['mode', 'log_scale', 'log_skew', 'degrees_of_freedom', 'share', 'log_failure_power']
+    ['mode', 'log_scale', 'log_skew', 'degrees_of_freedom', 'share', 'log_failure_excess']
     """
     values, cases = _checked_differences(differences, bounds, names)
     different = values != 0
@@ -144,6 +145,7 @@ def _checked_differences(
     if not (np.isfinite(low) and np.isfinite(high) and low < 0 < high):
         raise InputError(f"bounds of a difference are finite, below and above 0, got {bounds}")
     values = np.asarray(differences, np.float64)
+    values = np.where(np.abs(values) <= _TIE * (high - low), 0.0, values)
     if values.ndim != 1 or np.count_nonzero(values) < 3:
         raise InputError(
             "differences are one number per case, at least 3 of them not 0, got shape "
@@ -163,7 +165,8 @@ def _checked_differences(
 def _failures() -> tuple[Any, Any]:
     """Shares of cases where A fails, B fails and both work; power of the sizes of failures."""
     share = pm.Dirichlet("share", np.array(_FAILURES), dims="component")
-    return share, pt.exp(pm.Normal("log_failure_power", 0, _FAILURE_POWER_SD))
+    # above 1: failures are large, and near-ties are none
+    return share, 1 + pt.exp(pm.Normal("log_failure_excess", 0, _FAILURE_POWER_SD))
 
 
 def _two_piece_moments(
@@ -276,7 +279,7 @@ def build_metric_differences(
     -------
     pm.Model
         Free ``standardized_difference`` and ``relative_sd`` (metric,), ``partial_correlation``
-        (pair of metrics, on (0, 1)) and maybe ``excess_degrees_of_freedom``; deterministic
+        (metric_pair, on (0, 1)) and maybe ``excess_degrees_of_freedom``; deterministic
         ``difference`` (metric,) and ``correlation`` (metric, metric_other). Observed
         ``metric_difference`` (case, metric), in units of s.
 
@@ -297,7 +300,13 @@ def build_metric_differences(
     names = list(checked_labels(metrics, values.shape[1], "metric"))
     if not correlation_shape > 0:
         raise InputError(f"correlation_shape must be positive, got {correlation_shape:g}")
-    coords = {"case": np.arange(1, len(values) + 1), "metric": names, "metric_other": names}
+    pairs = [f"{a}, {b}" for i, a in enumerate(names) for b in names[i + 1 :]]
+    coords = {
+        "case": np.arange(1, len(values) + 1),
+        "metric": names,
+        "metric_other": names,
+        "metric_pair": pairs,
+    }
     with pm.Model(coords=coords) as model:
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD, dims="metric")
         relative_sd = pm.LogNormal("relative_sd", 0, 1, dims="metric")
@@ -305,7 +314,7 @@ def build_metric_differences(
         correlation = pt.sum(root[:, None] * root[None], axis=-1)
         pm.Deterministic("correlation", correlation, dims=("metric", "metric_other"))
         factor = relative_sd[:, None] * root
-        pm.Deterministic("difference", mean * units, dims="metric")
+        pm.Deterministic("difference", mean * pm.Data("unit", units, dims="metric"), dims="metric")
         tails = (2 + pm.Gamma("excess_degrees_of_freedom", *_TAILS),) if student else ()
         pm.CustomDist(
             "metric_difference",
@@ -328,7 +337,7 @@ def _correlation_root(k: int, shape: float) -> Any:
     """
     columns = np.concatenate([np.full(k - 1 - j, j) for j in range(k - 1)])
     alpha = shape + (k - 2 - columns) / 2
-    partial = 2 * pm.Beta("partial_correlation", alpha, alpha) - 1
+    partial = 2 * pm.Beta("partial_correlation", alpha, alpha, dims="metric_pair") - 1
     left = [pt.ones(()) for _ in range(k)]  # of the squares of each row
     entries: list[list[Any]] = [[pt.zeros(()) for _ in range(k)] for _ in range(k)]
     pairs = [(i, j) for j in range(k) for i in range(j + 1, k)]

@@ -2,8 +2,8 @@
 
 ``python tests/benchmarks/claim_calibration.py equals`` (about two minutes) counts claims with
 P(false) < .05 among equal methods, for clusters, AUCs and runs; nominal is 10 %, because either of
-two may win. ``... field`` (about ten minutes; ``BAYES_SOTA_DATA`` names the folder of the CIFAR-10
-matrix) compares the winner of m real classifiers with the truth on all 10,000 items.
+two may win. ``... field`` (about eight minutes; ``BAYES_SOTA_DATA`` names the folder of the
+CIFAR-10 matrix) compares the winner of m real classifiers with the truth on all 10,000 items.
 """
 
 import os
@@ -100,7 +100,7 @@ def scores(p: np.ndarray, seen: np.ndarray) -> str:
     return f"{p.mean():.3f} | {seen.mean():.3f} | {np.mean((p - seen) ** 2):.4f} | {loss:.3f}"
 
 
-def field(boards: int = 60) -> Iterator[str]:
+def field(boards: int = 25) -> Iterator[str]:
     """Winners of m real classifiers on n items, from scores alone and from answers."""
     path = Path(os.environ["BAYES_SOTA_DATA"]) / "cifar10" / "correct_cifar10_test.csv"
     table = np.loadtxt(path, delimiter=",", skiprows=1)[:, 1:].astype(int)

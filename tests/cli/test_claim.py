@@ -70,8 +70,8 @@ def test_rounding_tries_and_other_priors(capsys) -> None:
     assert code == 0
     assert result["rounding"]["counts_a"] == [448, 452]
     assert result["rounding"]["lowest"] < result["p_false"] < result["rounding"]["highest"]
-    assert result["selection"]["p_false_uncorrected"] == pytest.approx(result["p_false"])
-    assert result["selection"]["p_false"] > 3.5 * result["p_false"]
+    assert result["selection"]["p_false"] == pytest.approx(result["p_false"])
+    assert result["selection"]["p_false_selected"] > 3.5 * result["p_false"]
     assert dict(map(tuple, result["alpha_sensitivity"]))[0.5] == pytest.approx(0.071, abs=5e-4)
     assert result["congruence_needed"] == pytest.approx(0.8538, abs=1e-4)
     code, out, _ = run(capsys, *REPORTED, "--odds-ratio", "20", "1", "--json")
@@ -164,6 +164,24 @@ def test_clustered_answers_are_less_sure(capsys, tmp_path: Path) -> None:
     assert "2 more with --top" in out
 
 
+def test_runs_of_one_method_are_asked_about(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = ["id,net@1,net@2,tree"] + [
+        f"c{i},{i % 3 > 0:d},{i % 4 > 0:d},{i % 2:d}" for i in range(60)
+    ]
+    path.write_text("\n".join(rows))
+    code, out, _ = run(capsys, "responses", str(path), "--no-selection")
+    assert (code, "net@1, net@2 are taken as methods of their own" in out) == (0, True)
+    code, out, _ = run(capsys, "responses", str(path), "--run-separator", "@", "--json")
+    methods = {m["name"]: m["n_runs"] for m in json.loads(out)["methods"]}
+    assert (code, methods) == (0, {"net": 2, "tree": 1})
+    code, _, error = run(capsys, "responses", str(path), "--run-separator", "#")
+    assert (code, "no column has '#'" in error, "--run-separator" in error) == (2, True, True)
+    found = bs.compare_methods(bs.read_evaluations(path, run_separator="@"), random_seed=0)
+    assert found.n_runs == (2, 1)
+    assert repr(found).startswith("<MethodComparison of 2 methods on 60 items")
+
+
 def test_a_leaderboard_s_winner_was_picked(capsys, tmp_path: Path) -> None:
     path = tmp_path / "board.csv"
     path.write_text("name,score\na,0.90\nb,0.88\nc,0.88\nd,0.87\n")
@@ -171,7 +189,7 @@ def test_a_leaderboard_s_winner_was_picked(capsys, tmp_path: Path) -> None:
     result = json.loads(out)
     assert code == 0
     assert (result["winner"], result["n_entries"]) == ("a", 4)
-    assert result["difference"] == pytest.approx(result["p_false"] - result["p_false_uncorrected"])
+    assert result["difference"] == pytest.approx(result["p_false_selected"] - result["p_false"])
     code, out, _ = run(capsys, "selection", str(path), "--n-test", "500", "--seed", "0")
     assert "corrected for the selection" in out
 
@@ -189,6 +207,8 @@ def test_a_leaderboard_s_winner_was_picked(capsys, tmp_path: Path) -> None:
         ),
         (("plan", "--accuracy", "0.9", "0.9"), "equal accuracies"),
         (("plan", "--gap", "0.1"), "--gap and --winner"),
+        (("plan", "--gap", "0.1", "--winner", ".9", "--assurance", ".8"), "needs --n-test"),
+        (("responses", "x.csv", "--label-column", "gold"), "for numbers with --item-metric auc"),
         (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--winner", ".9"), "means are planned by"),
         ((*REPORTED, "--odds-ratio", "0", "1"), "odds ratio is positive"),
         ((*REPORTED, "--best-of", "0"), "tries must be at least 1"),

@@ -12,9 +12,12 @@ from bayes_sota.exact.claim_planning import (
     claim_test_size,
     claim_test_size_of_means,
     congruence_needed,
+    powered_test_size,
+    powered_test_size_of_means,
     required_sizes,
     smallest_size,
 )
+from bayes_sota.exact.congruence import OddsRatioCongruence
 from bayes_sota.exact.false_claim import false_claim_probability
 
 
@@ -79,6 +82,22 @@ def test_the_congruence_that_a_claim_needs() -> None:
     assert false_claim_probability(0.90, 0.88, 500, needed) == pytest.approx(0.05, abs=1e-6)
     assert congruence_needed(0.90, 0.80, 500) == pytest.approx(0.7)
     assert congruence_needed(0.51, 0.50, 10) is None
+
+
+def test_the_power_at_a_true_gap() -> None:
+    """Fresh items drawn with these skills, and cases with these means: claims are counted."""
+    rng = np.random.default_rng(12)
+    sizes = powered_test_size(0.90, 0.87, 0.84), claim_test_size(0.90, 0.87, 0.84)
+    for n, expected in zip(sizes, (0.8, 0.5), strict=True):
+        counts = rng.multinomial(n, [0.06, 0.03, 0.91], 20_000)
+        made = np.mean(betainc(counts[:, 0] + 1.0, counts[:, 1] + 1.0, 0.5) <= 0.05)
+        assert made == pytest.approx(expected, abs=0.025)
+    size = powered_test_size_of_means(0.02, (0.1, 0.12), 0.6)
+    spread = (0.1**2 + 0.12**2 - 2 * 0.6 * 0.1 * 0.12) ** 0.5
+    power = stats.nct(size - 1, size**0.5 * 0.02 / spread).sf(stats.t(size - 1).ppf(0.95))
+    assert power == pytest.approx(0.8, abs=0.005)
+    typical = powered_test_size(0.90, 0.87, OddsRatioCongruence(60.0, 0.0))
+    assert typical < powered_test_size(0.90, 0.87)
 
 
 def test_a_table_of_sizes_holds_every_gap_and_assumption() -> None:

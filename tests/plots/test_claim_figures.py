@@ -309,7 +309,7 @@ def test_the_title_counts_and_rows_without_a_number_are_left_out() -> None:
     figure = plot_claims(frame, title="A review", backend="none")
     assert title_of(figure) == (
         "A review\n2 of 3 claims (67%) are false with a probability above 5%\n"
-        "(1 whatever the congruence, 2 at the least favourable one)"
+        "(1 whatever was not reported, 2 at the least favourable one)"
     )
     texts = [artist(figure, f"legend_{kind}", "p_false")["string"] for kind in KINDS]
     assert texts == ["supported: 1", "depends on the congruence: 1", "not supported: 1"]

@@ -81,7 +81,7 @@ def test_draws_of_failures() -> None:
         "log_skew": np.log(0.04 / 0.03) / 2,
         "degrees_of_freedom_log__": np.log(6.0),
         "share_simplex__": np.log(share[:-1]) - np.log(share).mean(),
-        "log_failure_power": np.log(power),
+        "log_failure_excess": np.log(power - 1),
     }
     mean = model.compile_fn(
         model.replace_rvs_by_values([model["difference"]]), inputs=model.value_vars,
@@ -109,17 +109,27 @@ def test_density_of_case_differences() -> None:
         "log_skew": skew,
         "degrees_of_freedom_log__": np.log(freedom),
         "share_simplex__": np.log(share[:-1]) - np.log(share).mean(),
-        "log_failure_power": np.log(power),
+        "log_failure_excess": np.log(power - 1),
     }
     law = (mode, scale * np.exp(-skew), scale * np.exp(skew), freedom)
     failure = np.where(values < 0, share[0], share[1]) * stats.beta.pdf(np.abs(values), power, 1)
     work = np.array([kernel(x, *law) for x in values]) / integral(law, 0)
     expected = np.log(share[2] * work + failure)[values != 0].sum()
     expected += stats.dirichlet.logpdf(share, [0.2, 0.2, 3.6])
-    expected += stats.norm.logpdf(np.log(power), 0, 0.5)
+    expected += stats.norm.logpdf(np.log(power - 1), 0, 0.5)
     expected += np.log(1 / 2) + stats.norm.logpdf(np.log(scale), np.log(0.05), 1.5)
     expected += stats.norm.logpdf(skew, 0, 0.5) + stats.gamma.logpdf(freedom, 2, scale=10)
     assert density(point) == pytest.approx(expected, rel=1e-7)
+
+
+def test_ties_but_for_rounding_are_ties() -> None:
+    values = some_differences()
+    values[:8] = 0.0
+    noisy = values + np.where(values == 0, 1.1e-16, 0.0)
+    models = [build_case_differences(v) for v in (values, noisy)]
+    data = [model["nonzero_difference"].get_value() for model in models]
+    assert data[0].tolist() == data[1].tolist()
+    assert all("n_equal" in model.named_vars for model in models)
 
 
 def test_equal_cases_scale_the_mean_and_tell_nothing_of_its_sign() -> None:

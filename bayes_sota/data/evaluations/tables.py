@@ -83,6 +83,12 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
                     reason="without a truth",
                 )
             )
+    if choices.run_separator and not any(part.run for part in parts):
+        shown_names = ", ".join(shown(part.method) for part in parts[:3])
+        raise InputError(
+            f"no column has {shown(choices.run_separator)} between method and run (run_separator); "
+            f"columns: {shown_names}"
+        )
     if not parts:
         files = ", ".join(roles.table.where for roles in found.values())
         raise InputError(f"{files}: there is no column of a method")
