@@ -256,7 +256,7 @@ def _note_impossible(
             row = rows[place]
             problems[row] = problems[row] or (
                 f"no whole number of {n_test[place]:,} items gives {name} as printed, "
-                f"{values[row]:.{digits[row] or 1}f} (an average of runs?)"
+                f"{values[row]:.{digits[row] or 1}f}"
             )
 
 

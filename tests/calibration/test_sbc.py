@@ -32,7 +32,8 @@ def test_ranks_of_the_right_posterior_are_uniform() -> None:
 
 def test_a_wrong_number_of_classifiers_is_found_out() -> None:
     close = Priors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08)))
-    right = inside(run_sbc(CalibrationSetting(priors=close), replicates=60, random_seed=SEED))
+    setting = CalibrationSetting(priors=close)
+    right = inside(run_sbc(setting, replicates=60, draws=200, random_seed=SEED))
     assert right["theta_sota"]
     wrong = CalibrationSetting(priors=close, assumed_classifiers=1)
     judged = inside(run_sbc(wrong, replicates=60, draws=200, random_seed=SEED))

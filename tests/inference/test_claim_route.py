@@ -65,6 +65,7 @@ def review_by_importance(seed: int, draws: int = 6000) -> tuple[np.ndarray, floa
     return np.array([np.sum(weight * p) for p in false]), float(np.sum(weight * mu))
 
 
+@pytest.mark.slow
 def test_review_agrees_with_importance_sampling() -> None:
     model = build_hierarchical_claims(**REVIEW, names=NAMES)
     tree = sample_claim(model, draws=1000, chains=4, random_seed=1, predictive=False)
@@ -82,20 +83,16 @@ def test_review_agrees_with_importance_sampling() -> None:
     assert (table["mean"] < table["upper"]).all()
 
 
-@pytest.fixture(scope="module")
-def cases() -> np.ndarray:
+def near_normal_cases() -> np.ndarray:
     values = 0.05 * np.random.default_rng(5).standard_normal(100)
     return values - values.mean() + 0.006
 
 
-@pytest.fixture(scope="module")
-def case_tree(cases: np.ndarray) -> Any:
+def test_near_normal_cases_agree_with_student_and_the_result_is_whole(tmp_path: Path) -> None:
+    """Skew and tails are learnt, so the two are close, not equal. One model, sampled once."""
+    cases = near_normal_cases()
     model = build_case_differences(np.append(cases, np.zeros(5)), failures=False)
-    return sample_claim(model, random_seed=np.random.default_rng(2), model_name="dice")
-
-
-def test_near_normal_cases_agree_with_student(case_tree: Any, cases: np.ndarray) -> None:
-    """Skew and tails are learnt, so the two are close, not equal."""
+    case_tree = sample_claim(model, random_seed=np.random.default_rng(2), model_name="dice")
     assert diagnose(case_tree)["ok"]
     expected = false_claim_probability_of_means(
         cases.mean(), 0.0, cases.size, sd_difference=cases.std(ddof=1), bounds=None
@@ -106,9 +103,6 @@ def test_near_normal_cases_agree_with_student(case_tree: Any, cases: np.ndarray)
     share = cases.size / (cases.size + 5)
     width = 2 * stats.t.ppf(0.975, 99) * cases.std(ddof=1) / np.sqrt(100) * share
     assert table["upper"] - table["lower"] == pytest.approx(width, rel=0.12)
-
-
-def test_groups_and_attributes(case_tree: Any, tmp_path: Path) -> None:
     assert set(case_tree.children) <= set(GROUPS)
     assert set(ATTRIBUTES) <= set(case_tree.attrs)
     assert {"chain", "draw", "case"} <= set(DIMENSIONS)
@@ -126,9 +120,6 @@ def test_groups_and_attributes(case_tree: Any, tmp_path: Path) -> None:
     again = read_result(save_result(case_tree, tmp_path / "claim.nc"))
     assert summarize_claim(again).equals(summarize_claim(case_tree))
     assert again.attrs["data_hash"] == case_tree.attrs["data_hash"]
-
-
-def test_interval_has_a_probability(case_tree: Any) -> None:
     narrow, wide = (summarize_claim(case_tree, p).iloc[0] for p in (0.5, 0.9))
     assert wide["lower"] < narrow["lower"] < narrow["upper"] < wide["upper"]
     with pytest.raises(InputError, match=r"must lie in \(0, 1\)"):
