@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import nutpie
@@ -92,7 +91,9 @@ def test_near_normal_cases_agree_with_student_and_the_result_is_whole(tmp_path: 
     """Skew and tails are learnt, so the two are close, not equal. One model, sampled once."""
     cases = near_normal_cases()
     model = build_case_differences(np.append(cases, np.zeros(5)), failures=False)
-    case_tree = sample_claim(model, random_seed=np.random.default_rng(2), model_name="dice")
+    case_tree = sample_claim(
+        model, draws=500, tune=700, random_seed=np.random.default_rng(2), model_name="dice"
+    )
     assert diagnose(case_tree)["ok"]
     expected = false_claim_probability_of_means(
         cases.mean(), 0.0, cases.size, sd_difference=cases.std(ddof=1), bounds=None
@@ -111,8 +112,8 @@ def test_near_normal_cases_agree_with_student_and_the_result_is_whole(tmp_path: 
     assert case_tree.attrs["random_seed"] == "generator"
     assert case_tree.attrs["model_name"] == "dice"
     assert case_tree.attrs["divergences"] == 0
-    assert case_tree["prior"]["difference"].size == 4000
-    assert case_tree["posterior_predictive"]["case_difference"].shape == (4, 1000, 100)
+    assert case_tree["prior"]["difference"].size == 2000
+    assert case_tree["posterior_predictive"]["case_difference"].shape == (4, 500, 100)
     fresh = case_tree["posterior_predictive"]["n_equal"].values
     assert abs(fresh.mean() - 5) < 2
     draws = case_tree["posterior"]["difference"].values
