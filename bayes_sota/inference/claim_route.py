@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.errors import InputError
+from bayes_sota.inference.nuts import run_nuts
 from bayes_sota.inference.provenance import Numbers, describe_provenance, resolve_seed
 
 if TYPE_CHECKING:
@@ -69,23 +70,12 @@ def sample_claim(
     >>> tree = sample_claim(model, random_seed=0)  # doctest: +SKIP
     >>> summarize_claim(tree)  # doctest: +SKIP
     """
-    import pymc as pm
     import xarray as xr
 
     _check_request(model, draws, chains)
     rng, seed = resolve_seed(random_seed)
-    with model:
-        trace = pm.sample(
-            draws,
-            tune=tune,
-            chains=chains,
-            cores=cores,
-            target_accept=target_accept,
-            nuts_sampler="nutpie",
-            random_seed=int(rng.integers(2**31)),
-            progressbar=progressbar,
-            compute_convergence_checks=False,
-        )
+    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
     groups = {
         "posterior": trace["posterior"].to_dataset(),
         "sample_stats": trace["sample_stats"].to_dataset()[["diverging"]].astype(float),

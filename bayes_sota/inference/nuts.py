@@ -1,7 +1,7 @@
 """NUTS on the exact marginal likelihood: a check of the exact route, and a start for extensions."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,24 @@ from bayes_sota.inference.provenance import describe_provenance, resolve_seed
 from bayes_sota.priors import Priors
 
 if TYPE_CHECKING:
+    import pymc as pm
     import xarray as xr
 
-__all__ = ["sample_nuts"]
+__all__ = ["run_nuts", "sample_nuts"]
+
+
+def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "xr.DataTree":
+    """Draws of a model by nutpie; ``settings`` as in ``pm.sample``. Diagnostics come later."""
+    import pymc as pm
+
+    with model:
+        return pm.sample(
+            nuts_sampler="nutpie",
+            random_seed=int(rng.integers(2**31)),
+            compute_convergence_checks=False,
+            quiet=not settings.get("progressbar"),
+            **settings,
+        )
 
 
 def sample_nuts(
@@ -47,23 +62,12 @@ def sample_nuts(
     -------
     xarray.DataTree
     """
-    import pymc as pm
-
     from bayes_sota.pymc_models.maximum import build_observed_maximum
 
     rng, seed = resolve_seed(random_seed)
-    with build_observed_maximum(boards, priors, reference_skill=reference_skill):
-        trace = pm.sample(
-            draws,
-            tune=tune,
-            chains=chains,
-            cores=cores,
-            target_accept=target_accept,
-            nuts_sampler="nutpie",
-            random_seed=int(rng.integers(2**31)),
-            progressbar=progressbar,
-            compute_convergence_checks=False,
-        )
+    model = build_observed_maximum(boards, priors, reference_skill=reference_skill)
+    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
     posterior = {
         name: np.broadcast_to(trace["posterior"][name].values, (chains, draws)).copy()
         for name in ("location", "spread", "rho")
