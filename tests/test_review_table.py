@@ -142,7 +142,7 @@ def test_wrong_rows_leave_the_others_as_they_are() -> None:
         (("abc", "0.9", "500"), "accuracy_a must be a number, got 'abc'"),
         (("0,95", "0.9", "500"), "got '0,95'; write 0.95"),
         (("0.9", "85,5 %", "500"), "got '85,5 %'; write 85.5%"),
-        (("0.9", "0.8", "1,000"), "n_test must be a number, got '1,000'"),
+        (("0.9", "0.8", "1,00"), "n_test must be a number, got '1,00'"),
         (("0.9", "0.8", ""), "n_test is empty"),
         (("0.9", "0.8", None), "n_test is empty"),
         (("", "0.8", "500"), "accuracy_a is empty"),
@@ -436,3 +436,9 @@ def test_groups_that_are_not_there(review: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         claims_table(tmp_path / "none.csv")
     assert claims_table(review).groups() == [None] * 7
+
+
+def test_thousands_may_be_grouped() -> None:
+    frame = pd.DataFrame({"accuracy_a": ["0.90"], "accuracy_b": ["0.88"], "n_test": ["1,500"]})
+    found = claims_table(frame).frame["p_false"][0]
+    assert found == pytest.approx(false_claim_probability(0.90, 0.88, 1500))

@@ -11,7 +11,7 @@ from bayes_sota.cli.claim_selection import selection
 __all__ = ["claim"]
 
 
-@click.group()
+@click.group(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
 def claim() -> None:
     """Probability that "A outperforms B" is false: from reported numbers or per-item outcomes."""
 

@@ -6,6 +6,7 @@ whole number of items gives are found (the GRIM check of Brown & Heathers 2017, 
 10.1177/1948550616673876). ``tests/test_review_table.py`` compares with one claim at a time.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ _METRICS = {
     "mean": "mean",
 }  # fmt: skip
 _EMPTY = frozenset(("", "na", "n/a", "nan", "<na>", "null", "none", "-", "–", "—"))
+_GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 _LARGEST = 10_000_000  # items; the average over the congruence sums over up to half of them
 
 
@@ -189,7 +191,9 @@ def _read_cell(cell: Any, name: str) -> _Number:
     if text.lower() in _EMPTY:
         return _Number(np.nan, 0, "")
     in_percent = isinstance(cell, str) and text.endswith("%")
+    grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
     number = parse_number(text.removesuffix("%") if in_percent else cell)
+    number = parse_number(text.replace(",", "")) if grouped else number
     if number is None or not np.isfinite(float(number)):
         dotted = parse_number(text.removesuffix("%").replace(",", ".", 1))
         is_size = name == "n_test" or dotted is None
