@@ -352,6 +352,10 @@ def test_labels_of_the_forest_do_not_overlap(size: int, groups: int, name: str) 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_library(backend: str, sizes: pd.DataFrame) -> None:
+    if backend in ("plotly", "bokeh"):
+        pytest.importorskip(backend)
+    if backend == "plotly":
+        pytest.importorskip("webcolors")
     curve = plot_claim_sensitivity(curve_of(0.9, 0.88, 500), p_false=0.093, backend=backend)
     assert "curve" in curve.viz
     assert "line_1" in plot_required_size(sizes, n_test=500, backend=backend).viz
