@@ -8,7 +8,7 @@ from typing import Any
 
 from bayes_sota import __version__
 
-__all__ = ["text_of_accuracies", "text_of_means", "text_of_outcomes"]
+__all__ = ["size_of_outcomes", "text_of_accuracies", "text_of_means", "text_of_outcomes"]
 
 _SOURCE = (
     f"bayes_sota {__version__}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
@@ -98,11 +98,9 @@ def text_of_outcomes(result: dict[str, Any]) -> str:
         Of ``bayes-sota claim responses --json``.
     """
     winner, tied = result["winner"], result["tied_with_best"]
-    size = f"{result['n_items']:,} items"
-    if result["n_clusters"] != result["n_items"]:
-        size += f" in {result['n_clusters']:,} clusters"
     said = [
-        f"On the same {size}, {winner} has the best score of {len(result['methods'])} methods. "
+        f"On the same {size_of_outcomes(result)}, {winner} has the best score of "
+        f"{len(result['methods'])} methods. "
         f"That it is better than the runner-up, {result['runner_up']}, is false with probability "
         f"{probability(result['p_false'])}; that no other method is better than it, with "
         f"{probability(result['p_beaten'])}."
@@ -120,6 +118,19 @@ def text_of_outcomes(result: dict[str, Any]) -> str:
     return " ".join(
         [*said, f"(Paired posterior, items as {_unit(result)}; bayes_sota {__version__})"]
     )
+
+
+def size_of_outcomes(result: dict[str, Any]) -> str:
+    """How many items, and in how many clusters where there are any.
+
+    Examples
+    --------
+    >>> size_of_outcomes({"n_items": 1200, "n_clusters": 80})
+    '1,200 items in 80 clusters'
+    """
+    items = f"{result['n_items']:,} items"
+    clustered = result["n_clusters"] != result["n_items"]
+    return f"{items} in {result['n_clusters']:,} clusters" if clustered else items
 
 
 def probability(p: float) -> str:

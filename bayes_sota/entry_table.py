@@ -8,7 +8,6 @@ Names come from strangers: they are shown as plain text in every format
 
 import csv
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,11 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.priors import BoardPriors
-from bayes_sota.schema import SCHEMA_VERSION
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
 from bayes_sota.skill_distributions import FloatArray
 from bayes_sota.summaries import check_probability
-from bayes_sota.whole_files import check_table_ending, write_text
+from bayes_sota.whole_files import write_text
+from bayes_sota.written_table import WrittenTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +55,7 @@ _BY_NUMBERS = "item scores"
 
 
 @dataclass(frozen=True, eq=False)
-class EntryTable:
+class EntryTable(WrittenTable):
     """What the scores of a leaderboard say about each entry.
 
     Attributes
@@ -118,10 +117,6 @@ class EntryTable:
             "seed": self.seed,
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` with the schema version first, as text."""
-        return json.dumps({"schema_version": SCHEMA_VERSION, **self.to_dict()}, indent=2) + "\n"
-
     def to_csv(self, path: str | Path | None = None) -> str:
         """Table as CSV; written as a whole to ``path`` where one is given.
 
@@ -153,22 +148,6 @@ class EntryTable:
         if self.reasons:
             legend.insert(0, "**Not to be trusted:** " + markdown_text("; ".join(self.reasons)))
         return write_text("\n".join([*lines, "", *(f"{line}  " for line in legend)]) + "\n", path)
-
-    def save(self, path: str | Path) -> None:
-        """Write the table, as the ending of the name says: .csv, .md or .json.
-
-        Raises
-        ------
-        InputError
-            Another ending, or a place that cannot be written to.
-        """
-        path = check_table_ending(path)
-        if path.suffix.lower() == ".csv":
-            self.to_csv(path)
-        elif path.suffix.lower() == ".md":
-            self.to_markdown(path)
-        else:
-            write_text(self.to_json(), path)
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         """Text of the first rows: rank, name, score, skill, interval, rank interval, P(best), tied.

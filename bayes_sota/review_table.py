@@ -9,7 +9,6 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 
 import csv
 import io
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,9 +25,9 @@ from bayes_sota.data.readers.files import open_table
 from bayes_sota.data.readers.tables import Table, shown
 from bayes_sota.errors import InputError
 from bayes_sota.exact.review_claims import CORRELATIONS, review_probabilities, share_interval
-from bayes_sota.schema import SCHEMA_VERSION
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
-from bayes_sota.whole_files import check_table_ending, write_text
+from bayes_sota.whole_files import write_text
+from bayes_sota.written_table import WrittenTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +43,7 @@ _CLAIM_HEADER = ("claim", "group", "P(false)", "range", "verdict")
 
 
 @dataclass(frozen=True, eq=False)
-class ClaimsTable:
+class ClaimsTable(WrittenTable):
     """What a review's numbers say about each of its claims, and about all of them.
 
     Attributes
@@ -114,10 +113,6 @@ class ClaimsTable:
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` with the schema version first, as text."""
-        return json.dumps({"schema_version": SCHEMA_VERSION, **self.to_dict()}, indent=2) + "\n"
-
     def to_csv(self, path: str | Path | None = None) -> str:
         """Table as given, with the results; written as a whole to ``path`` where one is given.
 
@@ -147,23 +142,6 @@ class ClaimsTable:
         warning = [f"**Not to be trusted:** {markdown_text(r)}" for r in self.reasons]
         parts = [markdown_text(self.finding), *warning, *tables]
         return write_text("\n\n".join([*parts, *map(markdown_text, self.legend(top))]) + "\n", path)
-
-    def save(self, path: str | Path) -> None:
-        """Write the table, as the ending of the name says: .csv, .md or .json.
-
-        Raises
-        ------
-        InputError
-            Another ending, or a place that cannot be written to.
-        """
-        path = check_table_ending(path)
-        ending = path.suffix.lower()
-        if ending == ".json":
-            write_text(self.to_json(), path)
-        elif ending == ".md":
-            self.to_markdown(path)
-        else:
-            self.to_csv(path)
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         """Text of the first claims: name, group, P(false), its range, verdict or problem.

@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "bayes_sota"
 ORDER = (
     {"errors", "schema"},
     {"toml_table", "skill_distributions", "whole_files", "shown_text"},
+    {"written_table"},
     {"priors"},
     {"data"},
     {"exact"},

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.input_files import read_file, reading_options
+from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
 from bayes_sota.cli.tables import clean, echo_table
@@ -19,27 +19,7 @@ __all__ = ["board"]
 
 @click.command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --output table.md")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--n-test", default=None, help="Number of test items, or infer.")
-@reading_options
-@click.option(
-    "--rounding",
-    type=click.Choice(["auto", "nearest", "floor", "exact"]),
-    default="auto",
-    show_default=True,
-    help="How scores were cut; auto: floor for a Kaggle download, else nearest; with --n-test "
-    "infer what fits the smaller size.",
-)
-@click.option("--decimals", type=int, default=None, help="Decimals printed; default as in FILE.")
-@click.option("--classifiers", default=None, help="Number or range A:B; default those in FILE.")
-@click.option(
-    "--tries-per-entry",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="Private variants behind each entry, of which the best is shown.",
-)
-@click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
-@click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
+@field_options
 @click.option("--draws", type=int, default=1000, show_default=True, help="Posterior draws.")
 @click.option("--top", type=int, default=15, show_default=True, help="Entries shown.")
 @click.option(
@@ -80,7 +60,7 @@ def board(
         raise InputError(f"--top must be at least 1, got {top}")
     if output is not None:
         check_writable(check_table_ending(output))
-    priors = _priors(chosen_correlation(correlation, pairwise_correlation))
+    priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
     data = read_file(file, file_format, **reading)
     table = board_table(
         data,
@@ -97,12 +77,6 @@ def board(
     else:
         _echo(table, top, quiet)
     return echo_verdict(table.reasons)
-
-
-def _priors(rho: float | None) -> Any:
-    from bayes_sota.priors import BoardPriors, FixedCorrelation
-
-    return BoardPriors() if rho is None else BoardPriors(correlation=FixedCorrelation(rho))
 
 
 def _seed(seed: int | None) -> int:

@@ -1,6 +1,8 @@
 """What the commands of ``bayes-sota claim`` share: options of output, and how a claim is shown."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,62 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
-__all__ = ["Files", "claim_options", "echo_claim", "level_option"]
+__all__ = ["ClaimOutput", "claim_options", "level_option"]
+
+
+@dataclass(frozen=True)
+class ClaimOutput:
+    """What a command of claims shows and writes; checked before anything is computed."""
+
+    level: float
+    text: bool
+    figure: Path | None
+    output: Path | None
+    as_json: bool
+    seed: int | None
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        """Check that files can be written, and the level."""
+        from bayes_sota.exact.claim_planning import check_level
+        from bayes_sota.whole_files import check_figure_ending, check_writable
+
+        for path in (self.output, self.figure):
+            if path is not None:
+                check_writable(path)
+        if self.output is not None and self.output.suffix != ".nc":
+            raise InputError(f"--output takes a file ending in .nc, got {self.output.name}")
+        if self.figure is not None:
+            check_figure_ending(self.figure)
+        check_level(self.level)
+
+    def deliver(
+        self,
+        result: dict[str, Any],
+        show: Callable[[], None],
+        tree: Callable[[], "xr.DataTree"],
+        figure: Callable[[], "PlotCollection"],
+    ) -> None:
+        """Write the files that were asked for, then print JSON, the paragraph, or a table.
+
+        What was not asked for is not computed.
+        """
+        if self.output is not None:
+            from bayes_sota.inference.result import save_result
+
+            save_result(tree(), self.output)
+        if self.figure is not None:
+            from bayes_sota.plots.save import save_figure
+
+            save_figure(figure(), self.figure)
+        if self.as_json:
+            echo_json(result)
+        elif self.text:
+            click.echo(result["text"])
+        else:
+            show()
+            for note in () if self.quiet else result["notes"]:
+                click.echo(f"Note: {note}")
 
 
 def level_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,7 +81,15 @@ def level_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has."""
+    """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has, as one."""
+    names = [field.name for field in fields(ClaimOutput)]
+
+    @wraps(command)
+    def packed(**values: Any) -> Any:
+        shown = ClaimOutput(**{name: values.pop(name) for name in names})
+        return command(shown=shown, **values)
+
+    wrapped: Callable[..., Any] = packed
     for option in (
         output_options,
         click.option(
@@ -38,50 +103,5 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--text", is_flag=True, help="Only the paragraph that a review can use."),
         level_option,
     ):  # fmt: skip
-        command = option(command)
-    return command
-
-
-class Files:
-    """The files that a command writes: checked before anything is computed, each written whole."""
-
-    def __init__(self, output: Path | None, figure: Path | None) -> None:
-        """Check that both can be written."""
-        from bayes_sota.whole_files import check_figure_ending, check_writable
-
-        self.output, self.figure = output, figure
-        for path in (output, figure):
-            if path is not None:
-                check_writable(path)
-        if output is not None and output.suffix != ".nc":
-            raise InputError(f"--output takes a file ending in .nc, got {output.name}")
-        if figure is not None:
-            check_figure_ending(figure)
-
-    def write(
-        self, tree: Callable[[], "xr.DataTree"], figure: Callable[[], "PlotCollection"]
-    ) -> None:
-        """Write what was asked for; what was not is not computed."""
-        if self.output is not None:
-            from bayes_sota.inference.result import save_result
-
-            save_result(tree(), self.output)
-        if self.figure is not None:
-            from bayes_sota.plots.save import save_figure
-
-            save_figure(figure(), self.figure)
-
-
-def echo_claim(
-    result: dict[str, Any], show: Callable[[], None], *, as_json: bool, text: bool, quiet: bool
-) -> None:
-    """Print a claim as JSON, as the paragraph alone, or as a table with notes."""
-    if as_json:
-        echo_json(result)
-        return
-    if text:
-        click.echo(result["text"])
-        return
-    show()
-    for note in () if quiet else result["notes"]:
-        click.echo(f"Note: {note}")
+        wrapped = option(wrapped)
+    return wrapped

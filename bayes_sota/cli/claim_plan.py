@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.cli.claim_output import Files, level_option
+from bayes_sota.cli.claim_output import level_option
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.errors import InputError
 
@@ -51,7 +51,10 @@ def plan(
     quiet: bool,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
-    files = Files(None, figure)
+    from bayes_sota.whole_files import check_figure_ending, check_writable
+
+    if figure is not None:
+        check_writable(check_figure_ending(figure))
     if assurance is not None and n_test is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
     assurance = 0.8 if assurance is None else assurance
@@ -67,7 +70,10 @@ def plan(
         pair = _accuracies(gap, winner, accuracy)
         shared, assumption = _congruence(congruence, odds_ratio)
         result = _of_accuracies(pair, shared, assumption, level, power, n_test, assurance)
-        files.write(_no_tree, lambda: _figure(pair, shared, assumption, level, result))
+        if figure is not None:
+            from bayes_sota.plots.save import save_figure
+
+            save_figure(_figure(pair, shared, assumption, level, result), figure)
     if as_json:
         echo_json(result)
     else:
@@ -201,10 +207,6 @@ def _figure(
         size, how = result["n_needed"], f"needed for a gap of {gap:.3g} ({assumption})"
     title = f"A has {pair[0]:g} right; {size:,} items {how}"
     return plot_required_size(table, level=level, n_test=size, gap=gap, title=title)
-
-
-def _no_tree() -> Any:
-    raise InputError("a plan has no posterior draws")
 
 
 def _show(result: dict[str, Any], n_test: int | None) -> None:

@@ -1,12 +1,11 @@
 """``bayes-sota claim classification`` and ``segmentation``: from two reported numbers."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from bayes_sota.claim_text import text_of_accuracies, text_of_means
-from bayes_sota.cli.claim_output import Files, claim_options, echo_claim
+from bayes_sota.cli.claim_output import ClaimOutput, claim_options
 from bayes_sota.cli.tables import chance, echo_table
 from bayes_sota.errors import ImpossibleAccuracyError, InputError
 
@@ -47,40 +46,32 @@ def classification(
     rope: float | None,
     rounding: str,
     best_of: float | None,
-    level: float,
-    output: Path | None,
-    figure: Path | None,
-    text: bool,
-    as_json: bool,
-    seed: int | None,
-    quiet: bool,
+    shown: ClaimOutput,
 ) -> int:
     """From two accuracies on the same items.
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
     from bayes_sota.exact.best_try import best_try_probability
-    from bayes_sota.exact.claim_planning import check_level, congruence_needed
+    from bayes_sota.exact.claim_planning import congruence_needed
     from bayes_sota.exact.false_claim import false_claim_probability, sensitivity_to_congruence
 
-    files = Files(output, figure)
-    check_level(level)
     accuracy = (_printed(accuracy[0]), _printed(accuracy[1]))
     a, b = float(accuracy[0]), float(accuracy[1])
     chosen = _chosen(
         congruence, odds_ratio, {"min": lowest, "max": highest, "independent": independent}
     )
     sizes = _size_range(n_test)
-    p = false_claim_probability(a, b, sizes[1], chosen, alpha=alpha)
+    p = float(false_claim_probability(a, b, sizes[1], chosen, alpha=alpha))
     rounded, notes, n = _rounded(accuracy, sizes, chosen, alpha, rounding)
     if rounded is not None and sizes[0] < sizes[1]:
         p = rounded["p_false"]
     result: dict[str, Any] = {
-        "p_false": float(p),
+        "p_false": p,
         "congruence": _described(chosen, a, b),
         "sensitivity": sensitivity_to_congruence(a, b, n, alpha=alpha, points=_POINTS).tolist(),
-        "congruence_needed": congruence_needed(a, b, n, level=level, alpha=alpha),
-        "level": level,
+        "congruence_needed": congruence_needed(a, b, n, level=shown.level, alpha=alpha),
+        "level": shown.level,
         "n_test": n,
         "n_test_range": list(sizes),
         "accuracy": [a, b],
@@ -101,16 +92,12 @@ def classification(
         plain = float(false_claim_probability(a, b, n, chosen))
         result["selection"] = _tries(best_of, best, plain)
     result["text"] = text_of_accuracies(result)
-    files.write(
-        lambda: _tree(a, b, n, chosen, alpha, seed), lambda: _figure_of_accuracies(result, chosen)
-    )
     what = f"{accuracy[0]} against {accuracy[1]} on {n:,} items"
-    echo_claim(
+    shown.deliver(
         result,
         lambda: _show(result, "congruence", what),
-        as_json=as_json,
-        text=text,
-        quiet=quiet,
+        lambda: _tree(a, b, n, chosen, alpha, shown.seed),
+        lambda: _figure_of_accuracies(result),
     )
     return 0
 
@@ -146,13 +133,7 @@ def segmentation(
     correlation_range: tuple[float, float],
     unbounded: bool,
     best_of: float | None,
-    level: float,
-    output: Path | None,
-    figure: Path | None,
-    text: bool,
-    as_json: bool,
-    seed: int | None,
-    quiet: bool,
+    shown: ClaimOutput,
 ) -> int:
     """From two means of cases (Dice) and their standard deviations.
 
@@ -161,12 +142,9 @@ def segmentation(
     import numpy as np
 
     from bayes_sota.exact.best_try import best_try_probability_of_means
-    from bayes_sota.exact.claim_planning import check_level
     from bayes_sota.exact.false_claim_mean import false_claim_probability_of_means
     from bayes_sota.exact.review_claims import CORRELATIONS
 
-    files = Files(output, figure)
-    check_level(level)
     if sum(x is not None for x in (sd, sd_coefficients, sd_difference)) != 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
     spreads = None if sd_coefficients is None else (sd_coefficients, sd_coefficients)
@@ -180,10 +158,8 @@ def segmentation(
 
     def curve(points: int) -> Any:
         low, high = correlation_range
-        shown_to = (
-            min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
-        )  # near 1 all is sure
-        grid = np.linspace(low, shown_to, points)
+        last = min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high  # at 1 all is sure
+        grid = np.linspace(low, last, points)
         return np.column_stack([grid, probability(grid)])
 
     low, high = correlation_range
@@ -196,7 +172,7 @@ def segmentation(
             else "given" if known else f"averaged from {low:g} to {high:g}",
         },
         "sensitivity": [] if sd_difference is not None else curve(_POINTS).tolist(),
-        "level": level,
+        "level": shown.level,
         "n_test": n_test,
         "mean": list(mean),
         "correlation_range": list(correlation_range),
@@ -215,12 +191,13 @@ def segmentation(
                 "for the tries half of the variance of the differences is taken to be A's own"
             )
     result["text"] = text_of_means(result)
+    what = f"{mean[0]:g} against {mean[1]:g} on {n_test:,} cases"
 
     def tree() -> Any:
         from bayes_sota.inference.claim_draws import claim_tree_of_means
 
         return claim_tree_of_means(
-            *mean, n_test, correlation=pairwise_correlation, random_seed=seed, **given
+            *mean, n_test, correlation=pairwise_correlation, random_seed=shown.seed, **given
         )
 
     def drawn() -> Any:
@@ -229,19 +206,11 @@ def segmentation(
         if sd_difference is not None:
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
         return plot_claim_sensitivity(
-            curve(_FINE), p_false=result["p_false"], assumed=pairwise_correlation, level=level,
-            unknown="correlation", title=f"{mean[0]:g} against {mean[1]:g} on {n_test:,} cases",
+            curve(_FINE), p_false=result["p_false"], assumed=pairwise_correlation,
+            level=shown.level, unknown="correlation", title=what,
         )  # fmt: skip
 
-    files.write(tree, drawn)
-    what = f"{mean[0]:g} against {mean[1]:g} on {n_test:,} cases"
-    echo_claim(
-        result,
-        lambda: _show(result, "correlation", what),
-        as_json=as_json,
-        text=text,
-        quiet=quiet,
-    )
+    shown.deliver(result, lambda: _show(result, "correlation", what), tree, drawn)
     return 0
 
 
@@ -358,7 +327,7 @@ def _tree(a: float, b: float, n: int, chosen: Any, alpha: float, seed: int | Non
     return claim_tree(a, b, n, chosen, alpha=alpha, random_seed=seed)
 
 
-def _figure_of_accuracies(result: dict[str, Any], chosen: Any) -> Any:
+def _figure_of_accuracies(result: dict[str, Any]) -> Any:
     from bayes_sota.exact.false_claim import sensitivity_to_congruence
     from bayes_sota.plots.claim_sensitivity import plot_claim_sensitivity
 

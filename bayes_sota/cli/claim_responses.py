@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.claim_text import text_of_outcomes
-from bayes_sota.cli.claim_output import Files, claim_options, echo_claim
+from bayes_sota.claim_text import size_of_outcomes, text_of_outcomes
+from bayes_sota.cli.claim_output import ClaimOutput, claim_options
 from bayes_sota.cli.options import echo_verdict, interval_option, options_named
 from bayes_sota.cli.tables import chance, clean, decimals_for, echo_table
 from bayes_sota.errors import InputError
@@ -55,13 +55,7 @@ def responses(
     draws: int,
     no_selection: bool,
     prob: float,
-    level: float,
-    output: Path | None,
-    figure: Path | None,
-    text: bool,
-    as_json: bool,
-    seed: int | None,
-    quiet: bool,
+    shown: ClaimOutput,
     **reading: str | None,
 ) -> int:
     """From per-item outcomes of two or more methods.
@@ -71,7 +65,6 @@ def responses(
     method: samples of lm-evaluation-harness, logs of inspect_ai, per-instance statistics of HELM.
     They are joined on the item.
     """
-    from bayes_sota.exact.claim_planning import check_level
     from bayes_sota.exact.method_comparison import compare_methods
     from bayes_sota.inference.provenance import resolve_seed
     from bayes_sota.summaries import check_probability
@@ -80,15 +73,13 @@ def responses(
     for option, least, value in (("--draws", 100, draws), ("--top", 1, top)):
         if value < least:
             raise InputError(f"{option} must be at least {least}, got {value}")
-    check_level(level)
-    written = Files(output, figure)
     outcomes, methods, source, notes = _read(files, item_metric, label_column, reading)
-    rng, used_seed = resolve_seed(seed)
+    rng, used_seed = resolve_seed(shown.seed)
     found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
     selected, more = (None, []) if no_selection else _selected(outcomes, found, rng)
     result = _result(found, selected, prob, rope) | {
         "source": source,
-        "level": level,
+        "level": shown.level,
         "notes": [*notes, *found.notes, *more],
         "seed": int(used_seed),
     }
@@ -107,8 +98,7 @@ def responses(
 
         return plot_methods(tree(), prob=prob)
 
-    written.write(tree, drawn)
-    echo_claim(result, lambda: _show(result, prob, top), as_json=as_json, text=text, quiet=quiet)
+    shown.deliver(result, lambda: _show(result, prob, top), tree, drawn)
     return echo_verdict(selected.reasons if selected is not None else ())
 
 
@@ -166,7 +156,7 @@ def _selected(
     if max(found.n_runs) > 1:
         return None, ["picking the winner is not corrected for where methods have several runs"]
     try:
-        return claim_of_best_entry(outcomes, random_seed=rng), []
+        return claim_of_best_entry(outcomes, given=found, random_seed=rng), []
     except InputError as error:
         return None, [f"picking the winner is not corrected for: {error}"]
 
@@ -231,7 +221,7 @@ def _reported_alone(
     if not isinstance(outcomes, Responses) or max(found.n_runs) > 1:
         return {"congruence": None, "sensitivity": []}
     a, b = float(found.scores[found.winner]), float(found.scores[found.runner_up])
-    kept = outcomes.correct[(outcomes.correct >= 0).all(axis=1)]
+    kept = outcomes.complete().correct
     both = float((kept[:, found.winner] * kept[:, found.runner_up]).mean())
     return {
         "congruence": {"value": both, "assumption": "counted"},
@@ -242,10 +232,8 @@ def _reported_alone(
 
 def _show(result: dict[str, Any], prob: float, top: int) -> None:
     winner, second = clean(result["winner"]), clean(result["runner_up"])
-    size = f"{result['n_items']:,} items"
-    if result["n_clusters"] != result["n_items"]:
-        size += f" in {result['n_clusters']:,} clusters"
-    click.echo(f"{clean(result['source'])}: {size}, {len(result['methods'])} methods")
+    size = f"{size_of_outcomes(result)}, {len(result['methods'])} methods"
+    click.echo(f"{clean(result['source'])}: {size}")
     click.echo(
         f"P({second} is at least as good as {winner}) = {chance(result['p_false'])}; "
         f"P(another one beats {winner}) = {chance(result['p_beaten'])}"

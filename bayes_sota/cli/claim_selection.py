@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.input_files import read_file, reading_options
+from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import echo_json, echo_verdict, output_options
 from bayes_sota.cli.tables import chance, clean, echo_table
@@ -18,20 +18,7 @@ __all__ = ["selection"]
 
 @click.command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--n-test", default=None, help="Number of test items, or infer.")
-@reading_options
-@click.option(
-    "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
-    show_default=True, help="How scores were cut.",
-)  # fmt: skip
-@click.option("--decimals", type=int, default=None, help="Decimals printed; default as in FILE.")
-@click.option("--classifiers", default=None, help="Number or range A:B; default those in FILE.")
-@click.option(
-    "--tries-per-entry", type=float, default=1.0, show_default=True,
-    help="Private variants behind each entry, of which the best is shown.",
-)  # fmt: skip
-@click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
-@click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
+@field_options
 @output_options
 def selection(
     file: Path,
@@ -51,10 +38,8 @@ def selection(
     """
     from bayes_sota.exact.selected_claim import claim_of_best_entry
     from bayes_sota.inference.provenance import resolve_seed
-    from bayes_sota.priors import BoardPriors, FixedCorrelation
 
-    rho = chosen_correlation(correlation, pairwise_correlation)
-    priors = None if rho is None else BoardPriors(correlation=FixedCorrelation(rho))
+    priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
     rng, used_seed = resolve_seed(seed)
     found = claim_of_best_entry(
         read_file(file, file_format, **reading), priors,

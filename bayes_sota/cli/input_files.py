@@ -13,8 +13,17 @@ if TYPE_CHECKING:
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
+    from bayes_sota.priors import BoardPriors
 
-__all__ = ["FORMATS", "parse_size", "read_file", "reading_options", "size_of_board"]
+__all__ = [
+    "FORMATS",
+    "board_priors",
+    "field_options",
+    "parse_size",
+    "read_file",
+    "reading_options",
+    "size_of_board",
+]
 
 FORMATS = ("auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores")
 
@@ -156,6 +165,48 @@ def size_of_board(text: str | None, metric: str) -> Any:
     if metric == "auc" and text in (None, "infer"):
         raise InputError("--n-test is missing: AUCs do not tell the number of items")
     return text if text is None or text == "infer" else parse_size(text)
+
+
+def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of a whole leaderboard: how FILE is read, and what is assumed of its field."""
+    for option in (
+        click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2."),
+        click.option(
+            "--correlation", type=float, default=None, help="Known rho instead of its prior."
+        ),
+        click.option(
+            "--tries-per-entry",
+            type=float,
+            default=1.0,
+            show_default=True,
+            help="Private variants behind each entry, of which the best is shown.",
+        ),
+        click.option(
+            "--classifiers", default=None, help="Number or range A:B; default those in FILE."
+        ),
+        click.option(
+            "--decimals", type=int, default=None, help="Decimals printed; default as in FILE."
+        ),
+        click.option(
+            "--rounding",
+            type=click.Choice(["auto", "nearest", "floor", "exact"]),
+            default="auto",
+            show_default=True,
+            help="How scores were cut; auto: floor for a Kaggle download, else nearest; with "
+            "--n-test infer what fits the smaller size.",
+        ),
+        reading_options,
+        click.option("--n-test", default=None, help="Number of test items, or infer."),
+    ):
+        command = option(command)
+    return command
+
+
+def board_priors(rho: float | None) -> "BoardPriors":
+    """Priors of a whole leaderboard, with a known rho where there is one."""
+    from bayes_sota.priors import BoardPriors, FixedCorrelation
+
+    return BoardPriors() if rho is None else BoardPriors(correlation=FixedCorrelation(rho))
 
 
 def parse_size(text: str) -> int:

@@ -223,6 +223,29 @@ class Responses:
             name=self.name,
         )
 
+    def complete(self) -> "Responses":
+        """The items that every classifier answered; itself where no answer is missing.
+
+        Raises
+        ------
+        InputError
+            Fewer than two such items.
+
+        Examples
+        --------
+        >>> Responses([[1, 0], [1, None], [0, 1]]).complete().n_items
+        2
+        """
+        whole = (self.correct != MISSING).all(axis=1)
+        if whole.all():
+            return self
+        if whole.sum() < 2:
+            raise InputError(
+                f"a comparison needs 2 items that every method answered, there are {whole.sum()} "
+                f"of {self.n_items}; leave out methods with many missing answers"
+            )
+        return self.subset(items=list(whole))
+
     def leaderboard(self, n_classifiers: int | None = None) -> Leaderboard:
         """What a leaderboard shows of these answers: the scores, exact, with their names.
 

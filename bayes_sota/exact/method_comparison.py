@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.data.evaluation_files import Evaluations
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.paired_outcomes import probability_not_better
 from bayes_sota.exact.student_comparison import (
@@ -32,7 +32,7 @@ from bayes_sota.exact.student_comparison import (
 )
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["MethodComparison", "compare_methods"]
+__all__ = ["MethodComparison", "compare_methods", "left_out"]
 
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
 _BLOCK = 500  # draws at a time
@@ -229,18 +229,17 @@ def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         if not np.isfinite(outcomes.covariance).all():
             raise InputError("the numbers are too large for a variance")
         return found, []
-    kept = np.flatnonzero((outcomes.correct != MISSING).all(axis=1))
-    lost = outcomes.n_items - len(kept)
-    if len(kept) < 2:
-        raise InputError(
-            f"a comparison needs 2 items that every method answered, there are {len(kept)} of "
-            f"{outcomes.n_items}; leave out methods with many missing answers"
-        )
-    notes = [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
-    values, clusters = outcomes.correct[kept].astype(np.float64), outcomes.clusters
+    kept = outcomes.complete()
+    values = kept.correct.astype(np.float64)
     scores = values.mean(axis=0)
-    left = None if clusters is None else tuple(clusters[i] for i in kept)
-    return ItemData(values, scores, values - scores, left, None, True, (0.0, 1.0)), notes
+    found = ItemData(values, scores, values - scores, kept.clusters, None, True, (0.0, 1.0))
+    return found, left_out(outcomes, kept)
+
+
+def left_out(outcomes: Responses, kept: Responses) -> list[str]:
+    """A note on the items that were left out, if any were."""
+    lost = outcomes.n_items - kept.n_items
+    return [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
 
 
 def _closed_form(data: ItemData, winner: int) -> FloatArray:

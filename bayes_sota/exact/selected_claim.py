@@ -18,11 +18,11 @@ import numpy as np
 
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.best_try import not_below
 from bayes_sota.exact.field_fit import correlation_nodes
-from bayes_sota.exact.method_comparison import compare_methods
+from bayes_sota.exact.method_comparison import MethodComparison, compare_methods, left_out
 from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.priors import BoardPriors
 
@@ -76,6 +76,7 @@ def claim_of_best_entry(
     priors: BoardPriors | None = None,
     *,
     tries_per_entry: float = 1.0,
+    given: MethodComparison | None = None,
     random_seed: int | np.random.Generator | None = None,
 ) -> SelectedClaim:
     """Probability that the winner of several entries is not better than the runner-up, or all.
@@ -89,6 +90,8 @@ def claim_of_best_entry(
     tries_per_entry : float
         Private variants behind each entry of a leaderboard, of which the best is shown. They make
         all scores flatter and less noisy at once: the probability may rise or fall.
+    given : MethodComparison, optional
+        Of the same answers or item scores, where it is known already.
     random_seed : int, Generator or None
 
     Returns
@@ -112,7 +115,7 @@ def claim_of_best_entry(
         return _of_scores(entries, priors, tries_per_entry, rng)
     if tries_per_entry != 1:
         raise InputError("tries per entry are for scores; responses show one variant each")
-    return _of_items(entries, priors, rng)
+    return _of_items(entries, priors, given, rng)
 
 
 def _of_scores(
@@ -150,7 +153,10 @@ def _as_given(pair: Leaderboard, priors: BoardPriors | None, tries: float) -> fl
 
 
 def _of_items(
-    items: Responses | ItemScores, priors: BoardPriors | None, rng: np.random.Generator
+    items: Responses | ItemScores,
+    priors: BoardPriors | None,
+    given: MethodComparison | None,
+    rng: np.random.Generator,
 ) -> SelectedClaim:
     from bayes_sota.exact.item_scores_posterior import item_scores_posterior
     from bayes_sota.exact.responses_posterior import responses_posterior
@@ -158,11 +164,13 @@ def _of_items(
     notes: list[str] = []
     posterior: JointPosterior
     if isinstance(items, Responses):
-        items, notes = _complete(items)
-        posterior = responses_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+        kept = items.complete()  # one set of items for both probabilities
+        notes = left_out(items, kept)
+        posterior = responses_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
     else:
         posterior = item_scores_posterior(items, priors, draws=_DRAWS, random_seed=rng)
-    given = compare_methods(items, draws=_DRAWS, random_seed=rng)
+    if given is None:
+        given = compare_methods(items, draws=_DRAWS, random_seed=rng)
     first, second = given.winner, given.runner_up
     skill = posterior.entries.skill
     tied = given.scores[first] == given.scores[second]
@@ -177,15 +185,3 @@ def _of_items(
         notes=(*notes, *posterior.notes),
         reasons=posterior.reasons,
     )
-
-
-def _complete(responses: Responses) -> tuple[Responses, list[str]]:
-    """Items that all answered: one set of items for both probabilities."""
-    whole = (responses.correct != MISSING).all(axis=1)
-    if whole.all():
-        return responses, []
-    if whole.sum() < 2:
-        raise InputError(f"only {int(whole.sum())} items were answered by all")
-    lost = int((~whole).sum())
-    left = f"{lost:,} of {responses.n_items:,} items left out: not all answered"
-    return responses.subset(items=list(whole)), [left]
