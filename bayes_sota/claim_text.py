@@ -115,9 +115,8 @@ def text_of_outcomes(result: dict[str, Any]) -> str:
             "The winner was picked by its score on these items; allowing for that, another method "
             f"is the best with probability {probability(chosen['p_not_best'])}."
         )
-    return " ".join(
-        [*said, f"(Paired posterior, items as {_unit(result)}; bayes_sota {__version__})"]
-    )
+    basis = f"(Paired posterior, items as {_unit(result)}; bayes_sota {__version__})"
+    return " ".join([*said, *_sentences(result["notes"]), basis])
 
 
 def size_of_outcomes(result: dict[str, Any]) -> str:

@@ -104,6 +104,8 @@ def test_several_methods() -> None:
     text = text_of_outcomes(clustered)
     assert "300 items in 60 clusters" in text
     assert "No other is tied with it" in text
+    noted = text_of_outcomes({**OUTCOMES, "notes": ["only 5 items of one class", "x"]})
+    assert "Only 5 items of one class. X. (Paired posterior" in noted
     many = {**OUTCOMES, "tied_with_best": ["ours", *(f"m{i}" for i in range(9))]}
     assert "m0, m1, m2, m3, m4 and 4 more cannot be told" in text_of_outcomes(many)
 
