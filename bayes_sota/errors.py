@@ -8,6 +8,7 @@ __all__ = [
     "BayesSotaError",
     "ImpossibleAccuracyError",
     "InfeasibleCorrelationError",
+    "InfiniteEstimateError",
     "InputError",
     "SpecificationError",
 ]
@@ -27,6 +28,10 @@ class ImpossibleAccuracyError(InputError):
 
 class InfeasibleCorrelationError(InputError):
     """A correlation that no pair of classifiers of these skills can have (Eq. 8 of [MH25])."""
+
+
+class InfiniteEstimateError(InputError):
+    """Matches that no finite skills explain best: some players never lose to the others."""
 
 
 class SpecificationError(InputError):

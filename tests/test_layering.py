@@ -21,7 +21,7 @@ ORDER = (
     {"exact"},
     {"_maximum_kernel"},  # the compiled core of simulate
     {"score_distributions"},
-    {"simulate", "simulate_auc"},
+    {"simulate", "simulate_auc", "simulate_tournament"},
     {"specification"},
     {"pymc_models"},
     {"inference"},

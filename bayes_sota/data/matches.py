@@ -1,0 +1,183 @@
+r"""Matches of two players each, as arenas of language models list them: won, lost or tied.
+
+``tests/data/test_matches.py`` checks what is refused.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.data.labels import checked_labels
+from bayes_sota.data.score_table import nearest_player
+from bayes_sota.errors import InputError
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["Matches"]
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Matches:
+    """Matches between two players, each won, lost or tied.
+
+    Parameters
+    ----------
+    first, second : array-like of int, shape (n_matches,)
+        Places of the two players among ``players``.
+    outcomes : array-like, shape (n_matches,)
+        1 if the first won, 0 if the second, 0.5 for a tie.
+    players : sequence of str
+    clusters : sequence, shape (n_matches,), optional
+        Label of the round, prompt, judge or user that a match belongs to; matches of one cluster
+        depend on each other. Default: all matches are independent.
+    tournament : str
+
+    Attributes
+    ----------
+    first, second, outcomes, players, tournament
+    clusters : ndarray of int, shape (n_matches,)
+        Numbered from 0.
+    clustered : bool
+        Whether clusters were given.
+
+    Raises
+    ------
+    InputError
+        Other outcomes, a player against itself, players without a match, lengths that differ.
+
+    Examples
+    --------
+    >>> Matches.from_names(["a", "b", "a"], ["b", "c", "c"], [1, 0.5, 1])
+    <Matches 'tournament': 3 matches of 3 players, 1 tie>
+    """
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    outcomes: FloatArray
+    players: tuple[str, ...]
+    clusters: NDArray[np.intp]
+    clustered: bool
+    tournament: str
+
+    def __init__(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        outcomes: ArrayLike,
+        *,
+        players: Sequence[str],
+        clusters: Sequence[Any] | None = None,
+        tournament: str = "tournament",
+    ) -> None:
+        """Check everything once."""
+        names = checked_labels(players, len(players), "player")
+        if len(names) < 2:
+            raise InputError(f"a tournament needs at least 2 players, got {len(names)}")
+        a, b = np.asarray(first, np.intp), np.asarray(second, np.intp)
+        y = np.asarray(outcomes, np.float64)
+        if not (a.ndim == b.ndim == y.ndim == 1 and a.size == b.size == y.size):
+            raise InputError(
+                f"matches have a first and a second player and an outcome each, got {a.size}, "
+                f"{b.size} and {y.size}"
+            )
+        _check_matches(a, b, y, names)
+        if clusters is not None and len(clusters) != y.size:
+            raise InputError(f"there are {y.size:,} matches and {len(clusters):,} clusters")
+        labels = (
+            np.arange(y.size) if clusters is None
+            else np.unique(np.asarray(clusters).astype(str), return_inverse=True)[1]
+        )  # fmt: skip
+        found = {
+            "first": a, "second": b, "outcomes": y, "players": names, "clusters": labels,
+            "clustered": clusters is not None, "tournament": str(tournament),
+        }  # fmt: skip
+        for field, value in found.items():
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_names(
+        cls,
+        first: Sequence[str],
+        second: Sequence[str],
+        outcomes: ArrayLike,
+        *,
+        clusters: Sequence[Any] | None = None,
+        tournament: str = "tournament",
+    ) -> "Matches":
+        """Matches of players by their names, in the order in which they first appear."""
+        if len(first) != len(second):
+            raise InputError(f"{len(first):,} first players and {len(second):,} second ones")
+        places = {
+            str(name): place
+            for place, name in enumerate(dict.fromkeys([*map(str, first), *map(str, second)]))
+        }
+        return cls(
+            [places[str(name)] for name in first],
+            [places[str(name)] for name in second],
+            outcomes,
+            players=list(places),
+            clusters=clusters,
+            tournament=tournament,
+        )
+
+    def __repr__(self) -> str:
+        """Size."""
+        ties = int(np.sum(self.outcomes == 0.5))
+        told = f", {ties:,} tie{'s' if ties > 1 else ''}" if ties else ""
+        size = f"{self.n_matches:,} matches of {self.n_players:,} players"
+        return f"<Matches {self.tournament!r}: {size}{told}>"
+
+    @property
+    def n_matches(self) -> int:
+        """Number of matches."""
+        return int(self.outcomes.size)
+
+    @property
+    def n_players(self) -> int:
+        """Number of players."""
+        return len(self.players)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters: of matches, where none were given."""
+        return int(self.clusters.max()) + 1
+
+    def player_index(self, player: str) -> int:
+        """Place of a player, as in ``ScoreTable``."""
+        return nearest_player(self.players, player)
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+        digest = hashlib.sha256(repr((self.players, self.clustered, self.tournament)).encode())
+        for array in (self.first, self.second, self.outcomes, self.clusters):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
+
+
+def _check_matches(
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    outcomes: FloatArray,
+    players: Sequence[str],
+) -> None:
+    if outcomes.size < 2:
+        raise InputError(f"a tournament needs at least 2 matches, got {outcomes.size}")
+    bad = np.flatnonzero(~np.isin(outcomes, (0.0, 0.5, 1.0)))
+    if bad.size:
+        raise InputError(
+            f"match {bad[0] + 1}: an outcome is 1 (the first won), 0 (the second) or 0.5 (a tie), "
+            f"got {outcomes[bad[0]]}"
+        )
+    for places in (first, second):
+        if places.min() < 0 or places.max() >= len(players):
+            raise InputError(f"players are numbered from 0 to {len(players) - 1}")
+    same = np.flatnonzero(first == second)
+    if same.size:
+        raise InputError(f"match {same[0] + 1}: {players[first[same[0]]]!r} plays against itself")
+    seen = np.zeros(len(players), bool)
+    seen[first] = seen[second] = True
+    if not seen.all():
+        raise InputError(f"player {players[int(np.argmin(seen))]!r} has no match")

@@ -1,0 +1,431 @@
+r"""EPP: Bradley–Terry skills of players over the rounds of a tournament, with honest uncertainty.
+
+.. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
+   \sum_i \beta_i = 0
+
+(Def. 2, Properties 3.1 to 3.6 of Gosiewska, Woźnica & Biecek 2022). Matches of one round share its
+scores, so that standard errors of independent matches are far too small; the default is the
+sandwich over rounds
+
+.. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
+
+with C the inverse information and u_r what round r contributes to the estimating equations.
+``tests/exact/test_bradley_terry.py`` compares with published numbers and with another route each;
+``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable, nearest_player
+from bayes_sota.errors import InputError
+from bayes_sota.exact import bradley_terry_solver as solver
+from bayes_sota.exact.match_counts import MatchCounts, MatchKind, count_matches
+from bayes_sota.exact.pair_test import PairTest, test_pair
+from bayes_sota.exact.round_inference import (
+    bonferroni_critical,
+    critical_of_pairs,
+    critical_value,
+    rank_intervals,
+)
+from bayes_sota.exact.round_scores import cluster_scores
+from bayes_sota.exact.win_graph import WinGraph, check_connected, win_graph
+from bayes_sota.skill_distributions import FloatArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp"]
+
+IntervalKind = Literal["robust", "model", "simultaneous"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BradleyTerryFit:
+    """Estimated skills (EPP meta-scores) of the players of one tournament.
+
+    Attributes
+    ----------
+    data : ScoreTable or Matches
+    kind : {"same-round", "all-rounds", "listed"}
+        What was compared.
+    counts : MatchCounts
+        As observed.
+    skills : Skills
+    graph : WinGraph
+        Whether finite skills explain the matches.
+    penalty : float
+        Rounds of ties added.
+    test_fraction : float or None
+    """
+
+    data: ScoreTable | Matches
+    kind: MatchKind
+    counts: MatchCounts
+    skills: solver.Skills
+    graph: WinGraph
+    penalty: float
+    test_fraction: float | None
+
+    def __repr__(self) -> str:
+        """Who leads."""
+        best = int(np.argmax(self.epp))
+        size = f"{len(self.players):,} players, {self.kind} matches"
+        return (
+            f"<BradleyTerryFit of {size}: {self.players[best]!r} leads, EPP {self.epp[best]:.3f}>"
+        )
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Names."""
+        return self.data.players
+
+    @property
+    def epp(self) -> FloatArray:
+        """Skill of each player, mean zero, (m,); a difference is a log odds (Property 3.1)."""
+        return self.skills.epp
+
+    @property
+    def connected(self) -> bool:
+        """Whether the estimates would be finite without a penalty."""
+        return self.graph.connected
+
+    @property
+    def p_beats_average(self) -> FloatArray:
+        """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
+        return 1 / (1 + np.exp(-self.epp))
+
+    @property
+    def rank(self) -> NDArray[np.intp]:
+        """Rank by skill from 1, equal skills share the better one, (m,)."""
+        ordered = np.sort(-np.round(self.epp, 9))
+        return np.searchsorted(ordered, -np.round(self.epp, 9)) + 1
+
+    @cached_property
+    def covariance_model(self) -> FloatArray:
+        """Covariance if all matches were independent, (m, m): far too small for rounds."""
+        return solver.model_covariance(self.skills, self._penalised_matches)
+
+    @cached_property
+    def influence(self) -> FloatArray | None:
+        """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
+        if isinstance(self.data, Matches) and not self.data.clustered:
+            return None
+        probabilities = self.skills.win_probabilities()
+        scores = cluster_scores(self.data, self.kind, probabilities)
+        return np.asarray(scores @ self.covariance_model)
+
+    @cached_property
+    def clusters_of_players(self) -> NDArray[np.intp]:
+        """Clusters of rounds in which each player has matches, (m,)."""
+        data = self.data
+        if isinstance(data, ScoreTable):
+            places = np.nonzero(data.present)
+            clusters, players = data.clusters[places[0]], places[1]
+        else:
+            clusters = np.concatenate([data.clusters, data.clusters])
+            players = np.concatenate([data.first, data.second])
+        met = np.unique(clusters.astype(np.int64) * len(self.players) + players)
+        return np.bincount(met % len(self.players), minlength=len(self.players))
+
+    @property
+    def overlap(self) -> float:
+        r"""What overlapping training sets multiply variances by.
+
+        :math:`1 + R q / (1 - q)` for R splits that test a share q of the data (Nadeau & Bengio
+        2003, doi 10.1023/A:1024068626366); 1 for separate data.
+        """
+        if self.test_fraction is None:
+            return 1.0
+        assert isinstance(self.data, ScoreTable)
+        return 1 + self.data.n_rounds * self.test_fraction / (1 - self.test_fraction)
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Covariance of the skills, clustered by round, (m, m)."""
+        influence = self.influence
+        if influence is None:
+            return self.covariance_model
+        clusters = len(influence)
+        found = influence.T @ influence
+        found *= self.overlap * clusters / (clusters - 1)
+        return np.asarray(found)
+
+    @cached_property
+    def se(self) -> FloatArray:
+        """Standard error of each skill, clustered by round, (m,)."""
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0) * self._few(self._clusters))
+
+    @cached_property
+    def se_model(self) -> FloatArray:
+        """The same if all matches were independent, (m,)."""
+        return np.sqrt(np.diagonal(self.covariance_model))
+
+    @property
+    def df(self) -> NDArray[np.float64]:
+        """Degrees of freedom of each skill's t law, (m,)."""
+        if self.influence is None:
+            return np.full(len(self.players), np.inf)
+        return np.maximum(self._clusters - 1.0, 0.0)
+
+    def interval(self, prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
+        """Interval of each skill, (m, 2).
+
+        Parameters
+        ----------
+        prob : float
+        kind : {"robust", "model", "simultaneous"}
+            Clustered by round with t (the default); of independent matches with z (Property 3.6);
+            or wide enough for all players at once.
+        """
+        if not 0 < prob < 1:
+            raise InputError(f"prob is a probability between 0 and 1, got {prob!r}")
+        if kind == "model":
+            half = bonferroni_critical(prob, 1, np.inf) * self.se_model
+        elif kind == "robust":
+            half = np.array([bonferroni_critical(prob, 1, df) for df in self.df]) * self.se
+        elif kind == "simultaneous":
+            half = self._simultaneous(prob) * self.se
+        else:
+            raise InputError(f"kind is robust, model or simultaneous, got {kind!r}")
+        return np.column_stack([self.epp - half, self.epp + half])
+
+    def win_probability(self, a: str, b: str) -> float:
+        """Probability that A beats B in a round (Property 3.1)."""
+        i, j = nearest_player(self.players, a), nearest_player(self.players, b)
+        return float(1 / (1 + np.exp(self.epp[j] - self.epp[i])))
+
+    def win_probabilities(self) -> FloatArray:
+        """P(row beats column), 1/2 on the diagonal, (m, m)."""
+        return self.skills.win_probabilities()
+
+    def standard_errors_of_pairs(self) -> FloatArray:
+        """Standard error of each difference of skills, clustered by round, (m, m)."""
+        own = np.diagonal(self.covariance)
+        variance = np.maximum(own[:, None] + own - 2 * self.covariance, 0.0)
+        fewer = np.minimum(self._clusters[:, None], self._clusters)
+        return np.sqrt(variance * self._few(fewer))
+
+    def rank_interval(self, prob: float = 0.95) -> NDArray[np.intp]:
+        """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
+        critical = self._critical_of_pairs(prob)
+        differences = self.epp[:, None] - self.epp
+        return rank_intervals(differences, self.standard_errors_of_pairs(), critical)
+
+    def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
+        """Players that no other is certainly better than, (m,): they may be the best."""
+        return self.rank_interval(prob)[:, 0] == 1
+
+    def test(self, a: str, b: str, prob: float = 0.95) -> PairTest:
+        """Test that A and B have the same skill (Property 3.3).
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> table = ScoreTable(rng.standard_normal((20, 3)) + [1, 0.5, 0], players=["a", "b", "c"])
+        >>> found = fit_epp(table).test("a", "c")
+        >>> round(found.difference, 2), round(found.se, 2), found.p_value < 0.05
+        (0.55, 0.5, False)
+        """
+        i, j = nearest_player(self.players, a), nearest_player(self.players, b)
+        if i == j:
+            raise InputError(f"a test compares two players, got {a!r} twice")
+        return test_pair(self, i, j, prob)
+
+    @cached_property
+    def deviance(self) -> float:
+        """Twice the log-likelihood that the skills miss, each match once (Property 3.7)."""
+        fitted = solver.log_likelihood(self.skills, self.counts)
+        return 2 * (solver.saturated_log_likelihood(self.counts) - fitted)
+
+    @property
+    def deviance_df(self) -> int:
+        """Pairs that met, less the free skills: (m - 1)(m - 2) / 2 if all met."""
+        return self.counts.n_pairs - (len(self.players) - 1)
+
+    @property
+    def paper(self) -> dict[str, float]:
+        """Deviance of the paper, which counts every match twice, with its df m (m - 2)."""
+        df = len(self.players) * (len(self.players) - 2)
+        doubled = 2 * self.deviance
+        scale = np.sqrt(2 * df) if df else np.nan
+        return {
+            "deviance": doubled,
+            "df": df,
+            "standardized_deviance": float((doubled - df) / scale),
+        }
+
+    def to_datatree(self) -> "xr.DataTree":
+        """Estimates and covariance in the group ``point_estimate``: numbers, no invented draws."""
+        import xarray as xr
+
+        one, two = ("player",), ("player", "player_other")
+        numbers: dict[str, Any] = {
+            "epp": (one, self.epp),
+            "epp_se": (one, self.se),
+            "epp_se_model": (one, self.se_model),
+            "epp_covariance": (two, self.covariance),
+            "epp_covariance_model": (two, self.covariance_model),
+            "win_probability": (two, self.win_probabilities()),
+            "rank": (one, self.rank),
+            "deviance": self.deviance,
+        }
+        names = {"player": list(self.players)}
+        point = xr.Dataset(numbers, coords={**names, "player_other": list(self.players)})
+        facts = {
+            "model_name": "bradley-terry",
+            "matches": self.kind,
+            "data_hash": self.data.data_hash(),
+            "penalty": self.penalty,
+            "connected": int(self.connected),
+        }
+        return xr.DataTree.from_dict(
+            {
+                "/": xr.Dataset(attrs=facts),
+                "point_estimate": point,
+                "observed_data": observed_data(self.data),
+            }
+        )
+
+    @property
+    def _penalised_matches(self) -> float | FloatArray:
+        return _penalised(self.counts, self.kind, self.penalty)[1]
+
+    @property
+    def _clusters(self) -> NDArray[np.intp]:
+        return self.clusters_of_players
+
+    def _few(self, clusters: NDArray[np.intp]) -> FloatArray:
+        """What variances grow by where a player has fewer clusters than there are."""
+        if self.influence is None:
+            return np.ones(clusters.shape)
+        total = len(self.influence)
+        with np.errstate(divide="ignore"):
+            own = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.inf)
+        return np.asarray(own / (total / (total - 1)))
+
+    def _simultaneous(self, prob: float) -> float:
+        m, df = len(self.players), float(self.df.min())
+        if self.influence is None:
+            return bonferroni_critical(prob, m, df)
+        return critical_value(self.influence, prob, df)
+
+    def _critical_of_pairs(self, prob: float) -> float:
+        m, df = len(self.players), float(self.df.min())
+        if self.influence is None:
+            return bonferroni_critical(prob, m * (m - 1) // 2, df)
+        return critical_of_pairs(self.influence, prob, df)
+
+
+def fit_epp(
+    data: ScoreTable | Matches | Any,
+    matches: Literal["same-round", "all-rounds"] = "same-round",
+    *,
+    penalty: float = 0.0,
+    test_fraction: float | None = None,
+) -> BradleyTerryFit:
+    r"""Estimate Bradley–Terry skills by maximum likelihood, ties as half a win.
+
+    Parameters
+    ----------
+    data : ScoreTable, Matches, or array-like of shape (n_rounds, n_players)
+        Larger scores are better, unless a ScoreTable says otherwise.
+    matches : {"same-round", "all-rounds"}
+        Compare scores of the same round, or any two scores: only for rounds that are replicates,
+        such as splits of one data set. Listed matches are taken as they are.
+    penalty : float
+        So many rounds in which everybody ties with everybody are added: 0.5 pulls differences of
+        skill a little together and makes them finite always.
+    test_fraction : float, optional
+        Rounds are overlapping splits of one data set, each testing this share of it: variances are
+        corrected as by Nadeau & Bengio (2003). Splits grouped by repetition (``ScoreTable.groups``)
+        are clustered instead.
+
+    Raises
+    ------
+    InfiniteEstimateError
+        If no finite skills maximise the likelihood and there is no penalty.
+    InputError
+        Constant scores, and settings that do not fit.
+
+    Examples
+    --------
+    >>> table = ScoreTable(
+    ...     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [1, 3, 2], [1, 2, 3]], players=["a", "b", "c"]
+    ... )
+    >>> fit = fit_epp(table)
+    >>> fit.epp.round(3).tolist(), round(fit.win_probability("b", "c"), 3)
+    ([0.0, 0.272, -0.272], 0.633)
+    """
+    if not isinstance(data, (ScoreTable, Matches)):
+        data = ScoreTable(data)
+    kind: MatchKind = "listed" if isinstance(data, Matches) else matches
+    if not (np.isfinite(penalty) and penalty >= 0):
+        raise InputError(f"a penalty is a number of rounds of ties, at least 0, got {penalty!r}")
+    _check_test_fraction(data, test_fraction)
+    counts = count_matches(data, kind)
+    if counts.n_pairs and counts.n_ties == counts.matches_of_players.sum() / 2:
+        raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
+    graph = win_graph(counts)
+    if not penalty:
+        check_connected(graph, data.players)
+    totals, n_matches = _penalised(counts, kind, penalty)
+    skills = solver.solve(totals, n_matches)
+    return BradleyTerryFit(data, kind, counts, skills, graph, float(penalty), test_fraction)
+
+
+def observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
+    """Scores, or matches, as a Dataset."""
+    import xarray as xr
+
+    if isinstance(data, ScoreTable):
+        return xr.Dataset(
+            {
+                "score": (("round", "player"), data.scores),
+                "lower_is_better": ("round", data.lower_is_better.astype(np.int8)),
+            },
+            coords={"round": list(data.rounds), "player": list(data.players)},
+        )
+    return xr.Dataset(
+        {
+            "first": ("match", data.first),
+            "second": ("match", data.second),
+            "match_outcome": ("match", data.outcomes),
+            "match_cluster": ("match", data.clusters),
+        }
+    )
+
+
+def _penalised(
+    counts: MatchCounts, kind: MatchKind, penalty: float
+) -> tuple[FloatArray, float | FloatArray]:
+    """Win totals and matches with some rounds of ties added."""
+    if not penalty:
+        n = counts.n_matches
+        return counts.totals, float(n) if isinstance(n, int) else n
+    if kind == "all-rounds":  # a round plays against all others
+        penalty = penalty * float(np.sqrt(np.max(counts.n_matches)))
+    totals = counts.totals + penalty * (counts.n_players - 1) / 2
+    if isinstance(counts.n_matches, int):
+        return totals, counts.n_matches + penalty
+    n_matches = counts.n_matches + penalty
+    np.fill_diagonal(n_matches, 0)
+    return totals, n_matches
+
+
+def _check_test_fraction(data: ScoreTable | Matches, test_fraction: float | None) -> None:
+    if test_fraction is None:
+        return
+    if not 0 < test_fraction < 1:
+        raise InputError(
+            f"test_fraction is the share of the data that a split tests, got {test_fraction!r}"
+        )
+    if isinstance(data, Matches) or data.groups is not None:
+        raise InputError(
+            "test_fraction is for rounds that are splits of one data set, without groups of rounds"
+        )

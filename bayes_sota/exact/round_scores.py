@@ -1,0 +1,113 @@
+r"""What each round contributes to the estimating equations of the Bradley–Terry model.
+
+Matches of one round share its scores, so the likelihood of independent matches is wrong about its
+own precision. Round r adds
+
+.. math:: u_{ri} = \sum_{j \in r} (y_{ij}^r - P_{ij})
+
+(wins in the round beyond the expected ones) for same-round matches. All-rounds matches are a
+U-statistic of the rounds, whose projection on round r is
+
+.. math:: \psi_{ri} = \sum_{j, s} (y_{ir, js} - P_{ij}) + \sum_{j \in r, s} (y_{is, jr} - P_{ij})
+
+(what the round's score of i wins against everybody, and what all scores of i win against the
+round). ``tests/exact/test_round_scores.py`` adds up the matches one by one.
+"""
+
+import numpy as np
+
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.exact.match_counts import MatchKind, ranks_of_rounds
+from bayes_sota.skill_distributions import FloatArray
+
+__all__ = ["cluster_scores"]
+
+
+def cluster_scores(
+    data: ScoreTable | Matches, kind: MatchKind, win_probabilities: FloatArray
+) -> FloatArray:
+    """Contribution of each cluster of rounds or matches, (n_clusters, n_players).
+
+    Parameters
+    ----------
+    data : ScoreTable or Matches
+        Rounds of one group, or matches of one cluster, are added up.
+    kind : {"same-round", "all-rounds", "listed"}
+    win_probabilities : ndarray, shape (m, m)
+        P(row beats column) at the estimate, 1/2 on the diagonal.
+    """
+    if isinstance(data, Matches):
+        return _of_matches(data, win_probabilities)
+    rounds = _of_same_round if kind == "same-round" else _of_all_rounds
+    values = rounds(data, win_probabilities)
+    if data.groups is None:
+        return values
+    clusters = data.clusters
+    summed = np.zeros((int(clusters.max()) + 1, data.n_players))
+    np.add.at(summed, clusters, values)
+    return summed
+
+
+def _of_same_round(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
+    present = table.present
+    wins = np.stack([_wins_of_ranks(ranks) for ranks in ranks_of_rounds(table)])
+    if present.all():
+        return np.asarray(wins - (probabilities.sum(axis=1) - 0.5))
+    expected = present.astype(np.float64) @ probabilities.T - 0.5
+    return np.where(present, wins - expected, 0.0)
+
+
+def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
+    """Others of the round below, ties as half; 0 for who is absent."""
+    here = ranks >= 0
+    level = np.bincount(ranks[here])
+    below = np.cumsum(level) - level
+    return np.where(here, (below + (level - 1) / 2)[ranks], 0.0)
+
+
+def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
+    present = table.present
+    below = _below_by_round(table)  # of each round, for every score
+    own = _own_below(table)
+    everybody = np.where(present, below.sum(axis=2) - own.sum(axis=1), 0.0)
+    against = np.where(present[:, :, None], below, 0.0).sum(axis=0).T - own.sum(axis=0)
+    counts = present.sum(axis=0).astype(np.float64)
+    between = probabilities - np.diag(np.diagonal(probabilities))
+    expected_first = np.where(present, between @ counts, 0.0)
+    expected_second = counts * (present.astype(np.float64) @ between.T)
+    return np.asarray(everybody - expected_first + against - expected_second)
+
+
+def _below_by_round(table: ScoreTable) -> FloatArray:
+    """Scores of each round below each score, ties as half, (round, player, of round)."""
+    present = table.present
+    scores, rounds = table.oriented[present], np.nonzero(present)[0]
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    passed = np.zeros((scores.size + 1, table.n_rounds), np.int32)
+    passed[np.arange(1, scores.size + 1), rounds[order]] = 1
+    np.cumsum(passed, axis=0, out=passed)
+    left = np.searchsorted(ordered, ordered, side="left")
+    right = np.searchsorted(ordered, ordered, side="right")
+    found = np.full((*present.shape, table.n_rounds), np.nan)
+    places = np.nonzero(present)
+    of_scores = np.empty((scores.size, table.n_rounds))
+    of_scores[order] = (passed[left] + passed[right]) / 2
+    found[places] = of_scores
+    return found
+
+
+def _own_below(table: ScoreTable) -> FloatArray:
+    """Whether a score of round s beats the same player's of round r, ties as half, (s, r, i)."""
+    scores = table.oriented
+    higher, lower = scores[:, None], scores[None]
+    return np.asarray((higher > lower) + 0.5 * (higher == lower))
+
+
+def _of_matches(matches: Matches, probabilities: FloatArray) -> FloatArray:
+    surprise = matches.outcomes - probabilities[matches.first, matches.second]
+    summed = np.zeros((matches.n_clusters, matches.n_players))
+    np.add.at(summed, (matches.clusters, matches.first), surprise)
+    np.add.at(summed, (matches.clusters, matches.second), -surprise)
+    return summed
