@@ -84,7 +84,7 @@ class Matches:
                 f"{b.size} and {y.size}"
             )
         _check_matches(a, b, y, names)
-        if clusters is not None and len(clusters) != y.size:
+        if clusters is not None and (isinstance(clusters, str) or len(clusters) != y.size):
             raise InputError(f"there are {y.size:,} matches and {len(clusters):,} clusters")
         labels = (
             np.arange(y.size) if clusters is None
