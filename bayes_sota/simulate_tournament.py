@@ -84,8 +84,8 @@ def _deviations(rng: np.random.Generator, law: ScoreLaw, shape: tuple[int, ...])
     if law == "reversed-gumbel":
         return -rng.gumbel(size=shape)
     if law == "normal":
-        return rng.standard_normal(shape) * _LOGISTIC_SD / np.sqrt(2)
-    return rng.standard_t(4, shape) * _LOGISTIC_SD / 2
+        return np.asarray(rng.standard_normal(shape) * _LOGISTIC_SD / np.sqrt(2))
+    return np.asarray(rng.standard_t(4, shape) * _LOGISTIC_SD / 2)
 
 
 def _with_gaps(rng: np.random.Generator, scores: FloatArray, missing: float) -> FloatArray:

@@ -12,6 +12,7 @@ from bayes_sota.cli.board import board
 from bayes_sota.cli.calibrate import calibrate
 from bayes_sota.cli.claim import claim
 from bayes_sota.cli.demo import demo
+from bayes_sota.cli.epp import epp
 from bayes_sota.cli.infer_n import infer_n
 from bayes_sota.cli.interrupts import INTERRUPTED, run_until_interrupted
 from bayes_sota.cli.maximum import maximum
@@ -31,7 +32,7 @@ def cli() -> None:
 
 
 for _command in (
-    demo, infer_n, maximum, sota, models, reproduce, paired, board, calibrate, claim
+    demo, infer_n, maximum, sota, models, reproduce, paired, board, calibrate, claim, epp
 ):  # fmt: skip
     cli.add_command(_command)
 

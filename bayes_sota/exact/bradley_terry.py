@@ -40,7 +40,7 @@ from bayes_sota.skill_distributions import FloatArray
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp"]
+__all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp", "observed_data", "penalised_totals"]
 
 IntervalKind = Literal["robust", "model", "simultaneous"]
 
@@ -89,6 +89,12 @@ class BradleyTerryFit:
     def epp(self) -> FloatArray:
         """Skill of each player, mean zero, (m,); a difference is a log odds (Property 3.1)."""
         return self.skills.epp
+
+    @property
+    def data_is_splits(self) -> bool:
+        """Whether rounds are ungrouped splits of one data set, which share training items."""
+        data = self.data
+        return isinstance(data, ScoreTable) and data.scheme == "model/cv" and data.groups is None
 
     @property
     def connected(self) -> bool:
@@ -159,7 +165,8 @@ class BradleyTerryFit:
     @cached_property
     def se(self) -> FloatArray:
         """Standard error of each skill, clustered by round, (m,)."""
-        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0) * self._few(self._clusters))
+        variance = np.maximum(np.diagonal(self.covariance), 0)
+        return np.asarray(np.sqrt(variance * self._few(self.clusters_of_players)))
 
     @cached_property
     def se_model(self) -> FloatArray:
@@ -171,7 +178,7 @@ class BradleyTerryFit:
         """Degrees of freedom of each skill's t law, (m,)."""
         if self.influence is None:
             return np.full(len(self.players), np.inf)
-        return np.maximum(self._clusters - 1.0, 0.0)
+        return np.maximum(self.clusters_of_players - 1.0, 0.0)
 
     def interval(self, prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
         """Interval of each skill, (m, 2).
@@ -188,7 +195,8 @@ class BradleyTerryFit:
         if kind == "model":
             half = bonferroni_critical(prob, 1, np.inf) * self.se_model
         elif kind == "robust":
-            half = np.array([bonferroni_critical(prob, 1, df) for df in self.df]) * self.se
+            critical = {df: bonferroni_critical(prob, 1, df) for df in np.unique(self.df)}
+            half = np.array([critical[df] for df in self.df]) * self.se
         elif kind == "simultaneous":
             half = self._simultaneous(prob) * self.se
         else:
@@ -208,7 +216,7 @@ class BradleyTerryFit:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
         own = np.diagonal(self.covariance)
         variance = np.maximum(own[:, None] + own - 2 * self.covariance, 0.0)
-        fewer = np.minimum(self._clusters[:, None], self._clusters)
+        fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
         return np.sqrt(variance * self._few(fewer))
 
     def rank_interval(self, prob: float = 0.95) -> NDArray[np.intp]:
@@ -219,7 +227,7 @@ class BradleyTerryFit:
 
     def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
         """Players that no other is certainly better than, (m,): they may be the best."""
-        return self.rank_interval(prob)[:, 0] == 1
+        return np.asarray(self.rank_interval(prob)[:, 0] == 1)
 
     def test(self, a: str, b: str, prob: float = 0.95) -> PairTest:
         """Test that A and B have the same skill (Property 3.3).
@@ -294,11 +302,7 @@ class BradleyTerryFit:
 
     @property
     def _penalised_matches(self) -> float | FloatArray:
-        return _penalised(self.counts, self.kind, self.penalty)[1]
-
-    @property
-    def _clusters(self) -> NDArray[np.intp]:
-        return self.clusters_of_players
+        return penalised_totals(self.counts, self.kind, self.penalty)[1]
 
     def _few(self, clusters: NDArray[np.intp]) -> FloatArray:
         """What variances grow by where a player has fewer clusters than there are."""
@@ -374,7 +378,7 @@ def fit_epp(
     graph = win_graph(counts)
     if not penalty:
         check_connected(graph, data.players)
-    totals, n_matches = _penalised(counts, kind, penalty)
+    totals, n_matches = penalised_totals(counts, kind, penalty)
     skills = solver.solve(totals, n_matches)
     return BradleyTerryFit(data, kind, counts, skills, graph, float(penalty), test_fraction)
 
@@ -401,7 +405,7 @@ def observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
     )
 
 
-def _penalised(
+def penalised_totals(
     counts: MatchCounts, kind: MatchKind, penalty: float
 ) -> tuple[FloatArray, float | FloatArray]:
     """Win totals and matches with some rounds of ties added."""

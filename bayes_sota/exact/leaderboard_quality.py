@@ -17,7 +17,7 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
 from bayes_sota.exact import bradley_terry_solver as solver
-from bayes_sota.exact.bradley_terry import BradleyTerryFit
+from bayes_sota.exact.bradley_terry import BradleyTerryFit, penalised_totals
 from bayes_sota.exact.match_counts import MatchCounts, count_matches
 from bayes_sota.exact.win_graph import win_graph
 from bayes_sota.skill_distributions import FloatArray
@@ -109,7 +109,7 @@ def leaderboard_quality(
         raise InputError(f"at least 2 repetitions are needed, got {repetitions}")
     rng = np.random.default_rng(random_seed)
     found = np.array([
-        _least_deviance(_replicate(fit, rng, keep_ties), fit.epp) for _ in range(repetitions)
+        _deviance(_replicate(fit, rng, keep_ties), fit) for _ in range(repetitions)
     ])  # fmt: skip
     larger = int(np.sum(found >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
     return LeaderboardQuality(
@@ -286,18 +286,21 @@ def _in_observed_places(scores: FloatArray, observed: FloatArray, pooled: bool) 
     return found.reshape(scores.shape)
 
 
-def _least_deviance(counts: MatchCounts, start: FloatArray) -> float:
-    """Deviance at the maximum of the likelihood, in the limit where skills are infinite.
+def _deviance(counts: MatchCounts, fit: BradleyTerryFit) -> float:
+    """Deviance of a replicate, fitted as the tournament was; in the limit of infinite skills.
 
     Matches between strongly connected parts are then explained perfectly.
     """
+    if fit.penalty:
+        skills = solver.solve(*penalised_totals(counts, fit.kind, fit.penalty), start=fit.epp)
+        return 2 * (solver.saturated_log_likelihood(counts) - solver.log_likelihood(skills, counts))
     found = 0.0
     for part in win_graph(counts).components:
         if part.size < 2:
             continue
         inner = counts if part.size == counts.n_players else _part(counts, part)
-        n = float(inner.n_matches) if isinstance(inner.n_matches, int) else inner.n_matches
-        skills = solver.solve(inner.totals, n, start=start[part])
+        totals, n_matches = penalised_totals(inner, fit.kind, 0.0)
+        skills = solver.solve(totals, n_matches, start=fit.epp[part])
         found += solver.saturated_log_likelihood(inner) - solver.log_likelihood(skills, inner)
     return 2 * found
 

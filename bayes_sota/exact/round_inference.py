@@ -118,7 +118,7 @@ def rank_intervals(
 def _squared_norms_of_pairs(influence: FloatArray) -> FloatArray:
     product = influence.T @ influence
     own = np.diagonal(product)
-    return np.maximum(own[:, None] + own - 2 * product, 0.0)
+    return np.asarray(np.maximum(own[:, None] + own - 2 * product, 0.0), np.float64)
 
 
 def _flips(rng: np.random.Generator, size: int, clusters: int) -> FloatArray:

@@ -1,0 +1,302 @@
+"""``bayes-sota epp``: Bradley-Terry skills of players over rounds."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.cli.epp_input import read_tournaments, reading_score_options
+from bayes_sota.cli.epp_output import EppOutput, epp_output_options
+from bayes_sota.cli.options import interval_option
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    from bayes_sota.data.matches import Matches
+    from bayes_sota.data.score_table import ScoreTable
+    from bayes_sota.epp_table import EppTable
+    from bayes_sota.exact.bradley_terry import BradleyTerryFit
+    from bayes_sota.exact.leaderboard_quality import LeaderboardQuality
+
+__all__ = ["epp"]
+
+
+@click.command(
+    epilog="Example: bayes-sota epp scores.csv --players rows --test resnet vit --figure epp.png"
+)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--matches", type=click.Choice(["same-round", "all-rounds"]), default="same-round",
+    show_default=True,
+    help="Compare scores of the same round, or any two: only for rounds that are replicates.",
+)  # fmt: skip
+@click.option("--test", "pairs", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
+@click.option(
+    "--penalty", type=float, default=0.0, show_default=True,
+    help="Add so many rounds of ties, which makes all estimates finite. Usual: 0.5.",
+)  # fmt: skip
+@click.option(
+    "--test-fraction", type=float, default=None,
+    help="Rounds are splits of one data set that each test this share of it: they overlap.",
+)  # fmt: skip
+@click.option(
+    "--repetitions", type=int, default=None,
+    help="Simulated tournaments for the p-value of the deviance; 0 for none. Default: 999, fewer "
+    "for thousands of players.",
+)  # fmt: skip
+@click.option(
+    "--best-of", nargs=2, multiple=True, metavar="PLAYER N",
+    help="PLAYER is the best of N private variants (a number, or a range A:B).",
+)  # fmt: skip
+@click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC).")
+@click.option(
+    "--ties", type=click.Choice(["half", "davidson", "rao-kupper"]), default="half",
+    show_default=True, help="What a tie is: half a win, or an outcome of its own (with --bayes).",
+)  # fmt: skip
+@click.option(
+    "--rope", type=float, default=None,
+    help="Half-width of equivalence, of the probability of winning about 1/2 (with --bayes).",
+)  # fmt: skip
+@click.option(
+    "--draws", type=int, default=1000, show_default=True, help="Draws of each chain (with --bayes)."
+)
+@reading_score_options
+@interval_option
+@epp_output_options
+def epp(
+    files: tuple[Path, ...],
+    matches: Any,
+    pairs: tuple[tuple[str, str], ...],
+    penalty: float,
+    test_fraction: float | None,
+    repetitions: int | None,
+    best_of: tuple[tuple[str, str], ...],
+    bayes: bool,
+    ties: Any,
+    rope: float | None,
+    draws: int,
+    prob: float,
+    shown: EppOutput,
+    **reading: Any,
+) -> int:
+    """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
+
+    FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
+    round, score), of several tournaments with --tournament-column; battles (winner, loser, tie);
+    cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model. Standard
+    errors are clustered by round: matches of one round share its scores.
+    """
+    from bayes_sota.summaries import check_probability
+
+    check_probability(prob)
+    _check_together(bayes, ties, rope, penalty, best_of, test_fraction)
+    tables, notes = read_tournaments(files, **reading)
+    if bayes:
+        from bayes_sota.cli.epp_bayes import sample_tournaments
+
+        return sample_tournaments(tables, notes, ties, rope, draws, pairs, prob, shown)
+    if len(tables) > 1:
+        _several(tables, notes, matches, penalty, test_fraction, pairs or best_of, prob, shown)
+    else:
+        _one(tables[0], notes, matches, penalty, test_fraction, repetitions, pairs, best_of, prob,
+             shown)  # fmt: skip
+    return 0
+
+
+def _check_together(
+    bayes: bool,
+    ties: str,
+    rope: float | None,
+    penalty: float,
+    best_of: Any,
+    test_fraction: float | None,
+) -> None:
+    for name, given in (("--ties", ties != "half"), ("--rope", rope is not None)):
+        if given and not bayes:
+            raise InputError(f"{name} is for the Bayesian model: add --bayes")
+    for name, given in (
+        ("--penalty", penalty), ("--best-of", best_of), ("--test-fraction", test_fraction)
+    ):  # fmt: skip
+        if given and bayes:
+            raise InputError(f"{name} is for maximum likelihood: leave out --bayes")
+
+
+def _one(
+    data: "ScoreTable | Matches",
+    notes: list[str],
+    matches: Any,
+    penalty: float,
+    test_fraction: float | None,
+    repetitions: int | None,
+    pairs: tuple[tuple[str, str], ...],
+    best_of: tuple[tuple[str, str], ...],
+    prob: float,
+    shown: EppOutput,
+) -> None:
+    from bayes_sota.epp_table import epp_table
+    from bayes_sota.exact.bradley_terry import fit_epp
+    from bayes_sota.exact.leaderboard_quality import leaderboard_quality
+    from bayes_sota.inference.provenance import resolve_seed
+
+    fit = fit_epp(data, matches, penalty=penalty, test_fraction=test_fraction)
+    tests = [asdict(fit.test(a, b, prob)) for a, b in pairs]
+    rng, seed = resolve_seed(shown.seed)
+    quality = None if repetitions == 0 else leaderboard_quality(
+        fit, repetitions=repetitions, random_seed=rng
+    )  # fmt: skip
+    table = epp_table(fit, prob)
+    result = _result(fit, table, quality) | {
+        "tests": tests,
+        "test": tests[0] if tests else None,
+        "private_variants": [_variant(fit, name, n, prob, rng) for name, n in best_of],
+        "notes": notes + _remarks(fit),
+        "prob": prob,
+        "seed": int(seed),
+    }
+
+    def drawn(kind: str) -> Any:
+        from bayes_sota.cli.epp_figures import figure_of_fit
+
+        return figure_of_fit(fit, kind, prob)
+
+    shown.deliver(result, table, fit.to_datatree, drawn)
+
+
+def _several(
+    tables: "list[ScoreTable | Matches]",
+    notes: list[str],
+    matches: Any,
+    penalty: float,
+    test_fraction: float | None,
+    single: Any,
+    prob: float,
+    shown: EppOutput,
+) -> None:
+    from bayes_sota.epp_table import tournaments_table
+    from bayes_sota.exact.tournaments import fit_tournaments, tournaments_tree
+
+    if single:
+        raise InputError("--test and --best-of are for one tournament; these are several")
+    found = fit_tournaments(
+        tables, matches, penalty=penalty, test_fraction=test_fraction, jobs=_jobs(tables)
+    )
+    table = tournaments_table(found, prob)
+    infinite = [board.tournament for board in found if not board.connected]
+    if infinite:
+        notes = [*notes, f"{len(infinite)} tournaments have finite estimates by the penalty only, "
+                 f"the first is {infinite[0]}"]  # fmt: skip
+    result = {
+        "title": f"{len(found):,} tournaments, {len(table.frame):,} players",
+        "tournaments": [
+            {
+                "tournament": board.tournament,
+                "deviance": board.deviance,
+                "df": board.deviance_df,
+                "paper_standardized_deviance": board.paper_standardized_deviance,
+                "connected": board.connected,
+            }
+            for board in found
+        ],
+        **table.to_dict(),
+        "notes": notes,
+        "prob": prob,
+    }
+
+    def drawn(kind: str) -> Any:
+        from bayes_sota.cli.epp_figures import figure_of_tournaments
+
+        return figure_of_tournaments(found, kind)
+
+    shown.deliver(result, table, lambda: tournaments_tree(found), drawn)
+
+
+def _jobs(tables: "list[ScoreTable | Matches]") -> int:
+    """Processes: starting them costs a second."""
+    import os
+
+    work = sum(table.n_players**2 for table in tables)
+    return min(len(tables), os.cpu_count() or 1) if work > 4_000_000 else 1
+
+
+def _result(
+    fit: "BradleyTerryFit", table: "EppTable", quality: "LeaderboardQuality | None"
+) -> dict[str, Any]:
+    known = quality is not None
+    return {
+        "title": f"{fit.data.tournament}: {len(fit.players):,} players, {_rounds(fit)}",
+        **table.to_dict(),
+        "matches": fit.kind,
+        "deviance": fit.deviance,
+        "df": fit.deviance_df,
+        "deviance_p_value": quality.p_value if known else None,
+        "deviance_expected": quality.expected if known else None,
+        "standardized_deviance": quality.standardized_deviance if known else None,
+        "paper": fit.paper,
+        "connected": fit.connected,
+        "penalty": fit.penalty,
+    }
+
+
+def _rounds(fit: "BradleyTerryFit") -> str:
+    from bayes_sota.data.score_table import ScoreTable
+
+    if isinstance(fit.data, ScoreTable):
+        return f"{fit.data.n_rounds:,} rounds, {fit.kind} matches"
+    return f"{fit.data.n_matches:,} matches" + (
+        f" in {fit.data.n_clusters:,} clusters" if fit.data.clustered else ""
+    )
+
+
+def _remarks(fit: "BradleyTerryFit") -> list[str]:
+    """What the numbers rest on, where a reader would not expect it."""
+    from bayes_sota.data.matches import Matches
+
+    found = []
+    if fit.penalty and not fit.connected:
+        found.append(
+            "without the penalty some estimates would be infinite: those skills depend on it"
+        )
+    if isinstance(fit.data, Matches) and not fit.data.clustered:
+        found.append(
+            "matches are taken as independent of each other; if some share a prompt, judge or "
+            "round, give --cluster-column"
+        )
+    elif int(fit.clusters_of_players.min()) < 5:
+        few = fit.players[int(fit.clusters_of_players.argmin())]
+        found.append(
+            f"{few} is in {int(fit.clusters_of_players.min())} independent rounds only: its "
+            "interval is wide and rests on them"
+        )
+    if fit.data_is_splits and fit.test_fraction is None:
+        found.append(
+            "rounds look like splits of one data set, whose training sets overlap: intervals are "
+            "about these splits; --test-fraction or --group-column allows for the overlap"
+        )
+    return found
+
+
+def _variant(
+    fit: "BradleyTerryFit", player: str, variants: str, prob: float, rng: Any
+) -> dict[str, Any]:
+    from bayes_sota.cli.options import parse_tries
+    from bayes_sota.exact.shown_variants import private_variants_of
+
+    with_n = parse_tries(variants)
+    found = private_variants_of(fit, player, with_n, random_seed=rng)
+    place = fit.data.player_index(player)
+    others = [k for k in range(len(fit.players)) if k != place]
+    return {
+        "player": player,
+        "variants": variants,
+        "epp": float(fit.epp[place]),
+        "winner_skill": {
+            "mean": found.mean, "sd": found.sd, "interval": list(found.interval(prob))
+        },
+        "theta_sota": {
+            "mean": float(found.theta_sota.mean()),
+            "interval": list(found.interval(prob, "theta_sota")),
+        },
+        "p_best": found.p_best,
+        "rank_shown": int(fit.rank[place]),
+        "rank": 1 + int(sum(fit.epp[k] > found.mean for k in others)),
+    }  # fmt: skip

@@ -1,0 +1,78 @@
+"""Which figure ``bayes-sota epp --figure-kind`` draws of which result."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
+
+    from bayes_sota.exact.bradley_terry import BradleyTerryFit
+    from bayes_sota.exact.tournaments import TournamentLeaderboard
+
+__all__ = ["figure_of_draws", "figure_of_fit", "figure_of_tournaments"]
+
+
+def figure_of_fit(fit: "BradleyTerryFit", kind: str, prob: float) -> "PlotCollection":
+    """Figure of one leaderboard."""
+    if kind == "mean":
+        from bayes_sota.plots.epp_mean_scores import plot_epp_against_mean
+
+        return plot_epp_against_mean(fit, prob=prob)
+    if kind == "reliability":
+        from bayes_sota.exact.leaderboard_quality import reliability
+        from bayes_sota.plots.epp_reliability import plot_reliability
+
+        return plot_reliability(reliability(fit))
+    if kind == "boxplots":
+        return figure_of_tournaments([fit], kind)
+    return _figure_of_players(fit, kind, prob)
+
+
+def figure_of_draws(tree: Any, kind: str, prob: float) -> "PlotCollection":
+    """Figure of a posterior."""
+    if kind not in ("forest", "matrix", "ranks"):
+        raise InputError(f"--figure-kind {kind} is for maximum likelihood: leave out --bayes")
+    return _figure_of_players(tree, kind, prob)
+
+
+def figure_of_tournaments(
+    leaderboards: "Sequence[TournamentLeaderboard | BradleyTerryFit]", kind: str
+) -> "PlotCollection":
+    """Boxplots of families of players: what a name has before its number."""
+    if kind != "boxplots":
+        raise InputError("a figure of several tournaments is --figure-kind boxplots")
+    from bayes_sota.plots.epp_boxplots import plot_epp_boxplots
+
+    names = [
+        getattr(board, "tournament", None) or board.data.tournament  # type: ignore[union-attr]
+        for board in leaderboards
+    ]
+    return plot_epp_boxplots(dict(zip(names, leaderboards, strict=True)), _family)
+
+
+def _figure_of_players(result: Any, kind: str, prob: float) -> "PlotCollection":
+    if kind == "matrix":
+        from bayes_sota.plots.epp_win_matrix import plot_win_matrix
+
+        return plot_win_matrix(result)
+    if kind == "ranks":
+        from bayes_sota.plots.epp_ranks import plot_rank_distribution
+
+        return plot_rank_distribution(result, prob=prob)
+    from bayes_sota.plots.epp_forest import plot_epp
+
+    return plot_epp(result, prob=prob)
+
+
+def _family(player: str) -> str:
+    """Name without its trailing number.
+
+    Examples
+    --------
+    >>> _family("gbm1305"), _family("ranger_9"), _family("VAE")
+    ('gbm', 'ranger', 'VAE')
+    """
+    return re.sub(r"[-_ .#]*\d+%?$", "", player) or player

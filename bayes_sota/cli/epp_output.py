@@ -1,0 +1,175 @@
+"""What ``bayes-sota epp`` shows and writes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.tables import chance, clean, echo_table
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+    from bayes_sota.epp_table import EppTable
+
+__all__ = ["FIGURES", "EppOutput", "epp_output_options", "show_result"]
+
+FIGURES = ("forest", "matrix", "mean", "ranks", "reliability", "boxplots")
+
+
+@dataclass(frozen=True)
+class EppOutput:
+    """Where results go; checked before anything is computed."""
+
+    top: int
+    table: Path | None
+    figure: Path | None
+    figure_kind: str
+    output: Path | None
+    as_json: bool
+    seed: int | None
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        """Check that files can be written."""
+        from bayes_sota.whole_files import check_figure_ending, check_table_ending, check_writable
+
+        if self.top < 1:
+            raise InputError(f"--top must be at least 1, got {self.top}")
+        for path in (self.table, self.output, self.figure):
+            if path is not None:
+                check_writable(path)
+        if self.table is not None:
+            check_table_ending(self.table)
+        if self.output is not None and self.output.suffix != ".nc":
+            raise InputError(f"--output takes a file ending in .nc, got {self.output.name}")
+        if self.figure is not None:
+            check_figure_ending(self.figure)
+
+    def deliver(
+        self,
+        result: dict[str, Any],
+        table: "EppTable",
+        tree: Callable[[], "xr.DataTree"],
+        figure: Callable[[str], "PlotCollection"],
+    ) -> None:
+        """Write the files that were asked for, then print JSON or a table."""
+        if self.table is not None:
+            table.save(self.table)
+        if self.output is not None:
+            from bayes_sota.inference.result import save_result
+
+            save_result(tree(), self.output)
+        if self.figure is not None:
+            from bayes_sota.plots.save import save_figure
+
+            save_figure(figure(self.figure_kind), self.figure)
+        if self.as_json:
+            echo_json(result)
+        else:
+            show_result(result, table, self.top, self.quiet)
+
+
+def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--top``, ``--table``, ``--figure``, ``--output`` and what every command has, as one."""
+    names = [field.name for field in fields(EppOutput)]
+
+    @wraps(command)
+    def packed(**values: Any) -> Any:
+        shown = EppOutput(**{name: values.pop(name) for name in names})
+        return command(shown=shown, **values)
+
+    wrapped: Callable[..., Any] = packed
+    for option in (
+        output_options,
+        click.option(
+            "--output", type=click.Path(path_type=Path), default=None,
+            help="Result as a DataTree: FILE.nc.",
+        ),
+        click.option(
+            "--figure-kind", type=click.Choice(FIGURES), default="forest", show_default=True,
+            help="What the figure shows.",
+        ),
+        click.option(
+            "--figure", type=click.Path(path_type=Path), default=None,
+            help="Figure: .png, .svg or .pdf.",
+        ),
+        click.option(
+            "--table", type=click.Path(path_type=Path), default=None,
+            help="Table of all players: .csv, .md or .json.",
+        ),
+        click.option("--top", type=int, default=20, show_default=True, help="Players shown."),
+    ):  # fmt: skip
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def show_result(result: dict[str, Any], table: "EppTable", top: int, quiet: bool) -> None:
+    """Print a leaderboard, its quality, tests, and notes."""
+    rows = table.cells(top)
+    header = table.header()
+    names = [header.index(name) for name in ("player", "tournament") if name in header]
+    for row in rows:
+        for column in names:
+            row[column] = clean(row[column])
+    more = len(table.frame) - len(rows)
+    title = clean(result["title"]) + (f"; {more:,} more with --top" if more > 0 else "")
+    echo_table(header, rows, title)
+    for line in [*table.legend(), *_quality_lines(result)]:
+        click.echo(line)
+    for test in result.get("tests", ()):
+        click.echo(_test_line(test))
+    for variant in result.get("private_variants", ()):
+        click.echo(_variant_line(variant))
+    for note in () if quiet else result["notes"]:
+        click.echo(f"Note: {clean(note)}")
+
+
+def _quality_lines(result: dict[str, Any]) -> list[str]:
+    if result.get("deviance") is None:
+        return []
+    if result["deviance_p_value"] is None:
+        return [f"Deviance {result['deviance']:.1f}, not compared with simulated tournaments."]
+    paper = result["paper"]
+    return [
+        f"Deviance {result['deviance']:.1f}; simulated tournaments with these skills have "
+        f"{result['deviance_expected']:.1f} (standardized {result['standardized_deviance']:.2f}, "
+        f"p = {chance(result['deviance_p_value'])}). The paper's chi-square, which is not valid "
+        f"here: {paper['deviance']:.1f} with {paper['df']:,} df, standardized "
+        f"{paper['standardized_deviance']:.2f}."
+    ]
+
+
+def _test_line(test: dict[str, Any]) -> str:
+    first, second = (clean(name) for name in test["players"])
+    low, high = test["win_probability_interval"]
+    line = f"{first} against {second}: difference {test['difference']:.3f}, se {test['se']:.3f}, "
+    if test.get("p_value") is not None:
+        line += (
+            f"p = {chance(test['p_value'])} (matches taken as independent, which is not valid: "
+            f"{chance(test['p_value_model'])}); "
+        )
+    line += f"wins with probability {test['win_probability']:.2f} ({low:.2f} to {high:.2f})"
+    if test.get("rope") is not None:
+        rope = test["rope"]
+        line += (
+            f"; better {rope['a_better']:.3f}, equivalent {rope['equivalent']:.3f}, worse "
+            f"{rope['b_better']:.3f}"
+        )
+    return line
+
+
+def _variant_line(variant: dict[str, Any]) -> str:
+    skill = variant["winner_skill"]
+    low, high = skill["interval"]
+    return (
+        f"{clean(variant['player'])} as the best of {variant['variants']} private variants: EPP "
+        f"{skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
+        f"{variant['rank']} instead of {variant['rank_shown']}"
+    )
