@@ -283,6 +283,10 @@ def _variant(
 
     with_n = parse_tries(variants)
     found = private_variants_of(fit, player, with_n, random_seed=rng)
+    shared = [
+        [rho, private_variants_of(fit, player, with_n, error_correlation=rho, draws=1).mean]
+        for rho in (0.0, 0.5, 0.8)
+    ]
     place = fit.data.player_index(player)
     others = [k for k in range(len(fit.players)) if k != place]
     return {
@@ -297,6 +301,7 @@ def _variant(
             "interval": list(found.interval(prob, "theta_sota")),
         },
         "p_best": found.p_best,
+        "sensitivity": shared,
         "rank_shown": int(fit.rank[place]),
         "rank": 1 + int(sum(fit.epp[k] > found.mean for k in others)),
     }  # fmt: skip

@@ -171,5 +171,7 @@ def _variant_line(variant: dict[str, Any]) -> str:
     return (
         f"{clean(variant['player'])} as the best of {variant['variants']} private variants: EPP "
         f"{skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
-        f"{variant['rank']} instead of {variant['rank_shown']}"
+        f"{variant['rank']} instead of {variant['rank_shown']}; if the errors of variants are "
+        "correlated: "
+        + ", ".join(f"{mean:.2f} at {rho:g}" for rho, mean in variant["sensitivity"][1:])
     )

@@ -322,7 +322,6 @@ def test_coverage_with_an_estimated_population() -> None:
         ).interval()  # fmt: skip
         inside.append(low < shown[0] < high)
         naive.append(abs(best[0] - shown[0]) < stats.t.ppf(0.975, 18) * error)
-    print(np.mean(inside), np.mean(naive))
     assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
     assert np.mean(naive) < 0.88
 
