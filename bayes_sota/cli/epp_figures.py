@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["figure_of_draws", "figure_of_fit", "figure_of_tournaments"]
 
+_MOST_FAMILIES = 8
+
 
 def figure_of_fit(fit: "BradleyTerryFit", kind: str, prob: float) -> "PlotCollection":
     """Figure of one leaderboard."""
@@ -41,7 +43,7 @@ def figure_of_draws(tree: Any, kind: str, prob: float) -> "PlotCollection":
 def figure_of_tournaments(
     leaderboards: "Sequence[TournamentLeaderboard | BradleyTerryFit]", kind: str
 ) -> "PlotCollection":
-    """Boxplots of families of players: what a name has before its number."""
+    """Boxplots of families of players: what a name has before its number, if that makes few."""
     if kind != "boxplots":
         raise InputError("a figure of several tournaments is --figure-kind boxplots")
     from bayes_sota.plots.epp_boxplots import plot_epp_boxplots
@@ -50,7 +52,9 @@ def figure_of_tournaments(
         getattr(board, "tournament", None) or board.data.tournament  # type: ignore[union-attr]
         for board in leaderboards
     ]
-    return plot_epp_boxplots(dict(zip(names, leaderboards, strict=True)), _family)
+    families = {_family(player) for board in leaderboards for player in board.players}
+    family = _family if len(families) <= _MOST_FAMILIES else lambda player: "all players"
+    return plot_epp_boxplots(dict(zip(names, leaderboards, strict=True)), family)
 
 
 def _figure_of_players(result: Any, kind: str, prob: float) -> "PlotCollection":

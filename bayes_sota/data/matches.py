@@ -90,6 +90,11 @@ class Matches:
             np.arange(y.size) if clusters is None
             else np.unique(np.asarray(clusters).astype(str), return_inverse=True)[1]
         )  # fmt: skip
+        if clusters is not None and labels.max() == 0:
+            raise InputError(
+                "all matches are of one cluster: at least two independent ones are needed to see "
+                "how results vary"
+            )
         found = {
             "first": a, "second": b, "outcomes": y, "players": names, "clusters": labels,
             "clustered": clusters is not None, "tournament": str(tournament),

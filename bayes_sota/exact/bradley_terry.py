@@ -28,9 +28,10 @@ from bayes_sota.exact import bradley_terry_solver as solver
 from bayes_sota.exact.match_counts import MatchCounts, MatchKind, count_matches
 from bayes_sota.exact.pair_test import PairTest, test_pair
 from bayes_sota.exact.round_inference import (
+    ROUND_OFF,
     bonferroni_critical,
-    critical_of_pairs,
-    critical_value,
+    critical_values,
+    critical_values_of_pairs,
     rank_intervals,
 )
 from bayes_sota.exact.round_scores import cluster_scores
@@ -131,7 +132,10 @@ class BradleyTerryFit:
         """Clusters of rounds in which each player has matches, (m,)."""
         data = self.data
         if isinstance(data, ScoreTable):
-            places = np.nonzero(data.present)
+            present = data.present
+            if self.kind == "same-round":  # a player alone in a round has no match
+                present = present & (present.sum(axis=1, keepdims=True) > 1)
+            places = np.nonzero(present)
             clusters, players = data.clusters[places[0]], places[1]
         else:
             clusters = np.concatenate([data.clusters, data.clusters])
@@ -165,8 +169,8 @@ class BradleyTerryFit:
     @cached_property
     def se(self) -> FloatArray:
         """Standard error of each skill, clustered by round, (m,)."""
-        variance = np.maximum(np.diagonal(self.covariance), 0)
-        return np.asarray(np.sqrt(variance * self._few(self.clusters_of_players)))
+        variance = np.maximum(np.diagonal(self.covariance), 0.0)
+        return np.asarray(np.sqrt(self._with_few(variance, self.clusters_of_players)))
 
     @cached_property
     def se_model(self) -> FloatArray:
@@ -190,8 +194,7 @@ class BradleyTerryFit:
             Clustered by round with t (the default); of independent matches with z (Property 3.6);
             or wide enough for all players at once.
         """
-        if not 0 < prob < 1:
-            raise InputError(f"prob is a probability between 0 and 1, got {prob!r}")
+        _check_prob(prob)
         if kind == "model":
             half = bonferroni_critical(prob, 1, np.inf) * self.se_model
         elif kind == "robust":
@@ -215,12 +218,17 @@ class BradleyTerryFit:
     def standard_errors_of_pairs(self) -> FloatArray:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
         own = np.diagonal(self.covariance)
-        variance = np.maximum(own[:, None] + own - 2 * self.covariance, 0.0)
+        both = own[:, None] + own
+        variance = both - 2 * self.covariance
+        variance[variance < ROUND_OFF * both] = 0.0
         fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
-        return np.sqrt(variance * self._few(fewer))
+        found = np.sqrt(self._with_few(variance, fewer))
+        np.fill_diagonal(found, 0.0)
+        return np.asarray(found)
 
     def rank_interval(self, prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
+        _check_prob(prob)
         critical = self._critical_of_pairs(prob)
         differences = self.epp[:, None] - self.epp
         return rank_intervals(differences, self.standard_errors_of_pairs(), critical)
@@ -240,6 +248,7 @@ class BradleyTerryFit:
         >>> round(found.difference, 2), round(found.se, 2), found.p_value < 0.05
         (0.55, 0.5, False)
         """
+        _check_prob(prob)
         i, j = nearest_player(self.players, a), nearest_player(self.players, b)
         if i == j:
             raise InputError(f"a test compares two players, got {a!r} twice")
@@ -304,26 +313,25 @@ class BradleyTerryFit:
     def _penalised_matches(self) -> float | FloatArray:
         return penalised_totals(self.counts, self.kind, self.penalty)[1]
 
-    def _few(self, clusters: NDArray[np.intp]) -> FloatArray:
-        """What variances grow by where a player has fewer clusters than there are."""
+    def _with_few(self, variance: FloatArray, clusters: NDArray[np.intp]) -> FloatArray:
+        """Variances where a player has fewer clusters than there are; infinite with one."""
         if self.influence is None:
-            return np.ones(clusters.shape)
+            return variance
         total = len(self.influence)
-        with np.errstate(divide="ignore"):
-            own = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.inf)
-        return np.asarray(own / (total / (total - 1)))
+        more = clusters / np.maximum(clusters - 1, 1) * (total - 1) / total
+        return np.where(clusters > 1, variance * more, np.inf)
 
-    def _simultaneous(self, prob: float) -> float:
-        m, df = len(self.players), float(self.df.min())
+    def _simultaneous(self, prob: float) -> FloatArray:
+        m = len(self.players)
         if self.influence is None:
-            return bonferroni_critical(prob, m, df)
-        return critical_value(self.influence, prob, df)
+            return np.full(m, bonferroni_critical(prob, m, np.inf))
+        return critical_values(self.influence, prob, self.df)
 
-    def _critical_of_pairs(self, prob: float) -> float:
-        m, df = len(self.players), float(self.df.min())
+    def _critical_of_pairs(self, prob: float) -> FloatArray | float:
+        m = len(self.players)
         if self.influence is None:
-            return bonferroni_critical(prob, m * (m - 1) // 2, df)
-        return critical_of_pairs(self.influence, prob, df)
+            return bonferroni_critical(prob, m * (m - 1) // 2, np.inf)
+        return critical_values_of_pairs(self.influence, prob, self.df)
 
 
 def fit_epp(
@@ -420,6 +428,11 @@ def penalised_totals(
     n_matches = counts.n_matches + penalty
     np.fill_diagonal(n_matches, 0)
     return totals, n_matches
+
+
+def _check_prob(prob: float) -> None:
+    if not 0 < prob < 1:
+        raise InputError(f"prob is a probability between 0 and 1, got {prob!r}")
 
 
 def _check_test_fraction(data: ScoreTable | Matches, test_fraction: float | None) -> None:

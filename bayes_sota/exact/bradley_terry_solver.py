@@ -139,8 +139,8 @@ def log_likelihood(skills: Skills, counts: MatchCounts) -> float:
 
 def saturated_log_likelihood(counts: MatchCounts) -> float:
     """The same with every pair's own share of wins."""
-    if isinstance(counts.n_matches, int):
-        n = counts.n_matches
+    n = counts.n_matches
+    if isinstance(n, int) and n <= counts.n_players**2:  # few values, each many times
         frequency = np.bincount(counts.doubled_wins.ravel(), minlength=2 * n + 1).astype(float)
         frequency[0] -= counts.n_players  # the diagonal
         share = np.arange(2 * n + 1) / (2 * n)
@@ -149,8 +149,8 @@ def saturated_log_likelihood(counts: MatchCounts) -> float:
         return float(n * (frequency[positive] @ logs))
     share = counts.win_shares
     positive = share > 0
-    n_matches = np.asarray(counts.n_matches)[positive]
-    return float(np.sum(n_matches * share[positive] * np.log(share[positive])))
+    every = np.broadcast_to(np.asarray(n, np.float64), share.shape)[positive]
+    return float(np.sum(every * share[positive] * np.log(share[positive])))
 
 
 class _Complete:

@@ -158,6 +158,7 @@ class Reliability:
     lower, upper : ndarray, shape (n_bins,)
         95 % interval of ``observed``, from leaving out one cluster of rounds at a time; NaN for
         listed matches without clusters.
+        Where all matches of a bin were won, the lower end is that of as many rounds won.
     n_pairs : ndarray of int, shape (n_bins,)
     """
 
@@ -213,13 +214,14 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     played = np.broadcast_to(fit.counts.n_matches, predicted.shape)[rows, columns]
     error = _jackknife_error(fit, by_bin)
     middle = by_bin(fit.counts)
+    certain = 1 - 0.025 ** (1 / _clusters_of(fit.data))  # Clopper-Pearson's end for all of them
     return Reliability(
         pairs_predicted=p,
         pairs_observed=observed[rows, columns],
         predicted=np.add.reduceat(p * played, starts) / np.add.reduceat(played * 1.0, starts),
         observed=middle,
-        lower=np.clip(middle - error, 0, 1),
-        upper=np.clip(middle + error, 0, 1),
+        lower=np.clip(middle - np.where(middle == 1, certain, error), 0, 1),
+        upper=np.clip(middle + np.where(middle == 0, certain, error), 0, 1),
         n_pairs=sizes,
     )
 
@@ -231,8 +233,7 @@ def _jackknife_error(fit: BradleyTerryFit, by_bin) -> FloatArray:  # type: ignor
     data = fit.data
     if isinstance(data, Matches):
         return np.full(by_bin(fit.counts).shape, np.nan)
-    clusters = data.clusters
-    g = int(clusters.max()) + 1
+    clusters, g = data.clusters, _clusters_of(data)
     if g < 3:
         return np.full(by_bin(fit.counts).shape, np.nan)
     without = []
@@ -261,6 +262,10 @@ def _counts_of(oriented: FloatArray, fit: BradleyTerryFit) -> MatchCounts:
 
 def _rounds_of(data: ScoreTable | Matches) -> int:
     return data.n_rounds if isinstance(data, ScoreTable) else 1
+
+
+def _clusters_of(data: ScoreTable | Matches) -> int:
+    return int(data.clusters.max()) + 1
 
 
 def _replicate(fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool) -> MatchCounts:

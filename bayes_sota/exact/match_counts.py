@@ -169,15 +169,16 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
     starts = np.flatnonzero(np.diff(scores, prepend=-np.inf))
     ends = np.append(starts[1:], scores.size)
     m = table.n_players
-    passed = np.zeros(m, np.int32)  # twice the scores below
-    doubled = np.zeros((m, m), np.int32)
+    wide = np.int32 if table.n_rounds**2 < 2**30 else np.int64
+    passed = np.zeros(m, wide)  # twice the scores below
+    doubled = np.zeros((m, m), wide)
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         if end == start + 1:
             owner = owners[start]
             doubled[owner] += passed
             passed[owner] += 2
             continue
-        level = np.bincount(owners[start:end], minlength=m).astype(np.int32)
+        level = np.bincount(owners[start:end], minlength=m).astype(wide)
         for owner in np.flatnonzero(level):
             doubled[owner] += level[owner] * (passed + level)
         passed += 2 * level
@@ -194,10 +195,9 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
 def _pooled_ties(owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp]) -> int:
     """Pairs of equal scores of different players."""
     found = 0
-    for start, end in zip(starts, ends, strict=True):
-        if end > start + 1:
-            own = np.unique(owners[start:end], return_counts=True)[1]
-            found += ((end - start) ** 2 - int(np.sum(own**2))) // 2
+    for level in np.flatnonzero(ends - starts > 1):
+        own = np.unique(owners[starts[level] : ends[level]], return_counts=True)[1]
+        found += (int(own.sum()) ** 2 - int(np.sum(own**2))) // 2
     return found
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayes_sota.exact import bradley_terry_solver as solver
-from bayes_sota.exact.round_inference import bonferroni_critical
+from bayes_sota.exact.round_inference import ROUND_OFF, bonferroni_critical
 
 if TYPE_CHECKING:
     from bayes_sota.exact.bradley_terry import BradleyTerryFit
@@ -97,8 +97,10 @@ def test_pair(fit: "BradleyTerryFit", i: int, j: int, prob: float) -> PairTest:
 def _two_sided(difference: float, se: float, df: float) -> float:
     from scipy.special import ndtr, stdtr
 
-    if not se > 0 or np.isinf(se):
-        return 1.0 if np.isinf(se) or difference == 0 else 0.0
+    if np.isinf(se) or abs(difference) < ROUND_OFF:
+        return 1.0
+    if se == 0:
+        return 0.0
     t = -abs(difference) / se
     return float(2 * ndtr(t)) if np.isinf(df) else float(2 * stdtr(df, t))
 

@@ -8,17 +8,26 @@ Bonferroni's bound for t is taken where it is smaller. ``tests/exact/test_round_
 measures how often simultaneous statements are all true.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["bonferroni_critical", "critical_of_pairs", "critical_value", "rank_intervals"]
+__all__ = [
+    "ROUND_OFF",
+    "bonferroni_critical",
+    "critical_values",
+    "critical_values_of_pairs",
+    "rank_intervals",
+]
 
 _FLIPS = 2_000
 _BLOCK = 200
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
 _SMALL = 1e-12
+ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
 
 def bonferroni_critical(prob: float, contrasts: int, df: float) -> float:
@@ -37,61 +46,74 @@ def bonferroni_critical(prob: float, contrasts: int, df: float) -> float:
     return float(-ndtri(tail)) if np.isinf(df) else float(-stdtrit(df, tail))
 
 
-def critical_value(influence: FloatArray, prob: float, df: float, random_seed: int = 0) -> float:
-    """Critical value of the largest absolute statistic of several contrasts.
+def critical_values(
+    influence: FloatArray, prob: float, df: FloatArray, random_seed: int = 0
+) -> FloatArray:
+    """Critical value of each absolute statistic, so that all hold at once, (K,).
+
+    Contrasts with all G - 1 degrees of freedom share one, of their largest statistic; those of
+    players with fewer clusters have Bonferroni's, each its own.
 
     Parameters
     ----------
     influence : ndarray, shape (G, K)
         Of each cluster on each contrast.
     prob : float
-    df : float
-        Of Bonferroni's bound.
+    df : ndarray, shape (K,)
 
     Examples
     --------
     >>> same = np.repeat(np.random.default_rng(0).standard_normal((20, 1)), 30, axis=1)
-    >>> round(critical_value(same, 0.95, 19), 1) < round(bonferroni_critical(0.95, 30, 19), 1)
+    >>> found = critical_values(same, 0.95, np.full(30, 19.0))
+    >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
     True
     """
-    rng = np.random.default_rng(random_seed)
-    clusters = len(influence)
-    norms = np.sqrt(np.sum(influence**2, axis=0))
-    kept = norms > _SMALL * max(float(norms.max()), _SMALL)
-    scaled = influence[:, kept] / norms[kept]
-    largest = [np.abs(_flips(rng, size, clusters) @ scaled).max(axis=1) for size in _sizes(_FLIPS)]
-    found = _studentised(np.concatenate(largest), clusters, prob)
-    return min(found, bonferroni_critical(prob, influence.shape[1], df))
+    scaled, full = _scaled(influence[:, df == len(influence) - 1])
+
+    def largest(flips: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(flips @ scaled).max(axis=1, initial=0.0))
+
+    return _criticals(largest, full, prob, df, len(influence), random_seed)
 
 
-def critical_of_pairs(influence: FloatArray, prob: float, df: float, random_seed: int = 0) -> float:
-    """The same for the differences of all pairs of players.
+def critical_values_of_pairs(
+    influence: FloatArray, prob: float, df: FloatArray, random_seed: int = 0
+) -> FloatArray:
+    """The same for the differences of all pairs of players, (m, m).
 
     Parameters
     ----------
     influence : ndarray, shape (G, m)
         Of each cluster on each player's skill.
+    df : ndarray, shape (m,)
+        Of each player; a pair has the smaller one.
     """
     clusters, m = influence.shape
-    bound = bonferroni_critical(prob, m * (m - 1) // 2, df)
-    if _FLIPS * float(m) ** 2 > _MOST_PAIRS:
-        return bound
-    rng = np.random.default_rng(random_seed)
-    norms = np.sqrt(_squared_norms_of_pairs(influence))
-    with np.errstate(divide="ignore"):
-        inverse = np.where(norms > _SMALL * norms.max(), 1 / norms, 0.0)
-    largest = np.concatenate([
-        np.array([
-            np.max(np.abs(row[:, None] - row) * inverse)
-            for row in _flips(rng, size, clusters) @ influence
-        ])
-        for size in _sizes(_FLIPS)
-    ])  # fmt: skip
-    return min(_studentised(largest, clusters, prob), bound)
+    inner = influence[:, df == clusters - 1]
+    of_pairs = np.minimum(df[:, None], df)
+    upper = np.triu_indices(m, 1)
+    if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
+        found = _bonferroni(prob, upper[0].size, of_pairs[upper])
+    else:
+        squares = _squared_norms_of_pairs(inner)
+        with np.errstate(divide="ignore"):
+            inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
+
+        def largest(flips: FloatArray) -> FloatArray:
+            moved = flips @ inner
+            return np.array([
+                np.max(np.abs(row[:, None] - row) * inverse, initial=0.0) for row in moved
+            ])  # fmt: skip
+
+        full = inner.shape[1] * (inner.shape[1] - 1) // 2
+        found = _criticals(largest, full, prob, of_pairs[upper], clusters, random_seed)
+    matrix = np.full((m, m), np.inf)
+    matrix[upper] = found
+    return np.minimum(matrix, matrix.T)
 
 
 def rank_intervals(
-    differences: FloatArray, errors: FloatArray, critical: float
+    differences: FloatArray, errors: FloatArray, critical: float | FloatArray
 ) -> NDArray[np.intp]:
     """Best and worst rank of each player that the data allow, (m, 2), 1 is best.
 
@@ -102,7 +124,7 @@ def rank_intervals(
     ----------
     differences, errors : ndarray, shape (m, m)
         Skill of the row minus the column's, and its standard error.
-    critical : float
+    critical : float or ndarray, shape (m, m)
 
     Examples
     --------
@@ -111,14 +133,48 @@ def rank_intervals(
     [[1, 1], [2, 3], [2, 3]]
     """
     m = len(differences)
-    above = differences > critical * np.where(np.eye(m, dtype=bool), np.inf, errors)
+    same = np.eye(m, dtype=bool)
+    above = differences > np.where(same, np.inf, critical) * np.where(same, 1.0, errors) + ROUND_OFF
     return np.column_stack([1 + above.sum(axis=0), m - above.sum(axis=1)])
+
+
+def _criticals(
+    largest: Callable[[FloatArray], FloatArray],
+    full: int,
+    prob: float,
+    df: FloatArray,
+    clusters: int,
+    random_seed: int,
+) -> FloatArray:
+    """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
+    found = _bonferroni(prob, df.size, df)
+    if full:
+        rng = np.random.default_rng(random_seed)
+        draws = [largest(_flips(rng, size, clusters)) for size in _sizes(_FLIPS)]
+        share = 1 - (1 - prob) * full / df.size  # of the errors that are allowed
+        together = _studentised(np.concatenate(draws), clusters, share)
+        together = max(together, bonferroni_critical(share, 1, clusters - 1))
+        found = np.where(df == clusters - 1, np.minimum(together, found), found)
+    return np.asarray(found)
+
+
+def _bonferroni(prob: float, contrasts: int, df: FloatArray) -> FloatArray:
+    values, places = np.unique(df, return_inverse=True)
+    return np.array([bonferroni_critical(prob, contrasts, value) for value in values])[places]
+
+
+def _scaled(influence: FloatArray) -> tuple[FloatArray, int]:
+    """Influences of norm 1 (those that do not vary left out), and how many there were."""
+    norms = np.sqrt(np.sum(influence**2, axis=0))
+    kept = norms > _SMALL * norms.max(initial=0.0)
+    return influence[:, kept] / norms[kept], influence.shape[1]
 
 
 def _squared_norms_of_pairs(influence: FloatArray) -> FloatArray:
     product = influence.T @ influence
-    own = np.diagonal(product)
-    return np.asarray(np.maximum(own[:, None] + own - 2 * product, 0.0), np.float64)
+    both = np.diagonal(product)[:, None] + np.diagonal(product)
+    found = both - 2 * product
+    return np.where(found > ROUND_OFF * both, found, 0.0)
 
 
 def _flips(rng: np.random.Generator, size: int, clusters: int) -> FloatArray:

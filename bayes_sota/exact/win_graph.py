@@ -27,14 +27,14 @@ class WinGraph:
     Attributes
     ----------
     components : tuple of ndarray of int
-        Players of each strongly connected part. If all parts meet, from the best part, which never
-        lost to the others, to the worst.
-    meets : bool
-        Whether matches, won or lost, link all players.
+        Players of each strongly connected part, none beaten by a later one: if all meet, the first
+        never lost to the others.
+    pieces : tuple of ndarray of int
+        Players that matches link, whoever won.
     """
 
     components: tuple[NDArray[np.intp], ...]
-    meets: bool
+    pieces: tuple[NDArray[np.intp], ...]
 
     @property
     def connected(self) -> bool:
@@ -67,12 +67,11 @@ def check_connected(graph: WinGraph, players: Sequence[str]) -> None:
     """
     if graph.connected:
         return
-    best = graph.components[0]
-    rest = np.setdiff1d(np.arange(len(players)), best)
-    if graph.meets:
-        what = f"{_named(best, players)} never lost to {_named(rest, players)}"
-    else:
-        what = f"{_named(best, players)} and {_named(rest, players)} never meet"
+    apart = len(graph.pieces) > 1
+    one = graph.pieces[0] if apart else graph.components[0]
+    rest = np.setdiff1d(np.arange(len(players)), one)
+    first, second = _named(one, players), _named(rest, players)
+    what = f"{first} and {second} never meet" if apart else f"{first} never lost to {second}"
     parts = len(graph.components)
     raise InfiniteEstimateError(
         f"{what}, so that some differences of skill have no finite estimate ({parts} groups of "
@@ -93,7 +92,7 @@ def _complete(counts: MatchCounts) -> WinGraph:
     size = np.arange(1, m)
     most = n * (size * (size - 1) / 2 + size * (m - size))
     cuts = size[np.cumsum(counts.totals[order])[:-1] >= most]
-    return WinGraph(tuple(np.sort(part) for part in np.split(order, cuts)), True)
+    return WinGraph(tuple(np.sort(part) for part in np.split(order, cuts)), (np.arange(m),))
 
 
 def _general(counts: MatchCounts) -> WinGraph:
@@ -102,13 +101,14 @@ def _general(counts: MatchCounts) -> WinGraph:
 
     wins = csr_array(counts.doubled_wins > 0)
     number, labels = connected_components(wins, directed=True, connection="strong")
-    pieces = connected_components(wins, directed=False)[0]
+    number_of_pieces, piece = connected_components(wins, directed=False)
     between = np.zeros((number, number), bool)  # which part won against which
     rows, columns = wins.nonzero()
     between[labels[rows], labels[columns]] = True
     np.fill_diagonal(between, False)
     parts = [np.flatnonzero(labels == k) for k in _from_the_top(between)]
-    return WinGraph(tuple(parts), bool(pieces == 1))
+    pieces = [np.flatnonzero(piece == k) for k in range(number_of_pieces)]
+    return WinGraph(tuple(parts), tuple(pieces))
 
 
 def _from_the_top(beats: NDArray[np.bool_]) -> list[int]:

@@ -184,5 +184,5 @@ def _finding(epp: FloatArray, better: FloatArray) -> str:
     signs = [np.sign(np.round(v[first] - v[second], 9)) for v in (epp, better)]
     alike = int((signs[0] == signs[1]).sum())
     text = f"EPP and mean score order {alike:,} of {len(first):,} pairs of players alike"
-    named = "" if len(epp) <= _MOST_NAMED else "named: the best and those whose ranks differ most; "
+    named = "" if len(epp) <= _MOST_NAMED else "named: those whose ranks differ most; "
     return f"{text}\n({named}in brackets: ranks by EPP, by mean)"

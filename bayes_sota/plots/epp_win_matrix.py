@@ -42,7 +42,7 @@ def plot_win_matrix(
     backend: str | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> "PlotCollection":
-    """Draw P(row beats column) in a round, players ordered by skill (Property 3.1).
+    """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
 
     Columns have the numbers of the rows. Up to 20 players the cells hold the probabilities in
     percent; colours are of classes, with the key below.
@@ -83,7 +83,7 @@ def plot_win_matrix(
     players, wins, total = _best_players(result, most)
     count = len(players)
     cell = 0.36 if count <= _MOST_WRITTEN else 0.22
-    size = figsize or (max(2.9 + cell * count, 5.6), 2.1 + cell * count)
+    size = figsize or (max(2.9 + cell * count, 6.4), 2.1 + cell * count)
     anything = make_bounds(0.0, 1.0)
     collection = make_collection(
         {"win_probability": anything, "key": anything},
@@ -198,12 +198,12 @@ def _draw_key(panel: Panel) -> None:
     last = len(_COLORS) - 0.5
     texts = [f"{edge:.0%}" for edge in _EDGES]
     ticks = [place - 0.5 for place in range(len(_EDGES))]
-    x = Axis("probability that the row's player beats the column's", -0.5, last, ticks, texts)
+    x = Axis("probability that the row beats the column", -0.5, last, ticks, texts)
     set_axes(panel, x, Axis("", 0.0, 1.0, [], [], boxed=False))
 
 
 def _finding(players: list[str], wins: FloatArray, count: int) -> str:
-    names = [shown_name(name, 28) for name in players]
+    names = [shown_name(name, 18) for name in players]
     if len(names) == 1:
         return f"{names[0]}, the best of {count:,}"
     text = f"{names[0]} beats {names[1]} in {_share(wins[0, 1])} of rounds"

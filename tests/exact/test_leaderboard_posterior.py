@@ -61,7 +61,7 @@ def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) 
 def test_agrees_with_likelihood_weighting(rho: float, family: str) -> None:
     priors = BoardPriors(correlation=FixedCorrelation(rho), families=(family,))
     ours = leaderboard_posterior(SMALL, priors, draws=20_000, random_seed=1).draws
-    other = weighted_simulation(SMALL, rho, family, 4_000_000)
+    other = weighted_simulation(SMALL, rho, family, 1_000_000)
     error = other["sd"] * np.hypot(1 / np.sqrt(other["effective"]), 0.02)
     assert other["effective"] > 1000
     assert ours["theta_sota"].mean() == pytest.approx(other["mean"], abs=4 * error)

@@ -170,20 +170,20 @@ def test_a_lone_leader_is_not_corrected() -> None:
 
 @pytest.mark.parametrize("criterion", ["expected", "upper"])
 def test_shrunk_aucs_give_the_observed_maximum(criterion: str) -> None:
-    aucs = 0.6 + 0.3 * np.linspace(0, 1, 60) ** 0.4
-    found = shrink_aucs(aucs, n_positive=40, n_negative=500, criterion=criterion)
+    aucs = 0.6 + 0.3 * np.linspace(0, 1, 20) ** 0.4
+    found = shrink_aucs(aucs, n_positive=40, n_negative=200, criterion=criterion)
     skills = found.weight * aucs + (1 - found.weight) / 2
     assert found.estimate == pytest.approx(skills.max(), abs=1e-12)
-    law = auc_maximum_law(skills, n_positive=40, n_negative=500)  # another set of nodes
+    law = auc_maximum_law(skills, n_positive=40, n_negative=200)  # another set of nodes
     observed = law.mean() if criterion == "expected" else law.interval()[1]
     assert observed == pytest.approx(0.9, abs=2e-5)
     rng = np.random.default_rng(4)
     mu = ndtri(skills)[:, None] * np.sqrt(2)
     best = []
     for _ in range(3000):
-        x = mu + rng.standard_normal((60, 40))
-        y = np.sort(rng.standard_normal((60, 500)), axis=1)
-        best.append(max(np.searchsorted(n, p).sum() for n, p in zip(y, x, strict=True)) / 20_000)
+        x = mu + rng.standard_normal((20, 40))
+        y = np.sort(rng.standard_normal((20, 200)), axis=1)
+        best.append(max(np.searchsorted(n, p).sum() for n, p in zip(y, x, strict=True)) / 8_000)
     if criterion == "expected":
         assert np.mean(best) == pytest.approx(0.9, abs=4 * np.std(best) / np.sqrt(3000) + 2e-4)
     else:
@@ -232,7 +232,7 @@ def test_point_estimates_are_a_method_of_estimate_sota() -> None:
     from bayes_sota.estimate import estimate_sota
     from bayes_sota.summaries import summarize
 
-    scores = np.round((0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3) * 2000) / 2000
+    scores = np.round((0.8 + 0.1 * np.linspace(0, 1, 80) ** 0.3) * 2000) / 2000
     board = Leaderboard(scores, n_test=2000, rounding="exact")
     for method, function in (("shrink", shrink_scores), ("crop", crop_scores)):
         tree = estimate_sota(board, method=method, n_classes=2)
