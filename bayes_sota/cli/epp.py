@@ -114,10 +114,10 @@ def _check_together(
     for name, given in (("--ties", ties != "half"), ("--rope", rope is not None)):
         if given and not bayes:
             raise InputError(f"{name} is for the Bayesian model: add --bayes")
-    for name, given in (
+    for name, value in (
         ("--penalty", penalty), ("--best-of", best_of), ("--test-fraction", test_fraction)
     ):  # fmt: skip
-        if given and bayes:
+        if value and bayes:
             raise InputError(f"{name} is for maximum likelihood: leave out --bayes")
 
 
@@ -221,16 +221,15 @@ def _jobs(tables: "list[ScoreTable | Matches]") -> int:
 def _result(
     fit: "BradleyTerryFit", table: "EppTable", quality: "LeaderboardQuality | None"
 ) -> dict[str, Any]:
-    known = quality is not None
     return {
         "title": f"{fit.data.tournament}: {len(fit.players):,} players, {_rounds(fit)}",
         **table.to_dict(),
         "matches": fit.kind,
         "deviance": fit.deviance,
         "df": fit.deviance_df,
-        "deviance_p_value": quality.p_value if known else None,
-        "deviance_expected": quality.expected if known else None,
-        "standardized_deviance": quality.standardized_deviance if known else None,
+        "deviance_p_value": quality.p_value if quality else None,
+        "deviance_expected": quality.expected if quality else None,
+        "standardized_deviance": quality.standardized_deviance if quality else None,
         "paper": fit.paper,
         "connected": fit.connected,
         "penalty": fit.penalty,

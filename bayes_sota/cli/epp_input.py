@@ -86,7 +86,9 @@ def read_tournaments(
             return [_from_means(source, sds, local_rope, unpaired_folds, options)], []
         found = read_noted_scores(source, **options)
     scores = found.scores
-    tables = list(scores.values()) if isinstance(scores, dict) else [scores]
+    tables: list[ScoreTable | Matches] = (
+        list(scores.values()) if isinstance(scores, dict) else [scores]
+    )
     if local_rope is None:
         if unpaired_folds:
             raise InputError("--unpaired-folds is for --local-rope")

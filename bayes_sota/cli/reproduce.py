@@ -24,13 +24,19 @@ __all__ = ["reproduce"]
     type=click.Path(path_type=Path),
     default=None,
     help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
-    "figure-9 need.",
+    "figure-9 need, or of the VTAB scores (vtab_scores_16x19.csv) that vtab and epp-figure-6 need.",
+)
+@click.option(
+    "--full-size",
+    is_flag=True,
+    help="Simulate epp-figure-4 and -5 with all 1,200,000 scores instead of a twentieth of them.",
 )
 @output_options
 def reproduce(
     items: tuple[str, ...],
     output_dir: Path | None,
     data: Path | None,
+    full_size: bool,
     as_json: bool,
     seed: int | None,
     quiet: bool,
@@ -41,16 +47,19 @@ def reproduce(
     off; only off makes the exit code 1.
 
     \b
-    ITEMS, of the second version of the paper and of the first (v1):
+    ITEMS, of Møllersen & Holsbø, the second version and the first (v1):
       coin-flip mania fixed-reference auc cassava melanoma
       table-1 table-2 table-3 table-4
       figure-2 to figure-6, figure-8 to figure-11
       v1-table-1, v1-figure-1 to v1-figure-8
+    \b
+    ITEMS, of the EPP paper (Gosiewska, Woźnica & Biecek):
+      vtab epp-tables-6-8 epp-figure-4 epp-figure-5 epp-figure-6
     """
     from bayes_sota.reproduce import reproduce as recompute
 
     comparisons = recompute(list(items) or None, data)
-    files, undrawn = ([], []) if output_dir is None else _draw(items, output_dir, data)
+    files, undrawn = ([], []) if output_dir is None else _draw(items, output_dir, data, full_size)
     off = [c for c in comparisons if c.state == "off"]
     if as_json:
         written = {"files": [str(path) for path in files], "not_drawn": undrawn}
@@ -60,23 +69,23 @@ def reproduce(
         for path in files:
             click.echo(f"wrote {path}")
         if undrawn:
-            click.echo(f"not drawn without --data: {', '.join(undrawn)}")
+            click.echo(f"not drawn without their data (--data): {', '.join(undrawn)}")
     return 1 if off else 0
 
 
 def _draw(
-    items: tuple[str, ...], output_dir: Path, data: Path | None
+    items: tuple[str, ...], output_dir: Path, data: Path | None, full_size: bool
 ) -> tuple[list[Path], list[str]]:
-    """Files of the figures among the items, and names of those that need a leaderboard."""
-    from bayes_sota.reproduce import board_figure_names, figure_names, reproduce_figure
+    """Files of the figures among the items, and names of those whose data are not there."""
+    from bayes_sota.reproduce.figures import figure_names, reproduce_figure, undrawable_names
 
     wanted = [name for name in figure_names() if not items or name in items]
-    undrawn = board_figure_names() if data is None else []
+    undrawn = undrawable_names(data)
     files = [
         path
         for name in wanted
         if name not in undrawn
-        for path in reproduce_figure(name, output_dir, data)
+        for path in reproduce_figure(name, output_dir, data, full_size=full_size)
     ]
     return files, [name for name in wanted if name in undrawn]
 

@@ -175,7 +175,7 @@ class BradleyTerryFit:
     @cached_property
     def se_model(self) -> FloatArray:
         """The same if all matches were independent, (m,)."""
-        return np.sqrt(np.diagonal(self.covariance_model))
+        return np.asarray(np.sqrt(np.diagonal(self.covariance_model)))
 
     @property
     def df(self) -> NDArray[np.float64]:

@@ -196,8 +196,8 @@ def _pooled_ties(owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArr
     """Pairs of equal scores of different players."""
     found = 0
     for level in np.flatnonzero(ends - starts > 1):
-        own = np.unique(owners[starts[level] : ends[level]], return_counts=True)[1]
-        found += (int(own.sum()) ** 2 - int(np.sum(own**2))) // 2
+        own = np.bincount(owners[starts[level] : ends[level]])
+        found += (int(own.sum()) ** 2 - int(own @ own)) // 2
     return found
 
 
@@ -205,7 +205,7 @@ def _listed(matches: Matches) -> MatchCounts:
     m = matches.n_players
     doubled = np.rint(2 * matches.outcomes).astype(np.int64)
     wins = np.zeros((m, m), np.int64)
-    n_matches = np.zeros((m, m))
+    n_matches: FloatArray = np.zeros((m, m))
     np.add.at(wins, (matches.first, matches.second), doubled)
     np.add.at(wins, (matches.second, matches.first), 2 - doubled)
     np.add.at(n_matches, (matches.first, matches.second), 1)

@@ -174,7 +174,7 @@ def _squared_norms_of_pairs(influence: FloatArray) -> FloatArray:
     product = influence.T @ influence
     both = np.diagonal(product)[:, None] + np.diagonal(product)
     found = both - 2 * product
-    return np.where(found > ROUND_OFF * both, found, 0.0)
+    return np.asarray(np.where(found > ROUND_OFF * both, found, 0.0), np.float64)
 
 
 def _flips(rng: np.random.Generator, size: int, clusters: int) -> FloatArray:

@@ -1,6 +1,6 @@
-"""Figures of Møllersen & Holsbø, drawn from exact laws and saved with their data.
+"""Figures of Møllersen & Holsbø and of the EPP paper, drawn again and saved with their data.
 
-A drawing consumes a tidy table and computes nothing; a file appears complete or not at all.
+A drawing computes nothing; a file appears complete or not at all.
 """
 
 import os
@@ -15,11 +15,13 @@ from bayes_sota.reproduce import (
     auc_figures,
     board_figure_data,
     board_figures,
+    epp_figures,
     figure_data,
     maximum_figures,
     parameter_figures,
 )
 from bayes_sota.reproduce.boards import read_board, where_to_get
+from bayes_sota.reproduce.epp_numbers import find_vtab
 from bayes_sota.reproduce.published_numbers import load_published
 from bayes_sota.whole_files import whole_file
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["board_figure_names", "figure_names", "reproduce_figure"]
+__all__ = ["board_figure_names", "figure_names", "reproduce_figure", "undrawable_names"]
 
 Published = dict[str, Any]
 _Draw = Callable[["pd.DataFrame", Published], "Figure"]
@@ -41,7 +43,7 @@ def figure_names() -> list[str]:
     >>> figure_names()[:3]
     ['figure-2', 'figure-3', 'figure-4']
     """
-    return [*_FIGURES, *_BOARD_FIGURES]
+    return [*_FIGURES, *_BOARD_FIGURES, *epp_figures.EPP_FIGURES]
 
 
 def board_figure_names() -> list[str]:
@@ -55,8 +57,28 @@ def board_figure_names() -> list[str]:
     return list(_BOARD_FIGURES)
 
 
+def undrawable_names(data: str | Path | None = None) -> list[str]:
+    """Names of figures that need data which are not there.
+
+    A directory without the Kaggle leaderboards is an error of ``reproduce_figure``.
+
+    Examples
+    --------
+    >>> undrawable_names()
+    ['figure-8', 'figure-9', 'epp-figure-6']
+    """
+    from_scores = list(epp_figures.DRAWN_FROM_SCORES)
+    if data is None:
+        return board_figure_names() + from_scores
+    return [] if find_vtab(load_published("epp")["vtab"], Path(data)) else from_scores
+
+
 def reproduce_figure(
-    name: str, directory: str | os.PathLike[str], data: str | Path | None = None
+    name: str,
+    directory: str | os.PathLike[str],
+    data: str | Path | None = None,
+    *,
+    full_size: bool = False,
 ) -> list[Path]:
     """Compute a published figure again; save the image and the data behind it.
 
@@ -67,7 +89,11 @@ def reproduce_figure(
     directory : path
         Where ``NAME.png`` and ``NAME.csv`` are written; made if it does not exist.
     data : path, optional
-        Directory of the Kaggle leaderboards, which ``board_figure_names()`` need.
+        Directory of the Kaggle leaderboards, which ``board_figure_names()`` need, and of the VTAB
+        scores, which ``epp-figure-6`` needs.
+    full_size : bool
+        Simulate the OpenML study of ``epp-figure-4`` and ``epp-figure-5`` with all its 1,200,000
+        scores, in several processes, instead of a twentieth of them.
 
     Returns
     -------
@@ -88,7 +114,7 @@ def reproduce_figure(
     """
     if name not in figure_names():
         raise InputError(f"no figure is named {name!r}: {', '.join(figure_names())}")
-    table, figure = _drawn(name, None if data is None else Path(data))
+    table, figure = _drawn(name, None if data is None else Path(data), full_size)
     image = BytesIO()
     figure.savefig(image, format="png", dpi=160, metadata={"Software": None})
     folder = Path(directory)
@@ -101,7 +127,10 @@ def reproduce_figure(
     return paths
 
 
-def _drawn(name: str, data: Path | None) -> tuple["pd.DataFrame", "Figure"]:
+def _drawn(name: str, data: Path | None, full_size: bool) -> tuple["pd.DataFrame", "Figure"]:
+    if name in epp_figures.EPP_FIGURES:
+        draw_epp = epp_figures.EPP_FIGURES[name]
+        return draw_epp(load_published("epp"), data, full_size=full_size)
     if name in _BOARD_FIGURES:
         challenge, compute_board, draw = _BOARD_FIGURES[name]
         part = load_published("challenges")[challenge]

@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.errors import InputError
-from bayes_sota.reproduce import auc_numbers, challenges, first_version, sample_maximum
+from bayes_sota.reproduce import (
+    auc_numbers,
+    challenges,
+    epp_numbers,
+    first_version,
+    sample_maximum,
+)
 from bayes_sota.reproduce.comparison import Comparison
 from bayes_sota.reproduce.published_numbers import load_published
 
@@ -45,20 +51,28 @@ _CHALLENGES: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
     "v1-figure-7": auc_numbers.compare_v1_figure_7,
     "v1-figure-8": auc_numbers.compare_v1_figure_8,
 }
+_EPP: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
+    "vtab": epp_numbers.compare_vtab,
+    "epp-tables-6-8": epp_numbers.compare_tables_6_8,
+    "epp-figure-4": epp_numbers.compare_fig_4,
+    "epp-figure-5": epp_numbers.compare_fig_5,
+    "epp-figure-6": epp_numbers.compare_fig_6,
+}
 
 
 def item_names() -> list[str]:
-    """Names that ``reproduce`` takes: the sample maximum, then the challenges and AUC.
+    """Names that ``reproduce`` takes: the sample maximum, then the challenges and AUC, then EPP.
 
-    Names that begin with ``v1-`` are of the first version of the paper. Its Fig. 1 and 7 (second
-    version) are diagrams of a sampling procedure, with nothing to compute.
+    Names that begin with ``v1-`` are of the first version of Møllersen & Holsbø. Its Fig. 1 and 7
+    (second version) are diagrams of a sampling procedure, with nothing to compute. ``vtab``,
+    ``epp-tables-6-8`` and ``epp-figure-4`` to ``epp-figure-6`` are of the EPP paper.
 
     Examples
     --------
     >>> item_names()[:2]
     ['coin-flip', 'table-1']
     """
-    return [*_SAMPLE_MAXIMUM, *_CHALLENGES]
+    return [*_SAMPLE_MAXIMUM, *_CHALLENGES, *_EPP]
 
 
 def reproduce(
@@ -72,7 +86,8 @@ def reproduce(
         Some of ``item_names()``. Default: all.
     data : path, optional
         Directory of the Kaggle leaderboards that Tables 2 and 4, the cassava example and Fig. 8
-        and 9 need; without it these are not verifiable.
+        and 9 need, and of the VTAB scores that ``vtab`` and ``epp-figure-6`` need; without them
+        these are not verifiable.
 
     Returns
     -------
@@ -95,10 +110,13 @@ def reproduce(
             raise InputError(f"nothing to reproduce is named {name!r}: {', '.join(item_names())}")
     directory = None if data is None else Path(data)
     maxima, others = load_published("sample_maximum"), load_published("challenges")
+    epp = load_published("epp")
     found: list[Comparison] = []
     for name in names:
         if name in _SAMPLE_MAXIMUM:
             found += _SAMPLE_MAXIMUM[name](maxima)
-        else:
+        elif name in _CHALLENGES:
             found += _CHALLENGES[name](others, directory)
+        else:
+            found += _EPP[name](epp, directory)
     return found

@@ -13,7 +13,7 @@ def load_published(part: str) -> dict[str, Any]:
     Parameters
     ----------
     part : str
-        "sample_maximum" or "challenges".
+        "sample_maximum", "challenges" or "epp".
 
     Examples
     --------
