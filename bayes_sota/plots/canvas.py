@@ -150,10 +150,12 @@ class Panel:
         self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
 
     def dots(self, label: str, x: "xr.DataArray", y: Any, color: str, **look: Any) -> None:
-        """Points at ``x`` and ``y``, which have one dimension besides ``board``."""
+        """Points at ``x`` and ``y``, one dimension besides ``board``; ``size`` in square points."""
         from arviz_plots import visuals
 
-        self.draw(visuals.scatter_x, label, x, y=y, color=color, **{"size": 36, **look})
+        area = look.pop("size", 36)
+        size = area**0.5 if self.collection.backend == "bokeh" else area  # it takes a diameter
+        self.draw(visuals.scatter_x, label, x, y=y, color=color, size=size, **look)
 
     def line(self, label: str, x: "xr.DataArray", y: "xr.DataArray", color: str) -> None:
         """Line through points."""
@@ -226,7 +228,8 @@ class Panel:
         library = _library(backend)
 
         def style(_: Any, target: Any, *, sel: Mapping[str, Any], **__: Any) -> None:
-            library.remove_axis(target, axis="y")
+            if yticks is None or backend not in ("plotly", "bokeh"):  # there, its ticks as well
+                library.remove_axis(target, axis="y")
             library.xlabel(plain_text(xlabel, backend), target, size=_LABEL)
             low, high = (float(end) for end in select_board(xlim, sel))
             library.xlim((low, high), target)

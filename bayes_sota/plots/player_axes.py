@@ -238,7 +238,5 @@ def draw_dots(
     values = np.asarray(x, np.float64)
     if not values.size:
         return
-    is_bokeh = panel.collection.backend == "bokeh"  # it takes a diameter, the others an area
-    look |= {"facecolor": "white"} if hollow else {}
-    size = diameter if is_bokeh else diameter**2
-    panel.dots(label, xr.DataArray(values, dims="point"), np.asarray(y), color, size=size, **look)
+    look |= {"facecolor": "white", "size": diameter**2} if hollow else {"size": diameter**2}
+    panel.dots(label, xr.DataArray(values, dims="point"), np.asarray(y), color, **look)

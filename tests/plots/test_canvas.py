@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayes_sota.errors import InputError
 from bayes_sota.plots.canvas import (
+    Panel,
     draw_density,
     make_bounds,
     make_collection,
@@ -54,3 +55,15 @@ def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "arviz_plots.backend.plotly.core", None)
     with pytest.raises(ImportError, match=r"arviz\[plotly\]"):
         make_collection({"x": make_bounds(0, 1)}, backend="plotly", figsize=(4, 3))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_names_of_rows_are_shown_where_the_axis_itself_is_not(named: bool) -> None:
+    pytest.importorskip("plotly")
+    figure = make_collection({"x": make_bounds(0, 1)}, backend="plotly", figsize=(4, 3))
+    Panel(figure, "x").set_axes(
+        xr.DataArray(0.5), xlabel="x", xlim=make_bounds(0, 1), ylim=(0, 3),
+        yticks=(lambda _: ([1.0, 2.0], ["a", "b"])) if named else None,
+    )  # fmt: skip
+    axis = figure.viz["figure"].item().layout.yaxis
+    assert (axis.visible is not False) == named
