@@ -76,7 +76,7 @@ class Matches:
         names = checked_labels(players, len(players), "player")
         if len(names) < 2:
             raise InputError(f"a tournament needs at least 2 players, got {len(names)}")
-        a, b = np.asarray(first, np.intp), np.asarray(second, np.intp)
+        a, b = _as_places(first), _as_places(second)
         y = np.asarray(outcomes, np.float64)
         if not (a.ndim == b.ndim == y.ndim == 1 and a.size == b.size == y.size):
             raise InputError(
@@ -160,6 +160,16 @@ class Matches:
         for array in (self.first, self.second, self.outcomes, self.clusters):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
+
+
+def _as_places(players: ArrayLike) -> NDArray[np.intp]:
+    places = np.asarray(players)
+    if places.size and not np.issubdtype(places.dtype, np.integer):
+        raise InputError(
+            f"players of matches are whole numbers, their places, got {places.dtype}; by their "
+            "names it is Matches.from_names"
+        )
+    return places.astype(np.intp)
 
 
 def _check_matches(

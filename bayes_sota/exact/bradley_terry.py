@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp", "observed_data", "penalised_totals"]
 
+_LEAST_PENALTY = 1e-6
+
 IntervalKind = Literal["robust", "model", "simultaneous"]
 
 
@@ -168,8 +170,14 @@ class BradleyTerryFit:
 
     @cached_property
     def se(self) -> FloatArray:
-        """Standard error of each skill, clustered by round, (m,)."""
+        """Standard error of each skill, clustered by round, (m,).
+
+        Where only a penalty makes estimates finite, rounds may all agree and show no variation;
+        there it is at least that of independent matches.
+        """
         variance = np.maximum(np.diagonal(self.covariance), 0.0)
+        if not self.connected:
+            variance = np.maximum(variance, np.diagonal(self.covariance_model))
         return np.asarray(np.sqrt(self._with_few(variance, self.clusters_of_players)))
 
     @cached_property
@@ -221,6 +229,8 @@ class BradleyTerryFit:
         both = own[:, None] + own
         variance = both - 2 * self.covariance
         variance[variance < ROUND_OFF * both] = 0.0
+        if not self.connected:
+            variance = np.maximum(variance, self._pair_variance_model())
         fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
         found = np.sqrt(self._with_few(variance, fewer))
         np.fill_diagonal(found, 0.0)
@@ -313,6 +323,10 @@ class BradleyTerryFit:
     def _penalised_matches(self) -> float | FloatArray:
         return penalised_totals(self.counts, self.kind, self.penalty)[1]
 
+    def _pair_variance_model(self) -> FloatArray:
+        own = np.diagonal(self.covariance_model)
+        return np.maximum(own[:, None] + own - 2 * self.covariance_model, 0.0)
+
     def _with_few(self, variance: FloatArray, clusters: NDArray[np.intp]) -> FloatArray:
         """Variances where a player has fewer clusters than there are; infinite with one."""
         if self.influence is None:
@@ -351,8 +365,9 @@ def fit_epp(
         Compare scores of the same round, or any two scores: only for rounds that are replicates,
         such as splits of one data set. Listed matches are taken as they are.
     penalty : float
-        So many rounds in which everybody ties with everybody are added: 0.5 pulls differences of
-        skill a little together and makes them finite always.
+        So many rounds in which everybody ties with everybody are added (for all-rounds matches each
+        against R others): 0.5 pulls differences of skill a little together and makes them finite
+        always. Intervals of players who are apart without it depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
         corrected as by Nadeau & Bengio (2003). Splits grouped by repetition (``ScoreTable.groups``)
@@ -377,8 +392,11 @@ def fit_epp(
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
     kind: MatchKind = "listed" if isinstance(data, Matches) else matches
-    if not (np.isfinite(penalty) and penalty >= 0):
-        raise InputError(f"a penalty is a number of rounds of ties, at least 0, got {penalty!r}")
+    if not (penalty == 0 or (np.isfinite(penalty) and penalty >= _LEAST_PENALTY)):
+        raise InputError(
+            f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "
+            f"{penalty!r}"
+        )
     _check_test_fraction(data, test_fraction)
     counts = count_matches(data, kind)
     if counts.n_pairs and counts.n_ties == counts.matches_of_players.sum() / 2:

@@ -193,9 +193,9 @@ def _sums(odds: FloatArray, n_matches: float | FloatArray) -> tuple[FloatArray, 
     for begin in range(0, m, _ROWS):
         rows = slice(begin, min(begin + _ROWS, m))
         own = odds[rows, None]
-        lost = 1 / (own + odds)
-        lost *= odds
-        wins = 1 - lost
+        wins = 1 / (own + odds)
+        lost = wins * odds
+        wins *= own
         wins *= n_matches if np.ndim(n_matches) == 0 else n_matches[rows]  # type: ignore[index]
         expected[rows] = wins.sum(axis=1)
         np.multiply(wins, lost, out=weights[rows])

@@ -26,6 +26,7 @@ __all__ = [
 _FLIPS = 2_000
 _BLOCK = 200
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
+_FEW_PLAYERS = 40  # whose pairs are kept in memory
 _SMALL = 1e-12
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
@@ -68,12 +69,8 @@ def critical_values(
     >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
     True
     """
-    scaled, full = _scaled(influence[:, df == len(influence) - 1])
-
-    def largest(flips: FloatArray) -> FloatArray:
-        return np.asarray(np.abs(flips @ scaled).max(axis=1, initial=0.0))
-
-    return _criticals(largest, full, prob, df, len(influence), random_seed)
+    full = influence[:, df == len(influence) - 1]
+    return _criticals(_largest(full), full.shape[1], prob, df, len(influence), random_seed)
 
 
 def critical_values_of_pairs(
@@ -95,16 +92,7 @@ def critical_values_of_pairs(
     if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
         found = _bonferroni(prob, upper[0].size, of_pairs[upper])
     else:
-        squares = _squared_norms_of_pairs(inner)
-        with np.errstate(divide="ignore"):
-            inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
-
-        def largest(flips: FloatArray) -> FloatArray:
-            moved = flips @ inner
-            return np.array([
-                np.max(np.abs(row[:, None] - row) * inverse, initial=0.0) for row in moved
-            ])  # fmt: skip
-
+        largest = _largest_of_pairs(inner)
         full = inner.shape[1] * (inner.shape[1] - 1) // 2
         found = _criticals(largest, full, prob, of_pairs[upper], clusters, random_seed)
     matrix = np.full((m, m), np.inf)
@@ -163,11 +151,30 @@ def _bonferroni(prob: float, contrasts: int, df: FloatArray) -> FloatArray:
     return np.array([bonferroni_critical(prob, contrasts, value) for value in values])[places]
 
 
-def _scaled(influence: FloatArray) -> tuple[FloatArray, int]:
-    """Influences of norm 1 (those that do not vary left out), and how many there were."""
+def _largest(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Largest |sum| / norm of contrasts, those that do not vary left out, for flips of clusters."""
     norms = np.sqrt(np.sum(influence**2, axis=0))
     kept = norms > _SMALL * norms.max(initial=0.0)
-    return influence[:, kept] / norms[kept], influence.shape[1]
+    scaled = influence[:, kept] / norms[kept]
+    return lambda flips: np.asarray(np.abs(flips @ scaled).max(axis=1, initial=0.0))
+
+
+def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """The same for the differences of all pairs of columns."""
+    squares = _squared_norms_of_pairs(influence)
+    if len(squares) <= _FEW_PLAYERS:
+        i, j = np.nonzero(np.triu(squares, 1))
+        return _largest(influence[:, i] - influence[:, j])
+    with np.errstate(divide="ignore"):
+        inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
+
+    def largest(flips: FloatArray) -> FloatArray:
+        moved = flips @ influence
+        return np.array([
+            np.max(np.abs(row[:, None] - row) * inverse, initial=0.0) for row in moved
+        ])  # fmt: skip
+
+    return largest
 
 
 def _squared_norms_of_pairs(influence: FloatArray) -> FloatArray:

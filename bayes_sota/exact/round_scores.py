@@ -67,42 +67,28 @@ def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
 
 
 def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
-    present = table.present
-    below = _below_by_round(table)  # of each round, for every score
-    own = _own_below(table)
-    everybody = np.where(present, below.sum(axis=2) - own.sum(axis=1), 0.0)
-    against = np.where(present[:, :, None], below, 0.0).sum(axis=0).T - own.sum(axis=0)
+    present, scores = table.present, table.oriented
+    everybody, against = np.zeros(scores.shape), np.zeros(scores.shape)
+    for r in range(table.n_rounds):
+        below = _below(scores, np.sort(scores[r, present[r]]))  # of this round, every score
+        own = (scores > scores[r]) + 0.5 * (scores == scores[r])  # against the player's own
+        below -= own
+        everybody += below
+        against[r] = np.where(present, below, 0.0).sum(axis=0)
     counts = present.sum(axis=0).astype(np.float64)
     between = probabilities - np.diag(np.diagonal(probabilities))
-    expected_first = np.where(present, between @ counts, 0.0)
+    expected_first = between @ counts
     expected_second = counts * (present.astype(np.float64) @ between.T)
-    return np.asarray(everybody - expected_first + against - expected_second)
+    return np.asarray(
+        np.where(present, everybody - expected_first, 0.0) + against - expected_second
+    )
 
 
-def _below_by_round(table: ScoreTable) -> FloatArray:
-    """Scores of each round below each score, ties as half, (round, player, of round)."""
-    present = table.present
-    scores, rounds = table.oriented[present], np.nonzero(present)[0]
-    order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    passed = np.zeros((scores.size + 1, table.n_rounds), np.int32)
-    passed[np.arange(1, scores.size + 1), rounds[order]] = 1
-    np.cumsum(passed, axis=0, out=passed)
-    left = np.searchsorted(ordered, ordered, side="left")
-    right = np.searchsorted(ordered, ordered, side="right")
-    found = np.full((*present.shape, table.n_rounds), np.nan)
-    places = np.nonzero(present)
-    of_scores = np.empty((scores.size, table.n_rounds))
-    of_scores[order] = (passed[left] + passed[right]) / 2
-    found[places] = of_scores
-    return found
-
-
-def _own_below(table: ScoreTable) -> FloatArray:
-    """Whether a score of round s beats the same player's of round r, ties as half, (s, r, i)."""
-    scores = table.oriented
-    higher, lower = scores[:, None], scores[None]
-    return np.asarray((higher > lower) + 0.5 * (higher == lower))
+def _below(scores: FloatArray, ordered: FloatArray) -> FloatArray:
+    """Scores of a round below each score, ties as half."""
+    left = np.searchsorted(ordered, scores, side="left")
+    right = np.searchsorted(ordered, scores, side="right")
+    return np.asarray((left + right) / 2)
 
 
 def _of_matches(matches: Matches, probabilities: FloatArray) -> FloatArray:

@@ -103,3 +103,11 @@ def test_nothing_is_said_of_finite_estimates() -> None:
     graph = win_graph(count_matches(ScoreTable([[3, 1, 2], [1, 2, 3]])))
     assert graph.connected
     check_connected(graph, ["a", "b", "c"])
+
+
+def test_many_parts_are_ordered_at_once() -> None:
+    """As many parts as players, in an incomplete design: each beats all below."""
+    scores = np.tile(np.arange(400.0, 0, -1), (3, 1))
+    scores[0, 7] = np.nan
+    graph = win_graph(count_matches(ScoreTable(scores)))
+    assert [part.tolist() for part in graph.components] == [[i] for i in range(400)]
