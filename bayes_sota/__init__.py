@@ -40,6 +40,7 @@ _PUBLIC = {
     "board_table": "bayes_sota.entry_table",
     "bootstrap_epp": "bayes_sota.exact.epp_bootstrap",
     "bootstrap_standard_errors": "bayes_sota.data.bootstrap",
+    "check_epp": "bayes_sota.inference.epp_checks",
     "claim_of_best_entry": "bayes_sota.exact.selected_claim",
     "claim_test_size": "bayes_sota.exact.claim_planning",
     "claim_test_size_of_means": "bayes_sota.exact.claim_planning",
@@ -50,7 +51,9 @@ _PUBLIC = {
     "comparison_tree": "bayes_sota.inference.claim_draws",
     "crop_scores": "bayes_sota.exact.shrinkage",
     "diagnose": "bayes_sota.summaries",
+    "epp_rope": "bayes_sota.epp_summaries",
     "epp_table": "bayes_sota.epp_table",
+    "epp_win_probability": "bayes_sota.epp_summaries",
     "estimate_paired": "bayes_sota.inference.paired_route",
     "estimate_sota": "bayes_sota.estimate",
     "false_claim_probability": "bayes_sota.exact.false_claim",
@@ -96,6 +99,7 @@ _PUBLIC = {
     "reliability": "bayes_sota.exact.leaderboard_quality",
     "reported_claim": "bayes_sota.exact.reported_claim",
     "sample_claim": "bayes_sota.inference.claim_route",
+    "sample_epp": "bayes_sota.inference.epp_route",
     "save_result": "bayes_sota.inference.result",
     "shrink_aucs": "bayes_sota.exact.shrinkage",
     "shrink_scores": "bayes_sota.exact.shrinkage",
@@ -104,6 +108,7 @@ _PUBLIC = {
     "sota_sensitivity": "bayes_sota.estimate",
     "summarize": "bayes_sota.summaries",
     "summarize_claim": "bayes_sota.inference.claim_route",
+    "summarize_epp": "bayes_sota.epp_summaries",
 }
 _MODULES = ("errors", "exact", "priors", "pymc_models", "schema", "skill_distributions")
 
@@ -152,6 +157,9 @@ if TYPE_CHECKING:
     from bayes_sota.data.score_files import read_scores as read_scores
     from bayes_sota.data.score_table import ScoreTable as ScoreTable
     from bayes_sota.entry_table import board_table as board_table
+    from bayes_sota.epp_summaries import epp_rope as epp_rope
+    from bayes_sota.epp_summaries import epp_win_probability as epp_win_probability
+    from bayes_sota.epp_summaries import summarize_epp as summarize_epp
     from bayes_sota.epp_table import epp_table as epp_table
     from bayes_sota.estimate import estimate_sota as estimate_sota
     from bayes_sota.estimate import sota_sensitivity as sota_sensitivity
@@ -193,6 +201,8 @@ if TYPE_CHECKING:
     from bayes_sota.inference.claim_draws import comparison_tree as comparison_tree
     from bayes_sota.inference.claim_route import sample_claim as sample_claim
     from bayes_sota.inference.claim_route import summarize_claim as summarize_claim
+    from bayes_sota.inference.epp_checks import check_epp as check_epp
+    from bayes_sota.inference.epp_route import sample_epp as sample_epp
     from bayes_sota.inference.paired_route import estimate_paired as estimate_paired
     from bayes_sota.inference.result import read_result as read_result
     from bayes_sota.inference.result import save_result as save_result

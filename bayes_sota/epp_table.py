@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.epp_summaries import summarize_epp
 from bayes_sota.exact.bradley_terry import BradleyTerryFit
 from bayes_sota.exact.round_inference import bonferroni_critical
 from bayes_sota.exact.tournaments import TournamentLeaderboard
@@ -21,8 +22,9 @@ from bayes_sota.written_table import WrittenTable
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
-__all__ = ["EppTable", "epp_table", "tournaments_table"]
+__all__ = ["EppTable", "epp_table", "epp_table_of_draws", "tournaments_table"]
 
 _TEXT = ("player", "tournament")
 
@@ -110,13 +112,14 @@ class EppTable(WrittenTable):
 def epp_table(fit: BradleyTerryFit, prob: float = 0.95) -> EppTable:
     """Leaderboard of one tournament.
 
-    Examples
-    --------
-    >>> from bayes_sota.exact.bradley_terry import fit_epp
-    >>> from bayes_sota.simulate_tournament import simulate_tournament
-    >>> table = epp_table(fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0)))
-    >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
-    [[1, '1', True], [2, '2', False], [3, '3', False]]
+        Examples
+        --------
+        >>> from bayes_sota.epp_summaries import summarize_epp
+    from bayes_sota.exact.bradley_terry import fit_epp
+        >>> from bayes_sota.simulate_tournament import simulate_tournament
+        >>> table = epp_table(fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0)))
+        >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
+        [[1, '1', True], [2, '2', False], [3, '3', False]]
     """
     check_probability(prob)
     ranks = fit.rank_interval(prob)
@@ -132,6 +135,24 @@ def epp_table(fit: BradleyTerryFit, prob: float = 0.95) -> EppTable:
         "rank_lower": ranks[:, 0],
         "rank_upper": ranks[:, 1],
         "tied_with_best": ranks[:, 0] == 1,
+    }
+    return EppTable(_frame(columns), prob)
+
+
+def epp_table_of_draws(tree: "xr.DataTree", prob: float = 0.95) -> EppTable:
+    """Leaderboard of a posterior of ``sample_epp``, by the mean skill."""
+    summary = summarize_epp(tree, prob).reset_index()
+    columns = {
+        "rank": 1 + np.arange(len(summary)),
+        "player": summary["player"],
+        "epp": summary["mean"],
+        "se": summary["sd"],
+        "lower": summary["lower"],
+        "upper": summary["upper"],
+        "p_beats_average": summary["p_beats_average"],
+        "rank_lower": summary["rank_lower"],
+        "rank_upper": summary["rank_upper"],
+        "p_best": summary["p_best"],
     }
     return EppTable(_frame(columns), prob)
 

@@ -102,12 +102,12 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``ok``, ``reasons``, and for dependent draws ``r_hat`` and ``ess_bulk`` of theta_sota, or
-        of the difference where a result is about a claim.
+        ``ok``, ``reasons``, and for dependent draws ``r_hat`` and ``ess_bulk`` of theta_sota, of
+        the difference where a result is about a claim, or of the skills of a tournament.
     """
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
     result: dict[str, Any] = {}
-    name = "theta_sota" if "theta_sota" in tree["posterior"] else "difference"
+    name = next(n for n in ("theta_sota", "difference", "epp") if n in tree["posterior"])
     if not np.isfinite(tree["posterior"][name].values).all():
         reasons.append(f"{name} has draws that are not finite")
     elif not int(tree.attrs.get("draws_are_independent", 0)):

@@ -90,6 +90,20 @@ def methods() -> Any:
     )
 
 
+def epp() -> Any:
+    """The best classifier of each of twelve families over twenty rounds of held-out digits."""
+    example = load_responses_example("digits")
+    best: dict[str, int] = {}
+    for place in example.test.scores.argsort()[::-1]:
+        best.setdefault(example.families[place], int(place))
+    chosen = list(best.values())[:12]
+    answers = example.held_out.correct[:1240, chosen].reshape(20, 62, 12)
+    names = [example.held_out.names[place] for place in chosen]
+    return bs.plot_epp(
+        bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=names)), backend="matplotlib"
+    )
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk").leaderboard()
@@ -105,6 +119,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim
     yield "claim_methods", methods
+    yield "epp", epp
     yield from board_figures()
 
 

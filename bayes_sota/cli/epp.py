@@ -60,6 +60,14 @@ __all__ = ["epp"]
 @click.option(
     "--draws", type=int, default=1000, show_default=True, help="Draws of each chain (with --bayes)."
 )
+@click.option(
+    "--player-covariates", type=click.Path(path_type=Path), default=None,
+    help="Table of the players, named in its first column: families, sizes (with --bayes).",
+)  # fmt: skip
+@click.option(
+    "--round-covariates", type=click.Path(path_type=Path), default=None,
+    help="Table of the rounds: every player has a slope for each number (with --bayes).",
+)  # fmt: skip
 @reading_score_options
 @interval_option
 @epp_output_options
@@ -75,6 +83,8 @@ def epp(
     ties: Any,
     rope: float | None,
     draws: int,
+    player_covariates: Path | None,
+    round_covariates: Path | None,
     prob: float,
     shown: EppOutput,
     **reading: Any,
@@ -89,12 +99,18 @@ def epp(
     from bayes_sota.summaries import check_probability
 
     check_probability(prob)
-    _check_together(bayes, ties, rope, penalty, best_of, test_fraction)
+    _check_together(
+        bayes,
+        {"--ties": ties != "half", "--rope": rope is not None,
+         "--player-covariates": player_covariates, "--round-covariates": round_covariates},
+        {"--penalty": penalty, "--best-of": best_of, "--matches": matches != "same-round"},
+    )  # fmt: skip
     tables, notes = read_tournaments(files, **reading)
     if bayes:
-        from bayes_sota.cli.epp_bayes import sample_tournaments
+        from bayes_sota.cli.epp_bayes import BayesOptions, sample_tournaments
 
-        return sample_tournaments(tables, notes, ties, rope, draws, pairs, prob, shown)
+        asked = BayesOptions(ties, rope, draws, test_fraction, player_covariates, round_covariates)
+        return sample_tournaments(tables, notes, asked, pairs, prob, shown)
     if len(tables) > 1:
         _several(tables, notes, matches, penalty, test_fraction, pairs or best_of, prob, shown)
     else:
@@ -103,21 +119,13 @@ def epp(
     return 0
 
 
-def _check_together(
-    bayes: bool,
-    ties: str,
-    rope: float | None,
-    penalty: float,
-    best_of: Any,
-    test_fraction: float | None,
-) -> None:
-    for name, given in (("--ties", ties != "half"), ("--rope", rope is not None)):
+def _check_together(bayes: bool, sampled: dict[str, Any], fitted: dict[str, Any]) -> None:
+    """Refuse options that the other of the two estimates has."""
+    for name, given in sampled.items():
         if given and not bayes:
             raise InputError(f"{name} is for the Bayesian model: add --bayes")
-    for name, value in (
-        ("--penalty", penalty), ("--best-of", best_of), ("--test-fraction", test_fraction)
-    ):  # fmt: skip
-        if value and bayes:
+    for name, given in fitted.items():
+        if given and bayes:
             raise InputError(f"{name} is for maximum likelihood: leave out --bayes")
 
 

@@ -132,6 +132,8 @@ def show_result(result: dict[str, Any], table: "EppTable", top: int, quiet: bool
 
 
 def _quality_lines(result: dict[str, Any]) -> list[str]:
+    if "checks" in result:
+        return [_check_line(result["checks"])]
     if result.get("deviance") is None:
         return []
     if result["deviance_p_value"] is None:
@@ -144,6 +146,18 @@ def _quality_lines(result: dict[str, Any]) -> list[str]:
         f"here: {paper['deviance']:.1f} with {paper['df']:,} df, standardized "
         f"{paper['standardized_deviance']:.2f}."
     ]
+
+
+def _check_line(checks: dict[str, Any]) -> str:
+    line = (
+        f"Replicated tournaments have a larger deviance in {checks['deviance_p_value']:.1%} of the "
+        "draws"
+    )
+    loo = checks["loo"]
+    if loo is None:
+        return f"{line}."
+    bad = f", {loo['n_bad_k']} of them too influential" if loo["n_bad_k"] else ""
+    return f"{line}; elpd {loo['elpd']:.1f} (se {loo['se']:.1f}) leaving out one {loo['of']}{bad}."
 
 
 def _test_line(test: dict[str, Any]) -> str:

@@ -190,7 +190,7 @@ class BradleyTerryFit:
         """Degrees of freedom of each skill's t law, (m,)."""
         if self.influence is None:
             return np.full(len(self.players), np.inf)
-        return np.maximum(self.clusters_of_players - 1.0, 0.0)
+        return np.asarray(np.maximum(self.clusters_of_players - 1.0, 0.0))
 
     def interval(self, prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
         """Interval of each skill, (m, 2).

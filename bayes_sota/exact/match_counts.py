@@ -169,16 +169,17 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
     starts = np.flatnonzero(np.diff(scores, prepend=-np.inf))
     ends = np.append(starts[1:], scores.size)
     m = table.n_players
-    wide = np.int32 if table.n_rounds**2 < 2**30 else np.int64
-    passed = np.zeros(m, wide)  # twice the scores below
-    doubled = np.zeros((m, m), wide)
+    wide = np.dtype(np.int32 if table.n_rounds**2 < 2**30 else np.int64)
+    passed: NDArray[np.signedinteger] = np.zeros(m, wide)  # twice the scores below
+    doubled: NDArray[np.signedinteger] = np.zeros((m, m), wide)
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         if end == start + 1:
             owner = owners[start]
             doubled[owner] += passed
             passed[owner] += 2
             continue
-        level = np.bincount(owners[start:end], minlength=m).astype(wide)
+        level: NDArray[np.signedinteger] = np.bincount(owners[start:end], minlength=m)
+        level = level.astype(wide)
         for owner in np.flatnonzero(level):
             doubled[owner] += level[owner] * (passed + level)
         passed += 2 * level
@@ -205,7 +206,7 @@ def _listed(matches: Matches) -> MatchCounts:
     m = matches.n_players
     doubled = np.rint(2 * matches.outcomes).astype(np.int64)
     wins = np.zeros((m, m), np.int64)
-    n_matches: FloatArray = np.zeros((m, m))
+    n_matches = np.zeros((m, m), dtype=np.float64)
     np.add.at(wins, (matches.first, matches.second), doubled)
     np.add.at(wins, (matches.second, matches.first), 2 - doubled)
     np.add.at(n_matches, (matches.first, matches.second), 1)

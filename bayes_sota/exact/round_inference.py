@@ -97,7 +97,7 @@ def critical_values_of_pairs(
         found = _criticals(largest, full, prob, of_pairs[upper], clusters, random_seed)
     matrix = np.full((m, m), np.inf)
     matrix[upper] = found
-    return np.minimum(matrix, matrix.T)
+    return np.asarray(np.minimum(matrix, matrix.T))
 
 
 def rank_intervals(
@@ -181,11 +181,11 @@ def _squared_norms_of_pairs(influence: FloatArray) -> FloatArray:
     product = influence.T @ influence
     both = np.diagonal(product)[:, None] + np.diagonal(product)
     found = both - 2 * product
-    return np.asarray(np.where(found > ROUND_OFF * both, found, 0.0), np.float64)
+    return np.where(found > ROUND_OFF * both, found, 0.0)
 
 
 def _flips(rng: np.random.Generator, size: int, clusters: int) -> FloatArray:
-    return rng.integers(0, 2, size=(size, clusters)) * 2.0 - 1.0
+    return np.asarray(rng.integers(0, 2, size=(size, clusters)) * 2.0 - 1.0, np.float64)
 
 
 def _sizes(total: int) -> list[int]:

@@ -6,14 +6,13 @@ the diagnostics are those of draws that depend on each other.
 ``tests/inference/test_claim_route.py`` compares with closed forms.
 """
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota.errors import InputError
 from bayes_sota.inference.nuts import run_nuts
-from bayes_sota.inference.provenance import Numbers, describe_provenance, resolve_seed
+from bayes_sota.inference.provenance import describe_sampled, resolve_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +89,7 @@ def sample_claim(
     tree = xr.DataTree.from_dict(groups)
     divergences = int(groups["sample_stats"]["diverging"].sum())
     attributes: dict[str, Any] = {
-        **_provenance(model, groups, seed, model_name),
+        **describe_sampled(model, groups, seed, model_name),
         "divergences": divergences,
         "draws_are_independent": 0,
         "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
@@ -187,33 +186,3 @@ def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
         found["p_all_better"] = (~false).all("metric").mean(over)
         found["p_any_better"] = (~false).any("metric").mean(over)
     return xr.Dataset(found).drop_attrs()
-
-
-def _provenance(
-    model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str, model_name: str | None
-) -> dict[str, str]:
-    from importlib.metadata import version
-
-    import pytensor
-
-    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
-    numbers = Numbers(
-        tuple(
-            (name, variable.dims, repr(variable.values.tolist()))
-            for group in data
-            for name, variable in sorted(group.variables.items())
-        )
-    )
-    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
-    return {
-        **describe_provenance(
-            (numbers,),
-            "\n".join(line.strip() for line in model.str_repr().splitlines()),
-            method="nuts",
-            seed=seed,
-            model_name=model_name,
-            model_hash=hashlib.sha256(graph.encode()).hexdigest()[:16],
-        ),
-        "inference_library": "nutpie",
-        "inference_library_version": version("nutpie"),
-    }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from bayes_sota.errors import InputError
 from bayes_sota.priors import BoardPriors, Priors
 from bayes_sota.schema import SCHEMA_VERSION
 
-__all__ = ["Numbers", "describe_provenance", "resolve_seed"]
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+__all__ = ["Numbers", "describe_provenance", "describe_sampled", "resolve_seed"]
 
 
 class Observed(Protocol):
@@ -93,6 +97,35 @@ def describe_provenance(
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "inference_library": "bayes_sota",
         "inference_library_version": __version__,
+    }
+
+
+def describe_sampled(
+    model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str, model_name: str | None
+) -> dict[str, str]:
+    """Attributes of a result that NUTS drew from a model of PyMC, with its data and its graph."""
+    import pytensor
+
+    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
+    numbers = Numbers(
+        tuple(
+            (name, variable.dims, repr(variable.values.tolist()))
+            for group in data
+            for name, variable in sorted(group.variables.items())
+        )
+    )
+    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
+    return {
+        **describe_provenance(
+            (numbers,),
+            "\n".join(line.strip() for line in model.str_repr().splitlines()),
+            method="nuts",
+            seed=seed,
+            model_name=model_name,
+            model_hash=hashlib.sha256(graph.encode()).hexdigest()[:16],
+        ),
+        "inference_library": "nutpie",
+        "inference_library_version": version("nutpie"),
     }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 _BUILDERS = {
     "build_case_differences": "false_claim_means",
     "build_clustered_items": "false_claim",
+    "build_epp": "bradley_terry",
     "build_hierarchical_claims": "false_claim",
     "build_leaderboard": "leaderboard",
     "build_metric_differences": "false_claim_means",
@@ -16,6 +17,7 @@ _BUILDERS = {
 __all__ = [
     "build_case_differences",
     "build_clustered_items",
+    "build_epp",
     "build_hierarchical_claims",
     "build_leaderboard",
     "build_metric_differences",
@@ -24,6 +26,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from bayes_sota.pymc_models.bradley_terry import build_epp as build_epp
     from bayes_sota.pymc_models.false_claim import build_clustered_items as build_clustered_items
     from bayes_sota.pymc_models.false_claim import (
         build_hierarchical_claims as build_hierarchical_claims,

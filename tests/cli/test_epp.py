@@ -184,3 +184,58 @@ def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--draws", "10"), "--draws must be at least 100"),
+        (("--test", "a", "f"), "no player 'f'"),
+        (("--penalty", "0.5"), "leave out --bayes"),
+        (("--matches", "all-rounds"), "leave out --bayes"),
+    ],
+)
+def test_wrong_requests_of_the_bayesian_model(capsys, scores: Path, options, message) -> None:
+    code, out, error = run(capsys, scores, "--bayes", *options)
+    assert (code, out) == (2, "")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
+    families = tmp_path / "families.csv"
+    families.write_text("model,family,size\na,tree,1\nb,tree,2\nc,net,3\nd,net,4\ne,net,5\n")
+    code, out, error = run(
+        capsys, scores, "--bayes", "--ties", "davidson", "--rope", "0.1", "--test", "a", "e",
+        "--player-covariates", families, "--draws", "400", "--seed", "1", "--json", "--output",
+        tmp_path / "r.nc", "--figure", tmp_path / "f.png", "--figure-kind", "ranks",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == (0 if found["diagnostics"]["ok"] else 1), error
+    assert sum(player["p_best"] for player in found["players"]) == pytest.approx(1)
+    assert found["test"]["rope"]["a_better"] > 0.8
+    assert found["checks"]["loo"]["of"] == "round"
+    assert found["checks"]["deviance_p_value"] is not None
+    posterior = bs.read_result(tmp_path / "r.nc")["posterior"]
+    assert posterior["epp"].dims == ("chain", "draw", "player")
+
+
+@pytest.mark.slow
+def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
+    lines = ["data,model,split,auc"]
+    for k in range(3):
+        table = simulate_tournament([1.5, 0, -1.5], 12, random_seed=k)
+        for r, row in enumerate(table.scores):
+            lines += [f"d{k},m_{i},{r},{x}" for i, x in enumerate(row)]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(lines) + "\n")
+    code, out, _ = run(
+        capsys, path, "--tournament-column", "data", "--round-column", "split", "--bayes",
+        "--test", "m_0", "m_1", "--draws", "400", "--seed", "1", "--json",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == (0 if found["diagnostics"]["ok"] else 1)
+    assert [one["tournament"] for one in found["tournaments"]] == ["d0", "d1", "d2"]
+    new, old = found["test"]["new_tournament"], found["test"]["win_probability_interval"]
+    assert new["interval"][1] - new["interval"][0] > old[1] - old[0]

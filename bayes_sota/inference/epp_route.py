@@ -1,0 +1,149 @@
+"""Bayesian EPP by NUTS: the complete result in the one schema.
+
+``tests/inference/test_epp_route.py`` compares with quadrature, with the maximum-likelihood fit and
+with the model's own log-likelihood.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.errors import InputError
+from bayes_sota.inference.epp_predictive import SampledTournaments
+from bayes_sota.inference.nuts import run_nuts
+from bayes_sota.inference.provenance import describe_sampled, resolve_seed
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+__all__ = ["sample_epp"]
+
+_INNER = [
+    "round_order",
+    "round_weight",
+    "round_present",
+]  # the data in the order that the likelihood needs
+_LARGEST = 50_000_000  # numbers of a log-likelihood that is kept
+
+
+def sample_epp(
+    model: "pm.Model",
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    target_accept: float = 0.9,
+    cores: int | None = None,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    log_likelihood: bool = True,
+    predictive: int = 0,
+    model_name: str | None = None,
+    progressbar: bool = False,
+) -> "xr.DataTree":
+    """Posterior of the skills by NUTS (nutpie).
+
+    Parameters
+    ----------
+    model : pm.Model
+        From ``build_epp``, perhaps with variables of your own.
+    draws, tune, chains, target_accept, cores, random_seed, progressbar
+        As in ``pm.sample``.
+    log_likelihood : bool
+        Whether to keep the log-likelihood of every round (or cluster of matches, or match), which
+        ``az.loo`` needs; not above 50 million numbers.
+    predictive : int
+        Number of tournaments to replicate for posterior predictive checks.
+    model_name : str, optional
+        Recorded as an attribute.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior`` with ``epp`` (chain, draw, player), mean zero over the players, ``rank`` (1 is
+        best) and the hyperparameters; ``sample_stats``, ``observed_data``, ``constant_data``,
+        ``log_likelihood``; with ``predictive`` also ``posterior_predictive``: wins of every pair,
+        deviance and number of ties of replicated tournaments, and as its attributes Bayesian
+        p-values. Attributes: provenance, ``ties`` and divergences.
+
+    Raises
+    ------
+    InputError
+        A model without ``epp`` or data, sizes too small for diagnostics.
+
+    Notes
+    -----
+    Where the likelihood of matches is weighted, so is what ``az.loo`` sums up: compare weighted
+    models of the same weight only. Their replicated tournaments have independent matches, and
+    deviances far above those of rounds, whose matches share scores.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> from bayes_sota.data.score_table import ScoreTable
+    >>> table = ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]], players=["a", "b", "c"])
+    >>> model = bs.pymc_models.build_epp(table)
+    >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP
+    """
+    import xarray as xr
+
+    _check_request(model, draws, chains, predictive)
+    rng, seed = resolve_seed(random_seed)
+    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
+    groups = {
+        "posterior": _with_ranks(trace["posterior"].to_dataset()),
+        "sample_stats": trace["sample_stats"].to_dataset()[["diverging"]].astype(float),
+        "observed_data": trace["observed_data"].to_dataset(),
+        "constant_data": trace["constant_data"].to_dataset(),
+    }
+    groups["constant_data"] = _named(groups["constant_data"].drop_vars(_INNER, errors="ignore"))
+    groups = {name: data.drop_attrs() for name, data in groups.items()}
+    sampled = SampledTournaments(
+        groups["posterior"], groups["observed_data"], groups["constant_data"]
+    )
+    if log_likelihood and draws * chains * len(sampled.tournament) <= _LARGEST:
+        groups["log_likelihood"] = sampled.log_likelihood()
+    if predictive:
+        groups["posterior_predictive"] = sampled.replicate(predictive, rng)
+    tree = xr.DataTree.from_dict(groups)
+    divergences = int(groups["sample_stats"]["diverging"].sum())
+    attributes: dict[str, Any] = {
+        **describe_sampled(model, groups, seed, model_name),
+        "ties": sampled.ties,
+        "divergences": divergences,
+        "draws_are_independent": 0,
+        "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
+    }
+    tree.attrs.update(attributes)
+    tree["posterior"].attrs.update(attributes)
+    return tree
+
+
+def _check_request(model: "pm.Model", draws: int, chains: int, predictive: int) -> None:
+    if "epp" not in model.named_vars or not model.observed_RVs:
+        raise InputError(
+            "the model needs skills 'epp' and observed data, as build_epp makes them; it has "
+            f"{', '.join(model.named_vars) or 'no variables'}"
+        )
+    if draws < 10 or chains < 2:
+        raise InputError(
+            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
+        )
+    if predictive < 0:
+        raise InputError(f"predictive is a number of tournaments, at least 0, got {predictive}")
+
+
+def _with_ranks(posterior: "xr.Dataset") -> "xr.Dataset":
+    """Without the variables that only the sampler needs, with the rank of each player."""
+    kept = [n for n in posterior if n != "own_skill" and not str(n).endswith("_offset")]
+    posterior = posterior[kept]
+    order = np.argsort(-posterior["epp"].values, axis=-1)
+    rank = np.argsort(order, axis=-1).astype(np.int32) + 1
+    return posterior.assign(rank=(("chain", "draw", "player"), rank))
+
+
+def _named(data: "xr.Dataset") -> "xr.Dataset":
+    """Without dimensions that no variable has any more."""
+    used = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
+    return data.drop_dims([dim for dim in data.dims if dim not in used])
