@@ -143,13 +143,16 @@ def _one(
 ) -> None:
     from bayes_sota.epp_table import epp_table
     from bayes_sota.exact.bradley_terry import fit_epp
-    from bayes_sota.exact.leaderboard_quality import leaderboard_quality
+    from bayes_sota.exact.leaderboard_quality import leaderboard_quality, not_comparable
     from bayes_sota.inference.provenance import resolve_seed
 
     fit = fit_epp(data, matches, penalty=penalty, test_fraction=test_fraction)
     tests = [asdict(fit.test(a, b, prob)) for a, b in pairs]
     rng, seed = resolve_seed(shown.seed)
-    quality = None if repetitions == 0 else leaderboard_quality(
+    reason = not_comparable(fit.data)
+    if reason and repetitions != 0:
+        notes = [*notes, f"the deviance is not compared with simulated tournaments: {reason}"]
+    quality = None if repetitions == 0 or reason else leaderboard_quality(
         fit, repetitions=repetitions, random_seed=rng
     )  # fmt: skip
     table = epp_table(fit, prob)
@@ -277,7 +280,7 @@ def _remarks(fit: "BradleyTerryFit") -> list[str]:
     if fit.data_is_splits and fit.test_fraction is None:
         found.append(
             "rounds look like splits of one data set, whose training sets overlap: intervals are "
-            "about these splits; --test-fraction or --group-column allows for the overlap"
+            "about these splits; --test-fraction allows for the overlap"
         )
     return found
 

@@ -182,6 +182,19 @@ class ScoreTable:
         """
         return nearest_player(self.players, player)
 
+    def without_groups(self) -> "ScoreTable":
+        """The same scores with every round on its own."""
+        if self.groups is None:
+            return self
+        return ScoreTable(
+            self.scores,
+            players=self.players,
+            rounds=self.rounds,
+            lower_is_better=self.lower_is_better,
+            scheme=self.scheme,
+            tournament=self.tournament,
+        )
+
     def subset(self, players: Sequence[str]) -> "ScoreTable":
         """The same rounds with these players only; rounds without any of them are left out."""
         chosen = [self.player_index(player) for player in players]

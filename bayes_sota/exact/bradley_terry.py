@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp", "observed_data", "penalised_totals"]
 
 _LEAST_PENALTY = 1e-6
+_ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
 
 IntervalKind = Literal["robust", "model", "simultaneous"]
 
@@ -95,9 +96,8 @@ class BradleyTerryFit:
 
     @property
     def data_is_splits(self) -> bool:
-        """Whether rounds are ungrouped splits of one data set, which share training items."""
-        data = self.data
-        return isinstance(data, ScoreTable) and data.scheme == "model/cv" and data.groups is None
+        """Whether rounds are splits of one data set, which share training items."""
+        return isinstance(self.data, ScoreTable) and self.data.scheme == "model/cv"
 
     @property
     def connected(self) -> bool:
@@ -130,20 +130,26 @@ class BradleyTerryFit:
         return np.asarray(scores @ self.covariance_model)
 
     @cached_property
+    def _matches_by_cluster(self) -> FloatArray:
+        """Matches of each player in each cluster, up to a factor, (G, m)."""
+        data, m = self.data, len(self.players)
+        number = int(data.clusters.max()) + 1
+        if isinstance(data, ScoreTable):
+            played = data.present.astype(np.float64)
+            if self.kind == "same-round":  # a player alone in a round has no match
+                played *= np.maximum(data.present.sum(axis=1, keepdims=True) - 1, 0)
+            found = np.zeros((number, m))
+            np.add.at(found, data.clusters, played)
+            return found
+        players = np.concatenate([data.first, data.second])
+        cells = np.concatenate([data.clusters, data.clusters]) * m + players
+        counted = np.bincount(cells, minlength=number * m).astype(np.float64)
+        return counted.reshape(number, m)
+
+    @cached_property
     def clusters_of_players(self) -> NDArray[np.intp]:
         """Clusters of rounds in which each player has matches, (m,)."""
-        data = self.data
-        if isinstance(data, ScoreTable):
-            present = data.present
-            if self.kind == "same-round":  # a player alone in a round has no match
-                present = present & (present.sum(axis=1, keepdims=True) > 1)
-            places = np.nonzero(present)
-            clusters, players = data.clusters[places[0]], places[1]
-        else:
-            clusters = np.concatenate([data.clusters, data.clusters])
-            players = np.concatenate([data.first, data.second])
-        met = np.unique(clusters.astype(np.int64) * len(self.players) + players)
-        return np.bincount(met % len(self.players), minlength=len(self.players))
+        return np.asarray(np.sum(self._matches_by_cluster > 0, axis=0), np.intp)
 
     @property
     def overlap(self) -> float:
@@ -172,11 +178,11 @@ class BradleyTerryFit:
     def se(self) -> FloatArray:
         """Standard error of each skill, clustered by round, (m,).
 
-        Where only a penalty makes estimates finite, rounds may all agree and show no variation;
-        there it is at least that of independent matches.
+        Where only a penalty makes estimates finite rounds may all agree, and two rounds may agree
+        by chance: there it is at least that of independent matches.
         """
         variance = np.maximum(np.diagonal(self.covariance), 0.0)
-        if not self.connected:
+        if self._needs_floor:
             variance = np.maximum(variance, np.diagonal(self.covariance_model))
         return np.asarray(np.sqrt(self._with_few(variance, self.clusters_of_players)))
 
@@ -187,10 +193,16 @@ class BradleyTerryFit:
 
     @property
     def df(self) -> NDArray[np.float64]:
-        """Degrees of freedom of each skill's t law, (m,)."""
+        r"""Degrees of freedom of each skill's t law, (m,).
+
+        One less than the effective number of clusters :math:`(\sum_g n_g)^2 / \sum_g n_g^2`, n_g
+        being the player's matches in each: all G where they have the same size.
+        """
         if self.influence is None:
             return np.full(len(self.players), np.inf)
-        return np.asarray(np.maximum(self.clusters_of_players - 1.0, 0.0))
+        played = self._matches_by_cluster
+        squares = np.maximum(np.sum(played**2, axis=0), 1.0)
+        return np.asarray(np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0))
 
     def interval(self, prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
         """Interval of each skill, (m, 2).
@@ -229,7 +241,7 @@ class BradleyTerryFit:
         both = own[:, None] + own
         variance = both - 2 * self.covariance
         variance[variance < ROUND_OFF * both] = 0.0
-        if not self.connected:
+        if self._needs_floor:
             variance = np.maximum(variance, self._pair_variance_model())
         fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
         found = np.sqrt(self._with_few(variance, fewer))
@@ -323,6 +335,12 @@ class BradleyTerryFit:
     def _penalised_matches(self) -> float | FloatArray:
         return penalised_totals(self.counts, self.kind, self.penalty)[1]
 
+    @property
+    def _needs_floor(self) -> bool:
+        """Whether clusters may show no variation although skills are uncertain."""
+        few = self.influence is not None and len(self.influence) < _ENOUGH_CLUSTERS
+        return few or not self.connected
+
     def _pair_variance_model(self) -> FloatArray:
         own = np.diagonal(self.covariance_model)
         return np.maximum(own[:, None] + own - 2 * self.covariance_model, 0.0)
@@ -333,6 +351,9 @@ class BradleyTerryFit:
             return variance
         total = len(self.influence)
         more = clusters / np.maximum(clusters - 1, 1) * (total - 1) / total
+        if self.test_fraction is not None:  # the overlap of as many rounds as there are
+            odds = self.test_fraction / (1 - self.test_fraction)
+            more = more * (1 + clusters * odds) / self.overlap
         return np.where(clusters > 1, variance * more, np.inf)
 
     def _simultaneous(self, prob: float) -> FloatArray:
@@ -370,8 +391,9 @@ def fit_epp(
         always. Intervals of players who are apart without it depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
-        corrected as by Nadeau & Bengio (2003). Splits grouped by repetition (``ScoreTable.groups``)
-        are clustered instead.
+        corrected as by Nadeau & Bengio (2003), every round counting for itself. Groups of rounds
+        (``ScoreTable.groups``) are not used then: repetitions of cross-validation share the data
+        set, so that clustering by repetition does not allow for the overlap.
 
     Raises
     ------
@@ -386,8 +408,8 @@ def fit_epp(
     ...     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [1, 3, 2], [1, 2, 3]], players=["a", "b", "c"]
     ... )
     >>> fit = fit_epp(table)
-    >>> fit.epp.round(3).tolist(), round(fit.win_probability("b", "c"), 3)
-    ([0.0, 0.272, -0.272], 0.633)
+    >>> fit.epp[1:].round(3).tolist(), round(fit.win_probability("b", "c"), 3)
+    ([0.272, -0.272], 0.633)
     """
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
@@ -398,6 +420,8 @@ def fit_epp(
             f"{penalty!r}"
         )
     _check_test_fraction(data, test_fraction)
+    if test_fraction is not None and isinstance(data, ScoreTable):
+        data = data.without_groups()
     counts = count_matches(data, kind)
     if counts.n_pairs and counts.n_ties == counts.matches_of_players.sum() / 2:
         raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
@@ -460,7 +484,5 @@ def _check_test_fraction(data: ScoreTable | Matches, test_fraction: float | None
         raise InputError(
             f"test_fraction is the share of the data that a split tests, got {test_fraction!r}"
         )
-    if isinstance(data, Matches) or data.groups is not None:
-        raise InputError(
-            "test_fraction is for rounds that are splits of one data set, without groups of rounds"
-        )
+    if isinstance(data, Matches):
+        raise InputError("test_fraction is for rounds that are splits of one data set")

@@ -28,9 +28,10 @@ class EppBootstrap:
     ----------
     players : tuple of str
     epp : ndarray, shape (B, m)
-        Mean zero; NaN where a player is in no drawn round.
+        Mean zero; NaN where a player is in no drawn round. Overlapping splits
+        (``fit.test_fraction``) widen their deviations from the estimate.
     n_infinite : int
-        Resamples that needed a penalty.
+        Resamples that needed a penalty, or were ties only.
     """
 
     players: tuple[str, ...]
@@ -81,7 +82,12 @@ def bootstrap_epp(
         except InfiniteEstimateError:
             infinite += 1
             again = fit_epp(data, _kind(fit), penalty=_PENALTY)
+        except InputError:  # a resample of ties only
+            infinite += 1
+            row[players] = 0.0
+            continue
         row[players] = again.epp
+    found = fit.epp + np.sqrt(fit.overlap) * (found - fit.epp)
     return EppBootstrap(fit.players, found, infinite)
 
 

@@ -106,6 +106,7 @@ def add_player(
         raise InputError(f"player {player!r} is on the leaderboard already")
     whole = _with_column(table, player, _scores_by_round(table, scores))
     wins, n_matches = _wins_of_last(whole, fit.kind)
+    extreme = not 0 < wins < n_matches.sum()
     if fit.penalty:
         extra = fit.penalty * (table.n_rounds if fit.kind == "all-rounds" else 1)
         wins, n_matches = wins + extra * table.n_players / 2, n_matches + extra
@@ -118,8 +119,11 @@ def add_player(
     skill = _solve(wins, n_matches, fit.epp)
     influence = _influence(fit, whole, skill, n_matches)
     clusters = int(np.unique(table.clusters[~np.isnan(whole.scores[:, -1])]).size)
-    variance = fit.overlap * float(influence @ influence)
     few = clusters / (clusters - 1) if clusters > 1 else np.inf
+    variance = float(influence @ influence) * _overlap(fit, clusters)
+    if not fit.connected or extreme:  # rounds that all agree show no variation
+        p = 1 / (1 + np.exp(fit.epp - skill))
+        variance = max(variance, 1 / float(n_matches @ (p * (1 - p))))
     return NewPlayer(
         player=player,
         epp=skill,
@@ -129,6 +133,12 @@ def add_player(
         others=table.players,
         win_probabilities=1 / (1 + np.exp(fit.epp - skill)),
     )
+
+
+def _overlap(fit: BradleyTerryFit, rounds: int) -> float:
+    if fit.test_fraction is None:
+        return 1.0
+    return 1 + rounds * fit.test_fraction / (1 - fit.test_fraction)
 
 
 def _scores_by_round(

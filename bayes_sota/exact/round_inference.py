@@ -27,6 +27,7 @@ _FLIPS = 2_000
 _BLOCK = 200
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
 _FEW_PLAYERS = 40  # whose pairs are kept in memory
+_NEARLY = 0.9  # of all degrees of freedom
 _SMALL = 1e-12
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
@@ -52,8 +53,8 @@ def critical_values(
 ) -> FloatArray:
     """Critical value of each absolute statistic, so that all hold at once, (K,).
 
-    Contrasts with all G - 1 degrees of freedom share one, of their largest statistic; those of
-    players with fewer clusters have Bonferroni's, each its own.
+    Contrasts with (nearly) all G - 1 degrees of freedom share one, of their largest statistic;
+    those of players with fewer clusters have Bonferroni's, each its own.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def critical_values(
     >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
     True
     """
-    full = influence[:, df == len(influence) - 1]
+    full = influence[:, _nearly_full(df, len(influence))]
     return _criticals(_largest(full), full.shape[1], prob, df, len(influence), random_seed)
 
 
@@ -86,7 +87,7 @@ def critical_values_of_pairs(
         Of each player; a pair has the smaller one.
     """
     clusters, m = influence.shape
-    inner = influence[:, df == clusters - 1]
+    inner = influence[:, _nearly_full(df, clusters)]
     of_pairs = np.minimum(df[:, None], df)
     upper = np.triu_indices(m, 1)
     if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
@@ -141,9 +142,14 @@ def _criticals(
         draws = [largest(_flips(rng, size, clusters)) for size in _sizes(_FLIPS)]
         share = 1 - (1 - prob) * full / df.size  # of the errors that are allowed
         together = _studentised(np.concatenate(draws), clusters, share)
-        together = max(together, bonferroni_critical(share, 1, clusters - 1))
-        found = np.where(df == clusters - 1, np.minimum(together, found), found)
+        nearly = _nearly_full(df, clusters)
+        together = max(together, bonferroni_critical(share, 1, float(df[nearly].min())))
+        found = np.where(nearly, np.minimum(together, found), found)
     return np.asarray(found)
+
+
+def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
+    return np.asarray(df >= _NEARLY * (clusters - 1))
 
 
 def _bonferroni(prob: float, contrasts: int, df: FloatArray) -> FloatArray:

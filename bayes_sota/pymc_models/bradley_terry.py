@@ -238,9 +238,9 @@ def _weight(table: Any, ranked: bool, ties: Ties, fit: Any) -> float:
             clusters = table.clusters
         else:
             rows = tied_matches.rows_of_rounds(ranks_of_rounds(table))
-            clusters = table.clusters[rows.unit]
+            clusters = fit.data.clusters[rows.unit]
         return tied_matches.cluster_weight(rows, clusters, ties) / float(fit.overlap)
-    if table.groups is None:
+    if table.groups is None or fit.test_fraction is not None:
         return 1 / float(fit.overlap)
     return plackett_luce.group_weight(ranks_of_rounds(table), table.clusters, fit.epp)
 

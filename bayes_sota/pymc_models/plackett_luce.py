@@ -136,7 +136,7 @@ def group_weight(
 
     with H the information of the rankings and U_g the gradients of the rounds of group g, added up
     and centred (magnitude adjustment: Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison
-    2012).
+    2012); at most 1, the weight of independent rounds.
 
     Parameters
     ----------
@@ -150,21 +150,25 @@ def group_weight(
     m = skills.size
     gradients, information = np.zeros(ranks.shape), np.zeros((m, m))
     for row, (order, weight) in enumerate(zip(orders.order, orders.weight, strict=True)):
-        here = order[0, weight[0] > 0]
-        odds = np.exp(skills[here])
-        inverse = 1 / np.cumsum(odds)
-        stages, squares = (np.cumsum((inverse**p)[::-1])[::-1] for p in (1, 2))
-        gradients[row, here] = 1 - odds * stages
-        later = np.maximum.outer(np.arange(here.size), np.arange(here.size))
-        own = np.diag(odds * stages) - np.outer(odds, odds) * squares[later]
-        information[np.ix_(here, here)] += own
+        for places, share in zip(order, weight, strict=True):
+            here = places[share > 0]
+            if not here.size:
+                continue
+            each = float(share.max())  # of the orders of tied players
+            odds = np.exp(skills[here])
+            inverse = 1 / np.cumsum(odds)
+            stages, squares = (np.cumsum((inverse**p)[::-1])[::-1] for p in (1, 2))
+            gradients[row, here] += each * (1 - odds * stages)
+            later = np.maximum.outer(np.arange(here.size), np.arange(here.size))
+            own = np.diag(odds * stages) - np.outer(odds, odds) * squares[later]
+            information[np.ix_(here, here)] += each * own
     groups = int(clusters.max()) + 1
     summed = np.zeros((groups, m))
     np.add.at(summed, clusters, gradients)
     summed -= summed.mean(axis=0)
     information.flat[:: m + 1] += _FLAT  # gradients have no share in the space of equal skills
     trace = float(np.sum(summed.T * np.linalg.solve(information, summed.T)))
-    return (m - 1) * (groups - 1) / (groups * trace)
+    return min((m - 1) / max(groups / (groups - 1) * trace, m - 1), 1.0)
 
 
 def _tied_places(ranks: NDArray[np.signedinteger]) -> list[tuple[int, int]]:

@@ -190,6 +190,10 @@ def rows_of_matches(tables: Sequence[Matches], players: Sequence[str]) -> MatchR
 def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "half") -> float:
     """Weight w of the log-likelihood of matches that come in clusters (module docstring).
 
+    At most 1: clusters that all agree show no variation, which is no reason to believe matches more
+    than if they were independent. It is made for the skills; the probability of a tie, whose own
+    clusters may vary more or less, has it too.
+
     Parameters
     ----------
     rows : MatchRows
@@ -226,7 +230,7 @@ def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "ha
     information = np.diag(weight.sum(axis=1) + _FLAT) - weight
     grown = len(names) / (len(names) - 1)
     trace = float(np.sum(gradients * np.linalg.solve(information, gradients.T).T))
-    return (m - 1) / (grown * trace)
+    return min((m - 1) / max(grown * trace, m - 1), 1.0)
 
 
 def _slopes(difference: FloatArray, p_tie: float, ties: Ties) -> FloatArray:

@@ -112,7 +112,7 @@ def test_the_classes_may_change_places() -> None:
 
 
 def test_best_of_independent_classifiers() -> None:
-    aucs = np.linspace(0.75, 0.9, 30)
+    aucs = np.linspace(0.75, 0.9, 12)
     rng = np.random.default_rng(2)
     sample = np.array([estimates(rng, aucs, 30, 200, 0.0, 1.0).max() for _ in range(4000)])
     law = auc_maximum_law(aucs, n_positive=30, n_negative=200)
@@ -121,7 +121,7 @@ def test_best_of_independent_classifiers() -> None:
     assert law.auc_sota == 0.9
 
 
-@pytest.mark.parametrize(("a", "b", "rho"), [(40, 300, 0.6), (40, 300, 0.9), (60, 50, 0.7)])
+@pytest.mark.parametrize(("a", "b", "rho"), [(40, 300, 0.9), (60, 50, 0.7)])
 def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
     m, repeats = 25, 4000
     rng = np.random.default_rng(3)

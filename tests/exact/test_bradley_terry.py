@@ -178,7 +178,11 @@ def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
     rounds = fit.data.n_rounds
     few = played / (played - 1) * (rounds - 1) / rounds
     assert found.se == pytest.approx(np.sqrt(few * contrast @ fit.covariance @ contrast))
-    assert found.df == played - 1
+    met = (fit.data.present.sum(axis=1) - 1)[:, None] * fit.data.present
+    weights = met if kind == "same-round" else fit.data.present.astype(float)
+    effective = (weights.sum(axis=0) ** 2 / np.sum(weights**2, axis=0))[[1, 3]].min()
+    assert found.df == pytest.approx(effective - 1)
+    assert played - 3 < found.df <= played - 1
     assert found.p_value == pytest.approx(2 * t.sf(abs(found.difference) / found.se, found.df))
     half = t.ppf(0.95, found.df) * found.se
     assert found.interval == pytest.approx([found.difference - half, found.difference + half])
@@ -231,7 +235,8 @@ def test_players_of_one_round_are_never_told_apart() -> None:
     scores[1:, 0] = np.nan
     scores[0] = [0.5, 0.2, 0.9, 0.1]
     fit = fit_epp(ScoreTable(scores))
-    assert fit.df.tolist() == [0, 19, 19, 19]
+    assert fit.df[0] == 0
+    assert (fit.df[1:] > 18).all()
     assert fit.interval()[0].tolist() == [-np.inf, np.inf]
     assert fit.interval(kind="simultaneous")[0].tolist() == [-np.inf, np.inf]
     assert fit.test("1", "2").p_value == 1
@@ -382,3 +387,29 @@ def test_players_apart_are_not_known_better_than_by_independent_matches() -> Non
         covered += [low < 3.5 < high] * (not fit.connected)
     assert len(covered) > 5
     assert np.mean(covered) > 0.9
+
+
+def test_clusters_of_unequal_size_count_for_fewer() -> None:
+    table = simulate_tournament([0.5, 0, -0.5], 20, random_seed=0)
+    even = fit_epp(ScoreTable(table.scores, groups=[str(r // 2) for r in range(20)]))
+    assert even.df.tolist() == pytest.approx([9.0] * 3)
+    uneven = fit_epp(ScoreTable(table.scores, groups=[str(max(r - 9, 0)) for r in range(20)]))
+    assert uneven.df.tolist() == pytest.approx([20**2 / (10**2 + 10) - 1] * 3)
+
+
+def test_two_rounds_that_agree_by_chance_are_no_proof() -> None:
+    fit = fit_epp(ScoreTable([[3, 2, 1], [2, 1, 3]], players=list("abc")))
+    found = fit.test("a", "b")
+    assert found.se >= found.se_model > 0
+    assert found.p_value > 0.2
+
+
+def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
+    """Every round counts for itself, whatever its group."""
+    scores = simulate_tournament([0.5, 0, -0.5, 0.2], 20, random_seed=0).scores
+    scores[5:, 0] = NAN
+    plain, corrected = fit_epp(scores), fit_epp(scores, test_fraction=0.2)
+    assert corrected.se[0] / plain.se[0] == pytest.approx(np.sqrt(1 + 5 / 4))
+    assert corrected.se[1] / plain.se[1] == pytest.approx(np.sqrt(1 + 20 / 4))
+    grouped = ScoreTable(scores, groups=[str(r // 5) for r in range(20)])
+    assert fit_epp(grouped, test_fraction=0.2).se.tolist() == corrected.se.tolist()

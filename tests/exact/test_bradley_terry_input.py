@@ -51,9 +51,9 @@ def test_bad_settings_are_refused(settings, message) -> None:
         fit_epp(drawn(), **settings)
 
 
-def test_overlap_is_for_ungrouped_splits() -> None:
-    with pytest.raises(InputError, match="without groups"):
-        fit_epp(drawn(groups=GROUPS), test_fraction=0.1)
+def test_overlap_is_for_splits() -> None:
+    with pytest.raises(InputError, match="splits of one data set"):
+        fit_epp(Matches.from_names("ab", "ba", [1, 1]), test_fraction=0.1)
 
 
 def test_one_cluster_of_matches_tells_nothing_about_others() -> None:

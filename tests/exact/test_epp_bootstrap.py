@@ -50,3 +50,18 @@ def test_players_who_are_not_drawn_have_no_skill() -> None:
 def test_too_few() -> None:
     with pytest.raises(InputError, match="at least 2 repetitions"):
         bootstrap_epp(fit_epp(simulate_tournament([0.5, 0, -0.5], 20, random_seed=0)), 1)
+
+
+def test_resamples_of_ties_only_tell_nothing() -> None:
+    scores = np.ones((5, 3))
+    scores[0], scores[1] = [1, 2, 3], [3, 2, 1]
+    found = bootstrap_epp(fit_epp(scores), 100)
+    assert (found.epp == 0).all(axis=1).sum() >= 3
+    assert found.n_infinite > 3
+
+
+def test_overlapping_splits_widen_it() -> None:
+    table = simulate_tournament([0.5, 0, -0.5], 20, random_seed=0)
+    plain = bootstrap_epp(fit_epp(table), 50)
+    wide = bootstrap_epp(fit_epp(table, test_fraction=0.2), 50)
+    assert wide.se == pytest.approx(np.sqrt(1 + 20 / 4) * plain.se)

@@ -132,3 +132,18 @@ def test_bad_settings() -> None:
         leaderboard_quality(fit, repetitions=1)
     with pytest.raises(InputError, match="n_bins"):
         reliability(fit, 0)
+
+
+def test_two_players_are_always_explained() -> None:
+    found = leaderboard_quality(fit_epp(simulate_tournament([0.5, -0.5], 20, random_seed=0)))
+    assert np.isnan(found.standardized_deviance)
+    assert found.p_value == 1
+
+
+def test_dependent_matches_have_no_reference() -> None:
+    table = simulate_tournament([0.5, 0.0, -0.5], 20, random_seed=0)
+    grouped = ScoreTable(table.scores, groups=[str(r // 2) for r in range(20)])
+    clustered = Matches.from_names("abab", "baca", [1, 0, 1, 0.5], clusters=[1, 1, 2, 2])
+    for data, message in ((grouped, "rounds of one group"), (clustered, "matches of one cluster")):
+        with pytest.raises(InputError, match=message):
+            leaderboard_quality(fit_epp(data, penalty=0.5))

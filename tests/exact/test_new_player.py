@@ -68,3 +68,10 @@ def test_what_is_refused() -> None:
     battles = Matches.from_names(["a", "b"], ["b", "a"], [1, 1])
     with pytest.raises(InputError, match="not to listed matches"):
         add_player(fit_epp(battles), "new", [1.0])
+
+
+def test_a_newcomer_who_wins_everything_is_not_known_better_than_by_independent_matches() -> None:
+    table = simulate_tournament([0.5, 0.2, 0.0, -0.3, -0.5], 20, random_seed=0)
+    found = add_player(fit_epp(table, penalty=0.5), "new", table.scores.max(axis=1) + 1)
+    p = found.win_probabilities
+    assert found.se == pytest.approx(np.sqrt(20 / 19 / (20.5 * np.sum(p * (1 - p)))))

@@ -232,7 +232,7 @@ def test_point_estimates_are_a_method_of_estimate_sota() -> None:
     from bayes_sota.estimate import estimate_sota
     from bayes_sota.summaries import summarize
 
-    scores = np.round((0.8 + 0.1 * np.linspace(0, 1, 80) ** 0.3) * 2000) / 2000
+    scores = np.round((0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3) * 2000) / 2000
     board = Leaderboard(scores, n_test=2000, rounding="exact")
     for method, function in (("shrink", shrink_scores), ("crop", crop_scores)):
         tree = estimate_sota(board, method=method, n_classes=2)

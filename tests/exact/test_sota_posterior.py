@@ -215,7 +215,7 @@ def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
 def test_more_classifiers_mean_a_lower_best_skill():
     means = [
         sota_posterior(BOARD.with_tries(m), draws=8_000, random_seed=1).draws["theta_sota"].mean()
-        for m in (1, 5, 50, 500, 50_000)
+        for m in (1, 50, 5_000)
     ]
     assert np.all(np.diff(means) < 0)
 
