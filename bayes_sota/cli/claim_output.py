@@ -1,15 +1,18 @@
 """What the commands of ``bayes-sota claim`` share: options of output, and how a claim is shown."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayes_sota.cli.options import echo_json, output_options
-from bayes_sota.errors import InputError
+from bayes_sota.cli.result_files import (
+    check_result_files,
+    packed_options,
+    write_result_files,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,15 +36,8 @@ class ClaimOutput:
     def __post_init__(self) -> None:
         """Check that files can be written, and the level."""
         from bayes_sota.exact.claim_planning import check_level
-        from bayes_sota.whole_files import check_figure_ending, check_writable
 
-        for path in (self.output, self.figure):
-            if path is not None:
-                check_writable(path)
-        if self.output is not None and self.output.suffix != ".nc":
-            raise InputError(f"--output takes a file ending in .nc, got {self.output.name}")
-        if self.figure is not None:
-            check_figure_ending(self.figure)
+        check_result_files(self.output, self.figure)
         check_level(self.level)
 
     def deliver(
@@ -55,14 +51,7 @@ class ClaimOutput:
 
         What was not asked for is not computed.
         """
-        if self.output is not None:
-            from bayes_sota.inference.result import save_result
-
-            save_result(tree(), self.output)
-        if self.figure is not None:
-            from bayes_sota.plots.save import save_figure
-
-            save_figure(figure(), self.figure)
+        write_result_files(self.output, tree, self.figure, figure)
         if self.as_json:
             echo_json(result)
         elif self.text:
@@ -82,15 +71,7 @@ def level_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has, as one."""
-    names = [field.name for field in fields(ClaimOutput)]
-
-    @wraps(command)
-    def packed(**values: Any) -> Any:
-        shown = ClaimOutput(**{name: values.pop(name) for name in names})
-        return command(shown=shown, **values)
-
-    wrapped: Callable[..., Any] = packed
-    for option in (
+    options = (
         output_options,
         click.option(
             "--output", type=click.Path(path_type=Path), default=None,
@@ -102,6 +83,5 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--text", is_flag=True, help="Only the paragraph that a review can use."),
         level_option,
-    ):  # fmt: skip
-        wrapped = option(wrapped)
-    return wrapped
+    )  # fmt: skip
+    return packed_options(command, ClaimOutput, options)

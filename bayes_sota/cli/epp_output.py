@@ -1,14 +1,18 @@
 """What ``bayes-sota epp`` shows and writes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.result_files import (
+    check_result_files,
+    packed_options,
+    write_result_files,
+)
 from bayes_sota.cli.tables import chance, clean, echo_table
 from bayes_sota.errors import InputError
 
@@ -38,19 +42,13 @@ class EppOutput:
 
     def __post_init__(self) -> None:
         """Check that files can be written."""
-        from bayes_sota.whole_files import check_figure_ending, check_table_ending, check_writable
+        from bayes_sota.whole_files import check_table_ending, check_writable
 
         if self.top < 1:
             raise InputError(f"--top must be at least 1, got {self.top}")
-        for path in (self.table, self.output, self.figure):
-            if path is not None:
-                check_writable(path)
         if self.table is not None:
-            check_table_ending(self.table)
-        if self.output is not None and self.output.suffix != ".nc":
-            raise InputError(f"--output takes a file ending in .nc, got {self.output.name}")
-        if self.figure is not None:
-            check_figure_ending(self.figure)
+            check_writable(check_table_ending(self.table))
+        check_result_files(self.output, self.figure)
 
     def deliver(
         self,
@@ -62,14 +60,7 @@ class EppOutput:
         """Write the files that were asked for, then print JSON or a table."""
         if self.table is not None:
             table.save(self.table)
-        if self.output is not None:
-            from bayes_sota.inference.result import save_result
-
-            save_result(tree(), self.output)
-        if self.figure is not None:
-            from bayes_sota.plots.save import save_figure
-
-            save_figure(figure(self.figure_kind), self.figure)
+        write_result_files(self.output, tree, self.figure, lambda: figure(self.figure_kind))
         if self.as_json:
             echo_json(result)
         else:
@@ -78,15 +69,7 @@ class EppOutput:
 
 def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--top``, ``--table``, ``--figure``, ``--output`` and what every command has, as one."""
-    names = [field.name for field in fields(EppOutput)]
-
-    @wraps(command)
-    def packed(**values: Any) -> Any:
-        shown = EppOutput(**{name: values.pop(name) for name in names})
-        return command(shown=shown, **values)
-
-    wrapped: Callable[..., Any] = packed
-    for option in (
+    options = (
         output_options,
         click.option(
             "--output", type=click.Path(path_type=Path), default=None,
@@ -105,9 +88,8 @@ def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Table of all players: .csv, .md or .json.",
         ),
         click.option("--top", type=int, default=20, show_default=True, help="Players shown."),
-    ):  # fmt: skip
-        wrapped = option(wrapped)
-    return wrapped
+    )  # fmt: skip
+    return packed_options(command, EppOutput, options)
 
 
 def show_result(result: dict[str, Any], table: "EppTable", top: int, quiet: bool) -> None:

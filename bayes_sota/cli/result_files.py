@@ -1,0 +1,71 @@
+"""Files that results are written to, and how a command takes the options that say where."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayes_sota.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+__all__ = ["check_result_files", "packed_options", "write_result_files"]
+
+
+def check_result_files(output: Path | None, figure: Path | None) -> None:
+    """Check that a DataTree and a figure can be written, before anything is computed."""
+    from bayes_sota.whole_files import check_figure_ending, check_writable
+
+    for path in (output, figure):
+        if path is not None:
+            check_writable(path)
+    if output is not None and output.suffix != ".nc":
+        raise InputError(f"--output takes a file ending in .nc, got {output.name}")
+    if figure is not None:
+        check_figure_ending(figure)
+
+
+def write_result_files(
+    output: Path | None,
+    tree: "Callable[[], xr.DataTree]",
+    figure: Path | None,
+    drawn: "Callable[[], PlotCollection]",
+) -> None:
+    """Write what was asked for; what was not is not computed."""
+    if output is not None:
+        from bayes_sota.inference.result import save_result
+
+        save_result(tree(), output)
+    if figure is not None:
+        from bayes_sota.plots.save import save_figure
+
+        save_figure(drawn(), figure)
+
+
+def packed_options(
+    command: Callable[..., Any], kind: type, options: Sequence[Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Give a command options whose values reach it as one object ``shown``.
+
+    Parameters
+    ----------
+    command : callable
+    kind : dataclass
+        Its fields are the options' names.
+    options : sequence of decorators
+        The last is shown first.
+    """
+    names = [field.name for field in fields(kind)]
+
+    @wraps(command)
+    def packed(**values: Any) -> Any:
+        shown = kind(**{name: values.pop(name) for name in names})
+        return command(shown=shown, **values)
+
+    wrapped: Callable[..., Any] = packed
+    for option in options:
+        wrapped = option(wrapped)
+    return wrapped
