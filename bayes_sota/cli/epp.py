@@ -184,7 +184,8 @@ def _several(
     shown: EppOutput,
 ) -> None:
     from bayes_sota.epp_table import tournaments_table
-    from bayes_sota.exact.tournaments import fit_tournaments, tournaments_tree
+    from bayes_sota.exact.epp_trees import tournaments_tree
+    from bayes_sota.exact.tournaments import fit_tournaments
 
     if single:
         raise InputError("--test and --best-of are for one tournament; these are several")

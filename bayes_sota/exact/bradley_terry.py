@@ -25,7 +25,12 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
 from bayes_sota.errors import InputError
 from bayes_sota.exact import bradley_terry_solver as solver
-from bayes_sota.exact.match_counts import MatchCounts, MatchKind, count_matches
+from bayes_sota.exact.match_counts import (
+    MatchCounts,
+    MatchKind,
+    count_matches,
+    penalised_totals,
+)
 from bayes_sota.exact.pair_test import PairTest, test_pair
 from bayes_sota.exact.round_inference import (
     ROUND_OFF,
@@ -41,7 +46,7 @@ from bayes_sota.skill_distributions import FloatArray
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp", "observed_data", "penalised_totals"]
+__all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp"]
 
 _LEAST_PENALTY = 1e-6
 _ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
@@ -301,35 +306,9 @@ class BradleyTerryFit:
 
     def to_datatree(self) -> "xr.DataTree":
         """Estimates and covariance in the group ``point_estimate``: numbers, no invented draws."""
-        import xarray as xr
+        from bayes_sota.exact.epp_trees import fit_tree
 
-        one, two = ("player",), ("player", "player_other")
-        numbers: dict[str, Any] = {
-            "epp": (one, self.epp),
-            "epp_se": (one, self.se),
-            "epp_se_model": (one, self.se_model),
-            "epp_covariance": (two, self.covariance),
-            "epp_covariance_model": (two, self.covariance_model),
-            "win_probability": (two, self.win_probabilities()),
-            "rank": (one, self.rank),
-            "deviance": self.deviance,
-        }
-        names = {"player": list(self.players)}
-        point = xr.Dataset(numbers, coords={**names, "player_other": list(self.players)})
-        facts = {
-            "model_name": "bradley-terry",
-            "matches": self.kind,
-            "data_hash": self.data.data_hash(),
-            "penalty": self.penalty,
-            "connected": int(self.connected),
-        }
-        return xr.DataTree.from_dict(
-            {
-                "/": xr.Dataset(attrs=facts),
-                "point_estimate": point,
-                "observed_data": observed_data(self.data),
-            }
-        )
+        return fit_tree(self)
 
     @property
     def _penalised_matches(self) -> float | FloatArray:
@@ -431,45 +410,6 @@ def fit_epp(
     totals, n_matches = penalised_totals(counts, kind, penalty)
     skills = solver.solve(totals, n_matches)
     return BradleyTerryFit(data, kind, counts, skills, graph, float(penalty), test_fraction)
-
-
-def observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
-    """Scores, or matches, as a Dataset."""
-    import xarray as xr
-
-    if isinstance(data, ScoreTable):
-        return xr.Dataset(
-            {
-                "score": (("round", "player"), data.scores),
-                "lower_is_better": ("round", data.lower_is_better.astype(np.int8)),
-            },
-            coords={"round": list(data.rounds), "player": list(data.players)},
-        )
-    return xr.Dataset(
-        {
-            "first": ("match", data.first),
-            "second": ("match", data.second),
-            "match_outcome": ("match", data.outcomes),
-            "match_cluster": ("match", data.clusters),
-        }
-    )
-
-
-def penalised_totals(
-    counts: MatchCounts, kind: MatchKind, penalty: float
-) -> tuple[FloatArray, float | FloatArray]:
-    """Win totals and matches with some rounds of ties added."""
-    if not penalty:
-        n = counts.n_matches
-        return counts.totals, float(n) if isinstance(n, int) else n
-    if kind == "all-rounds":  # a round plays against all others
-        penalty = penalty * float(np.sqrt(np.max(counts.n_matches)))
-    totals = counts.totals + penalty * (counts.n_players - 1) / 2
-    if isinstance(counts.n_matches, int):
-        return totals, counts.n_matches + penalty
-    n_matches = counts.n_matches + penalty
-    np.fill_diagonal(n_matches, 0)
-    return totals, n_matches
 
 
 def _check_prob(prob: float) -> None:

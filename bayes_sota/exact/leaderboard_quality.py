@@ -20,8 +20,8 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
 from bayes_sota.exact import bradley_terry_solver as solver
-from bayes_sota.exact.bradley_terry import BradleyTerryFit, penalised_totals
-from bayes_sota.exact.match_counts import MatchCounts, count_matches
+from bayes_sota.exact.bradley_terry import BradleyTerryFit
+from bayes_sota.exact.match_counts import MatchCounts, count_matches, penalised_totals
 from bayes_sota.exact.win_graph import win_graph
 from bayes_sota.skill_distributions import FloatArray
 

@@ -18,7 +18,7 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
 from bayes_sota.skill_distributions import FloatArray
 
-__all__ = ["MatchCounts", "MatchKind", "count_matches", "ranks_of_rounds"]
+__all__ = ["MatchCounts", "MatchKind", "count_matches", "penalised_totals", "ranks_of_rounds"]
 
 MatchKind = Literal["same-round", "all-rounds", "listed"]
 ABSENT = -1  # rank of a player without a score
@@ -115,6 +115,23 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
             )
         return _all_rounds(data)
     raise InputError(f'matches are "same-round" or "all-rounds", got {kind!r}')
+
+
+def penalised_totals(
+    counts: MatchCounts, kind: MatchKind, penalty: float
+) -> tuple[FloatArray, float | FloatArray]:
+    """Win totals and matches with some rounds of ties added."""
+    if not penalty:
+        n = counts.n_matches
+        return counts.totals, float(n) if isinstance(n, int) else n
+    if kind == "all-rounds":  # a round plays against all others
+        penalty = penalty * float(np.sqrt(np.max(counts.n_matches)))
+    totals = counts.totals + penalty * (counts.n_players - 1) / 2
+    if isinstance(counts.n_matches, int):
+        return totals, counts.n_matches + penalty
+    n_matches = counts.n_matches + penalty
+    np.fill_diagonal(n_matches, 0)
+    return totals, n_matches
 
 
 def ranks_of_rounds(table: ScoreTable) -> NDArray[np.int32]:

@@ -5,9 +5,9 @@ tournaments (Property 3.4 of Gosiewska et al. 2022). ``tests/exact/test_tourname
 with single fits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,10 +17,7 @@ from bayes_sota.errors import InfiniteEstimateError, InputError
 from bayes_sota.exact.bradley_terry import fit_epp
 from bayes_sota.skill_distributions import FloatArray
 
-if TYPE_CHECKING:
-    import xarray as xr
-
-__all__ = ["TournamentLeaderboard", "fit_tournaments", "tournaments_tree"]
+__all__ = ["TournamentLeaderboard", "fit_tournaments"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,38 +127,4 @@ def _leaderboard(
         deviance_df=fit.deviance_df,
         paper_standardized_deviance=fit.paper["standardized_deviance"],
         connected=fit.connected,
-    )
-
-
-def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataTree":
-    """Leaderboards as a DataTree: ``point_estimate`` by tournament and player.
-
-    A player who is not in a tournament has NaN there.
-
-    Examples
-    --------
-    >>> from bayes_sota.simulate_tournament import simulate_tournament
-    >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
-    >>> dict(tournaments_tree(found)["point_estimate"].sizes)
-    {'tournament': 1, 'player': 3}
-    """
-    import xarray as xr
-
-    players = list(dict.fromkeys(name for board in leaderboards for name in board.players))
-    places = {name: place for place, name in enumerate(players)}
-    shape = (len(leaderboards), len(players))
-    fields = {"epp": "epp", "epp_se": "se", "epp_se_model": "se_model"}
-    numbers = {name: np.full(shape, np.nan) for name in fields}
-    for row, board in enumerate(leaderboards):
-        columns = [places[name] for name in board.players]
-        for name, field in fields.items():
-            numbers[name][row, columns] = getattr(board, field)
-    one = {name: (("tournament", "player"), values) for name, values in numbers.items()}
-    deviance = ("tournament", [board.deviance for board in leaderboards])
-    names = [board.tournament for board in leaderboards]
-    found = xr.Dataset(
-        {**one, "deviance": deviance}, coords={"tournament": names, "player": players}
-    )
-    return xr.DataTree.from_dict(
-        {"/": xr.Dataset(attrs={"model_name": "bradley-terry"}), "point_estimate": found}
     )

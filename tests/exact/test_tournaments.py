@@ -5,7 +5,8 @@ import pytest
 
 from bayes_sota.errors import InfiniteEstimateError, InputError
 from bayes_sota.exact.bradley_terry import fit_epp
-from bayes_sota.exact.tournaments import fit_tournaments, tournaments_tree
+from bayes_sota.exact.epp_trees import tournaments_tree
+from bayes_sota.exact.tournaments import fit_tournaments
 from bayes_sota.simulate_tournament import simulate_tournament
 
 
