@@ -58,7 +58,7 @@ def test_people_get_tables(capsys: pytest.CaptureFixture[str], table: Path) -> N
 
 
 def test_noise_that_cannot_be_exits_with_1(capsys: pytest.CaptureFixture[str], table: Path) -> None:
-    errors = ("--standard-error-public", "0.0005", "--standard-error-private", "0.0005")
+    errors = ("--standard-error-public", "0.006", "--standard-error-private", "0.006")
     code, _, err = run(capsys, "paired", str(table), *errors, "--seed", "1")
     assert code == 1
     assert err.startswith("warning: not to be trusted: differences of the teams")

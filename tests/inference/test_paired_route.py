@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from bayes_sota.data.paired_boards import PairedBoards
 from bayes_sota.errors import InputError
@@ -16,13 +17,17 @@ from bayes_sota.summaries import diagnose, summarize
 @pytest.fixture(scope="module")
 def boards() -> PairedBoards:
     rng = np.random.default_rng(1)
-    theta = 0.8 - 0.05 * rng.exponential(size=80)
+    theta = 0.8 - 0.05 * rng.exponential(size=40)
     public, private = (rng.binomial(n, theta) / n for n in (800, 1600))
     return PairedBoards(public, private, n_test=(800, 1600))
 
 
-def test_shape_and_attributes(boards: PairedBoards, tmp_path: Path) -> None:
-    tree = estimate_paired(boards, draws=50, random_seed=3)
+@pytest.fixture(scope="module")
+def tree(boards: PairedBoards) -> xr.DataTree:
+    return estimate_paired(boards, draws=50, random_seed=3)
+
+
+def test_shape_and_attributes(tree: xr.DataTree, tmp_path: Path) -> None:
     assert set(tree.children) <= set(GROUPS)
     assert set(ATTRIBUTES) <= set(tree.attrs)
     assert tree.attrs["rho_learnt"] == 1
@@ -38,9 +43,9 @@ def test_shape_and_attributes(boards: PairedBoards, tmp_path: Path) -> None:
     assert again["posterior"]["best"].equals(tree["posterior"]["best"])
 
 
-def test_same_seed_same_draws(boards: PairedBoards) -> None:
-    one, two = (estimate_paired(boards, draws=20, random_seed=5) for _ in range(2))
-    assert one["posterior"].to_dataset().equals(two["posterior"].to_dataset())
+def test_same_seed_same_draws(tree: xr.DataTree, boards: PairedBoards) -> None:
+    again = estimate_paired(boards, draws=50, random_seed=3)
+    assert again["posterior"].to_dataset().equals(tree["posterior"].to_dataset())
 
 
 def test_unknown_noise(boards: PairedBoards) -> None:

@@ -1,5 +1,7 @@
 """The PyMC model has the exact likelihood, its gradient, and its predictive draws."""
 
+from functools import cache
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -61,6 +63,13 @@ def evaluate(model, variable, point):
     return float(compiled(point)[0])
 
 
+@cache
+def slope(family, board):
+    """Model of a board, and the gradient of its log density; several tests ask for it."""
+    model = build_observed_maximum(board, Priors(family()))
+    return model, model.compile_dlogp(**UNOPTIMISED)
+
+
 def observed_log_likelihood(model):
     return model.compile_logp(vars=model.observed_RVs, sum=True, **UNOPTIMISED)
 
@@ -120,9 +129,8 @@ def test_log_prior_is_the_stated_one(family):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("board", [BOARD, LARGE], ids=["small", "large"])
 def test_gradient_is_finite_and_agrees_with_differences(family, board):
-    model = build_observed_maximum(board, Priors(family()))
+    model, gradient = slope(family, board)
     log_density = model.compile_logp(**UNOPTIMISED)
-    gradient = model.compile_dlogp(**UNOPTIMISED)
     names = [v.name for v in model.value_vars]
     top, spread = (3.5, 0.3) if board is BOARD else (2.33, 0.11)
     for shift in (-0.02, 0.0, 0.02):
@@ -142,8 +150,7 @@ def test_gradient_is_finite_and_agrees_with_differences(family, board):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradient_is_finite_far_from_the_posterior(family):
     """A sampler starts somewhere: no point may give NaN."""
-    model = build_observed_maximum(BOARD, Priors(family()))
-    gradient = model.compile_dlogp(**UNOPTIMISED)
+    model, gradient = slope(family, BOARD)
     for point in ((-2.0, 0.1, 0.5), (6.0, 0.1, 0.9), (0.0, 2.0, 0.2), (3.0, 0.01, 0.99)):
         assert np.all(np.isfinite(gradient(unconstrained(model, *point)))), point
 
