@@ -81,8 +81,8 @@ def estimate_paired(
     >>> public, private = rng.binomial(500, theta, (2, 40)) / 500
     >>> tree = estimate_paired(
     ...     PairedBoards(public, private, n_test=(500, 500)), draws=50, random_seed=0
-    ... )
-    >>> tree.attrs["rho_learnt"], tree["posterior"]["skill"].dims
+    ... )  # doctest: +SKIP
+    >>> tree.attrs["rho_learnt"], tree["posterior"]["skill"].dims  # doctest: +SKIP
     (1, ('chain', 'draw', 'classifier'))
     """
     if draws < 1 or chains < 1:
