@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["EppTable", "epp_table", "epp_table_of_draws", "tournaments_table"]
+__all__ = ["EppTable", "epp_table", "tournaments_table"]
 
 _TEXT = ("player", "tournament")
 
@@ -99,18 +99,27 @@ class EppTable(WrittenTable):
     def legend(self) -> list[str]:
         """Sentences below the table."""
         found = [
-            "EPP: a difference of two is the log odds of winning a round; 0 is the average player."
+            "Every pair of players plays every round, the better score wins. A gap of 1 in EPP "
+            "wins 73 % of the rounds, a gap of 2 88 %; 0 is the average player."
         ]
         if "tied_with_best" in self.frame:
             found.append(
-                "Rank intervals, and who may be best, hold for all pairs of players at once at "
-                f"{self.prob:.0%}."
+                f"With {self.prob:.0%} confidence all rank intervals are right together. May be "
+                "best: no other player is certainly better; one that is lower may be among them "
+                "where its scores vary more."
             )
         return found
 
 
-def epp_table(fit: BradleyTerryFit, prob: float = 0.95) -> EppTable:
+def epp_table(result: "BradleyTerryFit | xr.DataTree", prob: float = 0.95) -> EppTable:
     """Leaderboard of one tournament.
+
+    Parameters
+    ----------
+    result : BradleyTerryFit or DataTree
+        From ``fit_epp`` or ``sample_epp``.
+    prob : float
+        Probability of the intervals.
 
         Examples
         --------
@@ -122,7 +131,9 @@ def epp_table(fit: BradleyTerryFit, prob: float = 0.95) -> EppTable:
         [[1, '1', True], [2, '2', False], [3, '3', False]]
     """
     check_probability(prob)
-    ranks = fit.rank_interval(prob)
+    if not isinstance(result, BradleyTerryFit):
+        return _table_of_draws(result, prob)
+    fit, ranks = result, result.rank_interval(prob)
     columns = {
         "rank": fit.rank,
         "player": list(fit.players),
@@ -139,8 +150,7 @@ def epp_table(fit: BradleyTerryFit, prob: float = 0.95) -> EppTable:
     return EppTable(_frame(columns), prob)
 
 
-def epp_table_of_draws(tree: "xr.DataTree", prob: float = 0.95) -> EppTable:
-    """Leaderboard of a posterior of ``sample_epp``, by the mean skill."""
+def _table_of_draws(tree: "xr.DataTree", prob: float) -> EppTable:
     summary = summarize_epp(tree, prob).reset_index()
     columns = {
         "rank": 1 + np.arange(len(summary)),

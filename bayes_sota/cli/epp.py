@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.epp_input import read_tournaments, reading_score_options
-from bayes_sota.cli.epp_output import EppOutput, epp_output_options
+from bayes_sota.cli.epp_output import OVERLAP, EppOutput, epp_output_options, size_of
 from bayes_sota.cli.options import interval_option
 from bayes_sota.errors import InputError
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bayes_sota.exact.leaderboard_quality import LeaderboardQuality
 
 __all__ = ["epp"]
+
+_FEW_ROUNDS = 6
 
 
 @click.command(
@@ -58,7 +60,7 @@ __all__ = ["epp"]
     help="Half-width of equivalence, of the probability of winning about 1/2 (with --bayes).",
 )  # fmt: skip
 @click.option(
-    "--draws", type=int, default=1000, show_default=True, help="Draws of each chain (with --bayes)."
+    "--draws", type=int, default=None, help="Draws of each of four chains (with --bayes): 1000."
 )
 @click.option(
     "--player-covariates", type=click.Path(path_type=Path), default=None,
@@ -82,7 +84,7 @@ def epp(
     bayes: bool,
     ties: Any,
     rope: float | None,
-    draws: int,
+    draws: int | None,
     player_covariates: Path | None,
     round_covariates: Path | None,
     prob: float,
@@ -101,15 +103,33 @@ def epp(
     check_probability(prob)
     _check_together(
         bayes,
-        {"--ties": ties != "half", "--rope": rope is not None,
-         "--player-covariates": player_covariates, "--round-covariates": round_covariates},
-        {"--penalty": penalty, "--best-of": best_of, "--matches": matches != "same-round"},
-    )  # fmt: skip
+        {
+            "--ties": ties != "half",
+            "--rope": rope is not None,
+            "--draws": draws is not None,
+            "--player-covariates": player_covariates,
+            "--round-covariates": round_covariates,
+        },
+        {
+            "--penalty": penalty,
+            "--best-of": best_of,
+            "--matches": matches != "same-round",
+            "--repetitions": repetitions is not None,
+        },
+    )
+    shown.check_inputs([*files, *(path for path in reading.values() if isinstance(path, Path))])
     tables, notes = read_tournaments(files, **reading)
     if bayes:
         from bayes_sota.cli.epp_bayes import BayesOptions, sample_tournaments
 
-        asked = BayesOptions(ties, rope, draws, test_fraction, player_covariates, round_covariates)
+        asked = BayesOptions(
+            ties,
+            rope,
+            1000 if draws is None else draws,
+            test_fraction,
+            player_covariates,
+            round_covariates,
+        )
         return sample_tournaments(tables, notes, asked, pairs, prob, shown)
     if len(tables) > 1:
         _several(tables, notes, matches, penalty, test_fraction, pairs or best_of, prob, shown)
@@ -150,8 +170,6 @@ def _one(
     tests = [asdict(fit.test(a, b, prob)) for a, b in pairs]
     rng, seed = resolve_seed(shown.seed)
     reason = not_comparable(fit.data)
-    if reason and repetitions != 0:
-        notes = [*notes, f"the deviance is not compared with simulated tournaments: {reason}"]
     quality = None if repetitions == 0 or reason else leaderboard_quality(
         fit, repetitions=repetitions, random_seed=rng
     )  # fmt: skip
@@ -160,7 +178,8 @@ def _one(
         "tests": tests,
         "test": tests[0] if tests else None,
         "private_variants": [_variant(fit, name, n, prob, rng) for name, n in best_of],
-        "notes": notes + _remarks(fit),
+        "reading": notes,
+        "notes": _remarks(fit) + ([f"the deviance is not compared: {reason}"] if reason else []),
         "prob": prob,
         "seed": int(seed),
     }
@@ -234,7 +253,9 @@ def _result(
     fit: "BradleyTerryFit", table: "EppTable", quality: "LeaderboardQuality | None"
 ) -> dict[str, Any]:
     return {
-        "title": f"{fit.data.tournament}: {len(fit.players):,} players, {_rounds(fit)}",
+        "title": f"{fit.data.tournament}: {len(fit.players):,} players, {size_of(fit.data)}"
+        + (", all-rounds matches" if fit.kind == "all-rounds" else ""),
+        "n_rounds": getattr(fit.data, "n_rounds", None),
         **table.to_dict(),
         "matches": fit.kind,
         "deviance": fit.deviance,
@@ -248,18 +269,10 @@ def _result(
     }
 
 
-def _rounds(fit: "BradleyTerryFit") -> str:
-    from bayes_sota.data.score_table import ScoreTable
-
-    if isinstance(fit.data, ScoreTable):
-        return f"{fit.data.n_rounds:,} rounds, {fit.kind} matches"
-    return f"{fit.data.n_matches:,} matches" + (
-        f" in {fit.data.n_clusters:,} clusters" if fit.data.clustered else ""
-    )
-
-
 def _remarks(fit: "BradleyTerryFit") -> list[str]:
     """What the numbers rest on, where a reader would not expect it."""
+    import numpy as np
+
     from bayes_sota.data.matches import Matches
 
     found = []
@@ -272,17 +285,17 @@ def _remarks(fit: "BradleyTerryFit") -> list[str]:
             "matches are taken as independent of each other; if some share a prompt, judge or "
             "round, give --cluster-column"
         )
-    elif int(fit.clusters_of_players.min()) < 5:
-        few = fit.players[int(fit.clusters_of_players.argmin())]
+    elif (least := int(fit.clusters_of_players.min())) < _FEW_ROUNDS:
+        few = [fit.players[k] for k in np.flatnonzero(fit.clusters_of_players == least)]
+        who = "all players are" if len(few) == len(fit.players) else f"{few[0]} is"
+        found.append(f"{who} in {least} independent rounds only: intervals are very wide")
+    if fit.kind == "all-rounds" and not fit.data_is_splits:
         found.append(
-            f"{few} is in {int(fit.clusters_of_players.min())} independent rounds only: its "
-            "interval is wide and rests on them"
+            "all-rounds matches compare scores of different rounds: only for rounds that are "
+            "replicates, such as splits of one data set"
         )
     if fit.data_is_splits and fit.test_fraction is None:
-        found.append(
-            "rounds look like splits of one data set, whose training sets overlap: intervals are "
-            "about these splits; --test-fraction allows for the overlap"
-        )
+        found.append(OVERLAP)
     return found
 
 
@@ -292,7 +305,12 @@ def _variant(
     from bayes_sota.cli.options import parse_tries
     from bayes_sota.exact.shown_variants import private_variants_of
 
-    with_n = parse_tries(variants)
+    try:
+        with_n = parse_tries(variants)
+    except InputError:
+        raise InputError(
+            f"--best-of takes a player and a whole number or a range A:B, got {variants!r}"
+        ) from None
     found = private_variants_of(fit, player, with_n, random_seed=rng)
     shared = [
         [rho, private_variants_of(fit, player, with_n, error_correlation=rho, draws=1).mean]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.cli.epp_output import EppOutput
+from bayes_sota.cli.epp_output import OVERLAP, EppOutput, size_of
 from bayes_sota.cli.options import echo_verdict, show_progress
 from bayes_sota.errors import InputError
 
@@ -44,7 +44,7 @@ def sample_tournaments(
 ) -> int:
     """Sample, show and write one tournament, or several with shared and own skills."""
     from bayes_sota.data.score_table import nearest_player
-    from bayes_sota.epp_table import epp_table_of_draws
+    from bayes_sota.epp_table import epp_table
     from bayes_sota.inference.epp_checks import check_epp
     from bayes_sota.inference.epp_route import sample_epp
     from bayes_sota.pymc_models import build_epp
@@ -52,6 +52,10 @@ def sample_tournaments(
 
     if asked.draws < 100:
         raise InputError(f"--draws must be at least 100, got {asked.draws}")
+    if asked.rope is not None and not 0 <= asked.rope < 0.5:
+        raise InputError(f"--rope is a distance from 1/2, in [0, 0.5), got {asked.rope}")
+    if asked.rope is not None and not pairs:
+        raise InputError("--rope is for a pair of players: --test names it")
     players = list(dict.fromkeys(name for table in tables for name in table.players))
     for pair in pairs:
         for name in pair:
@@ -70,23 +74,33 @@ def sample_tournaments(
         predictive=_REPLICATES,
         progressbar=show_progress(shown.quiet, shown.as_json),
     )
-    table = epp_table_of_draws(tree, prob)
+    table = epp_table(tree, prob)
     found = diagnose(tree)
     tests = [_pair(tree, a, b, asked.rope, prob) for a, b in pairs]
     result = {
-        "title": f"{_title(tables)}, Bayesian, ties as {asked.ties}",
+        "title": f"{_title(tables)}, Bayesian" + _ties(asked.ties),
+        "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
         **table.to_dict(),
         **_tournaments(tree, tables, prob),
         "tests": tests,
         "test": tests[0] if tests else None,
         "checks": check_epp(tree),
         "diagnostics": found,
-        "notes": list(notes),
+        "notes": [*notes, *_remarks(tables, asked)],
         "prob": prob,
         "seed": tree.attrs["random_seed"],
     }
     _deliver(shown, result, table, tree, prob)
     return echo_verdict(found["reasons"])
+
+
+def _remarks(tables: "list[ScoreTable | Matches]", asked: BayesOptions) -> list[str]:
+    splits = any(getattr(table, "scheme", "") == "model/cv" for table in tables)
+    rankings = "rounds are taken as rankings with the same noise (Plackett-Luce): intervals and " \
+        "P(best) are sharper than without --bayes, and each for itself"  # fmt: skip
+    return [rankings] * (asked.ties == "half") + [OVERLAP] * (
+        splits and asked.test_fraction is None
+    )
 
 
 def _deliver(
@@ -103,7 +117,11 @@ def _deliver(
 def _title(tables: "list[ScoreTable | Matches]") -> str:
     if len(tables) > 1:
         return f"{len(tables):,} tournaments"
-    return f"{tables[0].tournament}: {tables[0].n_players:,} players"
+    return f"{tables[0].tournament}: {tables[0].n_players:,} players, {size_of(tables[0])}"
+
+
+def _ties(ties: str) -> str:
+    return "" if ties == "half" else f", ties by {ties}"
 
 
 def _covariates(file: Path | None) -> "pd.DataFrame | None":

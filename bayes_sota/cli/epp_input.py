@@ -1,5 +1,6 @@
 """How ``bayes-sota epp`` reads its files, and the options that say so."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["read_tournaments", "reading_score_options"]
 
+_ERRORS = frozenset(
+    ("rmse", "mse", "mae", "mape", "loss", "logloss", "nll", "error", "err", "perplexity", "ppl",
+     "wer", "cer", "fid", "brier")
+)  # fmt: skip
 _COLUMNS = (
     ("--player-column", "Column of the players."),
     ("--round-column", "Column of the rounds: folds, splits, tasks, data sets."),
@@ -73,6 +78,7 @@ def read_tournaments(
     **columns: Any,
 ) -> tuple[list["ScoreTable | Matches"], list[str]]:
     """Tournaments of the files, and what a user should know about how they were read."""
+    from bayes_sota.data.local_rope import THRESHOLD
     from bayes_sota.data.score_files import read_noted_scores
 
     if lower_is_better and lower_rounds:
@@ -83,29 +89,57 @@ def read_tournaments(
     source: Any = files[0] if len(files) == 1 else list(files)
     with options_named(*(name for name in columns if name != "players")):
         if sds is not None:
-            return [_from_means(source, sds, local_rope, unpaired_folds, options)], []
+            chosen = THRESHOLD if local_rope is None else local_rope
+            note = (
+                f"players tie in a round if they differ by less than {chosen:g} standard "
+                "deviations of the folds (--local-rope)"
+            )
+            return [_from_means(source, sds, chosen, unpaired_folds, options)], [note]
         found = read_noted_scores(source, **options)
     scores = found.scores
     tables: list[ScoreTable | Matches] = (
         list(scores.values()) if isinstance(scores, dict) else [scores]
     )
     if local_rope is None:
+        if not lower_is_better:
+            found_notes = [*found.notes, *_look_like_errors(tables)]
+        else:
+            found_notes = list(found.notes)
         if unpaired_folds:
             raise InputError("--unpaired-folds is for --local-rope")
-        return tables, list(found.notes)
+        return tables, found_notes
     return [_from_folds(table, local_rope, not unpaired_folds) for table in tables], [*found.notes]
 
 
 def _from_means(
-    source: Any, sds: Path, threshold: float | None, unpaired: bool, options: dict[str, Any]
+    source: Any, sds: Path, threshold: float, unpaired: bool, options: dict[str, Any]
 ) -> "Matches":
-    from bayes_sota.data.local_rope import THRESHOLD, local_rope_matches_of_means, read_means
+    from bayes_sota.data.local_rope import local_rope_matches_of_means, read_means
 
     if unpaired:
         raise InputError("--unpaired-folds is for scores of folds: --sds has no folds")
     means, deviations = read_means(source, sds, **options)
-    chosen = THRESHOLD if threshold is None else threshold
-    return local_rope_matches_of_means(means, deviations, threshold=chosen)
+    return local_rope_matches_of_means(means, deviations, threshold=threshold)
+
+
+def _look_like_errors(tables: "list[ScoreTable | Matches]") -> list[str]:
+    """Rounds whose names say that lower is better, taken as higher is better."""
+    from bayes_sota.data.score_table import ScoreTable
+
+    words = {
+        label: set(re.split(r"[^a-z]+", label.lower()))
+        for table in tables
+        if isinstance(table, ScoreTable)
+        for label, lower in zip(table.rounds, table.lower_is_better, strict=True)
+        if not lower
+    }
+    found = [label for label, parts in words.items() if parts & _ERRORS]
+    if not found:
+        return []
+    return [
+        f"{found[0]} looks like an error; higher is taken as better: --lower-is-better-in names "
+        "rounds where it is not"
+    ]
 
 
 def _from_folds(table: "ScoreTable | Matches", threshold: float, paired: bool) -> "Matches":

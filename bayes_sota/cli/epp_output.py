@@ -1,6 +1,6 @@
 """What ``bayes-sota epp`` shows and writes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +20,16 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
+    from bayes_sota.data.matches import Matches
+    from bayes_sota.data.score_table import ScoreTable
     from bayes_sota.epp_table import EppTable
 
-__all__ = ["FIGURES", "EppOutput", "epp_output_options", "show_result"]
+__all__ = ["FIGURES", "OVERLAP", "EppOutput", "epp_output_options", "show_result", "size_of"]
 
+OVERLAP = (
+    "rounds look like splits of one data set, whose training sets overlap: intervals are about "
+    "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
+)
 FIGURES = ("forest", "matrix", "mean", "ranks", "reliability", "boxplots")
 
 
@@ -49,6 +55,15 @@ class EppOutput:
         if self.table is not None:
             check_writable(check_table_ending(self.table))
         check_result_files(self.output, self.figure)
+        if self.figure is None and self.figure_kind != "forest":
+            raise InputError("--figure-kind needs --figure FILE")
+
+    def check_inputs(self, files: Sequence[Path]) -> None:
+        """Refuse to write over what is read."""
+        inputs = {file.resolve() for file in files}
+        for path in (self.table, self.output, self.figure):
+            if path is not None and path.resolve() in inputs:
+                raise InputError(f"{path} is read: write the result to another file")
 
     def deliver(
         self,
@@ -94,6 +109,8 @@ def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def show_result(result: dict[str, Any], table: "EppTable", top: int, quiet: bool) -> None:
     """Print a leaderboard, its quality, tests, and notes."""
+    for note in () if quiet else result.get("reading", ()):
+        click.echo(f"Note: {clean(note)}")
     rows = table.cells(top)
     header = table.header()
     names = [header.index(name) for name in ("player", "tournament") if name in header]
@@ -111,6 +128,8 @@ def show_result(result: dict[str, Any], table: "EppTable", top: int, quiet: bool
         click.echo(_variant_line(variant))
     for note in () if quiet else result["notes"]:
         click.echo(f"Note: {clean(note)}")
+    if result.get("seed") is not None and not quiet:
+        click.echo(f"seed {result['seed']}")
 
 
 def _quality_lines(result: dict[str, Any]) -> list[str]:
@@ -118,28 +137,36 @@ def _quality_lines(result: dict[str, Any]) -> list[str]:
         return [_check_line(result["checks"])]
     if result.get("deviance") is None:
         return []
-    if result["deviance_p_value"] is None:
-        return [f"Deviance {result['deviance']:.1f}, not compared with simulated tournaments."]
-    paper = result["paper"]
+    p, misfit = result["deviance_p_value"], f"misfit {result['deviance']:.1f}"
+    if p is None:
+        return [f"Does one order describe the rounds? Not tested ({misfit})."]
+    verdict = "no clear sign against it" if p >= 0.05 else "no, players differ between rounds"
     return [
-        f"Deviance {result['deviance']:.1f}; simulated tournaments with these skills have "
-        f"{result['deviance_expected']:.1f} (standardized {result['standardized_deviance']:.2f}, "
-        f"p = {chance(result['deviance_p_value'])}). The paper's chi-square, which is not valid "
-        f"here: {paper['deviance']:.1f} with {paper['df']:,} df, standardized "
-        f"{paper['standardized_deviance']:.2f}."
+        f"Does one order describe the rounds? p = {chance(p)}: {verdict} ({misfit}, "
+        f"{result['deviance_expected']:.1f} expected if these skills were the whole story)."
     ]
 
 
 def _check_line(checks: dict[str, Any]) -> str:
-    line = (
-        f"Replicated tournaments have a larger deviance in {checks['deviance_p_value']:.1%} of the "
-        "draws"
-    )
-    loo = checks["loo"]
-    if loo is None:
-        return f"{line}."
-    bad = f", {loo['n_bad_k']} of them too influential" if loo["n_bad_k"] else ""
-    return f"{line}; elpd {loo['elpd']:.1f} (se {loo['se']:.1f}) leaving out one {loo['of']}{bad}."
+    p, loo = checks["deviance_p_value"], checks["loo"]
+    parts = [] if p is None else [f"Fit check: Bayesian p = {p:.2f} (fine if not near 0 or 1)."]
+    if loo is not None:
+        bad = f", {loo['n_bad_k']} of them too influential" if loo["n_bad_k"] else ""
+        parts.append(
+            f"To compare models: elpd {loo['elpd']:.1f} (se {loo['se']:.1f}), leaving out one "
+            f"{loo['of']} at a time{bad}."
+        )
+    return " ".join(parts)
+
+
+def size_of(data: "ScoreTable | Matches") -> str:
+    """Rounds of a table, or matches."""
+    from bayes_sota.data.score_table import ScoreTable
+
+    if isinstance(data, ScoreTable):
+        return f"{data.n_rounds:,} rounds"
+    clusters = f" in {data.n_clusters:,} clusters" if data.clustered else ""
+    return f"{data.n_matches:,} matches{clusters}"
 
 
 def _test_line(test: dict[str, Any]) -> str:
@@ -148,7 +175,7 @@ def _test_line(test: dict[str, Any]) -> str:
     line = f"{first} against {second}: difference {test['difference']:.3f}, se {test['se']:.3f}, "
     if test.get("p_value") is not None:
         line += (
-            f"p = {chance(test['p_value'])} (matches taken as independent, which is not valid: "
+            f"p = {chance(test['p_value'])} (as if matches were independent, too small as a rule: "
             f"{chance(test['p_value_model'])}); "
         )
     line += f"wins with probability {test['win_probability']:.2f} ({low:.2f} to {high:.2f})"

@@ -183,12 +183,11 @@ class BradleyTerryFit:
     def se(self) -> FloatArray:
         """Standard error of each skill, clustered by round, (m,).
 
-        Where only a penalty makes estimates finite rounds may all agree, and two rounds may agree
-        by chance: there it is at least that of independent matches.
+        Rounds may all agree by chance: it is at least sqrt(1.5 / (m + 1)) of that of independent
+        matches, and all of that with two rounds, or where only a penalty makes estimates finite.
         """
-        variance = np.maximum(np.diagonal(self.covariance), 0.0)
-        if self._needs_floor:
-            variance = np.maximum(variance, np.diagonal(self.covariance_model))
+        least = self._floor * np.diagonal(self.covariance_model)
+        variance = np.maximum(np.diagonal(self.covariance), least)
         return np.asarray(np.sqrt(self._with_few(variance, self.clusters_of_players)))
 
     @cached_property
@@ -246,8 +245,7 @@ class BradleyTerryFit:
         both = own[:, None] + own
         variance = both - 2 * self.covariance
         variance[variance < ROUND_OFF * both] = 0.0
-        if self._needs_floor:
-            variance = np.maximum(variance, self._pair_variance_model())
+        variance = np.maximum(variance, self._floor * self._pair_variance_model())
         fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
         found = np.sqrt(self._with_few(variance, fewer))
         np.fill_diagonal(found, 0.0)
@@ -315,10 +313,14 @@ class BradleyTerryFit:
         return penalised_totals(self.counts, self.kind, self.penalty)[1]
 
     @property
-    def _needs_floor(self) -> bool:
-        """Whether clusters may show no variation although skills are uncertain."""
+    def _floor(self) -> float:
+        """Least variance relative to independent matches.
+
+        Half of 3 / (m + 1), which independent matches have against the clustered ones of equal
+        players; all of it where clusters may show no variation although skills are uncertain.
+        """
         few = self.influence is not None and len(self.influence) < _ENOUGH_CLUSTERS
-        return few or not self.connected
+        return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
 
     def _pair_variance_model(self) -> FloatArray:
         own = np.diagonal(self.covariance_model)
@@ -373,6 +375,13 @@ def fit_epp(
         corrected as by Nadeau & Bengio (2003), every round counting for itself. Groups of rounds
         (``ScoreTable.groups``) are not used then: repetitions of cross-validation share the data
         set, so that clustering by repetition does not allow for the overlap.
+
+    Returns
+    -------
+    BradleyTerryFit
+        ``players``, ``epp``, ``se``, ``rank``, ``interval()``, ``rank_interval()``,
+        ``tied_with_best()``, ``test(a, b)``, ``win_probability(a, b)``; ``epp_table`` makes a table
+        of it, ``plot_epp`` a figure.
 
     Raises
     ------

@@ -26,6 +26,7 @@ __all__ = [
 _FLIPS = 2_000
 _BLOCK = 200
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
+_ENOUGH_FLIPS = 6  # clusters, of which there are 64 flips; with fewer the bound is taken
 _FEW_PLAYERS = 40  # whose pairs are kept in memory
 _NEARLY = 0.9  # of all degrees of freedom
 _SMALL = 1e-12
@@ -137,7 +138,7 @@ def _criticals(
 ) -> FloatArray:
     """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
     found = _bonferroni(prob, df.size, df)
-    if full:
+    if full and clusters >= _ENOUGH_FLIPS:
         rng = np.random.default_rng(random_seed)
         draws = [largest(_flips(rng, size, clusters)) for size in _sizes(_FLIPS)]
         share = 1 - (1 - prob) * full / df.size  # of the errors that are allowed

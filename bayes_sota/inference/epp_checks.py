@@ -24,8 +24,9 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     -------
     dict
         ``deviance_p_value`` and ``n_ties_p_value``: shares of replicates at or above the data, None
-        without replicates; ``loo``: elpd, se and p of ``az.loo``, ``n_bad_k`` (Pareto k above its
-        threshold) and ``of`` (what is left out: round, cluster, match), None without it.
+        without replicates and where matches that depend on each other have a weight, whose
+        replicates would be independent; ``loo``: elpd, se and p of ``az.loo``, ``n_bad_k`` (Pareto
+        k above its threshold) and ``of`` (what is left out: round, cluster, match), or None.
 
     Examples
     --------
@@ -40,11 +41,19 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     """
     names = ("deviance_p_value", "n_ties_p_value")
     replicates = tree.children.get("posterior_predictive")
-    attributes = {} if replicates is None else replicates.attrs
+    attributes = {} if replicates is None or _weighted(tree) else replicates.attrs
     found: dict[str, Any] = {
         name: float(attributes[name]) if name in attributes else None for name in names
     }
     return {**found, "loo": _loo(tree) if "log_likelihood" in tree.children else None}
+
+
+def _weighted(tree: "xr.DataTree") -> bool:
+    """Whether the likelihood is of matches with a weight below 1."""
+    constant = tree.children.get("constant_data")
+    if constant is None or "match_counts" not in tree["observed_data"]:
+        return False
+    return bool((constant["likelihood_weight"] < 1).any())
 
 
 def _loo(tree: "xr.DataTree") -> dict[str, Any]:

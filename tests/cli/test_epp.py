@@ -239,3 +239,38 @@ def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
     assert [one["tournament"] for one in found["tournaments"]] == ["d0", "d1", "d2"]
     new, old = found["test"]["new_tournament"], found["test"]["win_probability_interval"]
     assert new["interval"][1] - new["interval"][0] > old[1] - old[0]
+
+
+def test_what_is_read_is_not_written_over(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    text = "task,a,b\nx,1,2\ny,2,1\nz,1,2\n"
+    path.write_text(text)
+    code, _, error = run(capsys, path, "--table", path)
+    assert (code, path.read_text()) == (2, text)
+    assert "is read: write the result to another file" in error
+
+
+def test_rounds_that_look_like_errors_are_pointed_out(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("task,a,b\nx,1,2\nval_rmse,2,1\nz,1,2\n")
+    _, out, _ = run(capsys, path, "--repetitions", "0")
+    assert "val_rmse looks like an error" in out
+    _, out, _ = run(capsys, path, "--repetitions", "0", "--lower-is-better-in", "val_rmse")
+    assert "looks like an error" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--draws", "100"), "--draws is for the Bayesian model"),
+        (("--bayes", "--repetitions", "9"), "--repetitions is for maximum likelihood"),
+        (("--bayes", "--rope", "0.1"), "--test names it"),
+        (("--bayes", "--rope", "0.6", "--test", "a", "b"), "in [0, 0.5)"),
+        (("--figure-kind", "matrix"), "--figure-kind needs --figure"),
+        (("--best-of", "a", "ten"), "--best-of takes a player and a whole number"),
+    ],
+)
+def test_options_without_effect_are_refused(capsys, scores: Path, options, message) -> None:
+    code, out, error = run(capsys, scores, *options)
+    assert (code, out) == (2, "")
+    assert message in error

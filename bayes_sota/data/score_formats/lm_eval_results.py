@@ -71,6 +71,14 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
             )
     tasks = list(dict.fromkeys(task for model in models for task in model.tasks))
     metrics = {task: _metric(task, models, options.score_column) for task in tasks}
+    if options.score_column is not None and not any(
+        metric.partition(",")[0] == options.score_column.partition(",")[0]
+        for metric in metrics.values()
+    ):
+        raise InputError(
+            f"no task has the metric {shown(options.score_column)}; there are "
+            f"{several(sorted(set(metrics.values())))} (score_column)"
+        )
     scores = [
         [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
         for task, metric in metrics.items()
