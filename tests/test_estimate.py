@@ -45,6 +45,7 @@ def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_simulation_agrees_with_the_exact_route() -> None:
     exact = bs.estimate_sota(BOARD, random_seed=1)
     simulated = bs.estimate_sota(BOARD, method="abc", draws=600, chains=2, random_seed=1, cores=1)

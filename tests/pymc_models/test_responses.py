@@ -71,6 +71,7 @@ def compare(answers, draws, seed):
     return result, slow["rho"].mean() - fast.correlation.rho
 
 
+@pytest.mark.slow
 def test_small_matrix_agrees_with_the_exact_route():
     _, answers = simulate(300, 6, 1)
     result, difference = compare(answers, 400, 0)
