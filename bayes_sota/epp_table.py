@@ -121,14 +121,13 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", prob: float = 0.95) -> Ep
     prob : float
         Probability of the intervals.
 
-        Examples
-        --------
-        >>> from bayes_sota.epp_summaries import summarize_epp
-    from bayes_sota.exact.bradley_terry import fit_epp
-        >>> from bayes_sota.simulate_tournament import simulate_tournament
-        >>> table = epp_table(fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0)))
-        >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
-        [[1, '1', True], [2, '2', False], [3, '3', False]]
+    Examples
+    --------
+    >>> from bayes_sota.exact.bradley_terry import fit_epp
+    >>> from bayes_sota.simulate_tournament import simulate_tournament
+    >>> table = epp_table(fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0)))
+    >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
+    [[1, '1', True], [2, '2', False], [3, '3', False]]
     """
     check_probability(prob)
     if not isinstance(result, BradleyTerryFit):

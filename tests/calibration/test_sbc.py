@@ -72,6 +72,7 @@ def test_an_unknown_route_is_refused() -> None:
         run_sbc(CalibrationSetting(), route="magic", replicates=2)
 
 
+@pytest.mark.slow
 def test_ranks_of_best_aucs_are_uniform() -> None:
     """Normal scores drawn for every classifier; the tables of both sides have other ranges."""
     setting = CalibrationSetting(n_test=800, n_positive=60)

@@ -31,7 +31,14 @@ def run(moment: str, *arguments: str | Path) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("moment", ["importing", "swallowed by a destructor", "compiling"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "importing",
+        "swallowed by a destructor",
+        pytest.param("compiling", marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupted_run_leaves_nothing_and_exits_with_130(moment: str, tmp_path: Path) -> None:
     code, out, err = run(moment, *NUTS, "--output", tmp_path / "x.nc")
     assert (code, out) == (130, "")

@@ -53,7 +53,7 @@ def test_a_board_of_aucs(capsys, aucs: str, tmp_path: Path) -> None:
     assert len(json.loads(out)["entries"]) == 40
 
 
-@pytest.mark.parametrize("method", ["exact", "abc"])
+@pytest.mark.parametrize("method", ["exact", pytest.param("abc", marks=pytest.mark.slow)])
 def test_a_best_auc(capsys, method: str) -> None:
     code, out, error = run(
         capsys, "sota", "--maximum", "0.93", "--metric", "auc", "--n-test", "900", "--n-positive",

@@ -111,6 +111,7 @@ def test_calibrate_on_the_bundled_benchmark(
     assert "another setting" in err
 
 
+@pytest.mark.slow
 def test_calibrate_on_shapes(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(
         capsys, "calibrate", "--shapes", "--boards", 1, "--n-test", 200, "--classifiers", 20

@@ -60,6 +60,7 @@ def test_a_finer_grid_changes_little() -> None:
     assert once.log_evidence == pytest.approx(twice.log_evidence, abs=0.01)
 
 
+@pytest.mark.slow
 def test_abc_agrees_with_the_exact_route() -> None:
     board = best_auc(n_classifiers=300)
     exact = estimate_sota(board, random_seed=0)["posterior"]["theta_sota"].values
@@ -92,6 +93,7 @@ def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leade
     return Leaderboard(seen, n_test=1000, n_positive=100, metric="auc"), float(skills.max())
 
 
+@pytest.mark.slow
 def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
     """Sixteen boards: the interval covers, and the error is below that of the best score."""
     rng, covered, ours, raw = np.random.default_rng(7), 0, [], []

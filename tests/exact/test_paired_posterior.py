@@ -62,6 +62,7 @@ def test_an_offset_of_the_public_board_is_found_and_kept_out_of_the_skills() -> 
     assert low < theta[boards.public_winner] < high
 
 
+@pytest.mark.slow
 def test_failed_runs_do_not_move_the_rest() -> None:
     _, x, y = simulated(np.random.default_rng(6), m=200)
     clean = fitted(PairedBoards(x, y)).draws

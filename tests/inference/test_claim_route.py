@@ -87,6 +87,7 @@ def near_normal_cases() -> np.ndarray:
     return values - values.mean() + 0.006
 
 
+@pytest.mark.slow
 def test_near_normal_cases_agree_with_student_and_the_result_is_whole(tmp_path: Path) -> None:
     """Skew and tails are learnt, so the two are close, not equal. One model, sampled once."""
     cases = near_normal_cases()

@@ -38,6 +38,7 @@ def nuts():
     )
 
 
+@pytest.mark.slow
 def test_nuts_agrees_with_the_exact_route(nuts):
     assert_same_posterior(
         nuts, leaderboard_posterior(small_board(), ONE, draws=20_000, random_seed=2)

@@ -43,6 +43,7 @@ def test_shape_and_attributes(tree: xr.DataTree, tmp_path: Path) -> None:
     assert again["posterior"]["best"].equals(tree["posterior"]["best"])
 
 
+@pytest.mark.slow
 def test_same_seed_same_draws(tree: xr.DataTree, boards: PairedBoards) -> None:
     again = estimate_paired(boards, draws=50, random_seed=3)
     assert again["posterior"].to_dataset().equals(tree["posterior"].to_dataset())

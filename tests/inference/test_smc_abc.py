@@ -101,6 +101,7 @@ def test_survives_netcdf(sampled, tmp_path):
         assert again.attrs["epsilon"] == sampled.attrs["epsilon"]
 
 
+@pytest.mark.slow
 def test_same_seed_same_draws_on_any_number_of_cores():
     one, two = (sample_smc_abc(BOARD, cores=cores, **QUICK) for cores in (1, 2))
     xr.testing.assert_equal(one["posterior"].to_dataset(), two["posterior"].to_dataset())
