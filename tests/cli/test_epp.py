@@ -216,7 +216,7 @@ def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
     assert sum(player["p_best"] for player in found["players"]) == pytest.approx(1)
     assert found["test"]["rope"]["a_better"] > 0.8
     assert found["checks"]["loo"]["of"] == "round"
-    assert found["checks"]["deviance_p_value"] is not None
+    assert found["checks"]["deviance_p_value"] is None  # replicates of weighted matches mislead
     posterior = bs.read_result(tmp_path / "r.nc")["posterior"]
     assert posterior["epp"].dims == ("chain", "draw", "player")
 
