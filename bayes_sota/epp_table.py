@@ -13,7 +13,7 @@ import numpy as np
 
 from bayes_sota.epp_summaries import summarize_epp
 from bayes_sota.exact.bradley_terry import BradleyTerryFit
-from bayes_sota.exact.round_inference import bonferroni_critical
+from bayes_sota.exact.round_inference import bonferroni_criticals
 from bayes_sota.exact.tournaments import TournamentLeaderboard
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
 from bayes_sota.summaries import check_probability
@@ -133,14 +133,15 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", prob: float = 0.95) -> Ep
     if not isinstance(result, BradleyTerryFit):
         return _table_of_draws(result, prob)
     fit, ranks = result, result.rank_interval(prob)
+    lower, upper = fit.interval(prob).T
     columns = {
         "rank": fit.rank,
         "player": list(fit.players),
         "epp": fit.epp,
         "se": fit.se,
         "se_model": fit.se_model,
-        "lower": fit.interval(prob)[:, 0],
-        "upper": fit.interval(prob)[:, 1],
+        "lower": lower,
+        "upper": upper,
         "p_beats_average": fit.p_beats_average,
         "rank_lower": ranks[:, 0],
         "rank_upper": ranks[:, 1],
@@ -175,12 +176,10 @@ def tournaments_table(
     check_probability(prob)
     frames = []
     for found in leaderboards:
-        values = np.unique(found.df)
-        critical = {df: bonferroni_critical(prob, 1, df) for df in values}
-        half = np.array([critical[df] for df in found.df]) * found.se
+        half = bonferroni_criticals(prob, 1, found.df) * found.se
         columns = {
             "tournament": [found.tournament] * len(found.players),
-            "rank": 1 + np.searchsorted(np.sort(-found.epp), -found.epp),
+            "rank": found.rank,
             "player": list(found.players),
             "epp": found.epp,
             "se": found.se,

@@ -100,15 +100,13 @@ def read_tournaments(
     tables: list[ScoreTable | Matches] = (
         list(scores.values()) if isinstance(scores, dict) else [scores]
     )
-    if local_rope is None:
-        if not lower_is_better:
-            found_notes = [*found.notes, *_look_like_errors(tables)]
-        else:
-            found_notes = list(found.notes)
-        if unpaired_folds:
-            raise InputError("--unpaired-folds is for --local-rope")
-        return tables, found_notes
-    return [_from_folds(table, local_rope, not unpaired_folds) for table in tables], [*found.notes]
+    if local_rope is not None:
+        matches = [_from_folds(table, local_rope, not unpaired_folds) for table in tables]
+        return list(matches), list(found.notes)
+    if unpaired_folds:
+        raise InputError("--unpaired-folds is for --local-rope")
+    pointed_out = [] if lower_is_better else _look_like_errors(tables)
+    return tables, [*found.notes, *pointed_out]
 
 
 def _from_means(

@@ -160,6 +160,11 @@ class ScoreTable:
             return np.arange(self.n_rounds)
         return np.unique(np.array(self.groups), return_inverse=True)[1]
 
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters: of rounds, where there are no groups."""
+        return self.n_rounds if self.groups is None else len(set(self.groups))
+
     def mean_scores(self) -> FloatArray:
         """Mean of each player's scores as given, over the rounds that it has, (n_players,).
 

@@ -35,6 +35,7 @@ from bayes_sota.exact.pair_test import PairTest, test_pair
 from bayes_sota.exact.round_inference import (
     ROUND_OFF,
     bonferroni_critical,
+    bonferroni_criticals,
     critical_values,
     critical_values_of_pairs,
     rank_intervals,
@@ -138,7 +139,7 @@ class BradleyTerryFit:
     def _matches_by_cluster(self) -> FloatArray:
         """Matches of each player in each cluster, up to a factor, (G, m)."""
         data, m = self.data, len(self.players)
-        number = int(data.clusters.max()) + 1
+        number = data.n_clusters
         if isinstance(data, ScoreTable):
             played = data.present.astype(np.float64)
             if self.kind == "same-round":  # a player alone in a round has no match
@@ -163,10 +164,12 @@ class BradleyTerryFit:
         :math:`1 + R q / (1 - q)` for R splits that test a share q of the data (Nadeau & Bengio
         2003, doi 10.1023/A:1024068626366); 1 for separate data.
         """
-        if self.test_fraction is None:
-            return 1.0
-        assert isinstance(self.data, ScoreTable)
-        return 1 + self.data.n_rounds * self.test_fraction / (1 - self.test_fraction)
+        return float(self.overlap_of(self.data.n_clusters))
+
+    def overlap_of(self, rounds: int | NDArray[np.intp]) -> FloatArray:
+        """The same for a player who has so many of the rounds."""
+        q = self.test_fraction or 0.0
+        return np.asarray(1 + np.asarray(rounds) * q / (1 - q))
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -222,8 +225,7 @@ class BradleyTerryFit:
         if kind == "model":
             half = bonferroni_critical(prob, 1, np.inf) * self.se_model
         elif kind == "robust":
-            critical = {df: bonferroni_critical(prob, 1, df) for df in np.unique(self.df)}
-            half = np.array([critical[df] for df in self.df]) * self.se
+            half = bonferroni_criticals(prob, 1, self.df) * self.se
         elif kind == "simultaneous":
             half = self._simultaneous(prob) * self.se
         else:
@@ -241,6 +243,10 @@ class BradleyTerryFit:
 
     def standard_errors_of_pairs(self) -> FloatArray:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
+        return self._pair_errors
+
+    @cached_property
+    def _pair_errors(self) -> FloatArray:
         own = np.diagonal(self.covariance)
         both = own[:, None] + own
         variance = both - 2 * self.covariance
@@ -332,9 +338,7 @@ class BradleyTerryFit:
             return variance
         total = len(self.influence)
         more = clusters / np.maximum(clusters - 1, 1) * (total - 1) / total
-        if self.test_fraction is not None:  # the overlap of as many rounds as there are
-            odds = self.test_fraction / (1 - self.test_fraction)
-            more = more * (1 + clusters * odds) / self.overlap
+        more = more * self.overlap_of(clusters) / self.overlap  # of as many rounds as there are
         return np.where(clusters > 1, variance * more, np.inf)
 
     def _simultaneous(self, prob: float) -> FloatArray:

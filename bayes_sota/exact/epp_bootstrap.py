@@ -100,7 +100,7 @@ def _resampled(
 ) -> tuple[ScoreTable | Matches, np.ndarray]:
     """Clusters drawn with replacement, and the players who are in one."""
     clusters = data.clusters
-    number = int(clusters.max()) + 1
+    number = data.n_clusters
     order = np.argsort(clusters, kind="stable")
     starts = np.searchsorted(clusters[order], np.arange(number + 1))
     drawn = rng.integers(number, size=number)

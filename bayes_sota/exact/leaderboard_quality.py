@@ -234,7 +234,7 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     played = np.broadcast_to(fit.counts.n_matches, predicted.shape)[rows, columns]
     error = np.sqrt(fit.overlap) * _jackknife_error(fit, by_bin)
     middle = by_bin(fit.counts)
-    certain = 1 - 0.025 ** (1 / _clusters_of(fit.data))  # Clopper-Pearson's end for all of them
+    certain = 1 - 0.025 ** (1 / fit.data.n_clusters)  # Clopper-Pearson's end for all of them
     return Reliability(
         pairs_predicted=p,
         pairs_observed=observed[rows, columns],
@@ -253,7 +253,7 @@ def _jackknife_error(fit: BradleyTerryFit, by_bin) -> FloatArray:  # type: ignor
     data = fit.data
     if isinstance(data, Matches):
         return np.full(by_bin(fit.counts).shape, np.nan)
-    clusters, g = data.clusters, _clusters_of(data)
+    clusters, g = data.clusters, data.n_clusters
     if g < 3:
         return np.full(by_bin(fit.counts).shape, np.nan)
     without = []
@@ -284,15 +284,12 @@ def _rounds_of(data: ScoreTable | Matches) -> int:
     return data.n_rounds if isinstance(data, ScoreTable) else 1
 
 
-def _clusters_of(data: ScoreTable | Matches) -> int:
-    return int(data.clusters.max()) + 1
-
-
 def _replicate(fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool) -> MatchCounts:
     """A tournament of the same shape in which the estimated skills are true."""
     data = fit.data
     if isinstance(data, Matches):
-        wins = fit.skills.win_probabilities()[data.first, data.second]
+        first, second = fit.skills.odds[data.first], fit.skills.odds[data.second]
+        wins = first / (first + second)
         drawn = (rng.random(data.n_matches) < wins).astype(float)
         outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
         return count_matches(Matches(data.first, data.second, outcomes, players=data.players))

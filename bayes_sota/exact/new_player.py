@@ -120,7 +120,7 @@ def add_player(
     influence = _influence(fit, whole, skill, n_matches)
     clusters = int(np.unique(table.clusters[~np.isnan(whole.scores[:, -1])]).size)
     few = clusters / (clusters - 1) if clusters > 1 else np.inf
-    variance = float(influence @ influence) * _overlap(fit, clusters)
+    variance = float(influence @ influence) * float(fit.overlap_of(clusters))
     if not fit.connected or extreme:  # rounds that all agree show no variation
         p = 1 / (1 + np.exp(fit.epp - skill))
         variance = max(variance, 1 / float(n_matches @ (p * (1 - p))))
@@ -133,12 +133,6 @@ def add_player(
         others=table.players,
         win_probabilities=1 / (1 + np.exp(fit.epp - skill)),
     )
-
-
-def _overlap(fit: BradleyTerryFit, rounds: int) -> float:
-    if fit.test_fraction is None:
-        return 1.0
-    return 1 + rounds * fit.test_fraction / (1 - fit.test_fraction)
 
 
 def _scores_by_round(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayes_sota.exact import bradley_terry_solver as solver
+from bayes_sota.exact.match_counts import penalised_totals
 from bayes_sota.exact.round_inference import ROUND_OFF, bonferroni_critical
 
 if TYPE_CHECKING:
@@ -106,9 +107,7 @@ def _two_sided(difference: float, se: float, df: float) -> float:
 
 
 def _likelihood_ratio(fit: "BradleyTerryFit", i: int, j: int) -> float:
-    n = fit.counts.n_matches
-    equal = solver.solve(
-        fit.counts.totals, float(n) if isinstance(n, int) else n, start=fit.epp, equal=(i, j)
-    )
+    totals, n_matches = penalised_totals(fit.counts, fit.kind, 0.0)
+    equal = solver.solve(totals, n_matches, start=fit.epp, equal=(i, j))
     found = solver.log_likelihood(fit.skills, fit.counts) - solver.log_likelihood(equal, fit.counts)
     return max(2 * found, 0.0)

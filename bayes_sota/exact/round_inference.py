@@ -18,6 +18,7 @@ from bayes_sota.skill_distributions import FloatArray
 __all__ = [
     "ROUND_OFF",
     "bonferroni_critical",
+    "bonferroni_criticals",
     "critical_values",
     "critical_values_of_pairs",
     "rank_intervals",
@@ -92,7 +93,7 @@ def critical_values_of_pairs(
     of_pairs = np.minimum(df[:, None], df)
     upper = np.triu_indices(m, 1)
     if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
-        found = _bonferroni(prob, upper[0].size, of_pairs[upper])
+        found = bonferroni_criticals(prob, upper[0].size, of_pairs[upper])
     else:
         largest = _largest_of_pairs(inner)
         full = inner.shape[1] * (inner.shape[1] - 1) // 2
@@ -137,7 +138,7 @@ def _criticals(
     random_seed: int,
 ) -> FloatArray:
     """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
-    found = _bonferroni(prob, df.size, df)
+    found = bonferroni_criticals(prob, df.size, df)
     if full and clusters >= _ENOUGH_FLIPS:
         rng = np.random.default_rng(random_seed)
         draws = [largest(_flips(rng, size, clusters)) for size in _sizes(_FLIPS)]
@@ -153,7 +154,8 @@ def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
     return np.asarray(df >= _NEARLY * (clusters - 1))
 
 
-def _bonferroni(prob: float, contrasts: int, df: FloatArray) -> FloatArray:
+def bonferroni_criticals(prob: float, contrasts: int, df: FloatArray) -> FloatArray:
+    """The same for each of several degrees of freedom, the shape of ``df``."""
     values, places = np.unique(df, return_inverse=True)
     return np.array([bonferroni_critical(prob, contrasts, value) for value in values])[places]
 

@@ -43,9 +43,8 @@ def cluster_scores(
     values = rounds(data, win_probabilities)
     if data.groups is None:
         return values
-    clusters = data.clusters
-    summed = np.zeros((int(clusters.max()) + 1, data.n_players))
-    np.add.at(summed, clusters, values)
+    summed = np.zeros((data.n_clusters, data.n_players))
+    np.add.at(summed, data.clusters, values)
     return summed
 
 

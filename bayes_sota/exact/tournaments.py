@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
@@ -32,6 +33,8 @@ class TournamentLeaderboard:
         Skills, standard errors clustered by round and of independent matches.
     df : ndarray, shape (m,)
         Degrees of freedom of the t law.
+    rank : ndarray of int, shape (m,)
+        By skill from 1, equal skills share the better one.
     deviance : float
     deviance_df : int
     paper_standardized_deviance : float
@@ -45,6 +48,7 @@ class TournamentLeaderboard:
     se: FloatArray
     se_model: FloatArray
     df: FloatArray
+    rank: NDArray[np.intp]
     deviance: float
     deviance_df: int
     paper_standardized_deviance: float
@@ -123,6 +127,7 @@ def _leaderboard(
         se=fit.se,
         se_model=fit.se_model,
         df=fit.df,
+        rank=fit.rank,
         deviance=fit.deviance,
         deviance_df=fit.deviance_df,
         paper_standardized_deviance=fit.paper["standardized_deviance"],
