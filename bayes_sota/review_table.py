@@ -22,10 +22,10 @@ from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.readers.columnar_tables import is_frame, table_of_frame
 from bayes_sota.data.readers.columns import find_column
 from bayes_sota.data.readers.files import open_table
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
 from bayes_sota.exact.review_claims import CORRELATIONS, review_probabilities, share_interval
-from bayes_sota.shown_text import markdown_text, spreadsheet_text
+from bayes_sota.shown_text import markdown_text, shown, spreadsheet_text
 from bayes_sota.whole_files import write_text
 from bayes_sota.written_table import WrittenTable
 

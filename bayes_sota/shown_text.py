@@ -4,9 +4,11 @@ A name must not become a formula in a spreadsheet, a link, HTML or a new cell in
 a terminal (``tests/test_entry_table.py``).
 """
 
+import os
 import unicodedata
+from decimal import Decimal
 
-__all__ = ["markdown_text", "plain_text", "spreadsheet_text"]
+__all__ = ["markdown_text", "plain_text", "shown", "shown_path", "spreadsheet_text"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -38,12 +40,41 @@ def markdown_text(text: str) -> str:
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")  # no links by themselves
 
 
-def plain_text(text: str) -> str:
-    """Text with control and formatting characters shown as question marks.
+def plain_text(text: object, longest: int | None = None) -> str:
+    r"""Text on one line whose control and formatting characters are visible, cut where asked.
 
     Examples
     --------
-    >>> plain_text("two\\nlines")
-    'two?lines'
+    >>> print(plain_text("two\nlines"), plain_text("a" * 9, 4))
+    two\nlines aaa…
     """
-    return "".join(c if c.isprintable() else "?" for c in text)
+    whole = str(text)
+    if longest is not None and len(whole) > longest:
+        whole = whole[: longest - 1] + "…"
+    return whole if whole.isprintable() else "".join(map(_visible, whole))
+
+
+def _visible(c: str) -> str:
+    if c.isprintable():
+        return c
+    return " " if unicodedata.category(c) == "Zs" else repr(c)[1:-1]
+
+
+def shown(value: object) -> str:
+    """Value from a file or a user as it may stand in a message: quoted, escaped and short.
+
+    Examples
+    --------
+    >>> shown("a" * 100), shown("tab\\t")
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'", "'tab\\\\t'")
+    """
+    if isinstance(value, Decimal):
+        return str(value)[:60]
+    short = f"{value[:57]}..." if isinstance(value, str) and len(value) > 60 else value
+    return plain_text(f"{short!r:.200}")
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """Path as it may stand in a message: its end, which names the file."""
+    text = plain_text(os.fspath(path))
+    return text if len(text) <= 120 else f"…{text[-119:]}"

@@ -82,7 +82,7 @@ def test_csv_holds_no_formula_and_the_numbers_as_numbers(table: EntryTable) -> N
     rows = list(csv.DictReader(io.StringIO(table.to_csv())))
     assert len(rows) == 12
     assert not any(row["name"].startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows)
-    assert {row["name"] for row in rows} >= {"'@someone", "'?late", "two?lines", "plain"}
+    assert {row["name"] for row in rows} >= {"'@someone", "'\\tlate", "two\\nlines", "plain"}
     assert [float(row["score"]) for row in rows] == table.frame["score"].tolist()
     assert {row["tied_with_best"] for row in rows} == {"True", "False"}
 
@@ -99,8 +99,9 @@ def test_negative_scores_are_numbers_not_formulas() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("=1", "'=1"), ("-1", "'-1"), ("+", "'+"), ("@x", "'@x"), ("\tx", "'?x"), ("\rx", "'?x"),
-        ("\uff1d1", "'\uff1d1"), ("a=b", "a=b"), ("", ""), ("x\x00", "x?"),
+        ("=1", "'=1"), ("-1", "'-1"), ("+", "'+"), ("@x", "'@x"), ("\tx", "'\\tx"), 
+        ("\rx", "'\\rx"),
+        ("\uff1d1", "'\uff1d1"), ("a=b", "a=b"), ("", ""), ("x\x00", "x\\x00"), ("\u3000x", " x"),
     ],
 )  # fmt: skip
 def test_spreadsheet_text(text: str, shown: str) -> None:
@@ -111,8 +112,9 @@ def test_spreadsheet_text(text: str, shown: str) -> None:
     ("text", "shown"),
     [
         ("a|b", "a\\|b"), ("`x`", "\\`x\\`"), ("[a](b)", "\\[a\\](b)"), ("<b>", "&lt;b&gt;"),
-        ("&amp;", "&amp;amp;"), ("a\nb\x1b", "a?b?"), ("\\|", "\\\\\\|"), ("*_~", "\\*\\_\\~"),
-        ("http://x", "http&#58;//x"), ("www.x", "www&#46;x"), ("\u202eabc", "?abc"),
+        ("&amp;", "&amp;amp;"), ("a\nb\x1b", r"a\\nb\\x1b"), ("\\|", "\\\\\\|"),
+        ("*_~", "\\*\\_\\~"),
+        ("http://x", "http&#58;//x"), ("www.x", "www&#46;x"), ("\u202eabc", r"\\u202eabc"),
     ],
 )  # fmt: skip
 def test_markdown_text(text: str, shown: str) -> None:

@@ -8,8 +8,9 @@ import click
 from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
-from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.cli.tables import echo_table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     from bayes_sota.entry_table import EntryTable
@@ -87,13 +88,13 @@ def _seed(seed: int | None) -> int:
 
 def _echo(table: "EntryTable", top: int, quiet: bool) -> None:
     header = ["rank", "entry", "score", "skill", f"{table.prob:.0%} interval", "rank interval"]
-    rows = [[row[0], clean(row[1]), *row[2:]] for row in table.cells(top)]
-    title = f"{clean(table.name)}: best {len(rows):,} of {len(table.frame):,} entries"
+    rows = table.cells(top)
+    title = f"{table.name}: best {len(rows):,} of {len(table.frame):,} entries"
     echo_table([*header, "P(best)", "tied"], rows, title)
     for line in table.legend(top):
         click.echo(line)
     if quiet:
         return
     for note in table.notes:
-        click.echo(f"Note: {clean(note)}")
+        click.echo(f"Note: {plain_text(note)}")
     click.echo(f"method exact, seed {table.seed}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.options import echo_json, output_options, show_progress
-from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.cli.tables import echo_table
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _echo(rows: list[dict[str, Any]], by: tuple[str, ...]) -> None:
     for estimand in ("theta_sota", "winner_skill"):
         cells = [
             [
-                *(clean(str(row[key])) for key in by),
+                *(str(row[key]) for key in by),
                 row["route"],
                 str(row["boards"]),
                 *(f"{row[key]:.3f}" for key in ("coverage", "raw_coverage")),

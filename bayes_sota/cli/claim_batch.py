@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from bayes_sota.cli.options import echo_json, options_named, output_options
-from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.cli.tables import echo_table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     from bayes_sota.review_table import ClaimsTable
@@ -81,7 +82,7 @@ def batch(
     if as_json:
         echo_json(table.to_dict())
     else:
-        _echo(table, None if output is None else clean(str(output)), top, quiet)
+        _echo(table, None if output is None else plain_text(str(output)), top, quiet)
     for reason in table.reasons:
         click.echo(f"warning: left out: {reason}", err=True)
     return 1 if table.reasons else 0
@@ -110,13 +111,11 @@ def _draw(table: "ClaimsTable", path: Path) -> None:
 
 def _echo(table: "ClaimsTable", written: str | None, top: int, quiet: bool) -> None:
     if written is None:
-        rows = [[clean(cell) for cell in row] for row in table.cells(top)]
-        echo_table(["claim", "group", "P(false)", "range", "verdict"], rows)
-    shares = [[clean(cell) for cell in row] for row in table.share_cells()]
+        echo_table(["claim", "group", "P(false)", "range", "verdict"], table.cells(top))
     title = f"Claims that are false with a probability above {table.level:.3g}"
-    header = [clean(table.group_by or ""), "claims", "averaged", "at the lowest", "at the highest"]
-    echo_table([*header, "problems"], shares, title)
-    click.echo(clean(table.finding))
+    header = [table.group_by or "", "claims", "averaged", "at the lowest", "at the highest"]
+    echo_table([*header, "problems"], table.share_cells(), title)
+    click.echo(plain_text(table.finding))
     if quiet:
         return
     for line in table.legend(top if written is None else None):

@@ -8,8 +8,9 @@ import click
 from bayes_sota.claim_text import size_of_outcomes, text_of_outcomes
 from bayes_sota.cli.claim_output import ClaimOutput, claim_options
 from bayes_sota.cli.options import echo_verdict, interval_option, options_named
-from bayes_sota.cli.tables import chance, clean, decimals_for, echo_table
+from bayes_sota.cli.tables import chance, decimals_for, echo_table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     from bayes_sota.data.evaluation_files import Evaluations
@@ -141,8 +142,8 @@ def _hints(found: "Evaluations") -> list[str]:
         alike = [name for name, own in zip(found.methods, stems, strict=True) if own == stem]
         if stem and len(alike) > 1 and len(set(alike)) == len(alike):
             return [
-                f"{', '.join(clean(name) for name in alike[:3])} are taken as methods of their "
-                "own; if they are runs of one, give --run-separator"
+                f"{', '.join(map(plain_text, alike[:3]))} are taken as methods of their own; "
+                "if they are runs of one, give --run-separator"
             ]
     return []
 
@@ -231,9 +232,9 @@ def _reported_alone(
 
 
 def _show(result: dict[str, Any], prob: float, top: int) -> None:
-    winner, second = clean(result["winner"]), clean(result["runner_up"])
+    winner, second = plain_text(result["winner"]), plain_text(result["runner_up"])
     size = f"{size_of_outcomes(result)}, {len(result['methods'])} methods"
-    click.echo(f"{clean(result['source'])}: {size}")
+    click.echo(f"{plain_text(result['source'])}: {size}")
     click.echo(
         f"P({second} is at least as good as {winner}) = {chance(result['p_false'])}; "
         f"P(another one beats {winner}) = {chance(result['p_beaten'])}"
@@ -264,7 +265,7 @@ def _show_methods(result: dict[str, Any], prob: float, top: int) -> None:
         low, high = method["interval"]
         d = decimals_for((high - low) / 4)
         row = [
-            clean(method["name"]),
+            method["name"],
             f"{method['score']:.{d + 1}f}",
             f"{low:.{d}f} to {high:.{d}f}",
         ]

@@ -8,7 +8,8 @@ import click
 from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import echo_json, echo_verdict, output_options
-from bayes_sota.cli.tables import chance, clean, echo_table
+from bayes_sota.cli.tables import chance, echo_table
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     from bayes_sota.exact.selected_claim import SelectedClaim
@@ -62,7 +63,7 @@ def selection(
 
 
 def _show(found: "SelectedClaim", tries: float, quiet: bool) -> None:
-    winner, second = clean(found.winner), clean(found.runner_up)
+    winner, second = plain_text(found.winner), plain_text(found.runner_up)
     rows = [
         [f"{second} is at least as good as {winner}", chance(found.p_false_uncorrected),
          chance(found.p_false)],
@@ -77,4 +78,4 @@ def _show(found: "SelectedClaim", tries: float, quiet: bool) -> None:
             "less noisy; for tries of the winner alone: claim classification --best-of"
         )
     for note in () if quiet else found.notes:
-        click.echo(f"Note: {clean(note)}")
+        click.echo(f"Note: {plain_text(note)}")

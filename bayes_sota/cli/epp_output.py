@@ -13,8 +13,9 @@ from bayes_sota.cli.result_files import (
     packed_options,
     write_result_files,
 )
-from bayes_sota.cli.tables import chance, clean, echo_table
+from bayes_sota.cli.tables import chance, echo_table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -110,15 +111,11 @@ def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def show_result(result: dict[str, Any], table: "EppTable", top: int, quiet: bool) -> None:
     """Print a leaderboard, its quality, tests, and notes."""
     for note in () if quiet else result.get("reading", ()):
-        click.echo(f"Note: {clean(note)}")
+        click.echo(f"Note: {plain_text(note)}")
     rows = table.cells(top)
     header = table.header()
-    names = [header.index(name) for name in ("player", "tournament") if name in header]
-    for row in rows:
-        for column in names:
-            row[column] = clean(row[column])
     more = len(table.frame) - len(rows)
-    title = clean(result["title"]) + (f"; {more:,} more with --top" if more > 0 else "")
+    title = result["title"] + (f"; {more:,} more with --top" if more > 0 else "")
     echo_table(header, rows, title)
     for line in [*table.legend(), *_quality_lines(result)]:
         click.echo(line)
@@ -127,7 +124,7 @@ def show_result(result: dict[str, Any], table: "EppTable", top: int, quiet: bool
     for variant in result.get("private_variants", ()):
         click.echo(_variant_line(variant))
     for note in () if quiet else result["notes"]:
-        click.echo(f"Note: {clean(note)}")
+        click.echo(f"Note: {plain_text(note)}")
     if result.get("seed") is not None and not quiet:
         click.echo(f"seed {result['seed']}")
 
@@ -170,7 +167,7 @@ def size_of(data: "ScoreTable | Matches") -> str:
 
 
 def _test_line(test: dict[str, Any]) -> str:
-    first, second = (clean(name) for name in test["players"])
+    first, second = (plain_text(name) for name in test["players"])
     low, high = test["win_probability_interval"]
     line = f"{first} against {second}: difference {test['difference']:.3f}, se {test['se']:.3f}, "
     if test.get("p_value") is not None:
@@ -192,8 +189,8 @@ def _variant_line(variant: dict[str, Any]) -> str:
     skill = variant["winner_skill"]
     low, high = skill["interval"]
     return (
-        f"{clean(variant['player'])} as the best of {variant['variants']} private variants: EPP "
-        f"{skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
+        f"{plain_text(variant['player'])} as the best of {variant['variants']} private variants: "
+        f"EPP {skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
         f"{variant['rank']} instead of {variant['rank_shown']}; if the errors of variants are "
         "correlated: "
         + ", ".join(f"{mean:.2f} at {rho:g}" for rho, mean in variant["sensitivity"][1:])

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bayes_sota.cli.options import echo_json, echo_verdict, output_options
-from bayes_sota.cli.tables import clean
+from bayes_sota.shown_text import plain_text
 
 __all__ = ["infer_n"]
 
@@ -87,4 +87,4 @@ def _lines(fit: Any, notes: list[str]) -> list[str]:
         how = {"floor": "Floored", "nearest": "Rounded"}[fit.other[0]]
         size = "none fits" if fit.other[1] is None else f"the smallest is {fit.other[1]:,}"
         lines.append(f"{how} instead, {size}.")
-    return lines + [clean(note) for note in notes]
+    return lines + [plain_text(note) for note in notes]

@@ -3,7 +3,7 @@
 import click
 
 from bayes_sota.cli.options import echo_json, output_options
-from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.cli.tables import echo_table
 
 __all__ = ["models"]
 
@@ -22,4 +22,4 @@ def models(as_json: bool, seed: int | None, quiet: bool) -> None:
         ]
         echo_json({"models": content})
         return
-    echo_table(["name", "what it is"], [[clean(s.name), clean(s.description)] for s in specs])
+    echo_table(["name", "what it is"], [[s.name, s.description] for s in specs])

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
-from bayes_sota.cli.tables import clean, decimals_for, echo_table
+from bayes_sota.cli.tables import decimals_for, echo_table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -236,20 +237,20 @@ def _echo(result: dict[str, Any], boards: "PairedBoards", quiet: bool) -> None:
         d = decimals_for((high - low) / 4)
         rows.append([name, f"{values['mean']:.{d}f}", f"{low:.{d}f} to {high:.{d}f}", meaning])
     title = (
-        f"{clean(boards.name)}: {result['n_modelled']:,} of {boards.n_entries:,} teams, "
+        f"{boards.name}: {result['n_modelled']:,} of {boards.n_entries:,} teams, "
         f"{result['n_distinct']:,} different pairs of scores"
     )
     echo_table(["quantity", "mean", f"{prob:.0%} interval", "what it is"], rows, title)
     header = ["team", "public", "private", "skill", "P(best)"]
     rows = [
-        [clean(row["name"]), *(f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill")),
+        [row["name"], *(f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill")),
          f"{row['p_best']:.3f}"]
         for row in result["best"][:5]
     ]  # fmt: skip
     echo_table(header, rows, "Most likely the best")
     winner = result["public_winner"]
     click.echo(
-        f"Public winner {clean(winner['name'])}: public {winner['public_score']:.4f}, private "
+        f"Public winner {plain_text(winner['name'])}: public {winner['public_score']:.4f}, private "
         f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
         f"{winner['shrinkage']:.4f}), P(best) {winner['p_best']:.3f}"
     )
@@ -258,5 +259,5 @@ def _echo(result: dict[str, Any], boards: "PairedBoards", quiet: bool) -> None:
     if not quiet:
         click.echo("rho is learnt from the differences." if learnt else "rho is not learnt.")
         for note in result["notes"]:
-            click.echo(clean(note))
+            click.echo(plain_text(note))
         click.echo(f"method {result['method']}, seed {result['seed']}")

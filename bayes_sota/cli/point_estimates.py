@@ -7,8 +7,9 @@ import click
 
 from bayes_sota.cli.input_files import parse_size, read_file
 from bayes_sota.cli.options import echo_json
-from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.cli.tables import echo_table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
@@ -57,7 +58,7 @@ def run_point_estimate(
     else:
         _echo(found, board)
         for text in () if quiet else notes:
-            click.echo(f"Note: {clean(text)}")
+            click.echo(f"Note: {plain_text(text)}")
     return 0
 
 
@@ -163,7 +164,7 @@ def _echo(found: "FieldEstimate", board: "Leaderboard") -> None:
         ],
     ]
     title = (
-        f"{clean(board.name)}: best score {found.observed_maximum:g} of {m:,} entries on "
+        f"{board.name}: best score {found.observed_maximum:g} of {m:,} entries on "
         f"{found.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}"
     )
     echo_table(["quantity", "value", "what it is"], rows, title)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bayes_sota.cli.options import echo_json, output_options
-from bayes_sota.cli.tables import clean, echo_table
+from bayes_sota.cli.tables import echo_table
 
 __all__ = ["reproduce"]
 
@@ -98,8 +98,7 @@ def _content(comparison: Any) -> dict[str, Any]:
 
 def _echo(comparisons: list[Any]) -> None:
     rows = [
-        [c.item, clean(c.quantity), c.published, _number(c.computed), c.state, clean(c.note)]
-        for c in comparisons
+        [c.item, c.quantity, c.published, _number(c.computed), c.state, c.note] for c in comparisons
     ]
     echo_table(["item", "quantity", "published", "computed", "state", "note"], rows)
     lacking: dict[str, list[str]] = {}

@@ -29,9 +29,10 @@ from bayes_sota.cli.sota_file import (
     parse_seed,
     result_of_file,
 )
-from bayes_sota.cli.tables import clean, echo_table, estimand_rows
+from bayes_sota.cli.tables import echo_table, estimand_rows
 from bayes_sota.errors import InputError
 from bayes_sota.schema import POINT_METHODS
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -431,7 +432,7 @@ def echo_result(
                 f"{result['p_new_truly_better']:.3f}"
             )
     if not quiet and not as_json:
-        model, seed = clean(result["model"]), result["seed"]
+        model, seed = plain_text(result["model"]), result["seed"]
         click.echo(f"method {result['method']}, model {model}, seed {seed}")
     return echo_verdict(result["diagnostics"]["reasons"])
 
@@ -454,8 +455,7 @@ def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: flo
     summary = {name: estimand_summary(tree, name, prob, index) for name in names}
     tries = f"{board.typical_tries:,.0f}" + ("" if board.n_classifiers else " or so")
     title = (
-        f"{clean(board.name)}: best score {board.maximum:g} of {tries} classifiers, "
-        f"{_reading_of(board)}"
+        f"{board.name}: best score {board.maximum:g} of {tries} classifiers, {_reading_of(board)}"
     )
     header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
     echo_table(header, estimand_rows(summary), title)

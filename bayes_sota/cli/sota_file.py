@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.options import echo_json, echo_verdict
-from bayes_sota.cli.tables import clean, decimals_for, echo_table, estimand_rows
+from bayes_sota.cli.tables import decimals_for, echo_table, estimand_rows
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -131,7 +132,7 @@ def echo_file_result(
         echo_sensitivity(sensitivity, result["prob"])
         if not quiet:
             for note in result["notes"]:
-                click.echo(f"Note: {clean(note)}")
+                click.echo(f"Note: {plain_text(note)}")
             click.echo(_footer(result))
     return echo_verdict(result["diagnostics"]["reasons"])
 
@@ -154,7 +155,7 @@ def _echo_table(
         f" on {result['n_test']:,} items ({result['n_test_source']})" if result["n_test"] else ""
     )
     title = (
-        f"{clean(data.name)}: best score {result['observed_maximum']:.6g} of "
+        f"{data.name}: best score {result['observed_maximum']:.6g} of "
         f"{result['n_classifiers']:,.0f} classifiers{items}"
     )
     header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
@@ -189,5 +190,5 @@ def _footer(result: dict[str, Any]) -> str:
     source = "learnt from the data" if rho["learnt"] else "not learnt: one board cannot tell it"
     return (
         f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}\n"
-        f"method {result['method']}, model {clean(result['model'])}, seed {result['seed']}"
+        f"method {result['method']}, model {plain_text(result['model'])}, seed {result['seed']}"
     )

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["chance", "clean", "decimals_for", "echo_table", "estimand_rows"]
+from bayes_sota.shown_text import plain_text
 
+__all__ = ["chance", "decimals_for", "echo_table", "estimand_rows"]
+
+_LONGEST = 200  # characters of a cell
 _MEANING = {
     "theta_sota": "skill of the best classifier",
     "expected_sota": "expected best skill, fresh fields",
@@ -36,13 +39,6 @@ def chance(p: float) -> str:
     return f"{p:.4f}" if p >= 0.00005 else f"{p:.0e}" if p > 0 else "0"
 
 
-def clean(text: str) -> str:
-    """Text from outside without control characters or terminal markup."""
-    from rich.markup import escape
-
-    return escape("".join(c if c.isprintable() else "?" for c in text))
-
-
 def estimand_rows(summary: dict[str, dict[str, Any]]) -> list[list[str]]:
     """One row per estimand: name, mean, sd, interval, meaning."""
     rows = []
@@ -56,16 +52,18 @@ def estimand_rows(summary: dict[str, dict[str, Any]]) -> list[list[str]]:
 
 
 def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """Print a table to standard output."""
+    """Print a table to standard output; text in it is no markup and cannot steer a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(
-        *header, title=title or None, title_justify="left", box=box.SIMPLE, pad_edge=False
-    )
+    heading = Text(plain_text(title)) if title else None
+    table = Table(title=heading, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    for name in header:
+        table.add_column(Text(plain_text(name)))
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(plain_text(cell, _LONGEST)) for cell in row))
     console = Console(highlight=False)
     width = console.width if console.is_terminal else 120
     console = Console(highlight=False, width=max(width, 80), file=sys.stdout)

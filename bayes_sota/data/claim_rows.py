@@ -24,8 +24,9 @@ from bayes_sota.data.printed_scores import (
     parse_number,
 )
 from bayes_sota.data.readers.columns import find_column
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["ClaimRows", "check_columns", "claim_rows"]
 

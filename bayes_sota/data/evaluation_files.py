@@ -23,17 +23,17 @@ from bayes_sota.data.evaluations.inspect_logs import (
 from bayes_sota.data.evaluations.joining import Joined, join_parts
 from bayes_sota.data.evaluations.json_text import json_lines, parse_value, try_parse
 from bayes_sota.data.evaluations.lm_evaluation_harness import is_sample, part_of_samples
-from bayes_sota.data.evaluations.parts import Choices, Part, file_names, shown_path
+from bayes_sota.data.evaluations.parts import Choices, Part, file_names
 from bayes_sota.data.evaluations.tables import OutcomeTables, parts_of_tables
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.readers.columnar_tables import read_parquet
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.data.readers.text_tables import decode_text, parse_delimited
 from bayes_sota.data.response_files import read_responses
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.unpacking import LARGEST_FILE, read_unpacked
 from bayes_sota.errors import InputError
-from bayes_sota.shown_text import plain_text
+from bayes_sota.shown_text import plain_text, shown, shown_path
 
 __all__ = ["Evaluations", "read_evaluations"]
 

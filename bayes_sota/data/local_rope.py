@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.readers.tables import shown
 from bayes_sota.data.score_files import read_scores
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["local_rope_matches", "local_rope_matches_of_means", "read_means"]

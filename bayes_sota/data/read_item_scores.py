@@ -7,8 +7,9 @@ from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.readers.columns import find_column
 from bayes_sota.data.readers.files import FileFormat, open_table
-from bayes_sota.data.readers.tables import Table, normalize_name, shown
+from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["looks_like_item_scores", "read_item_scores"]
 

@@ -13,8 +13,9 @@ from bayes_sota.data.printed_scores import parse_scores
 from bayes_sota.data.readers.columns import find_column, find_name_column
 from bayes_sota.data.readers.files import FileFormat, open_table
 from bayes_sota.data.readers.leaderboard_files import Entries, located, read_entries
-from bayes_sota.data.readers.tables import Table, normalize_name, shown
+from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["read_paired_boards"]
 

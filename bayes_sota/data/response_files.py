@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.responses import MISSING, Responses
-from bayes_sota.data.unpacking import LARGEST_FILE, decoded, one_line, read_unpacked
+from bayes_sota.data.unpacking import LARGEST_FILE, decoded, read_unpacked
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text, shown
 
 __all__ = ["ResponseFormat", "answer_of", "looks_like_responses", "read_responses"]
 
@@ -160,7 +161,7 @@ def _rows(text: str, kind: str) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield reader.line_num, row
     except csv.Error as error:
-        raise InputError(f"line {reader.line_num} is not CSV ({one_line(error)})") from None
+        raise InputError(f"line {reader.line_num} is not CSV ({plain_text(error, 200)})") from None
 
 
 def answer_of(cell: object) -> int | None:
@@ -223,8 +224,8 @@ def _item_position(
     """Number of the column that names the items, if there is one."""
     if item_column is not None:
         if list(header).count(item_column) != 1:
-            shown = ", ".join(repr(cell) for cell in header[:5]) + (", ..." * (len(header) > 5))
-            raise InputError(f"there is no column {item_column!r} for the items; columns: {shown}")
+            listed = ", ".join(map(shown, header[:5])) + (", ..." * (len(header) > 5))
+            raise InputError(f"there is no column {item_column!r} for the items; columns: {listed}")
         return list(header).index(item_column)
     if header[0].strip().lower() in _ITEM_NAMES:
         return 0
@@ -249,10 +250,9 @@ def _answers_of_row(
     answers = [answer_of(cell) for cell in cells]
     if None in answers:
         wrong = answers.index(None)
-        cell, column = cells[wrong], header[columns[wrong]]
-        shown = repr(cell if len(cell) <= 40 else cell[:37] + "...")
+        cell, column = shown(cells[wrong]), header[columns[wrong]]
         raise InputError(
-            f"line {line}, column {column!r}: {shown} is no answer; write 1 (right), 0 (wrong) or "
+            f"line {line}, column {column!r}: {cell} is no answer; write 1 (right), 0 (wrong) or "
             "nothing (missing)"
         )
     return [answer for answer in answers if answer is not None]
@@ -272,7 +272,7 @@ def _from_json(content: bytes, name: str, item_column: str | None) -> Responses:
     try:
         data = json.loads(decoded(content))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({one_line(error)})") from None
+        raise InputError(f"is not JSON ({plain_text(error, 200)})") from None
     form = 'write {"names": [...], "correct": [[...], ...]}'
     if not isinstance(data, dict) or not {"names", "correct"} <= set(data):
         raise InputError(f"is not a response matrix; {form}")
@@ -301,7 +301,7 @@ def _broken_parquet() -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError, NotImplementedError) as error:
-        raise InputError(f"is not Parquet ({one_line(error)})") from None
+        raise InputError(f"is not Parquet ({plain_text(error, 200)})") from None
 
 
 def _parquet_file(content: bytes) -> Any:
@@ -346,9 +346,9 @@ def _parquet_answers(column: Any, name: str) -> NDArray[np.int8]:
     answers = [answer_of(cell) for cell in column.to_pylist()]
     if None in answers:
         row = answers.index(None)
-        shown = repr(column[row].as_py())[:40]
+        cell = shown(column[row].as_py())
         raise InputError(
-            f"row {row + 1}, column {name!r}: {shown} is no answer; write 1 (right), 0 (wrong) or "
+            f"row {row + 1}, column {name!r}: {cell} is no answer; write 1 (right), 0 (wrong) or "
             "null (missing)"
         )
     return np.array(answers, np.int8)

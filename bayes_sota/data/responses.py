@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.data.labels import checked_clusters, checked_labels
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["MISSING", "Responses"]
 
@@ -349,7 +350,7 @@ def _as_answers(
         row, column = np.argwhere(wrong)[0]
         raise InputError(
             "an answer is right (1) or wrong (0), or missing (None, NaN or -1); classifier "
-            f"{names[column]!r} has {_shown(values[row, column])} for item {items[row]!r}"
+            f"{names[column]!r} has {shown(values[row, column])} for item {items[row]!r}"
         )
     return answers
 
@@ -365,11 +366,6 @@ def _code(value: Any) -> int:
             return MISSING
         return int(value) if value in (MISSING, 0, 1) else -2
     return -2
-
-
-def _shown(value: Any) -> str:
-    text = repr(value.item() if isinstance(value, np.generic) else value)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _positions(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.data.evaluations.json_text import parse_value
-from bayes_sota.data.evaluations.parts import shown_path
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.readers.tables import Table
 from bayes_sota.data.readers.text_tables import decode_text
@@ -34,6 +33,7 @@ from bayes_sota.data.score_formats.wide_tables import read_wide
 from bayes_sota.data.score_table import Scheme, ScoreTable
 from bayes_sota.data.unpacking import LARGEST_FILE, read_unpacked
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown_path
 
 __all__ = ["read_noted_scores", "read_scores"]
 

@@ -12,18 +12,14 @@ from pathlib import Path
 from typing import IO, cast
 
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text
 
-__all__ = ["LARGEST_FILE", "UNPACKING_ERRORS", "decoded", "one_line", "read_unpacked"]
+__all__ = ["LARGEST_FILE", "UNPACKING_ERRORS", "decoded", "read_unpacked"]
 
 LARGEST_FILE = 200_000_000  # bytes, unpacked
 UNPACKING_ERRORS = (
     OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError,
 )  # fmt: skip
-
-
-def one_line(error: Exception) -> str:
-    """Message of an exception without line breaks."""
-    return " ".join(str(error).split())
 
 
 @contextmanager
@@ -63,7 +59,7 @@ def read_unpacked(path: Path, limit: int, where: str | None = None) -> bytes:
     except InputError as error:
         raise InputError(f"{where or path.name}: {error}") from None
     except UNPACKING_ERRORS as error:
-        problem = f"cannot be read or unpacked ({one_line(error)})"
+        problem = f"cannot be read or unpacked ({plain_text(error, 200)})"
         raise InputError(f"{where or path.name}: {problem}") from None
 
 

@@ -15,6 +15,7 @@ from bayes_sota.plots.canvas import (
     make_collection,
     title_figure,
 )
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -100,7 +101,7 @@ def plot_methods(
 
 
 def _label(name: str, p_best: float) -> str:
-    return f"{_short(name)}  P(best) {p_best:.2f}"
+    return f"{plain_text(name, _LONGEST)}  P(best) {p_best:.2f}"
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
@@ -109,11 +110,7 @@ def _widened(low: float, high: float) -> tuple[float, float]:
 
 
 def _finding(winner: str, others: list[str], count: int) -> str:
-    best = _short(winner)
+    best = plain_text(winner, _LONGEST)
     if not others:
         return f"{best} is told from " + ("the other" if count == 2 else f"all other {count - 1}")
     return f"{len(others)} of the other {count - 1} methods cannot be told from {best}"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

@@ -4,7 +4,7 @@ Draws a table and counts; ``tests/plots/test_claim_figures.py`` reads the artist
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from bayes_sota.plots.canvas import (
     make_collection,
     title_figure,
 )
+from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,13 +141,9 @@ def _checked(frame: "pd.DataFrame") -> tuple[FloatArray, list[str], list[str] | 
     names = kept["name"] if "name" in kept else [f"row {row + 1}" for row in np.flatnonzero(there)]
     groups = None
     if "group" in kept and kept["group"].notna().any():
-        groups = [_shortened(text) for text in kept["group"].where(kept["group"].notna(), "(none)")]
-    return values[there], [_shortened(name) for name in names], groups
-
-
-def _shortened(name: Any) -> str:
-    text = "".join(c if c.isprintable() else "?" for c in str(name))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        texts = kept["group"].where(kept["group"].notna(), "(none)")
+        groups = [plain_text(text, _LONGEST) for text in texts]
+    return values[there], [plain_text(name, _LONGEST) for name in names], groups
 
 
 def _arranged(

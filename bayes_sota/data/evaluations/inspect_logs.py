@@ -10,19 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.data.evaluations.json_text import parse_value
-from bayes_sota.data.evaluations.parts import (
-    Choices,
-    Part,
-    choose,
-    item_name,
-    outcome_of,
-    several,
-    shown_path,
-)
+from bayes_sota.data.evaluations.parts import Choices, Part, choose, item_name, outcome_of, several
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.tables import shown
-from bayes_sota.data.unpacking import LARGEST_FILE, UNPACKING_ERRORS, decoded, one_line
+from bayes_sota.data.unpacking import LARGEST_FILE, UNPACKING_ERRORS, decoded
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text, shown, shown_path
 
 __all__ = ["is_log", "is_log_archive", "parts_of_archive", "parts_of_log"]
 
@@ -66,7 +58,7 @@ def parts_of_archive(path: Path, choices: Choices) -> list[Part]:
             header = _member(archive, archive.getinfo("header.json"), where)
             samples = [_sample(value, place) for place, value in _members(archive, where)]
     except UNPACKING_ERRORS as error:
-        raise InputError(f"{where}: cannot be unpacked ({one_line(error)})") from None
+        raise InputError(f"{where}: cannot be unpacked ({plain_text(error, 200)})") from None
     if not is_log(header):
         raise InputError(f"{where}/header.json: must hold version and eval, got {shown(header)}")
     if not samples:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.evaluations.parts import Part
-from bayes_sota.data.readers.tables import shown
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["Joined", "join_parts"]
 

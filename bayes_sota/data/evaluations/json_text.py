@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from bayes_sota.data.readers.tables import shown
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["json_lines", "parse_value", "try_parse"]
 

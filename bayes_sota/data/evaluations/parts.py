@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.data.readers.tables import shown
 from bayes_sota.errors import InputError
-from bayes_sota.shown_text import plain_text
+from bayes_sota.shown_text import shown
 
 __all__ = [
     "Choices",
@@ -21,7 +20,6 @@ __all__ = [
     "item_name",
     "outcome_of",
     "several",
-    "shown_path",
 ]
 
 
@@ -75,11 +73,6 @@ class Part:
     left_out: tuple[str, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
-
-
-def shown_path(path: Path) -> str:
-    """Path as it may stand in a message."""
-    return plain_text(str(path))
 
 
 def file_names(paths: Sequence[Path]) -> dict[Path, str]:

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["is_frame", "read_parquet", "table_of_frame"]
 

@@ -1,7 +1,8 @@
 """Which column holds the scores, and which the names."""
 
-from bayes_sota.data.readers.tables import Table, normalize_name, shown
+from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["find_column", "find_name_column", "find_score_column"]
 

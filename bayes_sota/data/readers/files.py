@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from bayes_sota.data.readers.columnar_tables import is_frame, read_parquet, table_of_frame
 from bayes_sota.data.readers.json_tables import parse_json
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.data.readers.text_tables import decode_text, parse_delimited
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["MAX_BYTES", "FileFormat", "open_table"]
 

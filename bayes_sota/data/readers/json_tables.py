@@ -4,8 +4,9 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["parse_json"]
 

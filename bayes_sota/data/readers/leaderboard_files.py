@@ -12,9 +12,10 @@ from bayes_sota.data.printed_scores import Rounding, parse_scores
 from bayes_sota.data.readers.columns import find_name_column, find_score_column
 from bayes_sota.data.readers.files import FileFormat, open_table
 from bayes_sota.data.readers.kaggle import best_rows, is_kaggle, team_names
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
 from bayes_sota.priors import TriesPrior
+from bayes_sota.shown_text import shown
 
 __all__ = ["Entries", "check_scores", "located", "read_entries", "read_leaderboard"]
 

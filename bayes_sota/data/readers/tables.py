@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
-__all__ = ["Table", "normalize_name", "shown"]
+__all__ = ["Table", "normalize_name"]
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,3 @@ def normalize_name(name: str) -> str:
     ('publicscore', 'top1acc')
     """
     return re.sub(r"[\W_]", "", name.lower())
-
-
-def shown(text: object) -> str:
-    """Text from a file as it may stand in a message: quoted, escaped and short.
-
-    Examples
-    --------
-    >>> shown("a" * 100), shown("tab\\t")
-    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'", "'tab\\\\t'")
-    """
-    if isinstance(text, Decimal):
-        return str(text)[:60]
-    value = f"{text[:57]}..." if isinstance(text, str) and len(text) > 60 else text
-    return f"{value!r:.200}"

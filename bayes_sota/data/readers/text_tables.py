@@ -3,8 +3,9 @@
 import csv
 import io
 
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["decode_text", "parse_delimited"]
 

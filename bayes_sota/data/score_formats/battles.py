@@ -10,11 +10,12 @@ from typing import Any
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table, normalize_name, shown
+from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.score_formats.cells import coded_names, place
 from bayes_sota.data.score_formats.columns import column_asked_for, named_in, tournament_name
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["find_battles", "read_battles"]
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = [

@@ -12,12 +12,13 @@ import numpy as np
 
 from bayes_sota.data.evaluations.parts import choose
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table, shown
+from bayes_sota.data.readers.tables import Table
 from bayes_sota.data.score_formats.cells import read_numbers
 from bayes_sota.data.score_formats.columns import tournament_name
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["is_cv_results", "read_cv_results", "table_of_cv_results"]
 

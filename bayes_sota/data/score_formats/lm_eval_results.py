@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.data.evaluations.json_text import parse_value
-from bayes_sota.data.evaluations.parts import file_names, outcome_of, several, shown_path
+from bayes_sota.data.evaluations.parts import file_names, outcome_of, several
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import shown
 from bayes_sota.data.readers.text_tables import decode_text
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.data.unpacking import LARGEST_FILE, read_unpacked
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown, shown_path
 
 __all__ = ["is_lm_eval", "read_lm_eval"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayes_sota.data.evaluations.parts import several
 from bayes_sota.data.readers.columns import find_score_column
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table, normalize_name, shown
+from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.score_formats.cells import coded_names, first_repeat, read_numbers
 from bayes_sota.data.score_formats.columns import (
     FOLD_WORDS,
@@ -25,6 +25,7 @@ from bayes_sota.data.score_formats.columns import (
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions
 from bayes_sota.data.score_table import Scheme, ScoreTable
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["is_long", "read_long"]
 

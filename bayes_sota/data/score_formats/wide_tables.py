@@ -7,7 +7,7 @@ import numpy as np
 
 from bayes_sota.data.evaluations.parts import several
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table, normalize_name, shown
+from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.score_formats.cells import (
     coded_names,
     first_repeat,
@@ -27,6 +27,7 @@ from bayes_sota.data.score_formats.columns import (
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["read_wide"]
 
