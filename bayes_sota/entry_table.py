@@ -20,8 +20,7 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.priors import BoardPriors
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
-from bayes_sota.skill_distributions import FloatArray
-from bayes_sota.summaries import check_probability
+from bayes_sota.summaries import check_probability, summarize_draws
 from bayes_sota.whole_files import write_text
 from bayes_sota.written_table import WrittenTable
 
@@ -66,6 +65,8 @@ class EntryTable(WrittenTable):
         and rank_upper (rank by skill), p_best (sums to 1), tied_with_best.
     theta_sota : dict
         mean, median, sd, interval and mcse of the skill of the best classifier.
+    rho : dict
+        The same of the correlation of an entry with what all share, and whether it is learnt.
     name : str
         Label of the board.
     n_test : int or None
@@ -86,6 +87,7 @@ class EntryTable(WrittenTable):
 
     frame: "pd.DataFrame"
     theta_sota: dict[str, Any]
+    rho: dict[str, Any]
     name: str
     n_test: int | None
     n_test_source: str
@@ -106,6 +108,7 @@ class EntryTable(WrittenTable):
         return {
             "entries": [_entry(row) for row in self.frame.itertuples(index=False)],
             "theta_sota": self.theta_sota,
+            "rho": self.rho,
             "n_test": self.n_test,
             "n_test_source": self.n_test_source,
             "n_entries": len(self.frame),
@@ -120,12 +123,13 @@ class EntryTable(WrittenTable):
     def to_csv(self, path: str | Path | None = None) -> str:
         """Table as CSV; written as a whole to ``path`` where one is given.
 
-        Names that a spreadsheet would take for a formula get a leading apostrophe.
+        Skills have one digit more than they support, chances six. Names that a spreadsheet would take for a formula get a leading apostrophe.
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for row in self.frame.itertuples(index=False):
+        digits = dict.fromkeys(("skill", "skill_lower", "skill_upper"), self.decimals[1] + 1)
+        for row in self.frame.round(digits | {"p_best": 6}).itertuples(index=False):
             cells = row._asdict() | {"name": spreadsheet_text(row.name)}
             writer.writerow([cells[column] for column in COLUMNS])
         return write_text(text.getvalue(), path)
@@ -263,19 +267,23 @@ def board_table(
         )
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
         tied, compared_by = entries.tied_with_best(prob), _BY_MODEL
-        remarks = [_assumed_correlation(entries, prob)]
+        rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": False}
+        remarks = [_assumed_correlation(rho)]
     else:
         if tries_per_entry != 1:
             raise InputError("tries per entry are for scores; responses show one variant each")
         posterior = _of_items(items, priors, min(max(draws, _DRAWS), most), rng)
         entries = posterior.entries
-        tied, remarks = _compared_by_items(items, entries, prob)
+        rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": True}
+        tied, remarks = _compared_by_items(items, entries, rho, prob)
         compared_by = _BY_ITEMS if isinstance(items, Responses) else _BY_NUMBERS
-    sd = float(entries.sd()[board.order[0]])
+    winner = summarize_draws(board.sign * posterior.draws["winner_skill"], prob)
+    sd = winner["sd"]
     skill_decimals = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8)) if sd > 0 else 6
     return EntryTable(
-        frame=_frame(board, entries, tied, prob, skill_decimals + 1),
-        theta_sota=_summary(board.sign * posterior.draws["theta_sota"], prob),
+        frame=_frame(board, entries, winner if items is None else None, tied, prob),
+        theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], prob),
+        rho=rho,
         name=board.name,
         n_test=board.n_test,
         n_test_source=board.n_test_source if items is None else _COUNTED,
@@ -312,7 +320,7 @@ def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScor
 
 
 def _compared_by_items(
-    responses: Responses | ItemScores, entries: "EntryDraws", prob: float
+    responses: Responses | ItemScores, entries: "EntryDraws", rho: dict[str, Any], prob: float
 ) -> tuple[Any, list[str]]:
     """Who cannot be told from the leader, and what a reader should know about it."""
     from bayes_sota.exact.paired_outcomes import compare_with_leader
@@ -320,7 +328,7 @@ def _compared_by_items(
     source = "answers" if isinstance(responses, Responses) else "items"
     learnt = (
         f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
-        + _rho_and_interval(entries, prob)
+        + _rho_and_interval(rho)
     )
     if isinstance(responses, ItemScores):
         return entries.tied_with_best(prob), [learnt]
@@ -337,55 +345,50 @@ def _compared_by_items(
     return compare_methods(responses, draws=1, random_seed=0).tied_with_best(prob), notes
 
 
-def _assumed_correlation(entries: "EntryDraws", prob: float) -> str:
+def _assumed_correlation(rho: dict[str, Any]) -> str:
     return (
         "how far entries share the luck of the items is assumed, not learnt: rho is "
-        f"{_rho_and_interval(entries, prob)}; the larger, the fewer are tied"
+        f"{_rho_and_interval(rho)}; the larger, the fewer are tied"
     )
 
 
-def _rho_and_interval(entries: "EntryDraws", prob: float) -> str:
-    rho = entries.rho
-    low, high = np.quantile(rho, [(1 - prob) / 2, (1 + prob) / 2])
-    return f"{rho[0]:.2f}" if low == high else f"{rho.mean():.2f} ({low:.2f} to {high:.2f})"
+def _rho_and_interval(rho: dict[str, Any]) -> str:
+    low, high = rho["interval"]
+    return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _frame(
-    board: Leaderboard, entries: "EntryDraws", tied: Any, prob: float, decimals: int
+    board: Leaderboard,
+    entries: "EntryDraws",
+    winner: dict[str, Any] | None,
+    tied: Any,
+    prob: float,
 ) -> "pd.DataFrame":
+    """One row per entry; those with the best score have the winner's skill where it is given."""
     import pandas as pd
 
     assert board.scores is not None
     order = board.order
     scores = board.scores[order]
     rank = 1 + np.searchsorted(-scores, -scores, side="left")
+    mean = board.sign * entries.mean()[order]
     skill, places = board.sign * entries.interval(prob)[order], entries.rank_interval(prob)[order]
     skill.sort(axis=1)
+    if winner is not None:
+        mean[rank == 1], skill[rank == 1] = winner["mean"], winner["interval"]
     columns = (
         rank,
         [board.names[j] for j in order],
         board.sign * scores,
-        board.sign * entries.mean()[order].round(decimals),
-        skill[:, 0].round(decimals),
-        skill[:, 1].round(decimals),
+        mean,
+        skill[:, 0],
+        skill[:, 1],
         places[:, 0],
         places[:, 1],
-        entries.p_best[order].round(6),
+        entries.p_best[order],
         tied[order],
     )
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
-
-
-def _summary(values: FloatArray, prob: float) -> dict[str, Any]:
-    low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
-    sd = float(values.std(ddof=1))
-    return {
-        "mean": float(values.mean()),
-        "median": float(np.median(values)),
-        "sd": sd,
-        "interval": [float(low), float(high)],
-        "mcse": sd / values.size**0.5,
-    }
 
 
 def _hidden(board: Leaderboard) -> list[str]:

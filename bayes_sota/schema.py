@@ -143,6 +143,7 @@ VARIABLES: Final = {
     "n_ties": "number of ties",
     "win_probability": "probability that one player beats another",
     "p_best": "probability of being the best",
+    "p_best_uncorrected": "probability of being the best, as if all had been given beforehand",
     "rank": "rank among the classifiers or players",
     "score_shift": "common difference of public and private scores",
     "residual_sd": "standard deviation of what two boards of one team do not share",

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["diagnose", "estimand_summary", "probability_truly_better", "summarize"]
+__all__ = [
+    "diagnose",
+    "estimand_summary",
+    "probability_truly_better",
+    "summarize",
+    "summarize_draws",
+]
 
 _R_HAT, _ESS = 1.02, 400.0
 
@@ -37,15 +43,26 @@ def estimand_summary(
     board : int
         Which board, where there are several.
     """
-    check_probability(prob)
     values = draws_of(tree, name, board)
+    summary = summarize_draws(values, prob)
+    if not int(tree.attrs.get("draws_are_independent", 0)):
+        import arviz as az
+
+        summary["mcse"] = float(az.mcse(values))
+    return summary
+
+
+def summarize_draws(values: FloatArray, prob: float = 0.95) -> dict[str, Any]:
+    """Mean, median, sd, interval and mcse of independent draws."""
+    check_probability(prob)
     low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
+    sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return {
         "mean": float(values.mean()),
         "median": float(np.median(values)),
-        "sd": float(values.std(ddof=1)) if values.size > 1 else 0.0,
+        "sd": sd,
         "interval": [float(low), float(high)],
-        "mcse": _mcse(tree, values),
+        "mcse": sd / values.size**0.5 if values.size > 1 else float("nan"),
     }
 
 
@@ -226,11 +243,3 @@ def check_score(score: float) -> None:
     if not 0 <= score <= 1:
         hint = f"; in percent? then write {score / 100:g}" if 1 < score <= 100 else ""
         raise InputError(f"a score is an accuracy in [0, 1], got {score:g}{hint}")
-
-
-def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
-    if int(tree.attrs.get("draws_are_independent", 0)):
-        return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
-    import arviz as az
-
-    return float(az.mcse(values))

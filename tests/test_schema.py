@@ -135,6 +135,7 @@ def test_variables() -> None:
         "n_ties",
         "win_probability",
         "p_best",
+        "p_best_uncorrected",
         "rank",
         "score_shift",
         "residual_sd",

@@ -76,8 +76,10 @@ def responses(
             raise InputError(f"{option} must be at least {least}, got {value}")
     outcomes, methods, source, notes = _read(files, item_metric, label_column, reading)
     rng, used_seed = resolve_seed(shown.seed)
+    selected, more = None, []
     found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    selected, more = (None, []) if no_selection else _selected(outcomes, found, rng)
+    if not no_selection:
+        selected, more = _selected(outcomes, found, int(used_seed))
     result = _result(found, selected, prob, rope) | {
         "source": source,
         "level": shown.level,
@@ -92,7 +94,7 @@ def responses(
     def tree() -> Any:
         from bayes_sota.inference.claim_draws import comparison_tree
 
-        return comparison_tree(found, outcomes, seed=used_seed)
+        return comparison_tree(found, outcomes, selected=selected, seed=used_seed)
 
     def drawn() -> Any:
         from bayes_sota.plots.claim_methods import plot_methods
@@ -149,7 +151,7 @@ def _hints(found: "Evaluations") -> list[str]:
 
 
 def _selected(
-    outcomes: "Responses | ItemScores", found: "MethodComparison", rng: Any
+    outcomes: "Responses | ItemScores", found: "MethodComparison", seed: int
 ) -> tuple["SelectedClaim | None", list[str]]:
     """The claim corrected for the selection, or why it is not."""
     from bayes_sota.exact.selected_claim import claim_of_best_entry
@@ -157,7 +159,7 @@ def _selected(
     if max(found.n_runs) > 1:
         return None, ["picking the winner is not corrected for where methods have several runs"]
     try:
-        return claim_of_best_entry(outcomes, given=found, random_seed=rng), []
+        return claim_of_best_entry(outcomes, given=found, random_seed=seed), []
     except InputError as error:
         return None, [f"picking the winner is not corrected for: {error}"]
 
@@ -171,8 +173,9 @@ def _result(
     for j, name in enumerate(found.methods):
         method: dict[str, Any] = {
             "name": name, "score": float(found.sign * found.scores[j]),
-            "interval": sorted(intervals[j].tolist()), "p_best": float(found.p_best[j]),
-            "p_best_selected": None if selected is None else selected.p_best[j],
+            "interval": sorted(intervals[j].tolist()),
+            "p_best": None if selected is None else selected.p_best[j],
+            "p_best_uncorrected": float(found.p_best[j]),
             "p_not_below_winner": float(found.p_not_below[j]), "tied_with_best": bool(tied[j]),
             "n_runs": found.n_runs[j],
         }  # fmt: skip
@@ -188,7 +191,7 @@ def _result(
         "runner_up": found.methods[found.runner_up],
         "p_beaten": found.p_beaten,
         "tied_with_best": [methods[j]["name"] for j in order if tied[j]],
-        "p_best": {m["name"]: m["p_best"] for m in methods},
+        "p_best": None if selected is None else {m["name"]: m["p_best"] for m in methods},
         "methods": [methods[j] for j in order],
         "n_items": found.n_items,
         "n_clusters": found.n_clusters,
@@ -205,7 +208,7 @@ def _result(
         }
     if selected is not None:
         result["selection"] = {
-            "p_false_selected": selected.p_false, "p_false": selected.p_false_uncorrected,
+            "p_false_selected": selected.p_false_selected, "p_false": selected.p_false,
             "difference": selected.difference, "p_not_best": selected.p_not_best,
             "rho": selected.rho,
         }  # fmt: skip
@@ -256,9 +259,9 @@ def _show(result: dict[str, Any], prob: float, top: int) -> None:
 
 
 def _show_methods(result: dict[str, Any], prob: float, top: int) -> None:
-    header = ["method", "score", f"{prob:.0%} interval", "P(best)"]
+    header = ["method", "score", f"{prob:.0%} interval"]
     corrected = result["selection"] is not None
-    header += ["corrected"] * corrected + ["P(>= winner)", "tied"]
+    header += ["P(best)"] * corrected + ["uncorrected", "P(>= winner)", "tied"]
     header += ["P(equivalent)"] * ("rope" in result)
     rows = []
     for method in result["methods"][:top]:
@@ -269,8 +272,8 @@ def _show_methods(result: dict[str, Any], prob: float, top: int) -> None:
             f"{method['score']:.{d + 1}f}",
             f"{low:.{d}f} to {high:.{d}f}",
         ]
-        row += [f"{method['p_best']:.3f}"]
-        row += [f"{method['p_best_selected']:.3f}"] if corrected else []
+        row += [f"{method['p_best']:.3f}"] if corrected else []
+        row += [f"{method['p_best_uncorrected']:.3f}"]
         is_winner = method["name"] == result["winner"]
         row += ["" if is_winner else chance(method["p_not_below_winner"])]
         row += ["yes" if method["tied_with_best"] else ""]
@@ -280,5 +283,6 @@ def _show_methods(result: dict[str, Any], prob: float, top: int) -> None:
     echo_table(header, rows, f"{more:,} more with --top" if more > 0 else "")
     click.echo(
         f"tied: cannot be told from the winner, P(>= winner) is at least {(1 - prob) / 2:.3g}"
-        + ("; corrected: P(best) allowing for the winner's having been picked" if corrected else "")
+        + ("; P(best) allows for the winner's having been picked" if corrected else "")
+        + "; uncorrected: P(best) as if all had been given beforehand"
     )

@@ -49,7 +49,7 @@ def selection(
     if as_json:
         echo_json(
             {
-                "p_false": found.p_false_uncorrected, "p_false_selected": found.p_false,
+                "p_false": found.p_false, "p_false_selected": found.p_false_selected,
                 "difference": found.difference, "p_not_best": found.p_not_best,
                 "winner": found.winner, "runner_up": found.runner_up,
                 "n_entries": len(found.p_best), "rho": found.rho, "notes": list(found.notes),
@@ -65,8 +65,8 @@ def selection(
 def _show(found: "SelectedClaim", tries: float, quiet: bool) -> None:
     winner, second = plain_text(found.winner), plain_text(found.runner_up)
     rows = [
-        [f"{second} is at least as good as {winner}", chance(found.p_false_uncorrected),
-         chance(found.p_false)],
+        [f"{second} is at least as good as {winner}", chance(found.p_false),
+         chance(found.p_false_selected)],
         [f"another of the {len(found.p_best):,} entries is the best", "",
          chance(found.p_not_best)],
     ]  # fmt: skip

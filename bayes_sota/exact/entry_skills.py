@@ -45,8 +45,8 @@ class EntryDraws:
     ----------
     skill : ndarray of float32, shape (D, m)
         Skill (true accuracy) of each entry, in the order of ``board.scores``.
-    rho, shift : ndarray, shape (D,)
-        Correlation and standardised shift behind each draw.
+    shift : ndarray, shape (D,)
+        Standardised shift behind each draw.
     p_best : ndarray, shape (m,)
         Probability to have the highest skill of all entries; sums to 1. Entries below the
         modelled part have 0.
@@ -60,7 +60,6 @@ class EntryDraws:
     """
 
     skill: NDArray[np.float32]
-    rho: FloatArray
     shift: FloatArray
     p_best: FloatArray
     p_not_below_leader: FloatArray
@@ -176,7 +175,6 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
     sampler = _Sampler(fit)
     place = rng.permutation(rows).reshape(sets, _REPEATS)
     shift = _stratified_normal(rows, rng)
-    rho = np.empty(rows)
     skill = np.empty((rows, fit.kernel.modelled.size), np.float32)
     values = np.zeros((2, fit.copies.size))
     k = 0
@@ -184,13 +182,12 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
         node = sampler.at(r, fit.families[f], points)
         for density in node.densities(points):
             here = place[k]
-            rho[here] = node.rho
             skill[here], numbers = node.draw(density, shift[here], rng)
             values += numbers / sets
             k += 1
-    skill, rho, shift = skill[:draws], rho[:draws], shift[:draws]
+    skill, shift = skill[:draws], shift[:draws]
     best, not_below = sampler.by_entry(values, skill)
-    return EntryDraws(skill, rho, shift, best, not_below, tuple(_equal_scores(fit.kernel.board)))
+    return EntryDraws(skill, shift, best, not_below, tuple(_equal_scores(fit.kernel.board)))
 
 
 class _Sampler:

@@ -111,9 +111,8 @@ class JointPosterior:
         not_below = np.mean(self.skill >= self.skill[:, [leader]], axis=0)
         alone = np.arange(self.skill.shape[1])[:, None]
         return EntryDraws(
-            self.skill.astype(np.float32), self.draws["rho"], self.draws["shift"],
-            self.p_best, not_below, (alone,),
-        )  # fmt: skip
+            self.skill.astype(np.float32), self.draws["shift"], self.p_best, not_below, (alone,)
+        )
 
     def probability_better(self, first: int, second: int) -> float:
         """Probability that one classifier has the higher skill than another."""

@@ -41,9 +41,9 @@ class SelectedClaim:
     Attributes
     ----------
     winner, runner_up : str
-    p_false : float
+    p_false_selected : float
         Probability that the runner-up is at least as good, corrected for the selection.
-    p_false_uncorrected : float
+    p_false : float
         The same as if both had been given beforehand.
     p_not_best : float
         Probability that another of the entries is the best.
@@ -57,8 +57,8 @@ class SelectedClaim:
 
     winner: str
     runner_up: str
+    p_false_selected: float
     p_false: float
-    p_false_uncorrected: float
     p_not_best: float
     p_best: tuple[float, ...]
     rho: float
@@ -68,7 +68,7 @@ class SelectedClaim:
     @property
     def difference(self) -> float:
         """What the selection adds."""
-        return self.p_false - self.p_false_uncorrected
+        return self.p_false_selected - self.p_false
 
 
 def claim_of_best_entry(
@@ -97,6 +97,7 @@ def claim_of_best_entry(
     Returns
     -------
     SelectedClaim
+        With a seed, ``p_best`` is that of ``board_table`` with the same seed.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def claim_of_best_entry(
     --------
     >>> board = Leaderboard([0.90, 0.88, 0.874, 0.87, 0.86], n_test=500)
     >>> found = claim_of_best_entry(board, random_seed=0)
-    >>> found.p_false > found.p_false_uncorrected
+    >>> found.p_false_selected > found.p_false
     True
     """
     rng = np.random.default_rng(random_seed)
@@ -135,11 +136,11 @@ def _of_scores(
     return SelectedClaim(
         winner=board.names[first],
         runner_up=board.names[second],
-        p_false=0.5 if tied else float(drawn.p_not_below_leader[second]),
-        p_false_uncorrected=0.5 if tied else _as_given(pair, priors, tries),
+        p_false_selected=0.5 if tied else float(drawn.p_not_below_leader[second]),
+        p_false=0.5 if tied else _as_given(pair, priors, tries),
         p_not_best=float(1 - drawn.p_best[first]),
         p_best=tuple(float(p) for p in drawn.p_best),
-        rho=float(drawn.rho.mean()),
+        rho=float(posterior.draws["rho"].mean()),
         notes=posterior.notes,
         reasons=posterior.reasons,
     )
@@ -177,11 +178,11 @@ def _of_items(
     return SelectedClaim(
         winner=given.methods[first],
         runner_up=given.methods[second],
-        p_false=0.5 if tied else float(np.mean(skill[:, first] <= skill[:, second])),
-        p_false_uncorrected=0.5 if tied else given.p_false,
+        p_false_selected=0.5 if tied else float(np.mean(skill[:, first] <= skill[:, second])),
+        p_false=0.5 if tied else given.p_false,
         p_not_best=float(1 - posterior.entries.p_best[first]),
         p_best=tuple(float(p) for p in posterior.entries.p_best),
-        rho=float(posterior.entries.rho.mean()),
+        rho=float(posterior.draws["rho"].mean()),
         notes=(*notes, *posterior.notes),
         reasons=posterior.reasons,
     )

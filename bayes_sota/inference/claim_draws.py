@@ -16,6 +16,7 @@ from bayes_sota.exact.congruence import Congruence
 from bayes_sota.exact.false_claim import draw_cells, false_claim_probability
 from bayes_sota.exact.false_claim_mean import draw_difference, false_claim_probability_of_means
 from bayes_sota.exact.method_comparison import MethodComparison
+from bayes_sota.exact.selected_claim import SelectedClaim
 from bayes_sota.inference.provenance import Numbers, describe_provenance, resolve_seed
 from bayes_sota.skill_distributions import FloatArray
 
@@ -138,6 +139,7 @@ def comparison_tree(
     comparison: MethodComparison,
     outcomes: Responses | ItemScores | Evaluations,
     *,
+    selected: SelectedClaim | None = None,
     seed: str = "unknown",
 ) -> "xr.DataTree":
     """Posterior of several methods on the same items, as a DataTree.
@@ -148,6 +150,8 @@ def comparison_tree(
         From ``compare_methods``; its draws become four chains.
     outcomes : Responses, ItemScores or Evaluations
         What was compared, for its fingerprint.
+    selected : SelectedClaim, optional
+        Of the same outcomes, for ``p_best``.
     seed : str
         Recorded.
 
@@ -156,15 +160,22 @@ def comparison_tree(
     xarray.DataTree
         ``posterior`` with ``skill`` (classifier) in the units given and ``difference`` (winner
         minus each, larger is better); ``point_estimate`` with ``p_false`` (classifier), P(winner
-        is not better), and ``p_best`` (classifier); attribute ``winner``.
+        is not better), ``p_best_uncorrected`` (classifier) and where ``selected`` is given
+        ``p_best``, which allows for the winner's having been picked; attribute ``winner``.
     """
     draws = comparison.draws[: len(comparison.draws) // _CHAINS * _CHAINS]
     gap = draws[:, [comparison.winner]] - draws
+    estimates: dict[str, Any] = {
+        "p_false": comparison.p_not_below,
+        "p_best_uncorrected": comparison.p_best,
+    }
+    if selected is not None:
+        estimates["p_best"] = np.array(selected.p_best)
     tree = _tree(
         {"difference": gap},
-        comparison.sign * draws,
+        comparison.sign * np.clip(draws, *comparison.bounds),
         comparison.methods,
-        {"p_false": comparison.p_not_below, "p_best": comparison.p_best},
+        estimates,
         {"score": comparison.sign * comparison.scores},
         outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
         "flat Dirichlet of every pair, or Student t of the means (exact.method_comparison)",

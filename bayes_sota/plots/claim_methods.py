@@ -25,6 +25,7 @@ __all__ = ["plot_methods"]
 
 _MOST = 40  # methods drawn, best first
 _LONGEST = 40
+_CHANCES = {"p_best": "P(best)", "p_best_uncorrected": "uncorrected P(best)"}
 
 
 def plot_methods(
@@ -42,7 +43,8 @@ def plot_methods(
     Parameters
     ----------
     tree : DataTree
-        Of ``comparison_tree``: ``skill`` and ``p_false``, ``p_best`` of every classifier.
+        Of ``comparison_tree``: ``skill``, ``p_false`` and ``p_best`` of every classifier, or
+        ``p_best_uncorrected`` where the former is not there.
     prob : float
         Probability of the equal-tailed intervals, and of the comparison with the winner.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -87,10 +89,13 @@ def plot_methods(
         panel.bar(f"interval_{row}", make_bounds(*ends[:, row]), -float(row), color)
         mean = xr.DataArray([draws[row].mean()], dims="point")
         panel.dots(f"mean_{row}", mean, -float(row), color)
-    labels = [_label(names[j], float(estimate["p_best"].values[j])) for j in order]
+    chance = "p_best" if "p_best" in estimate else "p_best_uncorrected"
+    labels = [f"{plain_text(names[j], _LONGEST)}  {_CHANCES[chance]} {estimate[chance][j]:.2f}" for j in order]
+    hidden = len(names) - len(order)
+    shown = f"; the best {len(order)} of {len(names)} methods" if hidden else ""
     panel.set_axes(
         limits,
-        xlabel=f"skill: mean and {prob:.0%} interval",
+        xlabel=f"skill: mean and {prob:.0%} interval{shown}",
         xlim=limits,
         ylim=(-len(order) + 0.4, 0.6),
         yticks=lambda _: ([-float(row) for row in range(len(order))], labels),
@@ -98,10 +103,6 @@ def plot_methods(
     others = [names[j] for j in order if p_false[j] >= (1 - prob) / 2 and j != winner]
     title_figure(collection, _finding(names[winner], others, len(names)))
     return collection
-
-
-def _label(name: str, p_best: float) -> str:
-    return f"{plain_text(name, _LONGEST)}  P(best) {p_best:.2f}"
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:

@@ -43,7 +43,7 @@ def test_several_methods_and_the_way_to_a_file_and_back(tmp_path: Path) -> None:
     path = bs.save_result(tree, tmp_path / "claim.nc")
     back = bs.read_result(path)
     assert back.attrs["winner"] == found.methods[found.winner]
-    assert back["point_estimate"]["p_best"].values == pytest.approx(found.p_best)
+    assert back["point_estimate"]["p_best_uncorrected"].values == pytest.approx(found.p_best)
     assert back["posterior"]["skill"].shape == (4, 1000, 3)
     assert float(back["posterior"]["difference"][..., found.winner].max()) == 0
     for name in ("schema_version", "data_hash", "random_seed", "versions"):
