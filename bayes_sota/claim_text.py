@@ -4,11 +4,18 @@ Says what was computed and computes nothing; ``tests/test_claim_text.py`` reads 
 """
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 from bayes_sota import __version__
 
-__all__ = ["size_of_outcomes", "text_of_accuracies", "text_of_means", "text_of_outcomes"]
+__all__ = [
+    "rounded_up",
+    "size_of_outcomes",
+    "text_of_accuracies",
+    "text_of_means",
+    "text_of_outcomes",
+]
 
 _SOURCE = (
     f"bayes_sota {__version__}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
@@ -145,6 +152,17 @@ def probability(p: float) -> str:
     return f"{p:.4f}" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
+def rounded_up(value: float, digits: int) -> str:
+    """The least number with so many digits that is not below a bound.
+
+    Examples
+    --------
+    >>> rounded_up(90.53, 1), rounded_up(90.5, 1)
+    ('90.6', '90.5')
+    """
+    return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
+
+
 def _unit(result: dict[str, Any]) -> str:
     return "clusters" if result["n_clusters"] != result["n_items"] else "independent"
 
@@ -168,8 +186,8 @@ def _needed(needed: float | None, level: float, low: float) -> str:
         return f"At no share does it fall to {level:g}."
     if needed <= low:
         return f"It is at most {level:g} whatever that share is."
-    share = f"{100 * needed:.1f} %"
-    return f"It is at most {level:g} only if both got at least {share} of the items right."
+    share = rounded_up(100 * needed, 1)
+    return f"It is at most {level:g} only if both got at least {share} % of the items right."
 
 
 def _tries(selection: dict[str, Any]) -> str:

@@ -123,7 +123,8 @@ class EntryTable(WrittenTable):
     def to_csv(self, path: str | Path | None = None) -> str:
         """Table as CSV; written as a whole to ``path`` where one is given.
 
-        Skills have one digit more than they support, chances six. Names that a spreadsheet would take for a formula get a leading apostrophe.
+        Skills have one digit more than they support, chances six. Names that a spreadsheet would
+        take for a formula get a leading apostrophe.
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

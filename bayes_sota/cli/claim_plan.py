@@ -202,11 +202,12 @@ def _figure(
         required_sizes(pair[0], gaps.tolist(), assumptions, level=level),
         columns=["gap", "assumption", "n_needed"],
     )
-    size, how = result["n_test"], "observed"
-    if size is None:
-        size, how = result["n_needed"], f"needed for a gap of {gap:.3g} ({assumption})"
-    title = f"A has {pair[0]:g} right; {size:,} items {how}"
-    return plot_required_size(table, level=level, n_test=size, gap=gap, title=title)
+    size = result["n_test"]
+    about = f"{assumption} congruence" if size is None else f"{size:,} items observed"
+    return plot_required_size(
+        table, level=level, n_test=size, gap=gap, title=f"A has {pair[0]:g} right; {about}",
+        n_needed=result["n_needed"] if size is None else None,
+    )  # fmt: skip
 
 
 def _show(result: dict[str, Any], n_test: int | None) -> None:

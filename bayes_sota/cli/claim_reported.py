@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.claim_text import text_of_accuracies, text_of_means
+from bayes_sota.claim_text import rounded_up, text_of_accuracies, text_of_means
 from bayes_sota.cli.claim_output import ClaimOutput, claim_options
 from bayes_sota.cli.tables import chance, echo_table
 from bayes_sota.errors import ImpossibleAccuracyError, InputError
@@ -142,6 +142,7 @@ def segmentation(
     import numpy as np
 
     from bayes_sota.exact.best_try import best_try_probability_of_means
+    from bayes_sota.exact.claim_planning import crossing_of
     from bayes_sota.exact.false_claim_mean import false_claim_probability_of_means
     from bayes_sota.exact.review_claims import CORRELATIONS
 
@@ -172,6 +173,9 @@ def segmentation(
             else "given" if known else f"averaged from {low:g} to {high:g}",
         },
         "sensitivity": [] if sd_difference is not None else curve(_POINTS).tolist(),
+        "correlation_needed": None
+        if sd_difference is not None
+        else crossing_of(curve(_FINE), shown.level),
         "level": shown.level,
         "n_test": n_test,
         "mean": list(mean),
@@ -207,7 +211,8 @@ def segmentation(
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
         return plot_claim_sensitivity(
             curve(_FINE), p_false=result["p_false"], assumed=pairwise_correlation,
-            level=shown.level, unknown="correlation", title=what,
+            level=shown.level, needed=result["correlation_needed"], unknown="correlation",
+            title=what,
         )  # fmt: skip
 
     shown.deliver(result, lambda: _show(result, "correlation", what), tree, drawn)
@@ -338,6 +343,7 @@ def _figure_of_accuracies(result: dict[str, Any]) -> Any:
         assumed=result["congruence"].get("value"),
         independent=a * b,
         level=result["level"],
+        needed=result["congruence_needed"],
         title=f"{a:g} against {b:g} on {result['n_test']:,} items",
     )
 
@@ -351,7 +357,8 @@ def _verdict(result: dict[str, Any]) -> str:
         return f"{said} the level {level:g}; {over}: above it at all of them"
     if needed <= sensitivity[0][0]:
         return f"{said} the level {level:g}; {over}: below it at all of them"
-    return f"{said} the level {level:g}; {over}: below it from {100 * needed:.1f} % both right"
+    share = rounded_up(100 * needed, 1)
+    return f"{said} the level {level:g}; {over}: below it from {share} % both right"
 
 
 def _show(result: dict[str, Any], unknown: str, what: str) -> None:

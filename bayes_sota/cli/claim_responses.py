@@ -76,10 +76,8 @@ def responses(
             raise InputError(f"{option} must be at least {least}, got {value}")
     outcomes, methods, source, notes = _read(files, item_metric, label_column, reading)
     rng, used_seed = resolve_seed(shown.seed)
-    selected, more = None, []
     found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
-    if not no_selection:
-        selected, more = _selected(outcomes, found, int(used_seed))
+    selected, more = (None, []) if no_selection else _selected(outcomes, found, int(used_seed))
     result = _result(found, selected, prob, rope) | {
         "source": source,
         "level": shown.level,

@@ -35,7 +35,7 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     from bayes_sota.cli.sota import result_of
     from bayes_sota.data.examples import load_example
     from bayes_sota.estimate import estimate_sota, sota_sensitivity
-    from bayes_sota.summaries import check_probability
+    from bayes_sota.summaries import check_probability, estimand_summary
     from bayes_sota.whole_files import check_writable
 
     check_probability(prob)
@@ -60,9 +60,12 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     )
     trees["obesity-risk-abc"] = lead, simulated
     sensitivity = sota_sensitivity(lead.leaderboard(), prob=prob)
-    files = _write(output_dir, trees, sensitivity)
+    theta = estimand_summary(trees[lead.name][1], "theta_sota", prob)
+    sensitivity.loc[0, ["mean", "lower", "upper"]] = [theta["mean"], *theta["interval"]]
+    files = _write(output_dir, trees, sensitivity, prob)
+    changed = sensitivity.iloc[1:].to_dict("records")
     results = {
-        name: result_of(tree, (example.leaderboard(),), [], prob)
+        name: result_of(tree, (example.leaderboard(),), changed if name == lead.name else [], prob)
         for name, (example, tree) in trees.items()
     }
     if as_json:
@@ -87,7 +90,10 @@ def _note(silent: bool, text: str) -> None:
 
 
 def _write(
-    directory: Path, trees: dict[str, tuple["Example", "xr.DataTree"]], sensitivity: Any
+    directory: Path,
+    trees: dict[str, tuple["Example", "xr.DataTree"]],
+    sensitivity: Any,
+    prob: float,
 ) -> list[Path]:
     from bayes_sota.inference.result import save_result
     from bayes_sota.plots.prior_predictive import plot_prior_predictive
@@ -98,10 +104,10 @@ def _write(
     files = [save_result(tree, directory / f"{name}.nc") for name, (_, tree) in trees.items()]
     lead = trees["obesity-risk"][1]
     figures = {
-        "obesity-risk-posterior.png": plot_sota(lead),
-        "obesity-risk-prior-predictive.png": plot_prior_predictive(lead),
-        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity),
-        "cassava-posterior.png": plot_sota(trees["cassava"][1]),
+        "obesity-risk-posterior.png": plot_sota(lead, prob=prob),
+        "obesity-risk-prior-predictive.png": plot_prior_predictive(lead, prob=prob),
+        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, prob=prob),
+        "cassava-posterior.png": plot_sota(trees["cassava"][1], prob=prob),
     }
     return files + [save_figure(figure, directory / name) for name, figure in figures.items()]
 
@@ -128,7 +134,8 @@ def _echo(
         low, high = theta["interval"]
         board = [label, f"{r['observed_maximum']:g}", f"{r['n_test']:,}"]
         numbers = [f"{x:.{d}f}" for x in (theta["mean"], theta["sd"])]
-        winner = f"{r['winner_skill']['mean']:.{d}f}"
+        skill = r["winner_skill"]
+        winner = f"{skill['mean']:.{decimals_for(skill['sd'])}f}"
         rows.append([*board, *numbers, f"{low:.{d}f} to {high:.{d}f}", winner])
     header = ["board", "best score", "items", "theta_sota", "sd", f"{prob:.0%} interval", "winner"]
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")
@@ -141,13 +148,14 @@ def _reading(
 ) -> str:
     lead = results["obesity-risk"]
     low, high = lead["theta_sota"]["interval"]
+    d, w = (decimals_for(lead[name]["sd"]) for name in ("theta_sota", "winner_skill"))
     cassava = examples["cassava"]
     gap = float(cassava.maximum) - float(cassava.runner_up)
     return (
         f"The best of {lead['n_classifiers']:,} teams scored {lead['observed_maximum']:g} on "
         f"{lead['n_test']:,} items. Under the default prior the best skill lies\n"
-        f"between {low:.4f} and {high:.4f} with probability {prob:.0%}; "
-        f"the team that won is expected to score {lead['winner_new_score']['mean']:.4f} on fresh "
+        f"between {low:.{d}f} and {high:.{d}f} with probability {prob:.0%}; "
+        f"the team that won is expected to score {lead['winner_skill']['mean']:.{w}f} on fresh "
         f"items.\nCassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a "
         f"maximum alone cannot show that;\nit takes the whole board."
     )

@@ -28,6 +28,7 @@ __all__ = [
     "claim_test_size",
     "claim_test_size_of_means",
     "congruence_needed",
+    "crossing_of",
     "powered_test_size",
     "powered_test_size_of_means",
     "required_sizes",
@@ -74,6 +75,31 @@ def congruence_needed(
     if above(low) <= 0:
         return low
     return float(brentq(above, low, high, xtol=1e-9)) if above(high) <= 0 else None
+
+
+def crossing_of(curve: FloatArray, level: float) -> float | None:
+    """Place from which a falling curve is at most ``level``, by interpolation.
+
+    Parameters
+    ----------
+    curve : ndarray, shape (k, 2)
+        Places in ascending order, and probabilities.
+    level : float
+
+    Returns
+    -------
+    float or None
+        The first place where the curve is never above; None where its end is.
+    """
+    x, p = curve.T
+    above = np.flatnonzero(p > level)
+    if not above.size:
+        return float(x[0])
+    last = int(above[-1])
+    if last == len(p) - 1:
+        return None
+    share = (p[last] - level) / (p[last] - p[last + 1])
+    return float(x[last] + share * (x[last + 1] - x[last]))
 
 
 def smallest_size(probability_at: Callable[[int], float], level: float) -> int:

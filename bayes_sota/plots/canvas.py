@@ -33,6 +33,7 @@ __all__ = [
     "rounded",
     "select_board",
     "title_figure",
+    "word_of_skill",
 ]
 
 BACKENDS = ("matplotlib", "plotly", "bokeh", "none")
@@ -317,6 +318,11 @@ def plain_text(text: str, backend: str, *, is_figure_title: bool = False) -> str
     if backend == "plotly" or (backend == "bokeh" and is_figure_title):
         return html.escape(text, quote=False).replace("\n", "<br>")
     return text
+
+
+def word_of_skill(tree: "xr.DataTree") -> str:
+    """What a skill is, by the metric of the board."""
+    return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
 
 
 def rounded(value: float, sd: float) -> str:

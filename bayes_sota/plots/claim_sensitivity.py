@@ -1,6 +1,6 @@
 """The probability that a claim is false against what nobody reports: the figure for every report.
 
-Draws a curve and computes nothing but where it crosses the level;
+Draws a curve and computes nothing;
 ``tests/plots/test_claim_figures.py`` reads the artists back.
 """
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.claim_text import rounded_up
 from bayes_sota.errors import InputError
+from bayes_sota.exact.claim_planning import crossing_of
 from bayes_sota.plots.canvas import (
     COLORS,
     Panel,
@@ -46,6 +48,7 @@ def plot_claim_sensitivity(
     assumed: float | None = None,
     independent: float | None = None,
     level: float = 0.05,
+    needed: float | None = None,
     unknown: Unknown = "congruence",
     title: str | None = None,
     backend: str | None = None,
@@ -53,8 +56,9 @@ def plot_claim_sensitivity(
 ) -> "PlotCollection":
     """Draw the probability that a claim is false over all congruences that are possible.
 
-    The title says what the claim needs to hold at ``level``: the point where the curve falls below
-    it, by interpolation, so that a curve of a hundred points or more is asked for.
+    The title says what the claim needs to hold at ``level``: ``needed``, or else the point where
+    the curve falls below it, by interpolation (``crossing_of``), so that a curve of a hundred
+    points or more is asked for.
 
     Parameters
     ----------
@@ -69,6 +73,8 @@ def plot_claim_sensitivity(
         Congruence of independent mistakes (the product of the accuracies), marked.
     level : float
         Probability of a false claim that is accepted, drawn as a black line.
+    needed : float, optional
+        Where the curve falls to ``level``, such as ``congruence_needed`` has it.
     unknown : {"congruence", "correlation"}
     title : str, optional
         Stands above the finding, for instance what is compared.
@@ -118,7 +124,8 @@ def plot_claim_sensitivity(
         yticks=lambda _: make_ticks(0.0, top),
     )
     _label(panel, (x, p), marks, level, average, (limits.values, top), figsize)
-    finding = _finding(x, p, level, unknown)
+    crossing = crossing_of(np.column_stack([x, p]), level) if needed is None else needed
+    finding = _finding(x, crossing, level, unknown)
     title_figure(collection, finding if title is None else f"{title}\n{finding}")
     return collection
 
@@ -249,17 +256,13 @@ def _label(
         )
 
 
-def _finding(x: FloatArray, p: FloatArray, level: float, unknown: str) -> str:
-    """What the claim needs to hold at the level; rounded up, so that it is true as printed."""
+def _finding(x: FloatArray, needed: float | None, level: float, unknown: str) -> str:
+    """What the claim needs to hold at the level."""
     start = f"The claim holds at {100 * level:.3g}%"
-    above = np.flatnonzero(p > level)
-    if not above.size:
-        return f"{start} whatever the {unknown}"
-    last = int(above[-1])
-    if last == len(p) - 1:
+    if needed is None:
         return f"{start} at no {unknown}"
-    share = (p[last] - level) / (p[last] - p[last + 1])
-    needed = np.ceil(1000 * (x[last] + share * (x[last + 1] - x[last])) - 1e-6) / 1000
+    if needed <= x[0]:
+        return f"{start} whatever the {unknown}"
     if unknown == "correlation":
-        return f"{start} only if their cases correlate by at least {needed:.3f}"
-    return f"{start} only if both get at least {needed:.1%} of the items right"
+        return f"{start} only if their cases correlate by at least {rounded_up(needed, 3)}"
+    return f"{start} only if both get at least {rounded_up(100 * needed, 1)}% of the items right"

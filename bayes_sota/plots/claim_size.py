@@ -42,6 +42,7 @@ def plot_required_size(
     level: float = 0.05,
     n_test: int | None = None,
     gap: float | None = None,
+    n_needed: int | None = None,
     title: str | None = None,
     backend: str | None = None,
     figsize: tuple[float, float] = (7.4, 4.2),
@@ -59,7 +60,9 @@ def plot_required_size(
     n_test : int, optional
         Size that was used, drawn as a black line; the title says which gap it supports.
     gap : float, optional
-        Gap that was observed with it, drawn as a dot.
+        Gap that was observed with it, or that is planned, drawn as a dot.
+    n_needed : int, optional
+        What the planned gap needs, where nothing was used yet.
     title : str, optional
         Stands above the finding.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -71,14 +74,14 @@ def plot_required_size(
     -------
     PlotCollection
         Artists in ``viz``, each with the variable ``n_needed``: ``line_0``, ``line_1``, ... in the
-        order of the assumptions, and where given ``n_test`` and ``used``. Heights are decimal
+        order of the assumptions, and where given ``n_test`` and ``dot``. Heights are decimal
         logarithms.
 
     Raises
     ------
     InputError
-        A column is missing, no row has a number, gaps or sizes are not positive, or more than five
-        assumptions.
+        A column is missing, no row has a number, gaps or sizes are not positive, more than five
+        assumptions, or ``n_needed`` beside ``n_test`` or without ``gap``.
 
     Examples
     --------
@@ -90,11 +93,13 @@ def plot_required_size(
     >>> figure.viz["figure_title"].item()["string"]
     '1,000 items support a claim at 5% from a gap of 0.02'
     """
+    if n_needed is not None and (n_test is not None or gap is None):
+        raise InputError("n_needed is what a planned gap needs: give gap, and no n_test")
     lines = _checked(table)
     gaps = np.concatenate([x for x, _ in lines.values()])
     sizes = np.concatenate([y for _, y in lines.values()])
-    used = [] if n_test is None else [np.log10(n_test)]
-    low, high = float(min([*sizes, *used])), float(max([*sizes, *used]))
+    marked = [np.log10(size) for size in (n_test, n_needed) if size is not None]
+    low, high = float(min([*sizes, *marked])), float(max([*sizes, *marked]))
     margin = 0.08 * max(high - low, 0.5)
     ylim = (low - margin, high + margin)
     reach = float(gaps.max() - gaps.min()) or float(gaps.max())
@@ -103,8 +108,7 @@ def plot_required_size(
     collection = make_collection({_NAME: limits}, backend=backend, figsize=figsize)
     panel = Panel(collection, _NAME)
     _draw_lines(panel, lines)
-    if n_test is not None:
-        _draw_used(panel, n_test, gap)
+    _draw_marks(panel, n_test, gap, n_needed)
     _draw_labels(panel, lines, n_test, ylim)
     panel.set_axes(
         limits,
@@ -114,6 +118,9 @@ def plot_required_size(
         yticks=lambda _: _size_ticks(*ylim),
     )
     finding = _finding(lines, level, n_test, gap)
+    if n_needed is not None:
+        planned = f"a gap of {gap:.3g} needs {n_needed:,} items (the dot)"
+        finding = f"A claim at {100 * level:.3g}% of {planned}"
     title_figure(collection, finding if title is None else f"{title}\n{finding}")
     return collection
 
@@ -151,14 +158,17 @@ def _draw_lines(panel: Panel, lines: Lines) -> None:
     panel.draw(visuals.labelled_y, "ylabel", 0.0, text=text, size=10)
 
 
-def _draw_used(panel: Panel, n_test: int, gap: float | None) -> None:
+def _draw_marks(panel: Panel, n_test: int | None, gap: float | None, n_needed: int | None) -> None:
+    """The size that was used, and a gap with the size that was used or that it needs."""
     import xarray as xr
     from arviz_plots import visuals
 
-    height = float(np.log10(n_test))
-    panel.draw(visuals.hline, "n_test", height, color="black", width=1.2)
-    if gap is not None:
-        panel.dots("used", xr.DataArray([gap], dims="point"), height, "black")
+    if n_test is not None:
+        panel.draw(visuals.hline, "n_test", float(np.log10(n_test)), color="black", width=1.2)
+    size = n_needed if n_test is None else n_test
+    if gap is not None and size is not None:
+        height = float(np.log10(size))
+        panel.dots("dot", xr.DataArray([gap], dims="point"), height, "black")
 
 
 def _draw_labels(panel: Panel, lines: Lines, n_test: int | None, ylim: tuple[float, float]) -> None:

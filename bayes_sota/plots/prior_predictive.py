@@ -15,6 +15,7 @@ from bayes_sota.plots.canvas import (
     make_bounds,
     make_collection,
     title_figure,
+    word_of_skill,
 )
 from bayes_sota.priors import SKILL_FAMILIES
 from bayes_sota.skill_distributions import FloatArray
@@ -89,7 +90,8 @@ def plot_prior_predictive(
     collection = make_collection(panels, backend=backend, figsize=size, across=True)
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
     n_test = get_variable(tree, "constant_data", "n_test")
-    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, prob)
+    word = word_of_skill(tree)
+    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, word, prob)
     _draw_fields(Panel(collection, "field"), tree, prob, n_fields)
     title_figure(collection, _finding(predicted, observed, prob))
     return collection
@@ -100,6 +102,7 @@ def _draw_scores(
     predicted: "xr.DataArray",
     observed: "xr.DataArray",
     n_test: "xr.DataArray",
+    word: str,
     prob: float,
 ) -> None:
     lowest = float(min(predicted.quantile(0.005), observed.min()))
@@ -110,7 +113,7 @@ def _draw_scores(
     _label_observed(panel, observed, low)
     panel.set_axes(
         observed,
-        xlabel="best observed score (accuracy)",
+        xlabel=f"best observed score ({word})",
         xlim=make_bounds(low, high),
         ylim=(-0.09, 1.2),
     )
@@ -172,7 +175,7 @@ def _draw_fields(panel: Panel, tree: "xr.DataTree", prob: float, n_fields: int) 
     panel.dots("field_best", bests, level, COLORS["theta_sota"], size=16, marker="C2")
     panel.set_axes(
         medians,
-        xlabel=f"skill (accuracy); bar {prob:.0%}, dot median, triangle best",
+        xlabel=f"skill ({word_of_skill(tree)}); bar {prob:.0%}, dot median, triangle best",
         xlim=make_bounds(float(low.min()) - 0.02, 1.005),
         ylim=(-1.5, middle.size + 0.5),
     )

@@ -20,6 +20,7 @@ from bayes_sota.plots.canvas import (
     rounded,
     select_board,
     title_figure,
+    word_of_skill,
 )
 from bayes_sota.skill_distributions import FloatArray
 from bayes_sota.summaries import check_probability
@@ -49,9 +50,9 @@ def plot_sota(
     """Posterior of the best skill: what the observed maximum says about it.
 
     Above, the prior of ``theta_sota`` over its whole range, with the posterior interval as a band.
-    Below, magnified, one row per quantity: density, median (dot) and equal-tailed interval (bar).
+    Below, magnified, one row per quantity: density, mean (dot) and equal-tailed interval (bar).
     All densities below have one scale, the prior's (grey) too; so where the data say little, the
-    grey curve is as high as the coloured one. The black line is the observed maximum. All of them
+    grey area is as high as the coloured one. The black line is the observed maximum. All of them
     are accuracies, of latent skills but for the observed maximum, which is an observed score.
 
     Parameters
@@ -73,7 +74,7 @@ def plot_sota(
     -------
     PlotCollection
         Artists in ``viz`` by name: ``observed_maximum``, and ``density_NAME``, ``interval_NAME``,
-        ``median_NAME`` of every row, each with a variable per panel, ``prior`` and ``posterior``.
+        ``mean_NAME`` of every row, each with a variable per panel, ``prior`` and ``posterior``.
 
     Raises
     ------
@@ -134,9 +135,12 @@ def _has_prior(tree: "xr.DataTree") -> bool:
 
 
 def _interval(values: "xr.DataArray", prob: float) -> "xr.DataArray":
-    """Ends and median, dimension ``bound``."""
-    ends = [(1 - prob) / 2, (1 + prob) / 2, 0.5]
-    return values.quantile(ends, ("chain", "draw")).rename(quantile="bound").drop_vars("bound")
+    """Ends and mean, dimension ``bound``."""
+    import xarray as xr
+
+    draws, tails = ("chain", "draw"), [(1 - prob) / 2, (1 + prob) / 2]
+    ends = values.quantile(tails, draws).rename(quantile="bound").drop_vars("bound")
+    return xr.concat([ends, values.mean(draws)], dim="bound")
 
 
 def _draw_prior(
@@ -160,7 +164,10 @@ def _draw_prior(
     _label_interval(panel, interval, low, f"posterior {prob:.0%}", COLORS[name])
     xlim = make_bounds(low, 1.0)
     panel.set_axes(
-        observed, xlabel=f"{_word(tree)}, all that the prior allows", xlim=xlim, ylim=(0, 1.3)
+        observed,
+        xlabel=f"{word_of_skill(tree)}, all that the prior allows",
+        xlim=xlim,
+        ylim=(0, 1.3),
     )
 
 
@@ -184,20 +191,20 @@ def _draw_rows(panel: Panel, tree: "xr.DataTree", intervals: Mapping[str, "xr.Da
     curves = {name: draw_density(v) for name, v in draws.items()}
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / _highest(curves)
     baselines = np.arange(len(draws), dtype=np.float64)[::-1]
+    if _has_prior(tree):  # behind the posterior
+        _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
     for baseline, (name, curve) in zip(baselines, curves.items(), strict=True):
         color = COLORS[name]
         panel.area(f"density_{name}", _clipped(curve, limits), baseline, scale, color)
         interval = intervals[name]
         panel.bar(f"interval_{name}", interval.isel(bound=[0, 1]), baseline - 0.1, color)
-        panel.dots(f"median_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
-    if _has_prior(tree):
-        _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
+        panel.dots(f"mean_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
     word = "best observed score" if _is_lower_better(tree) else "observed maximum"
     _label_observed(panel, observed, limits, len(draws) + 0.08, word)
     panel.set_axes(
         observed,
-        xlabel=f"{_word(tree)}, magnified",
+        xlabel=f"{word_of_skill(tree)}, magnified",
         xlim=limits,
         ylim=(-0.3, len(draws) + 0.25),
         yticks=_row_labels(draws, intervals, baselines),
@@ -225,7 +232,8 @@ def _draw_prior_on_scale(
         output_core_dims=[["point"]],
         vectorize=True,
     )
-    panel.line("density_prior", x, baseline + scale * height, COLORS["prior"])
+    inside = xr.concat([x, height], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
+    panel.area("density_prior", inside, baseline, scale, COLORS["prior"])
 
 
 def _is_lower_better(tree: "xr.DataTree") -> bool:
@@ -302,11 +310,11 @@ def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) 
     theta = get_variable(tree, "posterior", "theta_sota")
     if "board" not in theta.dims:
         observed = float(get_variable(tree, "observed_data", "observed_maximum"))
-        title_figure(collection, _finding(theta, observed, prob, _word(tree)))
+        title_figure(collection, _finding(theta, observed, prob, word_of_skill(tree)))
         return
-    word = _word(tree)
-    title = f"{word[0].upper()}{word[1:]} of the best classifier, median and {prob:.0%} interval"
-    title_figure(collection, title)
+    word = word_of_skill(tree)
+    what = f"{word[0].upper()}{word[1:]} of the best classifier"
+    title_figure(collection, f"{what}, posterior mean and {prob:.0%} interval")
     texts = []
     for name in theta["board"].values:
         low, high, middle = _rounded_interval(theta.sel(board=name), prob)
@@ -314,18 +322,14 @@ def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) 
     Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
 
 
-def _word(tree: "xr.DataTree") -> str:
-    """What a skill is, by the metric of the board."""
-    return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
-
-
 def _finding(theta: "xr.DataArray", observed: float, prob: float, word: str) -> str:
     """What the posterior of a single board says."""
     low, high, middle = _rounded_interval(theta, prob)
-    gap = observed - float(theta.median())
+    gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
     return (
-        f"Median {word} of the best classifier {middle} ({prob:.0%} interval {low} to {high});\n"
+        f"{word[0].upper()}{word[1:]} of the best classifier: posterior mean {middle}, "
+        f"{prob:.0%} interval {low} to {high};\n"
         f"the best observed score, {observed:.5g}, lies {where}"
     )
 

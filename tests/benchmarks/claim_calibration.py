@@ -118,7 +118,14 @@ def field(boards: int = 25) -> Iterator[str]:
                 for kind, data in (("scores", answers.leaderboard()), ("answers", answers)):
                     of = claim_of_best_entry(data, random_seed=rng)
                     rows[kind].append(
-                        (of.p_not_best, alone.p_beaten, of.p_false_selected, alone.p_false, best, worse)
+                        (
+                            of.p_not_best,
+                            alone.p_beaten,
+                            of.p_false_selected,
+                            alone.p_false,
+                            best,
+                            worse,
+                        )
                     )
     for kind, found in rows.items():
         field_best, joint, corrected, paired, best, worse = np.array(found, float).T

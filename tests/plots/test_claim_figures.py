@@ -203,7 +203,7 @@ def test_lines_of_sizes(sizes: pd.DataFrame) -> None:
         np.testing.assert_allclose(10 ** np.asarray(line["y"]), part["n_needed"])
     assert "line_2" not in figure.viz
     assert 10 ** artist(figure, "n_test", "n_needed")["y"] == pytest.approx(500)
-    assert artist(figure, "used", "n_needed")["x"] == [0.02]
+    assert artist(figure, "dot", "n_needed")["x"] == [0.02]
     assert title_of(figure).endswith("(the observed gap is 0.02: the dot)")
 
 
