@@ -90,7 +90,10 @@ def plot_methods(
         mean = xr.DataArray([draws[row].mean()], dims="point")
         panel.dots(f"mean_{row}", mean, -float(row), color)
     chance = "p_best" if "p_best" in estimate else "p_best_uncorrected"
-    labels = [f"{plain_text(names[j], _LONGEST)}  {_CHANCES[chance]} {estimate[chance][j]:.2f}" for j in order]
+    labels = [
+        f"{plain_text(names[j], _LONGEST)}  {_CHANCES[chance]} {estimate[chance][j]:.2f}"
+        for j in order
+    ]
     hidden = len(names) - len(order)
     shown = f"; the best {len(order)} of {len(names)} methods" if hidden else ""
     panel.set_axes(
