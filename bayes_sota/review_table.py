@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.data.claim_rows import ClaimRows, check_columns, claim_rows
+from bayes_sota.data.files.frames import is_frame, table_of_frame
+from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.columnar_tables import is_frame, table_of_frame
 from bayes_sota.data.readers.columns import find_column
-from bayes_sota.data.readers.files import open_table
-from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
 from bayes_sota.exact.review_claims import CORRELATIONS, review_probabilities, share_interval
 from bayes_sota.shown_text import markdown_text, shown, spreadsheet_text

@@ -8,6 +8,8 @@ import os
 import unicodedata
 from decimal import Decimal
 
+import numpy as np
+
 __all__ = ["markdown_text", "plain_text", "shown", "shown_path", "spreadsheet_text"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -68,6 +70,8 @@ def shown(value: object) -> str:
     >>> shown("a" * 100), shown("tab\\t")
     ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'", "'tab\\\\t'")
     """
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, Decimal):
         return str(value)[:60]
     short = f"{value[:57]}..." if isinstance(value, str) and len(value) > 60 else value

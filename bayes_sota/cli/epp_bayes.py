@@ -130,7 +130,7 @@ def _covariates(file: Path | None) -> "pd.DataFrame | None":
         return None
     import pandas as pd
 
-    from bayes_sota.data.readers.files import open_table
+    from bayes_sota.data.files.opening import open_table
 
     table = open_table(file)
     frame = pd.DataFrame(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     digits_of,
@@ -24,7 +25,6 @@ from bayes_sota.data.printed_scores import (
     parse_number,
 )
 from bayes_sota.data.readers.columns import find_column
-from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
 

@@ -21,19 +21,18 @@ from bayes_sota.data.evaluations.inspect_logs import (
     parts_of_log,
 )
 from bayes_sota.data.evaluations.joining import Joined, join_parts
-from bayes_sota.data.evaluations.json_text import json_lines, parse_value, try_parse
 from bayes_sota.data.evaluations.lm_evaluation_harness import is_sample, part_of_samples
 from bayes_sota.data.evaluations.parts import Choices, Part, file_names
 from bayes_sota.data.evaluations.tables import OutcomeTables, parts_of_tables
+from bayes_sota.data.files.content import Content, read_content
+from bayes_sota.data.files.json_text import json_lines, parse_json, try_json
+from bayes_sota.data.files.opening import table_of_content
+from bayes_sota.data.files.tables import Table
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.readers.columnar_tables import read_parquet
-from bayes_sota.data.readers.tables import Table
-from bayes_sota.data.readers.text_tables import decode_text, parse_delimited
-from bayes_sota.data.response_files import read_responses
+from bayes_sota.data.response_files import responses_of_json
 from bayes_sota.data.responses import MISSING, Responses
-from bayes_sota.data.unpacking import LARGEST_FILE, read_unpacked
 from bayes_sota.errors import InputError
-from bayes_sota.shown_text import plain_text, shown, shown_path
+from bayes_sota.shown_text import shown, shown_path
 
 __all__ = ["Evaluations", "read_evaluations"]
 
@@ -54,7 +53,7 @@ _OPTIONS = {
     "helm": {"metric"},
     "table": {"cluster_column", "item_column", "run_separator"},
 }
-Content = list[Part] | Table
+Opened = list[Part] | Table
 
 
 @dataclass(frozen=True)
@@ -160,52 +159,35 @@ def _check_distinct(files: Sequence[Path]) -> None:
         seen.add(path.resolve())
 
 
-def _opened(path: Path, name: str, choices: Choices) -> tuple[str, Content]:
+def _opened(path: Path, name: str, choices: Choices) -> tuple[str, Opened]:
     """Format of a file and what it holds."""
-    where = shown_path(path)
     if is_log_archive(path):
         return "inspect", parts_of_archive(path, choices)
-    if path.is_dir():
-        raise InputError(f"{where}: is a directory; name the files in it")
-    content = read_unpacked(path, LARGEST_FILE, where)
-    if len(content) > LARGEST_FILE:
-        raise InputError(f"{where}: more than {LARGEST_FILE // 10**6} MB unpacked")
-    if content[:4] == b"PAR1":
-        return "table", _parquet(path)
-    text = decode_text(content, where)
+    content = read_content(path)
+    if content.kind == "json":
+        return _opened_json(content, path, name, choices)
+    table = replace(table_of_content(content), stem=name)
+    if len(table.header) < 2:
+        raise InputError(f"{content.where}: is none of the formats that are read: {_ACCEPTED}")
+    return "table", table
+
+
+def _opened_json(content: Content, path: Path, name: str, choices: Choices) -> tuple[str, Opened]:
+    where, text = content.where, content.text()
     if not text.strip():
         raise InputError(f"{where}: the file is empty")
-    start = text.lstrip()
-    if start[0] in "{[":
-        return _opened_json(start, text, path, name, choices)
-    if not any(sign in start.partition("\n")[0] for sign in ",;\t"):
-        raise InputError(f"{where}: is none of the formats that are read: {_ACCEPTED}")
-    return "table", parse_delimited(text, where, None, name)
-
-
-def _parquet(path: Path) -> Table:
-    try:
-        return replace(read_parquet(path, LARGEST_FILE), where=shown_path(path))
-    except InputError as error:
-        raise InputError(plain_text(str(error))) from None
-
-
-def _opened_json(
-    start: str, text: str, path: Path, name: str, choices: Choices
-) -> tuple[str, Content]:
-    where = shown_path(path)
-    first, _, rest = start.partition("\n")
-    value = try_parse(first)
+    first, _, rest = text.lstrip().partition("\n")
+    value = try_json(first)
     if is_sample(value):
         return "lm", [part_of_samples(json_lines(text, where), path, name, choices)]
     if value is None:
-        value = parse_value(text, where)
+        value = parse_json(text, where)
     elif rest.strip():
         raise _unrecognised(value, where)
     if is_log(value):
         return "inspect", parts_of_log(value, path, choices)
     if isinstance(value, dict) and {"names", "correct"} <= set(value):
-        return "table", _matrix(path)
+        return "table", _matrix(value, where, name)
     if isinstance(value, list) and value and is_instance(value[0]):
         return "helm", parts_of_instances(value, path, name, choices)
     if isinstance(value, list) and value and is_sample(value[0]):
@@ -230,9 +212,9 @@ def _unrecognised(value: object, where: str) -> InputError:
     return InputError(f"{where}: is none of the formats that are read: {_ACCEPTED}")
 
 
-def _matrix(path: Path) -> Table:
+def _matrix(value: dict[str, Any], where: str, name: str) -> Table:
     """Table of a response matrix in JSON."""
-    responses = read_responses(path)
+    responses = responses_of_json(value, where, name)
     answers = responses.correct.T.tolist()
     columns = [[None if a == MISSING else a for a in column] for column in answers]
     header, cells = ["item", *responses.names], [responses.items, *columns]
@@ -240,7 +222,7 @@ def _matrix(path: Path) -> Table:
         header.append("clusters")
         cells.append(responses.clusters)
     places = [f"row {number}" for number in range(1, responses.n_items + 1)]
-    return Table(tuple(header), tuple(cells), places, shown_path(path), responses.name)
+    return Table(tuple(header), tuple(cells), places, where, name)
 
 
 def _only_kind(kinds: dict[Path, str]) -> str:

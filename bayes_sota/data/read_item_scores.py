@@ -3,11 +3,11 @@
 import os
 from typing import Any
 
+from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.readers.columns import find_column
-from bayes_sota.data.readers.files import FileFormat, open_table
-from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
 

@@ -302,12 +302,16 @@ def _as_matrix(correct: Any) -> NDArray[Any]:
     elif hasattr(correct, "to_numpy"):
         values = correct.to_numpy()
     else:
-        rows = [row if np.ndim(row) == 0 else list(row) for row in _listed(correct)]
+        listed = _listed(correct)
+        rows = [list(row) if isinstance(row, list) or np.ndim(row) else row for row in listed]
         lengths = {len(row) if isinstance(row, list) else -1 for row in rows}
         if len(lengths) > 1:
             raise InputError(_ragged(rows))
         # Objects, because NumPy would turn [True, "yes"] into strings and hide where it was.
-        values = np.array(rows, dtype=object)
+        width = lengths.pop() if lengths else -1
+        values = np.empty((len(rows), width) if width >= 0 else len(rows), dtype=object)
+        for number, row in enumerate(rows):
+            values[number, ...] = row
     if values.ndim != 2:
         raise InputError(
             "responses are a matrix, items x classifiers; got an array of "

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.data.evaluations.json_text import parse_value
+from bayes_sota.data.files.content import read_content
+from bayes_sota.data.files.frames import is_frame, table_of_frame
+from bayes_sota.data.files.json_text import parse_json
+from bayes_sota.data.files.opening import table_of_content
+from bayes_sota.data.files.tables import Table
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.readers.tables import Table
-from bayes_sota.data.readers.text_tables import decode_text
 from bayes_sota.data.score_formats.battles import find_battles, read_battles
 from bayes_sota.data.score_formats.cv_results import (
     is_cv_results,
@@ -21,7 +23,6 @@ from bayes_sota.data.score_formats.cv_results import (
 )
 from bayes_sota.data.score_formats.lm_eval_results import is_lm_eval, read_lm_eval
 from bayes_sota.data.score_formats.long_tables import is_long, read_long
-from bayes_sota.data.score_formats.opening import open_scores
 from bayes_sota.data.score_formats.options import (
     NotedScores,
     Orientation,
@@ -31,7 +32,6 @@ from bayes_sota.data.score_formats.options import (
 )
 from bayes_sota.data.score_formats.wide_tables import read_wide
 from bayes_sota.data.score_table import Scheme, ScoreTable
-from bayes_sota.data.unpacking import LARGEST_FILE, read_unpacked
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown_path
 
@@ -172,22 +172,37 @@ def _opened(source: Any, options: ScoreOptions) -> Table | list[Path]:
             raise InputError("a list is read as paths of lm-evaluation-harness results")
         paths = [Path(path) for path in source]
         return paths if len(paths) > 1 else _opened(paths[0], options)
-    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".json":
-        return _opened_json(Path(source))
-    return open_scores(source)
+    if is_frame(source):
+        return _table_of_frame(source)
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            "scores are read from a path, a pandas or polars frame, cv_results_ of scikit-learn "
+            f"or a list of paths, got {type(source).__name__}"
+        )
+    return _opened_file(Path(source))
 
 
-def _opened_json(path: Path) -> Table | list[Path]:
-    """Objects of JSON that the reader of tables does not know."""
-    where = shown_path(path)
-    text = decode_text(read_unpacked(path, LARGEST_FILE, where), where)
-    if text.lstrip()[:1] == "{":
-        value = parse_value(text, where)
-        if is_cv_results(value):
-            return table_of_cv_results(value, where, path.stem)
-        if is_lm_eval(value):
-            return [path]
-    return open_scores(path)
+def _table_of_frame(frame: Any) -> Table:
+    """Table of a frame; an index of words names the rows."""
+    index: Any = getattr(frame, "index", None)
+    unnamed = index is not None and index.nlevels == 1 and index.name is None
+    if unnamed and index.dtype.kind not in "iu":
+        frame = frame.rename_axis("")
+    return table_of_frame(frame)
+
+
+def _opened_file(path: Path) -> Table | list[Path]:
+    """Table of a file; objects of JSON may be what is no table."""
+    content = read_content(path)
+    if content.kind == "json":
+        text = content.text()
+        if text.lstrip()[:1] == "{":
+            value = parse_json(text, content.where)
+            if is_cv_results(value):
+                return table_of_cv_results(value, content.where, content.stem)
+            if is_lm_eval(value):
+                return [path]
+    return table_of_content(content)
 
 
 def _format_of(table: Table, options: ScoreOptions) -> str:

@@ -64,7 +64,7 @@ def review_probabilities(rows: ClaimRows, sd: Any = None) -> ReviewProbabilities
     Examples
     --------
     >>> from bayes_sota.data.claim_rows import claim_rows
-    >>> from bayes_sota.data.readers.tables import Table
+    >>> from bayes_sota.data.files.tables import Table
     >>> cells = (("0.90", "0.80"), ("0.88", "0.81"), ("500", "500"))
     >>> table = Table(("accuracy_a", "accuracy_b", "n_test"), cells, ("1", "2"), "review")
     >>> found = review_probabilities(claim_rows(table))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayes_sota.data.readers import files
+from bayes_sota.data.files import limits
 from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 from bayes_sota.errors import InputError
 
@@ -213,7 +213,7 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[", r"not valid JSON \(line 1, column 2\)"),
+        ("[", r"is not JSON \(line 1, column 2: "),
         ("[]", "board.json: no rows$"),
         ("{}", "no rows"),
         ("[0.9, 0.8]", "record 1 is not an object: 0.9"),
@@ -238,9 +238,9 @@ def test_bad_json_is_told_what_is_wrong(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({}, "no CSV in the archive, only nothing"),
-        ({"readme.txt": "x"}, "no CSV in the archive, only 'readme.txt'"),
-        ({"a.csv": PLAIN, "b/c.csv": PLAIN}, r"2 CSVs in the archive \('a.csv', 'b/c.csv'\)"),
+        ({}, r"must hold one table, this one holds 0 \(nothing\)"),
+        ({"readme.txt": "x"}, "board.zip/readme.txt: no rows, only the columns 'x'"),
+        ({"a.csv": PLAIN, "b/c.csv": PLAIN}, r"this one holds 2 \('a.csv', 'b/c.csv'\)"),
         ({"a.csv": ""}, "board.zip/a.csv: the file is empty"),
         ({"a.csv": "team,score\nA,0.9\nB,x\n"}, "board.zip/a.csv: line 3, column 'score'"),
     ],
@@ -250,12 +250,12 @@ def test_a_bad_archive_is_told_what_is_wrong(tmp_path, members, message):
 
 
 def test_broken_and_encrypted_archives(tmp_path):
-    refused(write(tmp_path, "no archive at all", "x.zip"), "x.zip: not a readable zip archive")
+    refused(write(tmp_path, "no archive at all", "x.zip"), "x.zip: cannot be read or unpacked")
     whole = zipped(tmp_path, {"a.csv": PLAIN * 50}).read_bytes()
-    refused(write(tmp_path, whole[:60], "x.zip"), "not a readable zip archive")
+    refused(write(tmp_path, whole[:60], "x.zip"), "cannot be read or unpacked")
     start = whole.index(b"a.csv") + 5
     damaged = whole[:start] + bytes(20) + whole[start + 20 :]
-    refused(write(tmp_path, damaged, "x.zip"), "not a readable zip archive")
+    refused(write(tmp_path, damaged, "x.zip"), "cannot be read or unpacked")
     entry = whole.index(b"PK\x01\x02")
     locked = bytearray(whole)
     locked[6] |= 1  # the flag of encryption, in the file and in the directory
@@ -264,19 +264,24 @@ def test_broken_and_encrypted_archives(tmp_path):
 
 
 def test_an_archive_that_unpacks_to_too_much(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(limits, "MAX_BYTES", 1_000)
     path = zipped(tmp_path, {"a.csv": PLAIN + " " * 2_000})
-    refused(path, "unpacks to more than 1,000 bytes")
+    refused(path, "more than 1,000 bytes unpacked")
     content = bytearray(path.read_bytes())
     entry = content.index(b"PK\x01\x02")
     content[entry + 24 : entry + 28] = (500).to_bytes(4, "little")  # it lies about its size
-    refused(write(tmp_path, bytes(content), "lie.zip"), "more than 1,000 bytes|not a readable zip")
-    refused(write(tmp_path, PLAIN + " " * 2_000), "more than 1,000 bytes: not a leaderboard")
+    refused(
+        write(tmp_path, bytes(content), "lie.zip"),
+        "more than 1,000 bytes|cannot be read or unpacked",
+    )
+    refused(
+        write(tmp_path, PLAIN + " " * 2_000), "more than 1,000 bytes unpacked, which is the limit"
+    )
     assert read_leaderboard(zipped(tmp_path, {"a.csv": PLAIN}), n_test=100).n_entries == 3
 
 
 def test_paths_that_are_no_files(tmp_path):
-    refused(tmp_path, "is a directory; name the file of a leaderboard")
+    refused(tmp_path, "is a directory; name the files in it")
     refused(tmp_path / "none.csv", "there is no such file")
     refused("a\0b", "no such file|cannot be read")
     refused([0.9, 0.8], "from a path or from a pandas or polars frame, got list; scores themselves")
@@ -291,7 +296,7 @@ def test_options_that_cannot_be(tmp_path):
     refused(path, "no column 'who' .name_column.", name_column="who")
     refused(path, 'board.csv: n_test is the number of test items .or "infer".', n_test=None)
     refused(path, 'rounding must be "nearest"', rounding="up")
-    refused(path, "not valid JSON", format="json")
+    refused(path, "is not JSON", format="json")
 
 
 def test_bad_parquet_and_frames(tmp_path):
@@ -309,8 +314,8 @@ def test_bad_parquet_and_frames(tmp_path):
 def test_a_large_parquet_file_is_refused(tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
     pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "x.parquet")
-    monkeypatch.setattr(files, "MAX_BYTES", 20)
-    refused(tmp_path / "x.parquet", "unpacks to [0-9,]+ bytes, more than 20")
+    monkeypatch.setattr(limits, "MAX_BYTES", 20)
+    refused(tmp_path / "x.parquet", "more than 20 bytes unpacked")
 
 
 def test_messages_show_text_of_a_file_escaped_and_short(tmp_path):

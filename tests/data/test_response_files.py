@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bayes_sota.data import response_files
+from bayes_sota.data.files import limits
 from bayes_sota.data.response_files import looks_like_responses, read_responses
 from bayes_sota.errors import InputError
 
@@ -59,7 +59,7 @@ def test_zip_archive(tmp_path: Path) -> None:
     assert looks_like_responses(path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("other.csv", TEXT)
-    with pytest.raises(InputError, match=r"f\.zip: a zip archive must hold one file, .* holds 2"):
+    with pytest.raises(InputError, match=r"f\.zip: a zip archive must hold one table, .* holds 2"):
         read_responses(path)
     assert not looks_like_responses(path)
 
@@ -89,13 +89,13 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"f\.parquet: row 2, column 'b': 7 is no answer"):
         read_responses(path)
     parquet.write_table(pyarrow.table({"a": [1, 0], "b": [[1], [1, 1]]}), path)
-    with pytest.raises(InputError, match=r"f\.parquet: column 'b' holds list"):
+    with pytest.raises(InputError, match=r"f\.parquet: row 1, column 'b': a list<.*> is no answer"):
         read_responses(path)
     content = path.read_bytes()
     for broken in (content[:-20], b"PAR1" + b"\xff" * 60 + b"PAR1", b"PAR1"):
         path.write_bytes(broken)
         assert not looks_like_responses(path)
-        with pytest.raises(InputError, match=r"f\.parquet: is not Parquet") as caught:
+        with pytest.raises(InputError, match=r"f\.parquet: not a readable Parquet") as caught:
             read_responses(path)
         assert "\n" not in str(caught.value)
 
@@ -119,7 +119,7 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
     [
         ("", "the file is empty"),
         ("\n\n", "the file is empty"),
-        ("item,a,b\n", "at least 2 items, got 0"),
+        ("item,a,b\n", "no rows, only the columns 'item', 'a', 'b'"),
         ("item,a,b\nx,1,1\n", "at least 2 items, got 1"),
         ("item,a\nx,1\ny,0\n", "at least 2 classifiers, got 1"),
         ("item,a,b\nx,1,1\ny,0,2\n", "line 3, column 'b': '2' is no answer; write 1"),
@@ -127,16 +127,16 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
         ("item,a,b\nx,1,1\ny,0.5,1\n", "line 3, column 'a': '0.5'"),
         ("item,a,b\nx,1,=cmd()\ny,1,1\n", "line 2, column 'b': '=cmd[(][)]'"),
         ("a,b,c\n1,0,1\n2,0,1\n1,1,1\n", "line 3, column 'a': '2' is no answer"),
-        ("item,a,b\nx,1,1\ny,0\n", "line 3 has 2 columns, the header has 3"),
-        ("item,a,b\nx,1,1\ny,0,1,1\n", "line 3 has 4 columns, the header has 3"),
+        ("item,a,b\nx,1,1\ny,0\n", "line 3 has 2 cells, the header has 3"),
+        ("item,a,b\nx,1,1\ny,0,1,1\n", "line 3 has 4 cells, the header has 3"),
         ("item,a,b\nx,1,1\nx,0,1\n", "line 3, column 'item': item 'x' is already on line 2"),
         ("item,a,b\nx,1,1\n,0,1\n", "line 3, column 'item': the item has no name"),
         ("item,a,a\nx,1,1\ny,0,1\n", "classifier needs its own name: 'a' occurs"),
         ("item,a,\nx,1,1\ny,0,1\n", "line 1, column 3 has no name"),
         ("item,a,b\nx,1,\ny,0,\n", "classifier 'b' has no answer to any item"),
         ("1,0,1\n1,0,0\n", "line 1 must name the classifiers"),
-        ('item,a,b\nx,"1,1\ny,0,1\n', "line 3 is not CSV"),
-        (b"item,a,b\nx,1,1\n\xff,0,1\n", "line 3 is not UTF-8 text [(]byte 0xff"),
+        ('item,a,b\nx,"1,1\ny,0,1\n', "line 3: unexpected end of data"),
+        (b"item,a,b\nx,1,1\n\xff,0,1\n", "not UTF-8 text [(]line 3, byte 0xff"),
         ('{"names": ["a", "b"]}', "is not a response matrix; write"),
         ("[[1, 0], [0, 1]]", "is not a response matrix; write"),
         ('{"names": ["a"', "is not JSON"),
@@ -145,6 +145,7 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
         ('{"names": [1, 2], "correct": [[1, 0], [0, 1]]}', "'names' must be a list of strings"),
         ('{"names": ["a", "b"], "correct": {"a": 1}}', "'correct' must be a list of lists"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1]]}', "row 1 has 2, row 2 has 1"),
+        ('{"names": ["a", "b"], "correct": [[1, 0], [[1], 0]]}', "'a' has .1. for item '2'"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1, "1"]]}', "'b' has '1' for item '2'"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1, Infinity]]}', "'b' has inf for item '2'"),
         (b"\x1f\x8b\x08garbage", "cannot be read or unpacked"),
@@ -155,13 +156,13 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
 def test_what_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_responses(written(tmp_path, "f.csv", content))
-    assert str(caught.value).startswith("f.csv: ")
+    assert str(caught.value).startswith(f"{tmp_path / 'f.csv'}: ")
     assert "\n" not in str(caught.value)
 
 
 def test_missing_file_directory_and_format(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.csv", tmp_path):
-        with pytest.raises(InputError, match="there is no such file"):
+    for path, message in ((tmp_path / "none.csv", "no such file"), (tmp_path, "is a directory")):
+        with pytest.raises(InputError, match=message):
             read_responses(path)
         assert not looks_like_responses(path)
     with pytest.raises(InputError, match=r"format must be one of auto, csv, .* got 'xlsx'"):
@@ -178,10 +179,10 @@ def test_format_overrides_recognition(tmp_path: Path) -> None:
 
 
 def test_what_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(response_files, "LARGEST_FILE", 2_000_000)
+    monkeypatch.setattr(limits, "MAX_BYTES", 2_000_000)
     packed = gzip.compress(b"item,a,b\n" + b"0,1,1\n" * 500_000, mtime=0)
     assert len(packed) < 20_000
-    with pytest.raises(InputError, match="more than 2 MB unpacked"):
+    with pytest.raises(InputError, match="more than 2,000,000 bytes unpacked"):
         read_responses(written(tmp_path, "f.csv.gz", packed))
 
 

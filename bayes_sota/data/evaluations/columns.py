@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.data.evaluations.parts import Choices, item_name, several
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.readers.columns import find_column
-from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.response_files import answer_of
 from bayes_sota.data.responses import MISSING
 from bayes_sota.errors import InputError

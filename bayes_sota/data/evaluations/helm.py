@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.data.evaluations.parts import Choices, Part, choose, item_name, outcome_of, several
+from bayes_sota.data.evaluations.parts import (
+    Choices,
+    Part,
+    choose,
+    item_name,
+    outcome_of,
+    several,
+)
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown, shown_path
 

@@ -9,16 +9,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.data.evaluations.json_text import parse_value
-from bayes_sota.data.evaluations.parts import Choices, Part, choose, item_name, outcome_of, several
+from bayes_sota.data.evaluations.parts import (
+    Choices,
+    Part,
+    choose,
+    item_name,
+    outcome_of,
+    several,
+)
+from bayes_sota.data.files import limits
+from bayes_sota.data.files.content import (
+    UNPACKING_ERRORS,
+    Content,
+    check_file,
+    read_bounded,
+)
+from bayes_sota.data.files.json_text import parse_json
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.unpacking import LARGEST_FILE, UNPACKING_ERRORS, decoded
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text, shown, shown_path
 
 __all__ = ["is_log", "is_log_archive", "parts_of_archive", "parts_of_log"]
 
-_LARGEST_ARCHIVE = 10 * LARGEST_FILE  # of all samples, which are read one at a time
+_LARGEST_ARCHIVE = 10 * limits.MAX_BYTES  # of all samples, which are read one at a time
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 Sample = tuple[str, str, int, Mapping[str, object]]  # place, item, epoch, value of each scorer
@@ -31,6 +44,7 @@ def is_log(value: object) -> bool:
 
 def is_log_archive(path: Path) -> bool:
     """Whether a file is an archive of a log."""
+    check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             return bool({"header.json", "_journal/start.json"} & set(archive.namelist()))
@@ -57,6 +71,8 @@ def parts_of_archive(path: Path, choices: Choices) -> list[Part]:
                 raise InputError(f"{where}: the evaluation is not finished (no header.json)")
             header = _member(archive, archive.getinfo("header.json"), where)
             samples = [_sample(value, place) for place, value in _members(archive, where)]
+    except InputError:
+        raise
     except UNPACKING_ERRORS as error:
         raise InputError(f"{where}: cannot be unpacked ({plain_text(error, 200)})") from None
     if not is_log(header):
@@ -74,21 +90,17 @@ def _members(archive: zipfile.ZipFile, where: str) -> Iterator[tuple[str, Any]]:
             continue
         total += member.file_size
         if total > _LARGEST_ARCHIVE:
-            raise InputError(f"{where}: more than {_LARGEST_ARCHIVE // 10**6} MB unpacked")
+            raise InputError(
+                f"{where}: more than {_LARGEST_ARCHIVE:,} bytes unpacked, which is the limit"
+            )
         yield f"{where}/{shown(member.filename)[1:-1]}", _member(archive, member, where)
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> Any:
     place = f"{where}/{shown(member.filename)[1:-1]}"
     with archive.open(member) as file:
-        content = file.read(LARGEST_FILE + 1)
-    if len(content) > LARGEST_FILE:
-        raise InputError(f"{place}: more than {LARGEST_FILE // 10**6} MB unpacked")
-    try:
-        text = decoded(content)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
-    return parse_value(text, place)
+        content = Content(read_bounded(file, place), place, member.filename)
+    return parse_json(content.text(), place)
 
 
 def _sample(value: object, place: str) -> Sample:

@@ -1,6 +1,6 @@
 """Which column holds the scores, and which the names."""
 
-from bayes_sota.data.readers.tables import Table, normalize_name
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
 

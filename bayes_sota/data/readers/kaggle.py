@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.tables import Table, normalize_name
 
 __all__ = ["best_rows", "is_kaggle", "team_names"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bayes_sota.data.entry_checks import check_metric
+from bayes_sota.data.files.opening import FileFormat, open_table
+from bayes_sota.data.files.tables import Table
 from bayes_sota.data.leaderboard import Leaderboard, Metric
 from bayes_sota.data.printed_scores import Rounding, parse_scores
 from bayes_sota.data.readers.columns import find_name_column, find_score_column
-from bayes_sota.data.readers.files import FileFormat, open_table
 from bayes_sota.data.readers.kaggle import best_rows, is_kaggle, team_names
-from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
 from bayes_sota.priors import TriesPrior
 from bayes_sota.shown_text import shown

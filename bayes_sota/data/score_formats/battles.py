@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.score_formats.cells import coded_names, place
 from bayes_sota.data.score_formats.columns import column_asked_for, named_in, tournament_name
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions

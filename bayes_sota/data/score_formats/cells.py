@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.tables import Table
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
 from bayes_sota.skill_distributions import FloatArray
@@ -91,19 +91,13 @@ def coded_names(table: Table, column: int, what: str) -> tuple[list[str], NDArra
     """
     cells: Any = table.columns[column]
     listed = cells.tolist() if isinstance(cells, np.ndarray) else cells
-    try:
-        first_rows = dict(zip(reversed(listed), range(len(listed) - 1, -1, -1), strict=True))
-    except TypeError:  # lists and objects of JSON
-        row = next(
-            row for row, cell in enumerate(listed) if getattr(cell, "__hash__", None) is None
-        )
-        raise InputError(
-            f"{place(table, row, column)}: a {what} is a name, got {shown(listed[row])}"
-        ) from None
+    first_rows = dict(zip(reversed(listed), range(len(listed) - 1, -1, -1), strict=True))
     codes: dict[str, int] = {}
     code_of: dict[Any, int] = {}
     for cell, row in sorted(first_rows.items(), key=lambda found: found[1]):
         name = _name(cell)
+        if isinstance(cell, Nested):
+            raise InputError(f"{place(table, row, column)}: a {what} is a name, got {shown(cell)}")
         if not name:
             raise InputError(f"{place(table, row, column)}: the {what} has no name")
         code_of[cell] = codes.setdefault(name, len(codes))
@@ -163,7 +157,7 @@ def _number(table: Table, row: int, column: int) -> float:
         return value
     raise InputError(
         f"{place(table, row, column)}: a score is a finite number, or empty where there is none; "
-        f"got {shown(cell.item() if isinstance(cell, np.generic) else cell)}"
+        f"got {shown(cell)}"
     )
 
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 from bayes_sota.data.evaluations.parts import several
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.readers.columns import find_column
-from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.score_formats.cells import holds_no_number
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.data.evaluations.parts import choose
+from bayes_sota.data.files.tables import Table
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table
 from bayes_sota.data.score_formats.cells import read_numbers
 from bayes_sota.data.score_formats.columns import tournament_name
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions

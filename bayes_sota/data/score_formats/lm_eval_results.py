@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.data.evaluations.json_text import parse_value
 from bayes_sota.data.evaluations.parts import file_names, outcome_of, several
+from bayes_sota.data.files.content import read_content
+from bayes_sota.data.files.json_text import parse_json
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.text_tables import decode_text
 from bayes_sota.data.score_formats.options import NotedScores, ScoreOptions
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.data.unpacking import LARGEST_FILE, read_unpacked
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown, shown_path
 
@@ -103,11 +102,9 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
 
 
 def _model(path: Path, name: str) -> _Model:
-    where = shown_path(path)
-    content = read_unpacked(path, LARGEST_FILE, where)
-    if len(content) > LARGEST_FILE:
-        raise InputError(f"{where}: more than {LARGEST_FILE // 10**6} MB unpacked")
-    value = parse_value(decode_text(content, where), where)
+    content = read_content(path)
+    where = content.where
+    value = parse_json(content.text(), where)
     if not is_lm_eval(value):
         raise InputError(f"{where}: is not a results file of lm-evaluation-harness")
     section = value.get("results", value)

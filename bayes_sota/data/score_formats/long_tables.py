@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.evaluations.parts import several
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.readers.columns import find_score_column
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.score_formats.cells import coded_names, first_repeat, read_numbers
 from bayes_sota.data.score_formats.columns import (
     FOLD_WORDS,

@@ -6,8 +6,8 @@
 import numpy as np
 
 from bayes_sota.data.evaluations.parts import several
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.readers.leaderboard_files import located
-from bayes_sota.data.readers.tables import Table, normalize_name
 from bayes_sota.data.score_formats.cells import (
     coded_names,
     first_repeat,

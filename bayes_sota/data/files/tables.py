@@ -3,12 +3,27 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.data.files import limits
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
 
-__all__ = ["Table", "normalize_name"]
+__all__ = ["Nested", "Table", "is_numeric", "normalize_name", "shown"]
+
+
+@dataclass(frozen=True, repr=False)
+class Nested:
+    """A cell that holds a list or an object: neither a number nor a name."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        """What it holds, or of which type it is."""
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -21,7 +36,7 @@ class Table:
         Names of the columns as written.
     columns : tuple of sequences
         Cells, one sequence per column.
-    places : tuple of str
+    places : sequence of str
         Where each row stands, for messages: "line 7", "record 3".
     where : str
         What is being read, for messages: the path, or "the data frame".
@@ -36,12 +51,14 @@ class Table:
     stem: str = "board"
 
     def __post_init__(self) -> None:
-        """Refuse a table without rows, and bytes that no name contains."""
+        """Refuse a table without rows, one that is too large, and bytes that no name contains."""
+        limits.check_shape(len(self.places), len(self.header), self.where)
         if not len(self.places):
             only = f", only {self.listed_columns()}" if self.header else ""
             raise InputError(f"{self.where}: no rows{only}")
-        for index, name in enumerate(self.header):
-            if any(isinstance(cell, str) and "\0" in cell for cell in (name, *self.columns[index])):
+        for name, cells in zip(self.header, self.columns, strict=True):
+            texts = [] if is_numeric(cells) else [cell for cell in cells if type(cell) is str]
+            if "\0" in name or "\0" in "".join(texts):
                 raise InputError(f"{self.where}: column {shown(name)} has a NUL byte: not text")
 
     def listed_columns(self) -> str:
@@ -55,6 +72,11 @@ class Table:
         same = [i for i, name in enumerate(self.header) if name == wanted]
         key = normalize_name(wanted)
         return same or [i for i, name in enumerate(self.header) if normalize_name(name) == key]
+
+
+def is_numeric(cells: Any) -> TypeGuard[NDArray[Any]]:
+    """Whether a column is an array of numbers."""
+    return isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf"
 
 
 def normalize_name(name: str) -> str:

@@ -1,0 +1,202 @@
+"""Content of files from strangers: regular files, unpacked once, bounded, decoded strictly.
+
+Anything may be gzipped, or be the only table in a zip archive.
+"""
+
+import codecs
+import gzip
+import io
+import lzma
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal, cast
+
+from bayes_sota.data.files import limits
+from bayes_sota.errors import InputError
+from bayes_sota.shown_text import plain_text, shown, shown_path
+
+__all__ = [
+    "UNPACKING_ERRORS",
+    "Content",
+    "check_file",
+    "check_text",
+    "read_bounded",
+    "read_content",
+]
+
+# What the decoders of the standard library raise for damaged input.
+UNPACKING_ERRORS = (
+    OSError, EOFError, ValueError, OverflowError, MemoryError, NotImplementedError, RuntimeError,
+    zlib.error, lzma.LZMAError, zipfile.BadZipFile,
+)  # fmt: skip
+_ENDINGS = ((".csv", ".tsv"), (".json", ".jsonl", ".parquet"), "")  # of the table in an archive
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Content:
+    """Bytes of a file, unpacked.
+
+    Attributes
+    ----------
+    data : bytes
+    where : str
+        The file, and its member where it is an archive, for messages.
+    name : str
+        Name of the file or of the member.
+    """
+
+    data: bytes
+    where: str
+    name: str
+
+    @property
+    def stem(self) -> str:
+        """Name without its ending."""
+        return Path(self.name).stem
+
+    @property
+    def kind(self) -> Literal["parquet", "json", "text"]:
+        """What the bytes look like."""
+        if self.data[:4] == b"PAR1":
+            return "parquet"
+        start = self.data[:_CHUNK].removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+        is_json = start in (b"{", b"[") or Path(self.name).suffix.lower() == ".json"
+        return "json" if is_json else "text"
+
+    def text(self) -> str:
+        """UTF-8 text, with or without a byte-order mark."""
+        check_text(self.data, self.where)
+        return self.data.decode("utf-8-sig")
+
+
+def check_file(path: Path) -> None:
+    """Raise ``InputError`` unless there is a regular file: pipes and devices never end.
+
+    Examples
+    --------
+    >>> check_file(Path("no-such-file.csv"))
+    Traceback (most recent call last):
+    bayes_sota.errors.InputError: no-such-file.csv: there is no such file
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{shown_path(path)}: there is no such file") from None
+    except (OSError, ValueError) as error:  # a name that no file can have
+        reason = getattr(error, "strerror", None) or plain_text(error, 200)
+        raise InputError(f"{shown_path(path)}: cannot be read ({reason})") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{shown_path(path)}: is a directory; name the files in it")
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            f"{shown_path(path)}: is a pipe or a device; save what it gives to a file and name that"
+        )
+
+
+def read_content(path: Path, head: int | None = None) -> Content:
+    """Content of a file, or only its first bytes.
+
+    Raises
+    ------
+    InputError
+        No regular file, an archive that cannot be unpacked or holds several tables, more bytes
+        than ``limits.MAX_BYTES``.
+    """
+    check_file(path)
+    where = shown_path(path)
+    try:
+        with _unpacked(path) as (stream, member):
+            inside = f"{where}/{plain_text(member)}" if member else where
+            data = read_bounded(stream, inside, head)
+    except InputError:
+        raise
+    except UNPACKING_ERRORS as error:
+        raise InputError(
+            f"{where}: cannot be read or unpacked ({plain_text(error, 200)})"
+        ) from None
+    name = path.name
+    return Content(data, inside, Path(member).name or name.removesuffix(".gz"))
+
+
+def read_bounded(stream: IO[bytes], where: str, head: int | None = None) -> bytes:
+    """Everything in a stream, or only its first bytes; never more than ``limits.MAX_BYTES``."""
+    most = limits.MAX_BYTES + 1 if head is None else head
+    kept = io.BytesIO()
+    while chunk := stream.read(min(_CHUNK, most - kept.tell())):
+        kept.write(chunk)
+    limits.check_bytes(kept.tell(), where)
+    return kept.getvalue()
+
+
+def check_text(data: bytes, where: str) -> None:
+    """Raise ``InputError`` unless bytes are UTF-8 text, by line and byte."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{where}: UTF-16 text; save it as UTF-8")
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(data) + 1, _CHUNK):  # whole, a single emoji costs four times as much
+        chunk = data[start : start + _CHUNK]
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(chunk, final=start + _CHUNK > len(data))
+        except UnicodeDecodeError as error:
+            place = start - pending + error.start
+            line = data.count(b"\n", 0, place) + 1
+            raise InputError(
+                f"{where}: not UTF-8 text (line {line}, byte {data[place]:#04x}); save it as UTF-8"
+            ) from None
+    nul = data.find(b"\0")
+    if nul >= 0:
+        line = data.count(b"\n", 0, nul) + 1
+        raise InputError(
+            f"{where}: a NUL byte in line {line}: not text, or UTF-16; save it as UTF-8"
+        )
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[tuple[IO[bytes], str]]:
+    """Stream of the content, unpacked once, and the name of the member of an archive."""
+    with path.open("rb") as file:
+        magic = file.read(4)
+        file.seek(0)
+        if magic[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=file) as stream:
+                yield cast(IO[bytes], stream), ""
+        elif magic in (b"PK\x03\x04", b"PK\x05\x06") or path.suffix.lower() == ".zip":
+            with zipfile.ZipFile(file) as archive:
+                member = _only_table(archive, shown_path(path))
+                with archive.open(member) as inside:
+                    yield inside, member.filename
+        else:
+            yield file, ""
+
+
+def _only_table(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
+    """The only file of an archive that has the ending of a table, or the only one at all."""
+    members = [
+        member
+        for member in archive.infolist()
+        if not member.is_dir()
+        and not member.filename.startswith("__MACOSX/")
+        and not Path(member.filename).name.startswith(".")
+    ]
+    names = [member.filename for member in members]
+    if "xl/workbook.xml" in names:
+        raise InputError(f"{where}: is an Excel workbook; save the sheet as CSV")
+    by_ending = ([m for m in members if m.filename.lower().endswith(e)] for e in _ENDINGS)
+    found = next(filter(None, by_ending), [])
+    if len(found) != 1:
+        listed = ", ".join(shown(member.filename) for member in found[:5]) or "nothing"
+        raise InputError(
+            f"{where}: a zip archive must hold one table, this one holds {len(found)} ({listed}); "
+            "unpack the one meant"
+        )
+    if found[0].flag_bits & 1:
+        raise InputError(f"{where}: the archive is encrypted; unpack it first")
+    limits.check_bytes(found[0].file_size, where)
+    return found[0]

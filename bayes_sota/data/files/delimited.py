@@ -1,0 +1,152 @@
+"""Delimited text to a table: comma, semicolon or tab, quoted or not, with a header line."""
+
+import csv
+import io
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
+
+from bayes_sota.data.files import limits
+from bayes_sota.data.files.content import check_text
+from bayes_sota.data.files.tables import Table
+from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
+
+__all__ = ["delimited_rows", "parse_delimited"]
+
+_DELIMITERS = ",;\t"
+_HEAD = 1_000_000  # bytes that decide about the delimiter
+_WIDEST = 1_000_000  # delimiters of one row, in quotes or not, that are looked at
+_AT_A_TIME = 400_000  # cells; in lists of rows they take several times what columns take
+_SHARED = 1_000_000  # different cells that are kept once only
+
+
+class _Lines(Sequence[str]):
+    """Numbers of lines as places for messages."""
+
+    def __init__(self, numbers: "array[int]") -> None:
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [f"line {line}" for line in self._numbers[index]]
+        return f"line {self._numbers[index]}"
+
+
+def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem: str = "") -> Table:
+    """Table of a delimited text; the delimiter is the one that its header line has most of.
+
+    Examples
+    --------
+    >>> parse_delimited(b"team;score\\nA;0.9\\n", "board.csv").header
+    ('team', 'score')
+    """
+    check_text(data, where)
+    rows = delimited_rows(data, where, delimiter)
+    _, first = next(rows, (0, []))
+    if not first:
+        raise InputError(f"{where}: the file is empty")
+    header = tuple(cell.strip() for cell in first)
+    limits.check_shape(0, len(header), where)
+    columns = _Columns(len(header), where)
+    lines = array("L")
+    for line, row in rows:
+        if len(row) != len(header):
+            cells = shown((delimiter or ",").join(row[:20]))
+            raise InputError(
+                f"{where}: line {line} has {len(row)} cells, the header has {len(header)}: {cells}"
+            )
+        columns.add(row)
+        lines.append(line)
+    return Table(header, columns.complete(), _Lines(lines), where, stem)
+
+
+def delimited_rows(
+    data: bytes, where: str, delimiter: str | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """Number of the first line and cells of each row that is not blank."""
+    text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")
+    lines = _LimitedLines(text, delimiter or _sniffed(data), where)
+    reader = csv.reader(lines, delimiter=lines.delimiter, strict=True)
+    before = 0
+    try:
+        for row in reader:
+            line, before = before + 1, reader.line_num
+            lines.pending = 0
+            if len(row) > 1 or (row and row[0].strip()):
+                yield line, row
+    except csv.Error as error:
+        raise InputError(f"{where}: line {reader.line_num}: {error}") from None
+
+
+class _LimitedLines:
+    """Lines of a text; a row with far too many cells is refused before it is built."""
+
+    def __init__(self, text: Iterable[str], delimiter: str, where: str) -> None:
+        self.delimiter = delimiter
+        self.pending = 0  # delimiters since the last row
+        self._text = iter(text)
+        self._where = where
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._text)
+        self.pending += line.count(self.delimiter)
+        if self.pending > _WIDEST:
+            limits.check_shape(0, self.pending, self._where)
+        return line
+
+
+class _Columns:
+    """Columns that grow by rows; equal cells are kept once."""
+
+    def __init__(self, width: int, where: str) -> None:
+        self._columns: tuple[list[str], ...] = tuple([] for _ in range(width))
+        self._rows: list[list[str]] = []
+        self._at_a_time = max(1, _AT_A_TIME // width)
+        self._known: dict[str, str] = {}
+        self._further = 0
+        self._where = where
+
+    def add(self, row: list[str]) -> None:
+        """Append a row."""
+        self._rows.append(row)
+        if len(self._rows) >= self._at_a_time:
+            self._turn()
+
+    def complete(self) -> tuple[list[str], ...]:
+        """All columns."""
+        self._turn()
+        return self._columns
+
+    def _turn(self) -> None:
+        known = self._known
+        for column, cells in zip(self._columns, zip(*self._rows, strict=True), strict=False):
+            if len(known) < _SHARED:
+                column.extend([known.setdefault(cell, cell) for cell in cells])
+            else:
+                self._further += len(set(cells).difference(known))
+                column.extend([known.get(cell, cell) for cell in cells])
+        self._rows = []
+        limits.check_shape(len(self._columns[0]), len(self._columns), self._where)
+        if len(known) + self._further > limits.MAX_DIFFERENT:
+            raise InputError(
+                f"{self._where}: more than {limits.MAX_DIFFERENT:,} different cells, which is the "
+                "limit"
+            )
+
+
+def _sniffed(data: bytes) -> str:
+    head = data[:_HEAD].decode("utf-8", "ignore")
+    first = next((line for line in head.splitlines() if line.strip("\ufeff \t")), "")
+    bare = "".join(first.split('"')[::2])  # what stands outside quotes
+    return max(_DELIMITERS, key=bare.count)
