@@ -13,6 +13,7 @@ import numpy as np
 
 from bayes_sota.epp_summaries import summarize_epp
 from bayes_sota.exact.bradley_terry import BradleyTerryFit
+from bayes_sota.exact.match_counts import MatchKind
 from bayes_sota.exact.round_inference import bonferroni_criticals
 from bayes_sota.exact.tournaments import TournamentLeaderboard
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["EppTable", "epp_table", "tournaments_table"]
 
 _TEXT = ("player", "tournament")
+_PLAYED = {
+    "same-round": "In every round each two players that have a score play once, the better score "
+    "wins. ",
+    "all-rounds": "Every score of a player meets every score of another, of all rounds, the better "
+    "one wins. ",
+    "listed": "",
+}
+_WINS = {
+    "half": "wins 73 % of the {}, a tie counted half, a gap of 2 88 %",
+    "davidson": "wins 73 % of the {} without a tie, a gap of 2 88 %",
+    "rao-kupper": "wins at least 73 % of the {} without a tie, a gap of 2 88 %",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +55,16 @@ class EppTable(WrittenTable):
         posterior draws se is their standard deviation and p_best is there.
     prob : float
         Probability of the intervals.
+    matches : {"same-round", "all-rounds", "listed"}
+        Which matches were counted.
+    ties : {"half", "davidson", "rao-kupper"}
+        Model of ties.
     """
 
     frame: "pd.DataFrame"
     prob: float
+    matches: MatchKind
+    ties: str = "half"
 
     def to_dict(self) -> dict[str, Any]:
         """Rows as plain Python objects, with the keys of ``bayes-sota epp --json``."""
@@ -98,10 +117,9 @@ class EppTable(WrittenTable):
 
     def legend(self) -> list[str]:
         """Sentences below the table."""
-        found = [
-            "Every pair of players plays every round, the better score wins. A gap of 1 in EPP "
-            "wins 73 % of the rounds, a gap of 2 88 %; 0 is the average player."
-        ]
+        unit = "rounds" if self.matches == "same-round" else "matches"
+        wins = _WINS[self.ties].format(unit)
+        found = [f"{_PLAYED[self.matches]}A gap of 1 in EPP {wins}; 0 is the average player."]
         if "tied_with_best" in self.frame:
             found.append(
                 f"With {self.prob:.0%} confidence all rank intervals are right together. May be "
@@ -147,7 +165,7 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", prob: float = 0.95) -> Ep
         "rank_upper": ranks[:, 1],
         "tied_with_best": ranks[:, 0] == 1,
     }
-    return EppTable(_frame(columns), prob)
+    return EppTable(_frame(columns), prob, fit.kind)
 
 
 def _table_of_draws(tree: "xr.DataTree", prob: float) -> EppTable:
@@ -164,7 +182,8 @@ def _table_of_draws(tree: "xr.DataTree", prob: float) -> EppTable:
         "rank_upper": summary["rank_upper"],
         "p_best": summary["p_best"],
     }
-    return EppTable(_frame(columns), prob)
+    kind: MatchKind = "same-round" if "round_tournament" in tree["constant_data"] else "listed"
+    return EppTable(_frame(columns), prob, kind, str(tree.attrs["ties"]))
 
 
 def tournaments_table(
@@ -189,7 +208,9 @@ def tournaments_table(
             "p_beats_average": found.p_beats_average,
         }
         frames.append(_frame(columns))
-    return EppTable(pd.concat(frames, ignore_index=True), prob)
+    kinds = {found.matches for found in leaderboards}
+    kind = kinds.pop() if len(kinds) == 1 else "listed"
+    return EppTable(pd.concat(frames, ignore_index=True), prob, kind)
 
 
 def _frame(columns: dict[str, Any]) -> "pd.DataFrame":

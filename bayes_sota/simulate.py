@@ -99,7 +99,7 @@ class ReferenceCounts:
         return np.asarray(counts[index])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fields:
     """Fields of classifiers with everything given but who is how good below the best.
 
@@ -169,7 +169,7 @@ class Fields:
         return (n, m, family, p, q, rho, odds, k, best), shape
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NormalFields:
     """The same for scores whose normal scores share one factor (``exact.normal_fields``).
 

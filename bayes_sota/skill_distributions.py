@@ -7,8 +7,9 @@ holds each method against numerical integration.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,8 +45,21 @@ class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
     A family works in its own ``coordinate``: the log odds, or theta itself. All methods but
-    ``skill`` and ``from_skill`` take and return values in that coordinate.
+    ``skill`` and ``from_skill`` take and return values in that coordinate. Two are equal where
+    family and parameters are.
     """
+
+    def __eq__(self, other: object) -> bool:
+        """Whether family and parameters are equal."""
+        return type(self) is type(other) and self._parameters() == other._parameters()
+
+    def __hash__(self) -> int:
+        """Of family and parameters."""
+        return hash((type(self), self._parameters()))
+
+    def _parameters(self) -> tuple[Any, ...]:
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return tuple((np.shape(x), *np.ravel(np.asarray(x, np.float64)).tolist()) for x in values)
 
     @abstractmethod
     def skill(self, coordinate: ArrayLike) -> FloatArray:
@@ -163,7 +177,7 @@ def _column(value: ArrayLike) -> FloatArray:
     return np.asarray(value, dtype=np.float64)[..., None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LogitNormal(SkillDistribution):
     """Normal log odds: median skill ``expit(location)``, standard deviation ``spread``."""
 
@@ -237,7 +251,7 @@ class LogitNormal(SkillDistribution):
         return LogitNormal(np.asarray(self.location)[i], np.asarray(self.spread)[i])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Uniform(SkillDistribution):
     """Uniform skills between ``low`` and ``high``, the example of Sec. 4 of Møllersen & Holsbø."""
 
@@ -320,7 +334,7 @@ class Uniform(SkillDistribution):
         return Uniform(np.asarray(self.low)[i], np.asarray(self.high)[i])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Beta(SkillDistribution):
     """Beta(a, b) skills; the coordinate is the skill."""
 

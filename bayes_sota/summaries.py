@@ -4,6 +4,7 @@ Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the me
 draws ``sd / sqrt(number of draws)``, else ArviZ's.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,10 @@ def estimand_summary(
     board : int
         Which board, where there are several.
     """
-    values = draws_of(tree, name, board)
+    return _summary(tree, draws_of(tree, name, board), prob)
+
+
+def _summary(tree: "xr.DataTree", values: FloatArray, prob: float) -> dict[str, Any]:
     summary = summarize_draws(values, prob)
     if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
@@ -69,7 +73,7 @@ def summarize_draws(values: FloatArray, prob: float = 0.95) -> dict[str, Any]:
 def summarize(
     tree: "xr.DataTree", prob: float = 0.95, var_names: list[str] | None = None
 ) -> "pd.DataFrame":
-    """Table of the estimands, one row per quantity (and board).
+    """Table of the estimands, one row per quantity (and board, player, ...).
 
     Parameters
     ----------
@@ -99,18 +103,41 @@ def summarize(
             'this result has no draws to summarize; a point estimate is in tree["point_estimate"]'
         )
     if var_names is None and "theta_sota" not in tree["posterior"]:
-        raise InputError("this result is about a claim: summarize_claim has its table")
+        raise InputError(_elsewhere(tree))
     names = [n for n in ESTIMANDS if _holds(tree, n)] if var_names is None else var_names
-    boards = board_names(tree)
     rows = {}
     for name in names:
-        shared = group_of(tree, name)[name].ndim == 2
-        for index, label in enumerate([""] if shared else boards):
-            row = estimand_summary(tree, name, prob, index)
+        for label, values in _parts(group_of(tree, name)[name]):
+            row = _summary(tree, values, prob)
             row["lower"], row["upper"] = row.pop("interval")
-            rows[f"{name}[{label}]" if label and len(boards) > 1 else name] = row
+            rows[f"{name}[{label}]" if label else name] = row
     columns = ["mean", "median", "sd", "lower", "upper", "mcse"]
     return pd.DataFrame.from_dict(rows, orient="index")[columns]
+
+
+def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:
+    """Draws (chain, draw) of each place of a variable, with its label; a single board has none."""
+    over = [dim for dim in variable.dims if dim not in ("chain", "draw")]
+    variable = variable.transpose("chain", "draw", *over)
+    single = over == ["board"] and variable.sizes["board"] == 1
+    for place in np.ndindex(*(variable.sizes[dim] for dim in over)):
+        here = variable.isel(dict(zip(over, place, strict=True)))
+        names = [
+            str(variable[dim].values[at]) if dim in variable.coords else str(at)
+            for dim, at in zip(over, place, strict=True)
+        ]
+        yield "" if single else ", ".join(names), np.asarray(here.values, dtype=np.float64)
+
+
+def _elsewhere(tree: "xr.DataTree") -> str:
+    """Where the table of a result without theta_sota is."""
+    posterior = tree["posterior"]
+    if "epp" in posterior:
+        return "this result is a tournament: summarize_epp and epp_table have its table"
+    if "difference" in posterior:
+        return "this result is about a claim: summarize_claim has its table"
+    held = ", ".join(map(str, posterior.data_vars))
+    return f"this result has no theta_sota: var_names chooses of {held}"
 
 
 def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
@@ -223,12 +250,6 @@ def _holds(tree: "xr.DataTree", name: str) -> bool:
         group in tree.children and name in tree[group]
         for group in ("posterior", "posterior_predictive")
     )
-
-
-def board_names(tree: "xr.DataTree") -> list[str]:
-    """Names of the boards; one empty name where there is a single board."""
-    observed = tree["observed_data"]["observed_maximum"]
-    return [str(x) for x in observed["board"].values] if "board" in observed.dims else [""]
 
 
 def check_probability(prob: float) -> None:

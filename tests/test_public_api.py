@@ -2,12 +2,16 @@
 
 import doctest
 import inspect
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bayes_sota
+from bayes_sota.skill_distributions import LogitNormal
 
 PACKAGE = Path(bayes_sota.__file__).parent
 MODULES = sorted(
@@ -53,3 +57,38 @@ def test_names_of_a_module_exist_and_are_documented(name: str) -> None:
 def test_examples_in_docstrings(name: str) -> None:
     failed, _ = doctest.testmod(import_module(name))
     assert failed == 0
+
+
+def dataclasses_of_the_package() -> Iterator[type]:
+    for name in MODULES:
+        for value in vars(import_module(name)).values():
+            if inspect.isclass(value) and value.__module__ == name and is_dataclass(value):
+                yield value
+
+
+def test_no_dataclass_compares_arrays_by_the_generated_equality() -> None:
+    """Which raises where an array has more than one number."""
+    array = ("ndarray", "NDArray", "FloatArray", "ArrayLike", "DataFrame", "Dataset", "DataTree")
+    wrong = {
+        f"{of.__module__}.{of.__qualname__}"
+        for of in dataclasses_of_the_package()
+        if of.__dataclass_params__.eq  # type: ignore[attr-defined]
+        and any(word in str(field.type) for field in fields(of) for word in array)
+    }
+    assert wrong == set()
+
+
+def test_laws_and_distributions_can_be_compared() -> None:
+    law = bayes_sota.maximum_law(n_test=50, n_classifiers=3, skill=0.9)
+    assert law == law
+    assert law != bayes_sota.maximum_law(n_test=50, n_classifiers=3, skill=0.8)
+    several = [LogitNormal(np.array([1.0, 2.0]), spread) for spread in (0.1, 0.1, 0.2)]
+    assert several[0] == several[1] != several[2]
+    assert len(set(several)) == 2
+
+
+@pytest.mark.parametrize("name", ["build_responses", "build_paired_boards", "build_epp"])
+def test_builders_are_listed(name: str) -> None:
+    assert name in dir(bayes_sota.pymc_models)
+    assert name in bayes_sota.pymc_models.__all__
+    assert callable(getattr(bayes_sota.pymc_models, name))

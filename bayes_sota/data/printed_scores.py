@@ -42,7 +42,7 @@ _NOT_ACCURACIES = '; scores that are not accuracies need metric="score"'
 _ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PrintedScores:
     """Scores as they were printed.
 

@@ -19,7 +19,7 @@ _GAPS = (1, 2, 5)
 _TINY = 1e-300
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BoardCheck:
     """Observed statistics of the modelled part against replicated ones.
 

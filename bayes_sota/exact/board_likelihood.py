@@ -29,7 +29,7 @@ from bayes_sota.skill_distributions import (
 __all__ = ["BoardLikelihood", "FieldDraws"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FieldDraws:
     """Draws of what stands behind one observed maximum; each array has shape (D,)."""
 

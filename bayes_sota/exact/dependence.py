@@ -205,7 +205,7 @@ def _imaginary_series(p: FloatArray, t: FloatArray) -> FloatArray:
     return (1 - 2 * p) * total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReferenceNodes:
     """Numbers of items that the reference classifier gets right, with their probabilities.
 

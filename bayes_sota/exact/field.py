@@ -41,7 +41,7 @@ _CHEBYSHEV = {False: (14, 1.5), True: (10, 2.0)}  # nodes per panel, panel width
 _STRIDE = {False: 0.36, True: 1.3}  # of the sum over S0, in units of the step of F_k(x)^m
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """Nodes of a field of ``n_classifiers`` and the reference classifier they depend on.
 

@@ -22,7 +22,7 @@ __all__ = ["CellLaw", "FreshTestSet", "TestSet", "best_count", "draw_counts", "w
 Inverse = Callable[[NDArray[np.int64], FloatArray], FloatArray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CellLaw:
     """Laws proportional to ``factor(theta) dP(theta)``, one per draw.
 
@@ -99,7 +99,7 @@ class FreshTestSet(Protocol):
         """Best values of fields whose best classifiers have been played already."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TestSet:
     """A fresh test set per draw: its size and what the reference classifier got right on it.
 

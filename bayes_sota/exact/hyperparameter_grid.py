@@ -45,7 +45,7 @@ class GridTarget(Protocol):
         """Generous range of the level for each log spread."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grid:
     """Levels between ``low`` and ``high``, which depend on the log spread, and their masses."""
 

@@ -27,7 +27,7 @@ _LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to 
 LogDensities = Callable[[FloatArray], FloatArray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WeightedPoints:
     """Points that stand for several posteriors at once.
 
@@ -104,7 +104,7 @@ def sample_importance(
     return WeightedPoints(t, log_posterior(t) - log_proposal[:, None])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Proposal:
     """Equal mixture of Student t distributions."""
 

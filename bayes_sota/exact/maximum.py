@@ -21,7 +21,7 @@ from bayes_sota.skill_distributions import FloatArray, SkillDistribution, Unifor
 __all__ = ["MaximumLaw", "maximum_law", "resampled_maximum_law"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MaximumLaw:
     """Law of the sample maximum; a lattice law on success counts 0, ..., n_test.
 

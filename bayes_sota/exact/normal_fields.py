@@ -22,7 +22,7 @@ _LEAST_OWN = 1e-6
 _LEAST_CHANCE = 1e-14
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NormalTestSet:
     """A test set per draw: what its items do to all scores.
 

@@ -39,7 +39,7 @@ _FLOOR = 1e-300
 STRANGERS = 0.01  # teams whose skill follows no shape, a priori
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Residuals:
     """Parameters of the noise, one value per point, shape (N,).
 

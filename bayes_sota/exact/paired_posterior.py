@@ -50,7 +50,7 @@ _WINDOW = np.linspace(-4.5, 4.5, 25)
 _DRAWS_AT_ONCE = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairedPosterior:
     """Draws, all in units of the scores; D draws, k distinct teams.
 

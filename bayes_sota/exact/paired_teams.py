@@ -84,7 +84,7 @@ class Coordinate:
         return (-np.inf, np.inf) if self.n_test is None else (0.0, np.pi / 2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Teams:
     """The teams that the model is about, in its coordinate.
 
@@ -111,7 +111,7 @@ class Teams:
         return float(np.clip(robust, 0.05 * spread, spread))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Selection:
     """Which teams the model is about, and which of them are one.
 

@@ -49,7 +49,7 @@ _FEWEST_PLAYERS = 4
 Variants = int | tuple[int, int] | TriesPrior
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PrivateVariants:
     """What stands behind a published best of several private variants.
 

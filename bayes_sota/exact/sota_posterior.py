@@ -29,7 +29,7 @@ _RHO_NODES = 10
 _TOLERATED = 1e-3  # probability that may rest on what grids and tables leave out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SotaPosterior:
     """Independent draws from the posterior, and how they came about.
 

@@ -38,7 +38,7 @@ _SHIFT_REACH = 6.0  # standard deviations of S0 on each side
 _SKILL_REACH = 7.0  # conditional standard errors on each side
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SurvivalTable:
     """Survival functions at given counts.
 

@@ -16,6 +16,7 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InfiniteEstimateError, InputError
 from bayes_sota.exact.bradley_terry import fit_epp
+from bayes_sota.exact.match_counts import MatchKind
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["TournamentLeaderboard", "fit_tournaments"]
@@ -28,6 +29,8 @@ class TournamentLeaderboard:
     Attributes
     ----------
     tournament : str
+    matches : {"same-round", "all-rounds", "listed"}
+        Which matches were counted.
     players : tuple of str
     epp, se, se_model : ndarray, shape (m,)
         Skills, standard errors clustered by round and of independent matches.
@@ -43,6 +46,7 @@ class TournamentLeaderboard:
     """
 
     tournament: str
+    matches: MatchKind
     players: tuple[str, ...]
     epp: FloatArray
     se: FloatArray
@@ -122,6 +126,7 @@ def _leaderboard(
         raise InputError(f"tournament {table.tournament!r}: {error}") from None
     return TournamentLeaderboard(
         tournament=table.tournament,
+        matches=fit.kind,
         players=fit.players,
         epp=fit.epp,
         se=fit.se,

@@ -20,7 +20,7 @@ __all__ = ["WinGraph", "check_connected", "win_graph"]
 _SHOWN = 4  # names of a group in a message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WinGraph:
     """How a tournament falls apart.
 

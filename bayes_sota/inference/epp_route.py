@@ -12,6 +12,7 @@ from bayes_sota.errors import InputError
 from bayes_sota.inference.epp_predictive import SampledTournaments
 from bayes_sota.inference.nuts import run_nuts
 from bayes_sota.inference.provenance import describe_sampled, resolve_seed
+from bayes_sota.pymc_models.bradley_terry import is_extended
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -46,7 +47,8 @@ def sample_epp(
     Parameters
     ----------
     model : pm.Model
-        From ``build_epp``, perhaps with variables of your own.
+        From ``build_epp``, perhaps with variables of your own: the log-likelihood is then the
+        model's own, of all that it observes.
     draws, tune, chains, target_accept, cores, random_seed, progressbar
         As in ``pm.sample``.
     log_likelihood : bool
@@ -69,7 +71,8 @@ def sample_epp(
     Raises
     ------
     InputError
-        A model without ``epp`` or data, sizes too small for diagnostics.
+        A model without ``epp`` or data, sizes too small for diagnostics, ``predictive`` for a model
+        with variables of your own.
 
     Notes
     -----
@@ -102,8 +105,8 @@ def sample_epp(
     sampled = SampledTournaments(
         groups["posterior"], groups["observed_data"], groups["constant_data"]
     )
-    if log_likelihood and draws * chains * len(sampled.tournament) <= _LARGEST:
-        groups["log_likelihood"] = sampled.log_likelihood()
+    if log_likelihood:
+        groups |= _log_likelihood(model, trace, sampled)
     if predictive:
         groups["posterior_predictive"] = sampled.replicate(predictive, rng)
     tree = xr.DataTree.from_dict(groups)
@@ -130,8 +133,31 @@ def _check_request(model: "pm.Model", draws: int, chains: int, predictive: int) 
         raise InputError(
             f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
         )
+    if predictive and is_extended(model):
+        raise InputError(
+            "predictive replicates the tournaments of build_epp; this model has variables of your "
+            "own: leave it out and use pm.sample_posterior_predictive"
+        )
     if predictive < 0:
         raise InputError(f"predictive is a number of tournaments, at least 0, got {predictive}")
+
+
+def _log_likelihood(
+    model: "pm.Model", trace: "xr.DataTree", sampled: SampledTournaments
+) -> dict[str, "xr.Dataset"]:
+    """The group, unless it is too large: of rounds or matches, or what the model itself gives."""
+    import pymc as pm
+
+    draws = sampled.posterior.sizes["chain"] * sampled.posterior.sizes["draw"]
+    if not is_extended(model):
+        units = len(sampled.tournament)
+        return {"log_likelihood": sampled.log_likelihood()} if draws * units <= _LARGEST else {}
+    if draws * sum(int(v.size.eval()) for v in model.observed_RVs) > _LARGEST:
+        return {}
+    found = pm.compute_log_likelihood(
+        trace, model=model, extend_inferencedata=False, progressbar=False
+    )
+    return {"log_likelihood": found.to_dataset() if hasattr(found, "to_dataset") else found}
 
 
 def _with_ranks(posterior: "xr.Dataset") -> "xr.Dataset":

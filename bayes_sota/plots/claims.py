@@ -40,7 +40,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Rows:
     """Claims from the top down, with their heights."""
 

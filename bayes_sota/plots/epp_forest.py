@@ -48,7 +48,7 @@ _CONTRASTS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Board:
     """What is drawn, in the order of the players."""
 

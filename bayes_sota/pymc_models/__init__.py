@@ -11,6 +11,8 @@ _BUILDERS = {
     "build_leaderboard": "leaderboard",
     "build_metric_differences": "false_claim_means",
     "build_observed_maximum": "maximum",
+    "build_paired_boards": "paired_boards",
+    "build_responses": "responses",
     "build_simulated_maximum": "maximum_simulator",
 }
 
@@ -22,6 +24,8 @@ __all__ = [
     "build_leaderboard",
     "build_metric_differences",
     "build_observed_maximum",
+    "build_paired_boards",
+    "build_responses",
     "build_simulated_maximum",
 ]
 
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from bayes_sota.pymc_models.maximum_simulator import (
         build_simulated_maximum as build_simulated_maximum,
     )
+    from bayes_sota.pymc_models.paired_boards import build_paired_boards as build_paired_boards
+    from bayes_sota.pymc_models.responses import build_responses as build_responses
 
 
 def __getattr__(name: str) -> Any:
@@ -49,3 +55,8 @@ def __getattr__(name: str) -> Any:
     if name in _BUILDERS:
         return getattr(import_module(f"bayes_sota.pymc_models.{_BUILDERS[name]}"), name)
     raise AttributeError(f"module 'bayes_sota.pymc_models' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Builders that are not imported yet as well."""
+    return sorted({*globals(), *__all__})

@@ -16,6 +16,7 @@ integration by quadrature.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pymc as pm
@@ -32,10 +33,11 @@ from bayes_sota.pymc_models import plackett_luce, tied_matches
 from bayes_sota.pymc_models.epp_covariates import Design, build_design
 from bayes_sota.pymc_models.tied_matches import MatchRows, Ties, checked_ties
 
-__all__ = ["RankingLikelihood", "build_epp"]
+__all__ = ["RankingLikelihood", "build_epp", "is_extended"]
 
 RankingLikelihood = Literal["auto", "plackett-luce", "matches"]
 _PENALTY = 0.5  # rounds of ties: finite estimates for weights and starting values
+_BUILT: WeakKeyDictionary[pm.Model, frozenset[str]] = WeakKeyDictionary()
 _CLEAR = 4.0  # squared spread of estimates per squared error, above which skills are centred
 
 
@@ -148,7 +150,13 @@ def build_epp(
         else:
             p_tie = _tie_probability(ties, tie_prior)
             _observe_matches(skills, p_tie, ties, field, setting, model["likelihood_weight"])
+    _BUILT[model] = frozenset(model.named_vars)
     return model
+
+
+def is_extended(model: pm.Model) -> bool:
+    """Whether a model has other variables than those that ``build_epp`` gave it."""
+    return _BUILT.get(model) != frozenset(model.named_vars)
 
 
 @dataclass(frozen=True, eq=False)

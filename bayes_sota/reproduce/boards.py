@@ -12,7 +12,7 @@ from bayes_sota.skill_distributions import FloatArray
 __all__ = ["Board", "needs_board", "read_board", "where_to_get"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Board:
     """A private leaderboard.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import arviz as az
 import numpy as np
+import pymc as pm
 import pytest
 import xarray as xr
 from scipy import stats
@@ -14,6 +15,7 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp_summaries import epp_win_probability, summarize_epp
 from bayes_sota.errors import InputError
 from bayes_sota.exact.bradley_terry import fit_epp
+from bayes_sota.exact.match_counts import ranks_of_rounds
 from bayes_sota.inference.epp_predictive import SampledTournaments
 from bayes_sota.inference.epp_route import sample_epp
 from bayes_sota.inference.result import read_result, save_result
@@ -229,3 +231,18 @@ def test_vtab(data_directory: Path) -> None:
     fit = fit_epp(table)
     means = found.loc[list(table.players), "mean"].to_numpy()
     assert np.corrcoef(means, fit.epp)[0, 1] > 0.99
+
+
+def test_log_likelihood_of_an_extended_model_is_the_models_own() -> None:
+    model = build_epp(TABLE)
+    with model:
+        pm.Normal("seen", model["epp"][0], 0.5, observed=0.3)
+    with pytest.raises(InputError, match="this model has variables of your own"):
+        sample_epp(model, predictive=10)
+    tree = sample_epp(model, draws=20, tune=100, chains=2, random_seed=0)
+    found, epp = tree["log_likelihood"], tree["posterior"]["epp"]
+    assert set(found.data_vars) == {"seen", "round_rank"}
+    np.testing.assert_allclose(found["seen"], stats.norm.logpdf(0.3, epp[..., 0], 0.5))
+    orders = order_rounds(ranks_of_rounds(TABLE))
+    expected = ranking_log_likelihood(epp.values[..., None, :], np.zeros(6, int), orders)
+    np.testing.assert_allclose(found["round_rank"], expected)

@@ -18,7 +18,7 @@ __all__ = ["Joined", "join_parts"]
 _LARGEST_LOSS = 0.5  # of the items of a file; more is another test set
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Joined:
     """Outcomes of every run of every method, for the items that all of them have.
 

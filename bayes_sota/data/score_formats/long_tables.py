@@ -110,7 +110,7 @@ def _score_position(table: Table, used: list[int], wanted: str | None) -> int:
         ) from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Coded:
     """Different names in a column, and which one each row has."""
 
@@ -123,7 +123,7 @@ class _Coded:
         return _Coded([self.names[code] for code in self.codes[rows[first]]], codes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _LongCells:
     """A long table with its names as numbers."""
 
