@@ -29,8 +29,8 @@ _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 @click.option("--alpha", type=float, default=1.0, show_default=True, help="Dirichlet prior.")
 @click.option("--rope", type=float, default=None, help="Half-width of practical equivalence.")
 @click.option(
-    "--rounding", type=click.Choice(["nearest", "floor", "exact"]), default="nearest",
-    show_default=True, help="How the printed accuracies were cut.",
+    "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
+    show_default=True, help="How the printed accuracies were cut; auto is nearest.",
 )  # fmt: skip
 @click.option("--best-of", type=float, default=None, help="Tries of A of which this is the best.")
 @claim_options
@@ -282,7 +282,8 @@ def _rounded(
     n = int(found.n_test[(found.probability.cumsum() >= 0.5).argmax()])
     rounded = {
         "p_false": found.p_false, "lowest": found.lowest, "highest": found.highest,
-        "counts_a": list(found.counts_a), "counts_b": list(found.counts_b), "rounding": rounding,
+        "counts_a": list(found.counts_a), "counts_b": list(found.counts_b),
+        "rounding": "nearest" if rounding == "auto" else rounding,
     }  # fmt: skip
     notes = []
     if rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in accuracy):

@@ -11,7 +11,7 @@ from bayes_sota.shown_text import plain_text
 __all__ = ["infer_n"]
 
 
-@click.command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv --rounding floor")
+@click.command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--score-column", default=None, help="Column of the scores; default recognised.")
 @click.option(
@@ -27,7 +27,7 @@ __all__ = ["infer_n"]
     type=click.Choice(["auto", "nearest", "floor"]),
     default="auto",
     show_default=True,
-    help="How scores were cut; auto tries both and takes the smaller size.",
+    help="How scores were cut; auto tries both.",
 )
 @click.option("--decimals", type=int, default=None, help="Decimals printed; default as in FILE.")
 @click.option("--percent", is_flag=True, default=None, help="Scores are in percent.")
@@ -43,7 +43,7 @@ def infer_n(
     seed: int | None,
     quiet: bool,
 ) -> int:
-    """Smallest number of test items that can give all scores of a leaderboard.
+    """Number of test items that can give all scores of a leaderboard.
 
     Nothing is random here: --seed is accepted and changes nothing. Exits with 1 where the scores
     are too few to tell.
@@ -54,7 +54,9 @@ def infer_n(
     entries = read_entries(file, score_column=score_column, format=file_format)
     check_scores(entries, decimals=decimals, percent=percent)
     with located(entries.where):
-        fit = infer_n_test(entries.scores, rounding, decimals, percent=percent)
+        fit = infer_n_test(
+            entries.scores, entries.rounding_order(rounding), decimals, percent=percent
+        )
     reasons = [] if fit.is_identified else [fit.statement]
     if as_json:
         result = {
@@ -63,7 +65,8 @@ def infer_n(
             "decimals": fit.decimals,
             "rounding": fit.rounding,
             "n_scores": fit.n_scores,
-            "p_luck": fit.p_luck,
+            "p_other": fit.p_other,
+            "n_fitting": fit.n_fitting,
             "other_rounding": fit.other and {"rounding": fit.other[0], "n_test": fit.other[1]},
             "statement": fit.statement,
             "notes": list(entries.notes),
@@ -78,9 +81,9 @@ def infer_n(
 
 def _lines(fit: Any, notes: list[str]) -> list[str]:
     """Short lines for a person: the size, what else fits, and how sure that is."""
-    known = [f"n_test {fit.n_test:,}", f"{fit.statement}."]
-    lines = known if fit.is_identified else ["n_test not identified"]
-    if fit.candidates:
+    size = f"{fit.n_test:,}" if fit.is_identified else "not identified"
+    lines = [f"n_test {size}", f"{fit.statement[0].upper()}{fit.statement[1:]}."]
+    if fit.candidates and fit.is_identified:
         some = ", ".join(f"{n:,}" for n in fit.candidates[:6])
         lines.append(f"The next sizes that fit too: {some}")
     if fit.other:

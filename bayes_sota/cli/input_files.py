@@ -124,7 +124,7 @@ def _read_leaderboard(
     n_test: str | None,
     score_column: str | None,
     name_column: str | None,
-    rounding: str,
+    rounding: Any,
     decimals: int | None,
     percent: bool | None,
     metric: Any,
@@ -139,14 +139,11 @@ def _read_leaderboard(
     if metric == "auc":
         check_positives(n_positive, size)
     columns: Any = {"score_column": score_column, "format": file_format}
-    how: Any = None if rounding == "auto" else rounding
-    if how is None and size == "infer":
-        how = _inferred_rounding(file, columns, decimals, percent)
     return read_leaderboard(
         file,
         n_test=size,
         name_column=name_column,
-        rounding=how,
+        rounding=rounding,
         decimals=decimals,
         percent=percent,
         n_classifiers=None if classifiers is None else parse_tries(classifiers),
@@ -192,8 +189,8 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["auto", "nearest", "floor", "exact"]),
             default="auto",
             show_default=True,
-            help="How scores were cut; auto: floor for a Kaggle download, else nearest; with "
-            "--n-test infer what fits the smaller size.",
+            help="How scores were cut; auto: nearest, for a Kaggle download floor, or the other "
+            "where only so all scores are possible.",
         ),
         reading_options,
         click.option("--n-test", default=None, help="Number of test items, or infer."),
@@ -221,16 +218,3 @@ def parse_size(text: str) -> int:
         return int(text.replace(",", "").replace("_", ""))
     except ValueError:
         raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None
-
-
-def _inferred_rounding(
-    file: Path, columns: dict[str, Any], decimals: int | None, percent: bool | None
-) -> str:
-    """The rounding with which the smaller size fits, as in ``infer-n``."""
-    from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.readers.leaderboard_files import check_scores, located, read_entries
-
-    entries = read_entries(file, **columns)
-    check_scores(entries, decimals=decimals, percent=percent)
-    with located(entries.where):
-        return str(infer_n_test(entries.scores, "auto", decimals, percent=percent).rounding)

@@ -60,7 +60,8 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     type=click.Choice(["auto", "nearest", "floor", "exact"]),
     default="auto",
     show_default=True,
-    help="How scores were cut to their digits; auto: floor for Kaggle downloads, else nearest.",
+    help="How scores were cut to their digits; auto: what all scores of FILE "
+    "allow, nearest for --maximum.",
 )
 @click.option("--decimals", type=int, default=None, help="Decimals printed; default as typed.")
 @click.option(
@@ -341,7 +342,7 @@ def _boards(
             n_positive=check_positives(positives, parse_size(n)) if metric == "auc" else positives,
             standard_error=reading["standard_error"],
             n_classifiers=parse_tries(m),
-            rounding="nearest" if rounding == "auto" else rounding,
+            rounding=rounding,
             decimals=decimals,
             name=f"board {i + 1}",
         )

@@ -1,12 +1,12 @@
 """What the parts of a leaderboard must be; each error names the entry, the value and the fix."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.data.lattice import fit_lattice, smallest_size
+from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
@@ -30,6 +30,7 @@ __all__ = [
     "checked_submissions",
     "checked_tries",
     "entry_names",
+    "find_rounding",
     "find_test_size",
     "tries_of_entries",
     "whole_number",
@@ -160,18 +161,40 @@ def check_alone(maximum: float, metric: str, standard_error: Any) -> None:
 
 
 def find_test_size(
-    n_test: Any, printed: PrintedScores, rounding: Rounding, is_needed: bool
+    n_test: Any, parsed: Mapping[Rounding, PrintedScores], is_needed: bool
 ) -> tuple[int, str]:
-    """Number of test items, and whether it was given or inferred."""
+    """Number of test items, and whether it was given or inferred from scores so rounded."""
     if n_test is None and not is_needed:
         return cast(int, None), GIVEN
     if n_test != "infer":
         meaning = 'the number of test items (or "infer")' if n_test is None else TEST_ITEMS
         return whole_number(n_test, "n_test", meaning), GIVEN
-    fit = fit_lattice(printed, rounding)
+    fit = fit_lattice(parsed)
     if not fit.is_identified:
         raise InputError(f"n_test cannot be inferred: {fit.statement}; give n_test")
     return fit.n_test, INFERRED
+
+
+def find_rounding(
+    parsed: Mapping[Rounding, PrintedScores], n_test: int
+) -> tuple[Rounding, IntArray, tuple[str, ...]]:
+    """First rounding with which some number of right answers prints as each score.
+
+    The first of all where there is none; with the counts behind each score, and a remark where it
+    is not the first.
+    """
+    preferred: Rounding = next(iter(parsed))
+    bounds = {}
+    for how, printed in parsed.items():
+        bounds[how] = count_bounds(printed, n_test, how)
+        if np.all(bounds[how][:, 0] <= bounds[how][:, 1]):
+            words = {"nearest": "rounded", "floor": "cut", "exact": "exact"}
+            remark = (
+                f"scores are {words[how]} to {printed.decimals} decimals: {words[preferred]}, not "
+                f"all could come from {n_test:,} items"
+            )
+            return how, bounds[how], () if how == preferred else (remark,)
+    return preferred, bounds[preferred], ()
 
 
 def checked_names(names: Any) -> tuple[str, ...]:
@@ -255,8 +278,10 @@ def _other_reading(printed: PrintedScores, n_test: int, rounding: Rounding) -> s
         return f'; with rounding "{other}" ' + (
             f"it is {bounds[0, 0]} right answers" if one else "all are attainable"
         )
-    for how in (rounding, other):
-        size = smallest_size(printed, how)
-        if size is not None and 2 * size < 10**printed.decimals:
-            return f'; with n_test={size} and rounding "{how}" all are attainable'
-    return ""
+    try:
+        fit = fit_lattice({how: printed for how in (rounding, other)})
+    except InputError:
+        return ""
+    if not fit.is_identified:
+        return ""
+    return f'; with n_test={fit.n_test} and rounding "{fit.rounding}" all are attainable'

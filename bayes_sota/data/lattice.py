@@ -1,53 +1,64 @@
 """Size of a test set from the lattice of its printed scores.
 
 An accuracy is k / n, cut to d decimals. Below n = 10^d not every printed number can arise, so a
-board with enough distinct scores gives n away: it is the smallest n for which every score is
-attainable. Exact: whole-number arithmetic throughout. ``tests/data/test_lattice.py`` compares with
-brute force.
+board with enough distinct scores gives n away. Exact: whole-number arithmetic throughout.
+``tests/data/test_lattice.py`` compares with brute force, and over a grid of simulated boards.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.data.printed_scores import PrintedScores, Rounding, lattice_ends, parse_scores
+from bayes_sota.data.printed_scores import (
+    PrintedScores,
+    Rounding,
+    RoundingChoice,
+    lattice_ends,
+    parse_each,
+)
 from bayes_sota.errors import InputError
 
-__all__ = ["LARGEST_SIZE", "LatticeFit", "fit_lattice", "infer_n_test", "smallest_size"]
+__all__ = ["LARGEST_SIZE", "LatticeFit", "fit_lattice", "infer_n_test"]
 
 LARGEST_SIZE = 1_000_000
 _MOST_CANDIDATES = 20
+_MOST_NAMED = 8  # candidates in a sentence
 _BLOCK = 1 << 17
-_BELIEVABLE = 0.05  # largest chance of luck with which a size counts as identified
+_BELIEVABLE = 0.05  # largest probability of another size with which a size counts as identified
 _ATTAINED = 1e-9
+_LARGEST_TEST = 1e9  # items: the end of the prior
+_CUT = {"exact": "", "floor": " floored", "nearest": " rounded"}
 
-LatticeRounding = Literal["auto", "nearest", "floor", "exact"]
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class LatticeFit:
-    """Smallest test set that can give all scores, and how sure that is.
+    """Test-set sizes that can give all scores, and how sure the first of them is.
 
     Attributes
     ----------
     n_test : int
-        Smallest number of test items for which every score is attainable.
+        Most plausible number of test items for which every score is attainable: with one rounding
+        the smallest.
     candidates : tuple of int
-        The next larger numbers that fit too, at most 20; multiples of ``n_test`` always do.
+        The next plausible that fit too, at most 20; multiples of ``n_test`` always do.
     decimals : int
         Digits of the scores.
     rounding : {"nearest", "floor", "exact"}
-        How the scores are cut.
+        How the scores are cut if there are ``n_test`` items.
     n_scores : int
         Number of distinct scores.
-    p_luck : float
-        About the chance that the scores of a larger test set fit ``n_test`` or a smaller size by
-        luck; see ``infer_n_test``.
+    p_other : float
+        Probability of another size; see ``infer_n_test``.
+    n_fitting : int
+        Number of sizes below 10^d (and up to ``max_n``) that fit; from 10^d on all do.
     other : tuple of (str, int or None)
-        With ``rounding="auto"`` the other rounding and the smallest size that fits with it.
+        With several roundings another one and the smallest size that fits with it.
     """
 
     n_test: int
@@ -55,55 +66,62 @@ class LatticeFit:
     decimals: int
     rounding: Rounding
     n_scores: int
-    p_luck: float
+    p_other: float
+    n_fitting: int
     other: tuple[str, int | None] | None = None
 
     @property
     def is_identified(self) -> bool:
-        """Whether luck is an unlikely explanation."""
-        return self.p_luck <= _BELIEVABLE
+        """Whether another size is improbable."""
+        return self.p_other <= _BELIEVABLE
 
     @property
     def statement(self) -> str:
         """What is certain and what is not, in a sentence."""
-        how = {"exact": "", "floor": " floored", "nearest": " rounded"}[self.rounding]
-        text = f"{self.n_test:,} is the smallest size that gives all {self.n_scores:,} scores{how}"
+        given = f"all {self.n_scores:,} scores{_CUT[self.rounding]}"
+        chance = "below 1e-6" if self.p_other < 1e-6 else f"about {self.p_other:.1g}"
+        chance = f"probability of another size {chance}"
+        if not self.is_identified:
+            named = sorted((self.n_test, *self.candidates)[:_MOST_NAMED])
+            rest = self.n_fitting - len(named)
+            text = ", ".join(f"{n:,}" for n in named) + (f" and {rest:,} more" if rest else "")
+            beyond = "" if self.rounding == "exact" else f", and any from {10**self.decimals:,} on"
+            return f"sizes that give all {self.n_scores:,} scores are {text}{beyond}; {chance}"
         near = [n for n in self.candidates if n < 2 * self.n_test]
+        nearest = "no other below twice that fits, multiples do"
         if near:
-            text += f"; {near[0]:,} is the next that fits"
-        else:
-            text += "; no other below twice that fits, multiples do"
-        if self.rounding != "exact" and self.n_test > 10**self.decimals / 2:
-            text += f"; this near to 10^{self.decimals} other sizes fit easily"
-        chance = "below 1e-6" if self.p_luck < 1e-6 else f"about {self.p_luck:.1g}"
-        text += f"; chance of such a fit by luck {chance}"
-        return text if self.is_identified else f"{text}: too few scores to identify the size"
+            nearest = f"{near[0]:,} is the next that fits"
+        return f"{self.n_test:,} is the smallest size that gives {given}; {nearest}; {chance}"
 
 
 def infer_n_test(
     scores: Any,
-    rounding: LatticeRounding = "floor",
+    rounding: RoundingChoice = "auto",
     decimals: int | None = None,
     max_n: int = LARGEST_SIZE,
     *,
     percent: bool | None = None,
 ) -> LatticeFit:
-    """Smallest test-set size for which every distinct score is attainable.
+    """Test-set sizes for which every distinct score is attainable, the most plausible first.
 
     A score v with d decimals is attainable at n if some k has k/n cut to v: floored, ``v <= k/n <
     v + 10^-d``; rounded, ``|k/n - v| <= 10^-d / 2``. For n below 10^d a share of about n / 10^d of
-    all printed numbers is. K distinct scores that come from elsewhere hence fit some size up to n
-    with probability at most ``sum_{i <= n} (i / 10^d)^K``, and those of a test set of twice n fit n
-    with about ``(1/2 + n / (2 10^d))^K``: ``p_luck`` is the sum of both, with the true share for n
-    itself. It takes other sizes as unrelated, and the rounding as known; ``candidates`` are what
-    really fits.
+    all printed numbers is, and K distinct scores tell sizes apart by their likelihood,
+
+        p(scores | n) = prod_v c_v(n) / n
+
+    with ``c_v`` the counts that print as v, a tie being half a count because it may go either way.
+    The prior is 1/n, and even for the roundings. Sizes from 10^d on give every score a probability
+    of 10^-d; they stand for scores that come from elsewhere, too. Likely are hence the smallest
+    sizes that fit: twice the size is less likely by 2^-K. A size is identified if all others
+    together have a probability of at most 0.05.
 
     Parameters
     ----------
     scores : sequence of float, str or Decimal, (m,)
         Printed accuracies; strings keep their digits.
-    rounding : {"floor", "nearest", "exact", "auto"}
-        How they were cut; "auto" tries floor and nearest and takes the smaller size.
+    rounding : {"auto", "nearest", "floor", "exact"}
+        How they were cut; "auto" tries nearest and floor.
     decimals : int, optional
         Digits printed. Default: the most that any score has.
     max_n : int
@@ -121,67 +139,50 @@ def infer_n_test(
     --------
     >>> scores = [int(k / 271 * 10**4) / 10**4 for k in range(200, 260)]
     >>> fit = infer_n_test(scores)
-    >>> fit.n_test, fit.candidates[:3], fit.is_identified
-    (271, (542, 813, 1084), True)
+    >>> fit.n_test, fit.rounding, fit.candidates[:3], fit.is_identified
+    (271, 'floor', (542, 813, 1084), True)
     """
-    if rounding not in ("auto", "nearest", "floor", "exact"):
-        raise InputError(
-            f'rounding must be "auto", "nearest", "floor" or "exact", got {rounding!r}'
-        )
     if isinstance(max_n, bool) or not isinstance(max_n, int) or not 1 <= max_n <= 10**7:
         raise InputError(f"max_n is the largest size tried, from 1 to 10,000,000, got {max_n!r}")
-    if rounding != "auto":
-        printed = parse_scores(scores, rounding=rounding, decimals=decimals, percent=percent)
-        return fit_lattice(printed, rounding, max_n)
-    return _better_of_two(scores, decimals, max_n, percent)
+    return fit_lattice(parse_each(scores, rounding, decimals, percent=percent), max_n)
 
 
-def fit_lattice(
-    printed: PrintedScores, rounding: Rounding, max_n: int = LARGEST_SIZE
-) -> LatticeFit:
-    """Smallest size for scores that are parsed already; see ``infer_n_test``."""
-    scaled = _distinct(printed)
-    sizes = _fitting_sizes(scaled, printed, rounding, max_n)
-    share = _attainable_share(sizes[0], printed, rounding) if sizes else 0.0
-    if not sizes or share == 1.0:
-        raise InputError(_nothing_fits(printed, rounding, max_n, scaled.size, sizes))
+def fit_lattice(parsed: Mapping[Rounding, PrintedScores], max_n: int = LARGEST_SIZE) -> LatticeFit:
+    """Sizes for scores as each rounding reads them, the preferred one first: ``infer_n_test``."""
+    first = next(iter(parsed.values()))
+    if first.scaled is None:
+        parsed = {"exact": first}
+    found = {how: _fitting_sizes(printed, how, max_n) for how, printed in parsed.items()}
+    sizes = np.unique(np.concatenate([fitting for fitting, _ in found.values()]))
+    n_scores = _distinct(first).size
+    if not sizes.size:
+        raise InputError(_nothing_fits(first, tuple(found), max_n, n_scores))
+    weights = np.full(sizes.size, -np.inf)
+    for fitting, counted in found.values():
+        at = np.searchsorted(sizes, fitting)
+        prior = -(n_scores + 1) * np.log(fitting)
+        weights[at] = np.logaddexp(weights[at], counted + prior)
+    unit = _unit(first)
+    beyond = np.log(len(found) * max(np.log(_LARGEST_TEST / unit), 1.0)) - n_scores * np.log(unit)
+    total = float(np.logaddexp(np.logaddexp.reduce(weights), beyond))
+    order = np.argsort(-weights, kind="stable")
+    best = int(sizes[order[0]])
+    chosen = next(how for how, (fitting, _) in found.items() if best in fitting)
+    rest = [how for how in found if how != chosen]
     return LatticeFit(
-        n_test=sizes[0],
-        candidates=tuple(sizes[1:]),
-        decimals=printed.decimals,
-        rounding="exact" if printed.scaled is None else rounding,
-        n_scores=int(scaled.size),
-        p_luck=_luck(sizes[0], share, _unit(printed), int(scaled.size)),
+        n_test=best,
+        candidates=tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist()),
+        decimals=first.decimals,
+        rounding=chosen,
+        n_scores=int(n_scores),
+        p_other=float(np.clip(-np.expm1(weights[order[0]] - total), 0.0, 1.0)),
+        n_fitting=int(sizes.size),
+        other=(rest[0], _smallest(found[rest[0]][0])) if rest else None,
     )
 
 
-def smallest_size(printed: PrintedScores, rounding: Rounding) -> int | None:
-    """Identified size, None where there is none; for hints in messages."""
-    try:
-        fit = fit_lattice(printed, rounding)
-    except InputError:
-        return None
-    return fit.n_test if fit.is_identified else None
-
-
-def _better_of_two(
-    scores: Any, decimals: int | None, max_n: int, percent: bool | None
-) -> LatticeFit:
-    fits: dict[str, LatticeFit] = {}
-    problem = ""
-    for rounding in ("floor", "nearest"):
-        printed = parse_scores(scores, rounding=rounding, decimals=decimals, percent=percent)
-        try:
-            fits[rounding] = fit_lattice(printed, rounding, max_n)
-        except InputError as error:
-            problem = problem or str(error)
-    if not fits:
-        raise InputError(problem)
-    # Floor where both are equal.
-    best = min(fits, key=lambda key: (not fits[key].is_identified, fits[key].n_test))
-    other = "nearest" if best == "floor" else "floor"
-    size = fits[other].n_test if other in fits else None
-    return replace(fits[best], other=(other, size))
+def _smallest(sizes: IntArray) -> int | None:
+    return int(sizes[0]) if sizes.size else None
 
 
 def _distinct(printed: PrintedScores) -> NDArray[Any]:
@@ -198,67 +199,55 @@ def _unit(printed: PrintedScores) -> float:
 
 
 def _fitting_sizes(
-    scaled: NDArray[Any], printed: PrintedScores, rounding: Rounding, max_n: int
-) -> list[int]:
-    """Sizes below 10^d that fit: the smallest, and the next up to ten times it."""
+    printed: PrintedScores, rounding: Rounding, max_n: int
+) -> tuple[IntArray, FloatArray]:
+    """Sizes below 10^d that fit, and the logarithm of the product of their counts."""
+    distinct = _distinct(printed)
     stop = min(max_n, int(_unit(printed)) - 1)
     # Scores from all over the range rule out most sizes soonest.
-    order = np.random.default_rng(0).permutation(scaled.size)
-    sizes: list[int] = []
+    order = np.random.default_rng(0).permutation(distinct.size)
+    sizes, logs = [np.empty(0, np.int64)], [np.empty(0)]
     for start in range(1, stop + 1, _BLOCK):
         live = np.arange(start, min(start + _BLOCK, stop + 1))
-        for score in scaled[order]:
-            live = live[_is_attainable(score, live, printed, rounding)]
+        counted = np.zeros(live.size)
+        for score in distinct[order]:
+            counts = _counts(score, live, printed, rounding)
+            keep = counts > 0
+            live, counted = live[keep], counted[keep] + np.log(counts[keep])
             if not live.size:
                 break
-        sizes += live[: _MOST_CANDIDATES + 1].tolist()
-        if len(sizes) > _MOST_CANDIDATES or (sizes and start + _BLOCK > 10 * sizes[0]):
-            break
-    return sizes[: _MOST_CANDIDATES + 1]
+        sizes.append(live)
+        logs.append(counted)
+    return np.concatenate(sizes), np.concatenate(logs)
 
 
-def _is_attainable(
-    score: Any, sizes: IntArray, printed: PrintedScores, rounding: Rounding
-) -> NDArray[np.bool_]:
+def _counts(score: Any, sizes: IntArray, printed: PrintedScores, rounding: Rounding) -> FloatArray:
+    """Counts of right answers that print as a score at each size, a tie counted as a half."""
     if printed.scaled is None:
         missed = np.abs(np.rint(score * sizes) / sizes - score)
-        return np.asarray(missed < _ATTAINED)
-    low, high = lattice_ends(int(score), sizes, 10**printed.decimals, rounding)
-    return np.asarray(low <= high, dtype=bool)
-
-
-def _attainable_share(size: int, printed: PrintedScores, rounding: Rounding) -> float:
-    """Share of all printed numbers that ``size`` can give.
-
-    About size / 10^d; but rounded, 8,000 items give any number of four decimals, because their ties
-    may go both ways.
-    """
-    if printed.scaled is None or 10**printed.decimals > 2 * LARGEST_SIZE:
-        return size / _unit(printed)
-    every = np.arange(1, 10**printed.decimals)
-    low, high = lattice_ends(every, size, 10**printed.decimals, rounding)
-    return float(np.mean(low <= high))
-
-
-def _luck(size: int, share: float, unit: float, n_scores: int) -> float:
-    if n_scores == 0:
-        return 1.0
-    smaller = float(np.sum((np.arange(1, size) / unit) ** n_scores))
-    return min(1.0, smaller + share**n_scores + (0.5 + share / 2) ** n_scores)
+        return np.asarray(missed < _ATTAINED, np.float64)
+    unit, whole = 10**printed.decimals, int(score)
+    low, high = lattice_ends(whole, sizes, unit, rounding)
+    counts = np.asarray(np.maximum(high - low + 1, 0), np.float64)
+    if rounding == "nearest":
+        for end in (2 * whole - 1, 2 * whole + 1):
+            counts -= 0.5 * (end * sizes % (2 * unit) == 0)
+    return counts
 
 
 def _nothing_fits(
-    printed: PrintedScores, rounding: Rounding, max_n: int, n_scores: int, universal: list[int]
+    printed: PrintedScores, roundings: tuple[str, ...], max_n: int, n_scores: int
 ) -> str:
-    what = f"gives all {n_scores:,} distinct scores (rounding {rounding!r})"
-    if printed.scaled is None or (not universal and 10**printed.decimals > max_n + 1):
+    how = " or ".join(roundings)
+    what = f"gives all {n_scores:,} distinct scores (rounding {how})"
+    limit = 10**printed.decimals
+    if printed.scaled is None or limit > max_n + 1:
         return (
-            f"no test set of up to {max_n:,} items {what}; try the other rounding or a larger "
+            f"no test set of up to {max_n:,} items {what}; try another rounding or a larger "
             "max_n, or give n_test"
         )
-    limit = universal[0] if universal else 10**printed.decimals
     return (
-        f"no test set of fewer than {limit:,} items {what}, and that many would give any: with "
-        f"{printed.decimals} decimals its size cannot be inferred; try the other rounding, drop "
-        "entries with another metric, or give n_test"
+        f"no test set of fewer than {limit:,} items {what}, and any of that many or more does: "
+        f"with {printed.decimals} decimals its size cannot be inferred; drop entries with another "
+        "metric, or give n_test"
     )

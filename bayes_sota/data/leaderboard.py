@@ -27,15 +27,18 @@ from bayes_sota.data.entry_checks import (
     checked_submissions,
     checked_tries,
     entry_names,
+    find_rounding,
     find_test_size,
     tries_of_entries,
 )
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     Rounding,
-    check_rounding,
+    RoundingChoice,
     count_bounds,
+    parse_each,
     parse_scores,
+    rounding_order,
     score_of_entry,
 )
 from bayes_sota.errors import InputError
@@ -59,7 +62,7 @@ class Leaderboard:
     scores : (m,) sequence of float, str or Decimal, array, pandas or polars Series
         Observed scores. Strings keep their digits: "0.9110" has four.
     n_test : int or "infer"
-        Number of test items; "infer" takes the smallest that the scores allow (``infer_n_test``).
+        Number of test items; "infer" takes the one that the scores identify (``infer_n_test``).
         None is allowed for the metric "score" only.
     n_positive : int, optional
         Positive test items, for the metric "auc" only, which needs it.
@@ -77,8 +80,10 @@ class Leaderboard:
         Standard error of one score, in its units; for the metric "score" only.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
-    rounding : {"nearest", "floor", "exact"}
+    rounding : {"auto", "nearest", "floor", "exact"}
         How scores were cut to ``decimals``: rounded, floored (as Kaggle does), or not at all.
+        "auto" takes nearest, and floor where only so all scores are possible; a tuple is tried in
+        its order.
     decimals : int, optional
         Digits printed. Default: the most that any score has; 12 or more is full precision.
     percent : bool, optional
@@ -110,7 +115,9 @@ class Leaderboard:
         Number of classifiers (or tries) that could have become the maximum.
     submissions : (m,) array of int, or None
         Submissions behind each entry.
-    metric, standard_error, lower_is_better, rounding, decimals, name, notes
+    rounding : {"nearest", "floor", "exact"}
+        How scores were cut, as given or found.
+    metric, standard_error, lower_is_better, decimals, name, notes
         As given; ``decimals`` None for the metric "score", ``notes`` with those of the constructor.
 
     Raises
@@ -157,33 +164,31 @@ class Leaderboard:
         metric: Metric = "accuracy",
         standard_error: float | None = None,
         lower_is_better: bool = False,
-        rounding: Rounding = "nearest",
+        rounding: RoundingChoice = "auto",
         decimals: int | None = None,
         percent: bool | None = None,
         name: str = "board",
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything and find the counts behind each score."""
-        check_rounding(rounding)
         check_metric(metric, standard_error, n_test, percent, lower_is_better)
         given = None if names is None else checked_names(names)
         subject = partial(_subject, given)
         is_accuracy, is_score = metric == "accuracy", metric == "score"
-        printed = parse_scores(
-            scores, rounding=rounding, decimals=decimals, percent=percent,
-            bounded=not is_score, subject=subject,
-        )  # fmt: skip
-        m = printed.values.size
-        size, source = find_test_size(n_test, printed, rounding, not is_score)
-        bounds = None
+        parsed = parse_each(
+            scores, rounding, decimals, percent=percent, bounded=not is_score, subject=subject
+        )
+        size, source = find_test_size(n_test, parsed, not is_score)
+        chosen, bounds, remarks = next(iter(parsed)), None, tuple[str, ...]()
         if is_accuracy:
-            bounds = count_bounds(printed, size, rounding)
-            check_attainable(printed, bounds, size, rounding, subject)
+            chosen, bounds, remarks = find_rounding(parsed, size)
+            check_attainable(parsed[chosen], bounds, size, chosen, subject)
+        printed = parsed[chosen]
+        m = printed.values.size
         values = -printed.values if lower_is_better else printed.values
         best = int(np.argmax(values))
-        remarks: tuple[str, ...] = ()
         if printed.in_percent:
-            remarks = ("scores in percent were divided by 100",)
+            remarks += ("scores in percent were divided by 100",)
         if metric == "auc":
             remarks += check_aucs(values, subject)
         self._set(
@@ -199,7 +204,7 @@ class Leaderboard:
             metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
             lower_is_better=bool(lower_is_better),
-            rounding=rounding,
+            rounding=chosen,
             decimals=None if is_score else printed.decimals,
             name=str(name),
             notes=(*(str(note) for note in notes), *remarks),
@@ -216,7 +221,7 @@ class Leaderboard:
         metric: Metric = "accuracy",
         n_positive: int | None = None,
         standard_error: float | None = None,
-        rounding: Rounding = "nearest",
+        rounding: RoundingChoice = "auto",
         decimals: int | None = None,
         name: str = "board",
     ) -> "Leaderboard":
@@ -233,9 +238,9 @@ class Leaderboard:
             Number of classifiers, a range (log-uniform), or a prior.
         metric, n_positive, standard_error
             As for a whole board.
-        rounding : {"nearest", "floor", "exact"}
+        rounding : {"auto", "nearest", "floor", "exact"}
             How the score was cut to ``decimals``: rounded, floored (as Kaggle does), or not at
-            all.
+            all. "auto" is nearest: one score does not tell.
         decimals : int, optional
             Number of decimals printed. Default: the digits of ``maximum`` as typed.
         name : str
@@ -252,16 +257,16 @@ class Leaderboard:
         (12616, 12617)
         """
         tries = checked_tries(n_classifiers)
-        check_rounding(rounding)
+        how = rounding_order(rounding)[0]
         check_metric(metric, standard_error, n_test, percent=None)
         printed = parse_scores(
-            [maximum], rounding=rounding, decimals=decimals, percent=False, subject=_the_maximum
+            [maximum], rounding=how, decimals=decimals, percent=False, subject=_the_maximum
         )
-        n, _ = find_test_size(n_test, printed, rounding, metric != "score")
+        n, _ = find_test_size(n_test, {how: printed}, metric != "score")
         best, counts = float(printed.values[0]), None
         if metric == "accuracy":
-            bounds = count_bounds(printed, n, rounding)
-            check_attainable(printed, bounds, n, rounding, _the_maximum)
+            bounds = count_bounds(printed, n, how)
+            check_attainable(printed, bounds, n, how, _the_maximum)
             counts = _pair(bounds[0])
         else:
             check_alone(best, metric, standard_error)
@@ -270,7 +275,7 @@ class Leaderboard:
             **only, names=(), maximum=best, n_test=n, n_test_source=GIVEN,
             n_positive=checked_positives(n_positive, n, metric), tries=tries, metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
-            lower_is_better=False, rounding=rounding, decimals=printed.decimals, name=name,
+            lower_is_better=False, rounding=how, decimals=printed.decimals, name=name,
             notes=(), _best_counts=counts,
         )  # fmt: skip
 

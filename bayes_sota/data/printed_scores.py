@@ -21,17 +21,20 @@ __all__ = [
     "EXACT_DECIMALS",
     "PrintedScores",
     "Rounding",
-    "check_rounding",
+    "RoundingChoice",
     "count_bounds",
     "exact_ends",
     "lattice_ends",
+    "parse_each",
     "parse_number",
     "parse_scores",
     "plain_list",
+    "rounding_order",
     "score_of_entry",
 ]
 
 Rounding = Literal["nearest", "floor", "exact"]
+RoundingChoice = Literal["auto"] | Rounding | tuple[Rounding, ...]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -64,10 +67,22 @@ class PrintedScores:
     in_percent: bool = False
 
 
-def check_rounding(rounding: str) -> None:
-    """Raise ``InputError`` unless ``rounding`` is one of the three."""
-    if rounding not in ("nearest", "floor", "exact"):
-        raise InputError(f'rounding must be "nearest", "floor" or "exact", got {rounding!r}')
+def rounding_order(rounding: RoundingChoice) -> tuple[Rounding, ...]:
+    """Roundings to try, the preferred one first.
+
+    Examples
+    --------
+    >>> rounding_order("auto"), rounding_order("exact")
+    (('nearest', 'floor'), ('exact',))
+    """
+    if rounding == "auto":
+        return "nearest", "floor"
+    order = rounding if isinstance(rounding, tuple) else (rounding,)
+    if not order or not set(order) <= {"nearest", "floor", "exact"}:
+        raise InputError(
+            f'rounding must be "auto", "nearest", "floor" or "exact", got {rounding!r}'
+        )
+    return order
 
 
 def parse_number(raw: object) -> Decimal | None:
@@ -166,6 +181,18 @@ def parse_scores(
         return PrintedScores(values, None, digits, in_percent)
     scaled = np.array([_scaled(number, digits, rounding) for number in unique], np.int64)
     return PrintedScores(values, scaled[where], digits, in_percent)
+
+
+def parse_each(
+    scores: Any, rounding: RoundingChoice, decimals: int | None, **options: Any
+) -> dict[Rounding, PrintedScores]:
+    """Scores as each rounding to try reads them; ``options`` are those of ``parse_scores``."""
+    order = rounding_order(rounding)
+    parsed = parse_scores(scores, rounding=order[0], decimals=decimals, **options)
+    if decimals is None:  # nothing is shortened
+        return dict.fromkeys(order, parsed)
+    others = (parse_scores(scores, rounding=how, decimals=decimals, **options) for how in order[1:])
+    return dict(zip(order, (parsed, *others), strict=True))
 
 
 def score_of_entry(index: int) -> str:

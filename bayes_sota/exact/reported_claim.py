@@ -13,7 +13,7 @@ one.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from bayes_sota.data.printed_scores import (
     exact_ends,
     lattice_ends,
     parse_scores,
+    rounding_order,
 )
 from bayes_sota.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.exact.congruence import Congruence
@@ -78,7 +79,7 @@ def reported_claim(
     congruence: Congruence = None,
     *,
     alpha: float | tuple[float, float, float, float] = 1.0,
-    rounding: Rounding = "nearest",
+    rounding: Literal["auto"] | Rounding = "auto",
 ) -> ReportedClaim:
     """Probability that the claim is false, over all that prints as the two accuracies.
 
@@ -94,8 +95,8 @@ def reported_claim(
         each pair of counts.
     alpha : float or (float, float, float, float)
         Dirichlet prior of the cells, as in ``false_claim_probability``.
-    rounding : {"nearest", "floor", "exact"}
-        How the accuracies were cut.
+    rounding : {"auto", "nearest", "floor", "exact"}
+        How the accuracies were cut; "auto" is nearest.
 
     Returns
     -------
@@ -118,15 +119,14 @@ def reported_claim(
     ([92, 103, 104], 18)
     """
     low, high = _size_range(n_test)
-    printed = [
-        _parsed(who, value, rounding) for who, value in (("A", accuracy_a), ("B", accuracy_b))
-    ]
+    how = rounding_order(rounding)[0]
+    printed = [_parsed(who, value, how) for who, value in (("A", accuracy_a), ("B", accuracy_b))]
     if printed[0].values[0] < printed[1].values[0]:
         raise InputError(
             "A is the reported winner, but its accuracy is below that of B: exchange the two"
         )
     every = np.arange(low, high + 1)
-    ends = [_counts(one, every, rounding) for one in printed]
+    ends = [_counts(one, every, how) for one in printed]
     possible = (ends[0][0] <= ends[0][1]) & (ends[1][0] <= ends[1][1])
     if not possible.any():
         raise ImpossibleAccuracyError(_impossible(accuracy_a, accuracy_b, ends, low, high))

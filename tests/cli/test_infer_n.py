@@ -83,7 +83,11 @@ def test_too_few_scores_exit_with_1(capsys: pytest.CaptureFixture[str], tmp_path
         ("a,score\n1,0.5\n2,0.25\n", ("--score-column", "c"), "there is no column 'c'"),
         ("a,score\n1,0.5\n2,0.25\n", ("--rounding", "up"), "'up' is not one of"),
         ("a,score\n1,0.5\n2,0.25\n", ("--decimals", "1"), "has 2 decimals"),
-        ("score\n" + "\n".join(f"0.{k}" for k in range(10)), (), "cannot be inferred"),
+        (
+            "score\n" + "\n".join(f"0.{k}" for k in range(10)),
+            ("--rounding", "floor"),
+            "any of that many or more does: with 1 decimals its size cannot be inferred",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(

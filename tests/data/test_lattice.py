@@ -1,18 +1,24 @@
 """The size of a test set from the lattice of its scores, against brute force and real boards."""
 
 import csv
+import json
+import re
 from decimal import ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pytest
 
+from bayes_sota.cli import main
 from bayes_sota.data.lattice import infer_n_test
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.readers.leaderboard_files import read_leaderboard
 from bayes_sota.errors import InputError
 
 BOARDS = [
     ("playground-series-s4e2", "private", 11_072),
     ("playground-series-s4e2", "public", 2_768),
     ("spaceship-titanic", "private", 4_277),
+    ("spaceship-titanic", "public", 4_277),
     ("tabular-playground-series-apr-2021", "private", 75_226),
     ("tabular-playground-series-apr-2021", "public", 24_774),
     ("cassava-leaf-disease-classification", "private", 6_618),
@@ -93,44 +99,130 @@ def test_zero_and_one_say_nothing():
 def test_few_scores_identify_nothing(scores):
     fit = infer_n_test(scores)
     assert not fit.is_identified
-    assert "too few scores to identify" in fit.statement
+    assert fit.statement.startswith("sizes that give all ")
+    assert f"any from {10**fit.decimals:,} on" in fit.statement
 
 
-def test_luck_of_one_score_by_hand():
-    """0.5 of one decimal: one item of ten printed numbers, two items give 0.5 alone of nine."""
-    fit = infer_n_test(["0.5"])
-    assert fit.n_test == 2
-    assert fit.p_luck == pytest.approx(1 / 10 + 1 / 9 + (1 / 2 + 1 / 18))
+@pytest.mark.parametrize("rounding", ["floor", "nearest"])
+def test_probability_of_one_score_by_hand(rounding):
+    """One count of n prints as 0.5, without ties; the prior is 1 / n, and sizes from 10 on."""
+    fit = infer_n_test(["0.5"], rounding)
+    sizes = sorted((fit.n_test, *fit.candidates))
+    expected = brute_force(["0.5"], 1, rounding, range(1, 10))
+    assert sizes == expected
+    weights = {n: 1 / n**2 for n in sizes}
+    beyond = np.log(1e9 / 10) / 10
+    assert fit.p_other == pytest.approx(1 - weights[2] / (sum(weights.values()) + beyond))
+
+
+def simulated(n_test, count, decimals, rounding, seed, low, high):
+    """Scores of test sets with all accuracies between two equally probable."""
+    counts = np.random.default_rng(seed).integers(int(low * n_test), int(high * n_test), count)
+    twice, unit = (1, 10**decimals) if rounding == "floor" else (2, 10**decimals)
+    scaled = (twice * counts * unit + (twice - 1) * n_test) // (twice * n_test)
+    return [f"{k / unit:.{decimals}f}" for k in scaled.tolist()]
+
+
+def inferred(scores):
+    """Size, or the sizes that fit, as all three ways to ask say it."""
+    try:
+        fit = infer_n_test(scores)
+    except InputError as error:
+        fit, message = None, str(error)
+        assert "any of that many or more does" in message
+    if fit is None or not fit.is_identified:
+        with pytest.raises(InputError, match=re.escape(fit.statement if fit else message)):
+            Leaderboard(scores, n_test="infer")
+        return fit
+    board = Leaderboard(scores, n_test="infer")
+    assert (board.n_test, board.rounding) == (fit.n_test, fit.rounding)
+    assert board.n_test_source == "inferred from the scores"
+    given = Leaderboard(scores, n_test=fit.n_test)
+    assert (given.rounding, given.counts) == (board.rounding, board.counts)
+    return fit
+
+
+def check_size(n_test, count, decimals, rounding, seed=0, low=0.7, high=0.95):
+    """The size is found, or among the candidates, or the list of them says that it is not whole."""
+    fit = inferred(simulated(n_test, count, decimals, rounding, seed, low, high))
+    if fit is None:
+        assert n_test >= 10**decimals
+        return "too large"
+    named = (fit.n_test, *fit.candidates)
+    if fit.is_identified:
+        assert fit.n_test == n_test, fit
+        return "found"
+    whole = len(named) == fit.n_fitting
+    assert n_test in named or n_test >= 10**decimals or not whole
+    return "listed" if n_test in named else "many"
+
+
+@pytest.mark.parametrize(
+    ("n_test", "count", "decimals", "rounding", "expected"),
+    [
+        (868, 200, 4, "floor", "found"),
+        (868, 200, 4, "nearest", "found"),
+        (500, 200, 3, "floor", "listed"),  # 499 rounded gives the same scores above .75
+        (5_000, 50, 4, "nearest", "listed"),
+        (5_000, 50, 5, "floor", "found"),
+        (75_226, 300, 5, "floor", "found"),
+        (99_581, 60, 5, "floor", "many"),
+        (99_990, 300, 5, "nearest", "many"),
+        (100_000, 300, 5, "floor", "many"),
+        (20_000, 9_000, 3, "floor", "many"),
+    ],
+)
+def test_a_size_is_found_or_its_candidates_are_named(n_test, count, decimals, rounding, expected):
+    assert check_size(n_test, count, decimals, rounding) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decimals", [3, 4, 5])
+def test_sizes_from_500_to_100_000(decimals):
+    """At most 1 in 20 of the sizes that count as identified may be wrong; none is."""
+    sizes = (500, 868, 1_319, 2_768, 5_000, 7_853, 10_000, 20_011, 40_000, 66_784, 75_226, 88_928)
+    for n_test in (*sizes, 98_098, 99_581, 99_990, 100_000):
+        for rounding in ("floor", "nearest"):
+            for seed, (count, low) in enumerate([(30, 0.7), (100, 0.8), (999, 0.7), (999, 0.4)]):
+                check_size(n_test, count, decimals, rounding, seed, low)
 
 
 def fits_below(scores, limit):
     try:
-        return infer_n_test(scores, max_n=limit).n_test <= limit
+        return infer_n_test(scores, "floor", max_n=limit).n_test <= limit
     except InputError:
         return False
 
 
-def test_luck_is_as_frequent_as_stated():
-    """Scores from nowhere fit some size up to n at most as often as the sum, and not far below."""
+def is_identified(scores):
+    try:
+        return infer_n_test(scores, "floor").is_identified
+    except InputError:
+        return False
+
+
+def test_scores_from_elsewhere_are_seldom_identified():
+    """Two scores of three decimals fit some size up to 60 in sum (n / 1000)^2 of the boards."""
     rng = np.random.default_rng(5)
-    limit, count, trials = 60, 2, 4_000
-    hits = 0
-    for _ in range(trials):
-        scores = [f"{k / 1000:.3f}" for k in rng.choice(np.arange(1, 1000), count, replace=False)]
-        hits += fits_below(scores, limit)
-    stated = sum((n / 1000) ** count for n in range(1, limit + 1))
-    error = np.sqrt(stated / trials)
-    assert 0.5 * stated - 4 * error < hits / trials < stated + 4 * error
+    boards = [
+        [f"{k / 1000:.3f}" for k in rng.choice(np.arange(1, 1000), 2, replace=False)]
+        for _ in range(1_000)
+    ]
+    assert 20 < sum(fits_below(scores, 60) for scores in boards) < 110  # expected 73
+    assert sum(is_identified(scores) for scores in boards) <= 10
 
 
-@pytest.mark.parametrize(
-    ("n_test", "rounding", "limit"), [(20_000, "floor", "10,000"), (9_999, "nearest", "8,000")]
-)
-def test_a_size_beyond_the_decimals_is_refused(n_test, rounding, limit):
+def test_a_size_beyond_the_decimals_is_refused():
+    scores = printed(20_000, 9_000, 4, "floor")
+    with pytest.raises(InputError, match=r"fewer than 10,000 items .* cannot be inferred"):
+        infer_n_test(scores, "floor")
+
+
+def test_ties_do_not_make_a_size():
     """8,000 rounded items give any number of four decimals: every fifth is a tie."""
-    scores = printed(n_test, 9_000, 4, rounding)
-    with pytest.raises(InputError, match=f"fewer than {limit} items .* cannot be inferred"):
-        infer_n_test(scores, rounding)
+    fit = infer_n_test(printed(9_999, 9_000, 4, "nearest"), "nearest")
+    assert not fit.is_identified
+    assert 8_000 in fit.candidates
 
 
 def test_a_size_close_to_the_limit_is_doubted():
@@ -142,9 +234,8 @@ def test_a_size_close_to_the_limit_is_doubted():
 def test_no_size_at_all_says_why():
     every = [f"{k / 100:.2f}" for k in range(101)]
     with pytest.raises(InputError, match="with 2 decimals its size cannot be inferred"):
-        infer_n_test(every)
-    with pytest.raises(InputError, match="with 2 decimals its size cannot be inferred"):
-        infer_n_test(every, "auto")
+        infer_n_test(every, "floor")
+    assert not infer_n_test(every).is_identified
     with pytest.raises(InputError, match="no test set of up to 50 items"):
         infer_n_test(printed(271, 60, 4, "floor"), max_n=50)
 
@@ -166,13 +257,18 @@ def test_bad_input_is_named(scores, options, message):
 
 
 @pytest.mark.parametrize(("slug", "split", "n_test"), BOARDS)
-def test_real_boards(slug, split, n_test, data_directory):
+def test_real_boards(slug, split, n_test, data_directory, capsys):
     path = data_directory / "kaggle" / f"{slug}__{split}.csv"
     with path.open(encoding="utf-8") as file:
         scores = [row["score"] for row in csv.DictReader(file)]
     fit = infer_n_test(scores)
-    assert (fit.n_test, fit.is_identified) == (n_test, True)
-    auto = infer_n_test(scores, "auto")
-    assert (auto.n_test, auto.rounding) == (n_test, "floor")
-    assert auto.other is not None
-    assert auto.other[1] is None or auto.other[1] > n_test  # rounded, only sizes near 10^d fit
+    assert (fit.n_test, fit.rounding, fit.is_identified) == (n_test, "floor", True)
+    assert fit.other is not None
+    assert fit.other[1] is None or fit.other[1] > n_test  # rounded, only sizes near 10^d fit
+    for size in ("infer", n_test):
+        board = read_leaderboard(path, n_test=size)
+        assert (board.n_test, board.rounding) == (n_test, "floor")
+    with pytest.raises(SystemExit) as stop:
+        main(("infer-n", str(path), "--json"))
+    assert not stop.value.code
+    assert json.loads(capsys.readouterr().out)["n_test"] == n_test

@@ -76,7 +76,7 @@ def test_full_precision_and_exact_scores_are_one_count():
         ("0.915", {"n_test": 100}, "nearest attainable scores are 0.91 and 0.92"),
         ("0.913", {"n_test": 96, "rounding": "nearest"}, "nearest to 3 decimals"),
         ("0.5", {"rounding": "exact", "n_test": 7}, "exactly"),
-        ("0.91", {"rounding": "up"}, 'rounding must be "nearest", "floor" or "exact"'),
+        ("0.91", {"rounding": "up"}, 'rounding must be "auto", "nearest", "floor" or "exact"'),
         ("0.91", {"decimals": 0}, "decimals must lie between 1 and 17, got 0"),
         ("0.91", {"n_test": 0}, "n_test is the number of test items"),
         ("0.91", {"n_test": 10.5}, "whole number of at least 1, got 10.5"),
@@ -319,9 +319,13 @@ def test_without_what_is_not_there(entries, message):
         (SCORES, {"n_test": None}, 'n_test is the number of test items .or "infer".'),
         (SCORES, {"n_test": "many"}, "whole number of at least 1, got many"),
         (SCORES, {"n_test": 0}, "whole number of at least 1, got 0"),
-        (SCORES, {"n_test": 95}, r"4 of 4 scores|1 of 4|2 of 4|3 of 4"),
-        (SCORES, {"n_test": "infer"}, "n_test cannot be inferred: .*too few scores"),
-        (SCORES, {"rounding": "up"}, 'rounding must be "nearest", "floor" or "exact"'),
+        (SCORES, {"n_test": 95, "rounding": "nearest"}, r"4 of 4 scores|1 of 4|2 of 4|3 of 4"),
+        (
+            SCORES,
+            {"n_test": "infer"},
+            "cannot be inferred: sizes that give .* any from 100 on",
+        ),
+        (SCORES, {"rounding": "up"}, 'rounding must be "auto", "nearest", "floor" or "exact"'),
         (SCORES, {"decimals": 1}, "a score has 2 decimals, but decimals is 1"),
         (SCORES, {"decimals": 2.0}, "decimals must be a whole number, got 2.0"),
         (SCORES, {"metric": "f1"}, 'metric must be "accuracy", "auc" or "score"'),
@@ -357,7 +361,24 @@ def test_unattainable_scores_are_counted_and_the_first_is_named():
 
 def test_unattainable_scores_suggest_the_other_rounding():
     with pytest.raises(InputError, match=r'with rounding "floor" all are attainable$'):
-        full(["0.66", "0.33"], 3)
+        full(["0.66", "0.33"], 3, rounding="nearest")
+
+
+@pytest.mark.parametrize(
+    ("rounding", "chosen", "notes"),
+    [
+        ("auto", "floor", ("cut to 2 decimals: rounded, not all could come from 3 items",)),
+        (("floor", "nearest"), "floor", ()),
+        ("floor", "floor", ()),
+    ],
+)
+def test_a_board_says_how_its_scores_were_cut(rounding, chosen, notes):
+    """0.66 of 3 items is cut; 0.25 and 0.50 of 4 may be either, and are taken as preferred."""
+    board = full(["0.66", "0.33"], 3, rounding=rounding)
+    assert (board.rounding, board.count_bounds.tolist()) == (chosen, [[2, 2], [1, 1]])
+    assert board.notes == tuple(f"scores are {note}" for note in notes)
+    either = full(["0.25", "0.50"], 4, rounding=rounding)
+    assert (either.rounding, either.notes) == ("nearest" if rounding == "auto" else "floor", ())
 
 
 def test_unattainable_scores_suggest_the_size_that_fits():

@@ -295,7 +295,7 @@ def test_options_that_cannot_be(tmp_path):
             score_column="points")  # fmt: skip
     refused(path, "no column 'who' .name_column.", name_column="who")
     refused(path, 'board.csv: n_test is the number of test items .or "infer".', n_test=None)
-    refused(path, 'rounding must be "nearest"', rounding="up")
+    refused(path, 'rounding must be "auto"', rounding="up")
     refused(path, "is not JSON", format="json")
 
 

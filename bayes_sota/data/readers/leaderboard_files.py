@@ -10,7 +10,7 @@ from bayes_sota.data.entry_checks import check_metric
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.leaderboard import Leaderboard, Metric
-from bayes_sota.data.printed_scores import Rounding, parse_scores
+from bayes_sota.data.printed_scores import Rounding, RoundingChoice, parse_scores, rounding_order
 from bayes_sota.data.readers.columns import find_name_column, find_score_column
 from bayes_sota.data.readers.kaggle import best_rows, is_kaggle, team_names
 from bayes_sota.errors import InputError
@@ -35,7 +35,7 @@ class Entries:
     places : tuple of str
         Where each score stands: "line 7, column 'Score'".
     is_kaggle : bool
-        Whether the file is a download from Kaggle, which floors scores.
+        Whether the file is a download from Kaggle.
     notes : tuple of str
         What was dropped or merged.
     where, stem : str
@@ -51,6 +51,11 @@ class Entries:
     where: str
     stem: str
 
+    def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
+        """Roundings to try, the preferred one first: Kaggle floors scores."""
+        order = rounding_order(rounding)
+        return order[::-1] if rounding == "auto" and self.is_kaggle else order
+
 
 def read_leaderboard(
     path_or_frame: str | os.PathLike[str] | Any,
@@ -60,7 +65,7 @@ def read_leaderboard(
     name_column: str | None = None,
     format: FileFormat = "auto",
     lower_is_better: bool = False,
-    rounding: Rounding | None = None,
+    rounding: RoundingChoice = "auto",
     decimals: int | None = None,
     percent: bool | None = None,
     n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
@@ -77,7 +82,7 @@ def read_leaderboard(
         CSV or TSV (comma, semicolon or tab), a Kaggle download (also zipped), JSON (a list of
         records, or an object of names and scores) or Parquet.
     n_test : int or "infer"
-        Number of test items; "infer" takes the smallest that all scores allow.
+        Number of test items; "infer" takes the one that the scores identify.
     score_column, name_column : str, optional
         Columns of the scores and of the names. Default: recognised by their names.
     format : {"auto", "csv", "tsv", "json", "parquet", "kaggle"}
@@ -85,8 +90,9 @@ def read_leaderboard(
         header is another.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
-    rounding : {"nearest", "floor", "exact"}, optional
-        How scores were cut. Default: floor for a Kaggle download, nearest otherwise.
+    rounding : {"auto", "nearest", "floor", "exact"}
+        How scores were cut. "auto" takes nearest, for a Kaggle download floor, and the other of
+        the two where only so all scores are possible.
     decimals, percent, n_classifiers, metric, standard_error, n_positive
         As in ``Leaderboard``.
     name : str, optional
@@ -120,7 +126,6 @@ def read_leaderboard(
         path_or_frame, score_column=score_column, name_column=name_column, format=format,
         lower_is_better=lower_is_better,
     )  # fmt: skip
-    chosen = rounding or ("floor" if entries.is_kaggle else "nearest")
     check_scores(entries, decimals=decimals, percent=percent, metric=metric)
     with located(entries.where):
         return Leaderboard(
@@ -133,7 +138,7 @@ def read_leaderboard(
             metric=metric,
             standard_error=standard_error,
             lower_is_better=lower_is_better,
-            rounding=chosen,
+            rounding=entries.rounding_order(rounding),
             decimals=decimals,
             percent=percent,
             name=entries.stem if name is None else name,
