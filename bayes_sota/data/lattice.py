@@ -110,10 +110,11 @@ def infer_n_test(
 
         p(scores | n) = prod_v c_v(n) / n
 
-    with ``c_v`` the counts that print as v, a tie being half a count because it may go either way.
-    The prior is 1/n, and even for the roundings. Sizes from 10^d on give every score a probability
-    of 10^-d; they stand for scores that come from elsewhere, too. Likely are hence the smallest
-    sizes that fit: twice the size is less likely by 2^-K. A size is identified if all others
+    with ``c_v`` the counts that print as v. Rounded ties go up, to even or at random, with equal
+    probability beforehand. The prior is 1/n, and even for the roundings. Sizes from 10^d on give
+    every score a probability of 10^-d; they stand for scores that come from elsewhere, too. Likely
+    are hence the smallest sizes that fit: twice the size is less likely by 2^-K. A size is
+    identified if all others
     together have a probability of at most 0.05.
 
     Parameters
@@ -175,7 +176,7 @@ def fit_lattice(parsed: Mapping[Rounding, PrintedScores], max_n: int = LARGEST_S
         decimals=first.decimals,
         rounding=chosen,
         n_scores=int(n_scores),
-        p_other=float(np.clip(-np.expm1(weights[order[0]] - total), 0.0, 1.0)),
+        p_other=abs(float(np.expm1(weights[order[0]] - total))),
         n_fitting=int(sizes.size),
         other=(rest[0], _smallest(found[rest[0]][0])) if rest else None,
     )
@@ -201,7 +202,10 @@ def _unit(printed: PrintedScores) -> float:
 def _fitting_sizes(
     printed: PrintedScores, rounding: Rounding, max_n: int
 ) -> tuple[IntArray, FloatArray]:
-    """Sizes below 10^d that fit, and the logarithm of the product of their counts."""
+    """Sizes below 10^d that fit, and the logarithm of the product of their counts.
+
+    The mean of the products over the ways in which ties may go.
+    """
     distinct = _distinct(printed)
     stop = min(max_n, int(_unit(printed)) - 1)
     # Scores from all over the range rule out most sizes soonest.
@@ -209,30 +213,33 @@ def _fitting_sizes(
     sizes, logs = [np.empty(0, np.int64)], [np.empty(0)]
     for start in range(1, stop + 1, _BLOCK):
         live = np.arange(start, min(start + _BLOCK, stop + 1))
-        counted = np.zeros(live.size)
+        counted = np.zeros((1, live.size))
         for score in distinct[order]:
             counts = _counts(score, live, printed, rounding)
-            keep = counts > 0
-            live, counted = live[keep], counted[keep] + np.log(counts[keep])
+            keep = np.any(counts > 0, axis=0)
+            with np.errstate(divide="ignore"):  # of a way that does not give this score
+                counted = counted[:, keep] + np.log(counts[:, keep])
+            live = live[keep]
             if not live.size:
                 break
         sizes.append(live)
-        logs.append(counted)
+        logs.append(np.logaddexp.reduce(counted, axis=0) - np.log(len(counted)))
     return np.concatenate(sizes), np.concatenate(logs)
 
 
 def _counts(score: Any, sizes: IntArray, printed: PrintedScores, rounding: Rounding) -> FloatArray:
-    """Counts of right answers that print as a score at each size, a tie counted as a half."""
+    """Counts of right answers that print as a score, (ways in which ties may go, sizes)."""
     if printed.scaled is None:
         missed = np.abs(np.rint(score * sizes) / sizes - score)
-        return np.asarray(missed < _ATTAINED, np.float64)
+        return np.asarray([missed < _ATTAINED], np.float64)
     unit, whole = 10**printed.decimals, int(score)
     low, high = lattice_ends(whole, sizes, unit, rounding)
     counts = np.asarray(np.maximum(high - low + 1, 0), np.float64)
-    if rounding == "nearest":
-        for end in (2 * whole - 1, 2 * whole + 1):
-            counts -= 0.5 * (end * sizes % (2 * unit) == 0)
-    return counts
+    if rounding == "floor":
+        return counts[None]
+    lower, upper = ((2 * whole + side) * sizes % (2 * unit) == 0 for side in (-1, 1))
+    lost = lower.astype(float) + upper
+    return np.stack([counts - upper, counts - (whole % 2) * lost, counts - lost / 2])
 
 
 def _nothing_fits(

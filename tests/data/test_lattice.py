@@ -165,6 +165,7 @@ def check_size(n_test, count, decimals, rounding, seed=0, low=0.7, high=0.95):
         (500, 200, 3, "floor", "listed"),  # 499 rounded gives the same scores above .75
         (5_000, 50, 4, "nearest", "listed"),
         (5_000, 50, 5, "floor", "found"),
+        (40_000, 60, 5, "nearest", "found"),  # every second count is a tie
         (75_226, 300, 5, "floor", "found"),
         (99_581, 60, 5, "floor", "many"),
         (99_990, 300, 5, "nearest", "many"),
