@@ -23,7 +23,9 @@ _PAIRS = (
     ("modela", "modelb"), ("playera", "playerb"), ("systema", "systemb"), ("model1", "model2"),
     ("player1", "player2"), ("first", "second"),
 )  # fmt: skip
-_TIED = frozenset(("tie", "tied", "draw", "tiebothbad", "bothbad"))
+_TIED = frozenset(
+    ("tie", "tied", "draw", "tie (bothbad)", "tie (both bad)", "tie bothbad", "bothbad")
+)
 _MARKED = dict.fromkeys(("1", "1.0", "true", "yes", "tie", "tied", "draw"), 0.5) | dict.fromkeys(
     ("", "0", "0.0", "false", "no", "none", "nan"), 1.0
 )
@@ -113,24 +115,30 @@ def _outcomes(
             outcomes.append(float(text == first[row]))
         else:
             known = f"{table.header[columns.first]}, {table.header[columns.second]}, tie or a name"
+            if "1" in found:
+                known = f"1 (the first wins), 0 (the second wins), 0.5 (a tie), {known}"
             outcomes.append(_looked_up(found, cell, table, row, columns.verdict, known))
     return outcomes
 
 
 def _verdicts(table: Table, columns: BattleColumns) -> dict[str, float]:
     """Outcome of each word that says who won."""
-    first, second = (normalize_name(table.header[j]) for j in (columns.first, columns.second))
+    first, second = (_word(table.header[j]) for j in (columns.first, columns.second))
     found = dict.fromkeys(_TIED, 0.5) | {first: 1.0, "a": 1.0, second: 0.0, "b": 0.0}
     assert columns.verdict is not None
     named = normalize_name(table.header[columns.verdict])
     return found if named == "winner" else found | _OUTCOMES
 
 
+def _word(cell: object) -> str:
+    """Text of a cell whatever its case: -1 is not 1, and .1 is no tie."""
+    return " ".join(str(cell).lower().replace("_", " ").split())
+
+
 def _looked_up(
     known: dict[str, float], cell: Any, table: Table, row: int, column: int, listed: str
 ) -> float:
-    text = str(cell).strip().lower()
-    found = known.get(text, known.get(normalize_name(text) if text else text))
+    found = known.get(_word(cell))
     if found is None:
         raise InputError(f"{place(table, row, column)}: must be {listed}, got {shown(cell)}")
     return found
