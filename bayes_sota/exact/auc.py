@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.errors import InputError
-from bayes_sota.exact.auc_correlated import correlated_maximum
+from bayes_sota.exact.auc_correlated import bridge_to_limit, correlated_maximum
 from bayes_sota.exact.auc_field import AucField, distribution_nodes
 from bayes_sota.exact.auc_moments import (
     Correlation,
@@ -240,17 +240,38 @@ def auc_maximum_law(
     if m > 1 and (isinstance(correlation, tuple) or (rough and correlation > 0)):
         levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
         return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
-    if not isinstance(correlation, tuple) and correlation > 0 and m > 1:
-        levels, below = correlated_maximum(skills, counts, *sizes, ratio, correlation)
-        return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
     skills, counts = condensed(skills, counts, float(auc_std(best, *sizes, ratio)))
-    laws = [auc_law(float(s), *sizes, ratio) for s in skills]
+    if not isinstance(correlation, tuple) and correlation > 0 and m > 1:
+        levels, below = _correlated(skills, counts, *sizes, ratio, correlation)
+    else:
+        levels, below = _independent(skills, counts, *sizes, ratio)
+    return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
+
+
+def _independent(
+    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float
+) -> tuple[FloatArray, FloatArray]:
+    """Levels and distribution function of the best of independent estimates."""
+    laws = [auc_law(float(s), a, b, ratio) for s in skills]
     levels = _common_levels(laws)
     log_cdf = np.zeros(levels.size)
     for law, count in zip(laws, counts, strict=True):
         log_cdf += count * np.log1p(-np.minimum(law.sf(levels), NEARLY_ONE))
-    below = np.exp(np.minimum(log_cdf, 0.0))
-    return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
+    return levels, np.exp(np.minimum(log_cdf, 0.0))
+
+
+def _correlated(
+    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float, rho: float
+) -> tuple[FloatArray, FloatArray]:
+    """The same of estimates that share reference scores, whatever rho."""
+    edge, share = bridge_to_limit(float(skills[-1]), a, b, ratio, rho)
+    levels, below = correlated_maximum(skills, counts, a, b, ratio, edge)
+    if rho == edge:
+        return levels, below
+    if rho > edge:  # the best one's estimate is the best
+        skills, counts = skills[-1:], np.ones(1)
+    limit = np.interp(levels, *_independent(skills, counts, a, b, ratio), left=0.0, right=1.0)
+    return levels, share * below + (1 - share) * limit
 
 
 def _random_field(

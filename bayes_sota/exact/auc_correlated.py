@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayes_sota.exact.auc_moments import auc_covariance, auc_std
-from bayes_sota.exact.auc_nodes import condensed
+from bayes_sota.exact.auc_moments import auc_covariance, auc_std, bivariate_normal
 from bayes_sota.exact.auc_placements import (
     CELLS,
     NEARLY_ONE,
@@ -19,16 +18,40 @@ from bayes_sota.exact.auc_placements import (
     conditional_variance,
     mean_placement,
     placement_scale,
+    placements,
+    placements_of_kinds,
     tilts_to_span,
 )
-from bayes_sota.skill_distributions import FloatArray
+from bayes_sota.skill_distributions import FloatArray, expit, logit
 
-__all__ = ["correlated_maximum"]
+__all__ = ["bridge_to_limit", "correlated_maximum"]
 
 _LEVELS, _OFFSETS, _ROWS = 3000, 600, 21
 _MEANS = 400  # of the mean estimate that reference scores make
 _REPRESENTATIVES = 200  # reference scores that stand for more
+_LOW, _HIGH = 0.05, 0.999
 _Z = np.linspace(-8.0, 8.0, 1601)
+
+
+def bridge_to_limit(auc: float, a: int, b: int, ratio: float, rho: float) -> tuple[float, float]:
+    """The nearest correlation that ``correlated_maximum`` resolves, and how much its law counts.
+
+    Nearer to 0, or to 1, the lattice is too coarse for what is shared, or for what is not. There
+    the law is a mixture with that of independent estimates, or of a single one, in which the
+    expected maximum falls as it does at the limit: with the shared variance, or with the standard
+    deviation of what is not shared.
+    """
+    edge = min(max(rho, _LOW), _HIGH)
+    shared, most = (_shared(auc, a, b, ratio, r) for r in (rho, edge))
+    if rho < edge:
+        return edge, shared / most
+    return edge, float(np.sqrt(max(1 - shared, 0.0) / (1 - most)))
+
+
+def _shared(auc: float, a: int, b: int, ratio: float, rho: float) -> float:
+    """Share of an estimate's variance that is the reference scores'."""
+    of_both = auc_covariance(auc, auc, a, b, rho**2, spread_ratio=ratio)
+    return float(of_both / auc_std(auc, a, b, ratio) ** 2)
 
 
 def correlated_maximum(
@@ -37,27 +60,36 @@ def correlated_maximum(
     """Levels and distribution function of the best of classifiers that share reference scores."""
     few, many = min(a, b), max(a, b)
     sd = float(auc_std(skills[-1], a, b, ratio))
-    skills, counts = condensed(skills, counts, sd)
     fields = [_Given(*placement_scale(float(s), a, b, ratio), few, many, rho) for s in skills]
     best = fields[-1]
     means, probability = best.mean_law(
         float(auc_covariance(skills[-1], skills[-1], a, b, rho**2, spread_ratio=ratio))
     )
     tilts, centres = best.tilts(means, probability)
-    offsets = np.linspace(-10 * sd, 10 * sd, _OFFSETS)
+    own = sd * np.sqrt(max(1 - _shared(float(skills[-1]), a, b, ratio, rho), 0.0))
+    offsets = _offsets(centres, 10 * own + 2 / CELLS, 0.5 / (a * b))
     rows = np.zeros((tilts.size, offsets.size))
     for row, tilt, centre in zip(rows, tilts, centres, strict=True):
         z = best.reference_scores(tilt)
         for given, count in zip(fields, counts, strict=True):
-            row += count * given.log_cdf(z, centre + offsets)
+            row += count * given.log_cdf(z, expit(logit(centre) + offsets))
     levels = np.linspace(max(0.0, means[0] - 12 * sd), 1.0, _LEVELS)
+    places, middles = logit(np.clip(levels, 1e-300, NEARLY_ONE)), logit(means)
     below = np.zeros(levels.size)
-    for mean, weight in zip(means, probability, strict=True):
+    for mean, middle, weight in zip(means, middles, probability, strict=True):
         k = int(np.clip(np.searchsorted(centres, mean) - 1, 0, centres.size - 2))
         share = np.clip((mean - centres[k]) / (centres[k + 1] - centres[k]), 0, 1)
         log_cdf = (1 - share) * rows[k] + share * rows[k + 1]
-        below += weight * np.exp(np.interp(levels - mean, offsets, log_cdf, left=-800.0, right=0.0))
+        below += weight * np.exp(np.interp(places - middle, offsets, log_cdf, left=-800, right=0))
+    below[-1] = 1.0
     return levels, below
+
+
+def _offsets(centres: FloatArray, reach: float, lattice: float) -> FloatArray:
+    """Log odds of an estimate less those of its mean: laws end at 1 wherever their mean is."""
+    ends = np.clip(centres + reach * np.array([[-1.0], [1.0]]), lattice, 1 - lattice)
+    low, high = logit(ends) - logit(centres)
+    return np.linspace(low.min(), high.max(), _OFFSETS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,26 +107,30 @@ class _Given:
         """What of a score's spread the reference does not explain."""
         return float(np.sqrt(1 - self.rho**2))
 
+    @property
+    def expected(self) -> tuple[float, float]:
+        """Mean and spread of the normal score of an item's expected placement."""
+        total = float(np.sqrt(1 + self.spread**2 * self.own**2))
+        return self.centre / total, self.rho * self.spread / total
+
     def placement(self, z: FloatArray) -> FloatArray:
         """Expected placement of an item of the rarer class with this reference score."""
         from scipy.special import ndtr
 
-        total = np.sqrt(1 + self.spread**2 * self.own**2)
-        return np.asarray(ndtr((self.centre + self.rho * self.spread * z) / total))
+        centre, spread = self.expected
+        return np.asarray(ndtr(centre + spread * z))
 
     def mean_law(self, variance: float) -> tuple[FloatArray, FloatArray]:
         """Law of the mean estimate given all reference scores, which has this variance."""
-        from scipy.special import ndtr
-
-        edges = np.linspace(0.0, 1.0, CELLS + 1)
-        mass = np.diff(ndtr(np.interp(edges, self.placement(_Z), _Z, left=-38.0, right=38.0)))
-        lattice = np.append(mass, 0.0) / 2 + np.append(0.0, mass) / 2
-        values, probability = mean_placement(edges, lattice, self.few)
+        low, high = self.placement(_Z[[0, -1]])
+        edges, lattice = placements(*self.expected, low, high)
+        unit, probability = mean_placement(np.linspace(0.0, 1.0, edges.size), lattice, self.few)
+        values = low + (high - low) * unit
         mean = float(values @ probability)
-        rest = max(variance - float((values - mean) ** 2 @ probability), 1e-12)
+        rest = variance - float((values - mean) ** 2 @ probability)
         reach = 9 * np.sqrt(variance)
         levels = np.linspace(max(0.0, mean - reach), min(1.0, mean + reach), _MEANS + 1)
-        noise = np.full(values.size, np.sqrt(rest))
+        noise = np.full(values.size, np.sqrt(max(rest, 1e-6 * variance)))
         below, _ = add_noise(levels, values, probability, noise)
         return (levels[1:] + levels[:-1]) / 2, np.diff(below)
 
@@ -117,29 +153,30 @@ class _Given:
 
     def log_cdf(self, z: FloatArray, levels: FloatArray) -> FloatArray:
         """Log distribution function of the estimate given reference scores."""
-        from scipy.special import ndtr, ndtri
-
-        edges = np.linspace(0.0, 1.0, CELLS // 2 + 1)
-        score = (ndtri(edges) - self.centre - self.rho * self.spread * z[:, None]) / (
-            self.spread * self.own
-        )
-        mass = np.diff(ndtr(score), axis=1)
-        lattice = np.pad(mass, ((0, 0), (0, 1))) / 2 + np.pad(mass, ((0, 0), (1, 0))) / 2
+        centres = self.centre + self.rho * self.spread * z
+        edges, lattice = placements_of_kinds(centres, self.spread * self.own)
         means, probability = mean_placement(edges, lattice, self.few)
         variance = conditional_variance(edges, lattice.mean(axis=0), self.few, means, probability)
-        typical = float(np.interp(means @ probability, means, variance))
-        explained = self._explained(z)
-        noise = np.sqrt(variance * max(1 - explained / typical, 0.01) / self.many)
+        scale = self._unexplained(z) / float(probability @ variance)
+        noise = np.sqrt(variance * scale / self.many)
         _, above = add_noise(levels, means, probability, noise, points=150)
         return np.asarray(np.log1p(-np.minimum(above, NEARLY_ONE)))
 
-    def _explained(self, z: FloatArray) -> float:
-        """Variance over the larger class of what its reference scores say of its placement."""
+    def _unexplained(self, z: FloatArray) -> float:
+        r"""Variance of G(w) given what the reference score of w says of it, on average.
+
+        Two w of one reference score correlate by rho squared: :math:`E\,G(w)^2 - E\,G(w) G(w')`,
+        pair by pair of items of the rarer class.
+        """
         from scipy.special import ndtr
 
-        node, weight = np.polynomial.hermite_e.hermegauss(61)
-        total = self.own * np.sqrt(1 + self.spread**2)
-        shift = self.centre + self.rho * self.spread * z - self.rho * node[:, None]
-        share = ndtr(shift / total).mean(axis=1)
-        weight = weight / weight.sum()
-        return float(weight @ share**2 - (weight @ share) ** 2)
+        variance = (self.spread * self.own) ** 2
+        h = (self.centre + self.rho * self.spread * z) / np.sqrt(1 + variance)
+        same, other = (
+            bivariate_normal(h[:, None], h, r / (1 + variance)) for r in (1.0, self.rho**2)
+        )
+        itself = ndtr(h) - bivariate_normal(h, h, (variance + self.rho**2) / (1 + variance))
+        excess = same - other
+        twice = self.few / z.size  # items that a representative stands for
+        pairs = twice**2 * excess.sum() + twice * float(np.sum(itself - np.diag(excess)))
+        return max(float(pairs) / self.few**2, 1e-12)

@@ -25,15 +25,19 @@ __all__ = [
     "distribution_at",
     "mean_placement",
     "placement_scale",
+    "placements",
+    "placements_of_kinds",
     "tilts_to_span",
 ]
 
 CELLS = 4096  # of one placement
 NEARLY_ONE = 1 - 2.0**-53
 _LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
+_MANY, _POINTS = 2**17, 512  # points of a window that are too many, and enough for a smooth law
 _REACH = 13.0  # half width of the window in standard deviations of the mean placement
 _NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
 _RARE = 1e-17  # what an FFT cannot tell from nothing
+_STEEP = 0.2  # relative change of mass from cell to cell
 _COARSE = 600  # cells of a placement that are enough for a variance
 _TILTS = 61
 
@@ -44,7 +48,7 @@ def distribution_at(
     """Distribution function of one estimate, and its complement, at the levels."""
     centre, spread = placement_scale(auc, a, b, ratio)
     few, many = min(a, b), max(a, b)
-    placement, mass = _placements(centre, spread)
+    placement, mass = placements(centre, spread)
     means, probability = mean_placement(placement, mass, few)
     noise = np.sqrt(conditional_variance(placement, mass, few, means, probability) / many)
     return add_noise(levels, means, probability, noise)
@@ -58,29 +62,55 @@ def placement_scale(auc: float, a: int, b: int, ratio: float) -> tuple[float, fl
     return (mu, ratio) if a <= b else (mu / ratio, 1 / ratio)
 
 
-def _placements(centre: float, spread: float) -> tuple[FloatArray, FloatArray]:
-    """Lattice of placements in [0, 1] and their probabilities; keeps the mean of each cell."""
+def placements(
+    centre: float, spread: float, low: float = 0.0, high: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Lattice of placements in [low, high] and their probabilities; keeps the mean of each cell."""
     from scipy.special import ndtr, ndtri
 
-    edges = np.linspace(0.0, 1.0, CELLS + 1)
+    edges = np.linspace(low, high, CELLS + 1)
     score = ndtri(edges)  # placement of a score u is Phi(u)
-    cumulative = ndtr((score - centre) / spread)
-    mass = np.diff(cumulative)
+    mass = np.diff(ndtr((score - centre) / spread))
     # E(Phi(u); u < c) = Phi_2: the mean within each cell, to split it between its two ends
-    partial = _partial_mean(score, centre, spread)
-    inside = np.diff(partial)
-    share = np.clip(inside / np.maximum(mass, 1e-300) * CELLS - np.arange(CELLS), 0.0, 1.0)
-    lattice = np.zeros(CELLS + 1)
-    lattice[1:] += mass * share
-    lattice[:-1] += mass * (1 - share)
-    return edges, lattice
+    inside = np.diff(_partial_mean(score, centre, spread)) / np.maximum(mass, 1e-300)
+    return edges, _split(mass, (inside - low) / (high - low) * CELLS - np.arange(CELLS))
 
 
-def _partial_mean(score: FloatArray, centre: float, spread: float) -> FloatArray:
+def placements_of_kinds(centres: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:
+    """The same for several centres, (K,) and (k, K), on half as many cells.
+
+    Where the mass hardly changes from cell to cell it is linear within; elsewhere exact.
+    """
+    from scipy.special import ndtr, ndtri
+
+    edges = np.linspace(0.0, 1.0, CELLS // 2 + 1)
+    score = ndtri(edges)
+    mass = np.diff(ndtr((score - centres[:, None]) / spread), axis=1)
+    outside = np.pad(mass, ((0, 0), (1, 1)))
+    slope = (outside[:, 2:] - outside[:, :-2]) / (2 * np.maximum(mass, 1e-300))
+    share = 0.5 + slope / 12
+    steep = np.abs(slope) > _STEEP
+    steep[:, [0, -1]] = True
+    row, cell = np.nonzero(steep & (mass > _RARE))
+    upper, lower = (_partial_mean(score[cell + i], centres[row], spread) for i in (1, 0))
+    share[row, cell] = (upper - lower) / mass[row, cell] * (CELLS // 2) - cell
+    return edges, _split(mass, share)
+
+
+def _split(mass: FloatArray, share: FloatArray) -> FloatArray:
+    """Mass of each cell, (..., K), put on its ends, (..., K + 1), that share on the upper one."""
+    share = np.clip(share, 0.0, 1.0)
+    lattice = np.zeros((*mass.shape[:-1], mass.shape[-1] + 1))
+    lattice[..., 1:] += mass * share
+    lattice[..., :-1] += mass * (1 - share)
+    return lattice
+
+
+def _partial_mean(score: FloatArray, centre: float | FloatArray, spread: float) -> FloatArray:
     r""":math:`E(\Phi(u); u \le c)`: the probability that a standard normal w < u and u < c."""
     total = np.sqrt(1 + spread**2)
     ends = np.clip((score - centre) / spread, -38.0, 38.0)
-    return bivariate_normal(np.asarray(centre / total), ends, -spread / total)
+    return bivariate_normal(np.asarray(centre) / total, ends, -spread / total)
 
 
 def mean_placement(
@@ -88,7 +118,8 @@ def mean_placement(
 ) -> tuple[FloatArray, FloatArray]:
     """Law of the mean of ``few`` placements: values and probabilities, by FFT on a window.
 
-    ``mass`` has shape (K,), or (k, K) for k kinds of items in equal shares.
+    ``mass`` has shape (K,), or (k, K) for k kinds of items in equal shares. So many items that
+    even a coarse lattice is long are summed by ``_mean_of_many``.
     """
     kinds = np.atleast_2d(mass)
     average = kinds.mean(axis=0)
@@ -99,6 +130,8 @@ def mean_placement(
     while width / step > _LARGEST_FFT and kinds.shape[1] > _FEWEST_CELLS:
         kinds = _coarser(kinds)
         step = 1 / (kinds.shape[1] - 1)
+    if width / step > _MANY:
+        return _mean_of_many(kinds, few, width)
     size = 1 << int(np.ceil(np.log2(width / step + 2)))
     cells = -(-kinds.shape[1] // size) * size
     wrapped = np.pad(kinds, ((0, 0), (0, cells - kinds.shape[1])))
@@ -110,6 +143,21 @@ def mean_placement(
     inside = values <= 1 + 1e-12
     probability = np.maximum(total[order][inside], 0.0)
     return values[inside], probability / probability.sum()
+
+
+def _mean_of_many(kinds: FloatArray, few: int, width: float) -> tuple[FloatArray, FloatArray]:
+    """The same from the few low frequencies at which the characteristic function is not zero."""
+    v = np.linspace(0.0, 1.0, kinds.shape[1])
+    centres = kinds @ v / kinds.sum(axis=1)
+    frequency = 2 * np.pi / width * np.arange(_POINTS // 2 + 1)
+    turned = np.exp(1j * frequency[:, None] * v)
+    own = kinds @ turned.T * np.exp(-1j * frequency * centres[:, None])
+    logs = np.log(np.maximum(np.abs(own), 1e-300)) + 1j * np.angle(own)
+    total = np.fft.irfft(np.exp(few / len(kinds) * logs.sum(axis=0)).conj(), n=_POINTS)
+    sums = few * centres.mean() + width / _POINTS * (np.arange(_POINTS) - _POINTS // 2)
+    inside = (sums >= 0) & (sums <= few)
+    probability = np.maximum(np.fft.fftshift(total)[inside], 0.0)
+    return sums[inside] / few, probability / probability.sum()
 
 
 def _product(wrapped: FloatArray, power: float) -> Any:

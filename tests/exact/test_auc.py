@@ -6,9 +6,11 @@ from scipy import stats
 from scipy.special import ndtri
 
 from bayes_sota.errors import InputError
+from bayes_sota.exact import auc_placements
 from bayes_sota.exact.auc import auc_law, auc_maximum_law
 from bayes_sota.exact.auc_moments import auc_covariance, auc_std, bivariate_normal
 from bayes_sota.exact.auc_nodes import condensed
+from bayes_sota.exact.auc_placements import placements_of_kinds
 from bayes_sota.skill_distributions import Uniform
 
 
@@ -221,3 +223,67 @@ def test_each_class_may_have_its_own_correlation() -> None:
     assert law.std() == pytest.approx(np.std(best), rel=0.12)
     both = auc_maximum_law(0.88, n_positive=a, n_negative=b, n_classifiers=m, correlation=0.9)
     assert law.mean() > both.mean()
+
+
+@pytest.mark.parametrize(
+    ("auc", "a", "b", "m", "rho"),
+    [(0.9, 40, 260, 100, 1e-7), (0.8, 150, 150, 100, 3e-8)],
+)
+def test_nearly_independent_classifiers_are_as_good_as_independent(
+    auc: float, a: int, b: int, m: int, rho: float
+) -> None:
+    given = {"n_positive": a, "n_negative": b, "n_classifiers": m}
+    limit = auc_maximum_law(auc, **given)
+    law = auc_maximum_law(auc, correlation=rho, **given)
+    sd = float(auc_std(auc, a, b))
+    assert law.mean() == pytest.approx(limit.mean(), abs=1e-4 * sd)
+    assert law.std() == pytest.approx(limit.std(), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_nearly_equal_classifiers_have_one_estimate() -> None:
+    given = {"n_positive": 219, "n_negative": 11_866, "n_classifiers": 2}
+    limit, sd = auc_law(0.99972, 219, 11_866), float(auc_std(0.99972, 219, 11_866))
+    near, nearer = (
+        auc_maximum_law(0.99972, correlation=rho, **given) for rho in (0.9999, 1 - 1e-12)
+    )
+    assert near.mean() > nearer.mean() > 0.99972 - 0.002 * sd
+    assert nearer.mean() == pytest.approx(limit.mean(), abs=0.002 * sd)
+    assert nearer.std() == pytest.approx(limit.std(), rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("auc", "a", "b", "m"), [(0.9, 40, 260, 100), (0.97, 20, 980, 50)])
+def test_from_independent_to_equal_classifiers(auc: float, a: int, b: int, m: int) -> None:
+    """Falls all the way, never below the skill, and agrees with simulated scores."""
+    given = {"n_positive": a, "n_negative": b, "n_classifiers": m}
+    rhos = (0.0, 1e-6, 1e-3, 0.049, 0.051, 0.3, 0.6, 0.9, 0.99, 0.9989, 0.9991, 0.9999, 1 - 1e-12)
+    laws = {rho: auc_maximum_law(auc, correlation=rho, **given) for rho in rhos}
+    means = np.array([law.mean() for law in laws.values()])
+    sd = float(auc_std(auc, a, b))
+    assert np.all(np.diff(means) < 1e-5 * sd)
+    assert auc - 1e-3 * sd < means[-1] < auc + 0.01 * sd
+    for rho in (0.3, 0.9, 0.99, 0.9999):
+        sample = simulated(auc, a, b, 3000, rho=rho, m=m).max(axis=1)
+        error = sample.std() / np.sqrt(sample.size)
+        assert laws[rho].mean() == pytest.approx(sample.mean(), abs=3.5 * error + 0.02 * sd)
+        assert laws[rho].std() == pytest.approx(sample.std(), rel=0.06)
+
+
+def test_many_items_by_low_frequencies_are_as_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window of a million items, at a size at which the long transform can still be done."""
+    placement, mass = placements_of_kinds(np.array([0.5, 1.5, 3.0]), 0.8)
+    law = auc_placements.mean_placement(placement, mass, 600_000)
+    monkeypatch.setattr(auc_placements, "_MANY", 2**30)
+    long = auc_placements.mean_placement(placement, mass, 600_000)
+    assert law[0].size < 1000 < long[0].size
+    moments = [(v @ p, (v - v @ p) ** 2 @ p) for v, p in (law, long)]
+    np.testing.assert_allclose(*moments, rtol=1e-6)
+
+
+def test_a_million_items_follow_the_normal_limit() -> None:
+    given = {"n_positive": 300_000, "n_negative": 700_000}
+    law = auc_maximum_law(0.9, n_classifiers=100, correlation=0.6, **given)
+    sd = float(auc_std(0.9, **given))
+    own = np.sqrt(1 - float(auc_covariance(0.9, 0.9, *given.values(), 0.36)) / sd**2)
+    assert law.mean() == pytest.approx(0.9 + 2.50759 * own * sd, abs=0.02 * sd)
