@@ -6,36 +6,65 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown_path
 
 __all__ = [
-    "check_figure_ending",
-    "check_table_ending",
+    "check_ending",
     "check_writable",
     "remove_drafts",
     "whole_file",
     "write_text",
 ]
 
+_ENDINGS = {
+    "table": (".csv", ".md", ".json"),
+    "figure": (".png", ".svg", ".pdf"),
+    "result": (".nc",),
+}
 _drafts: set[Path] = set()
 
 
 def check_writable(path: Path) -> None:
-    """Raise ``InputError`` unless a file can be made at ``path``."""
+    """Raise ``InputError`` unless a file can be made at ``path``, or where it links to."""
+    try:
+        problem = _obstacle(_target(path))
+    except (OSError, ValueError) as error:  # too long, or with a NUL byte
+        problem = getattr(error, "strerror", None) or str(error)
+    if problem:
+        raise InputError(f"cannot write {shown_path(path)}: {problem}")
+
+
+def _target(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _obstacle(path: Path) -> str | None:
+    folder = path.parent
     if path.is_dir():
-        raise InputError(f"cannot write {path}: it is a directory")
+        return "it is a directory"
     if path.exists() and not path.is_file():
-        raise InputError(f"cannot write {path}: it is not a regular file")
-    if path.parent.exists() and not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: {path.parent} is not a directory")
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: the directory {path.parent} does not exist")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"cannot write {path}: no permission to write in {path.parent}")
+        return "it is not a regular file"
+    if path.exists() and not os.access(path, os.W_OK):
+        return "no permission to write to it"
+    if folder.exists() and not folder.is_dir():
+        return f"{shown_path(folder)} is not a directory"
+    if not folder.is_dir():
+        return f"the directory {shown_path(folder)} does not exist"
+    if not os.access(folder, os.W_OK):
+        return f"no permission to write in {shown_path(folder)}"
+    return None
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Path to write to; it takes the place of ``path`` if the block ends without an error.
+
+    Where ``path`` is a link, it stays one, and the file that it leads to is written.
+
+    Raises
+    ------
+    InputError
+        The file cannot be made, or its disk is full.
 
     Examples
     --------
@@ -48,41 +77,33 @@ def whole_file(path: Path) -> Iterator[Path]:
     ['x.txt']
     """
     check_writable(path)
-    draft = path.parent / f".{path.stem}-{os.urandom(4).hex()}{path.suffix}"
+    target = _target(path)
+    draft = target.with_name(f".{os.urandom(4).hex()}{target.suffix[-16:]}")  # any name is short
     _drafts.add(draft)
     try:
         draft.touch(exist_ok=False)
         yield draft
-        os.replace(draft, path)
+        os.replace(draft, target)
+    except OSError as error:
+        raise InputError(f"cannot write {shown_path(path)}: {error.strerror or error}") from None
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         _drafts.discard(draft)
 
 
-def check_table_ending(path: str | Path) -> Path:
-    """Path with an ending that tables have, or ``InputError``.
+def check_ending(path: Path, kind: str) -> Path:
+    """Path with an ending that a table, a figure or a result has, or ``InputError``.
 
     Examples
     --------
-    >>> check_table_ending("table.md").name
-    'table.md'
-    """
-    path = Path(path)
-    if path.suffix.lower() not in (".csv", ".md", ".json"):
-        raise InputError(f"a table is written as .csv, .md or .json, got {str(path)!r}")
-    return path
-
-
-def check_figure_ending(path: Path) -> Path:
-    """Path with an ending that figures have, or ``InputError``.
-
-    Examples
-    --------
-    >>> check_figure_ending(Path("claim.PNG")).name
+    >>> check_ending(Path("claim.PNG"), "figure").name
     'claim.PNG'
     """
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise InputError(f"a figure is written as .png, .svg or .pdf, got {str(path)!r}")
+    *first, last = _ENDINGS[kind]
+    if path.suffix.lower() not in (*first, last):
+        listed = f"{', '.join(first)} or {last}" if first else last
+        raise InputError(f"a {kind} is written as {listed}, got {shown_path(path)!r}")
     return path
 
 

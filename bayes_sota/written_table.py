@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota.schema import SCHEMA_VERSION
-from bayes_sota.whole_files import check_table_ending, write_text
+from bayes_sota.whole_files import check_ending, write_text
 
 __all__ = ["WrittenTable"]
 
@@ -38,7 +38,7 @@ class WrittenTable(ABC):
         InputError
             Another ending, or a place that cannot be written to.
         """
-        path = check_table_ending(path)
+        path = check_ending(Path(path), "table")
         ending = path.suffix.lower()
         if ending == ".csv":
             self.to_csv(path)

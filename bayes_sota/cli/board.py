@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, OutputFile, command
 from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["board"]
 
 
-@click.command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --output table.md")
-@click.argument("file", type=click.Path(path_type=Path))
+@command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --output table.md")
+@click.argument("file", type=InputFile())
 @field_options
 @click.option("--draws", type=int, default=1000, show_default=True, help="Posterior draws.")
 @click.option("--top", type=int, default=15, show_default=True, help="Entries shown.")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputFile("table"),
     default=None,
     help="Table of all entries: .csv, .md or .json.",
 )
@@ -54,13 +55,10 @@ def board(
     """
     from bayes_sota.entry_table import board_table
     from bayes_sota.summaries import check_probability
-    from bayes_sota.whole_files import check_table_ending, check_writable
 
     check_probability(prob)
     if top < 1:
         raise InputError(f"--top must be at least 1, got {top}")
-    if output is not None:
-        check_writable(check_table_ending(output))
     priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
     data = read_file(file, file_format, **reading)
     table = board_table(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, OutputFile, command
 from bayes_sota.cli.options import echo_json, output_options, show_progress
 from bayes_sota.cli.tables import echo_table
 from bayes_sota.errors import InputError
@@ -20,12 +21,12 @@ _SHAPE_BOARDS = (20, 200)
 _RHOS = (0.0, 0.6, 0.85)
 
 
-@click.command(epilog="Example: bayes-sota calibrate --boards 30 --n-test 200 --n-test 1000")
+@command(epilog="Example: bayes-sota calibrate --boards 30 --n-test 200 --n-test 1000")
 @click.option(
     "--responses",
     "files",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=InputFile(),
     help="Response matrix to draw boards from; default the bundled digits benchmark.",
 )
 @click.option("--shapes", is_flag=True, help="Simulated boards of six shapes instead.")
@@ -42,7 +43,7 @@ _RHOS = (0.0, 0.6, 0.85)
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputFile(),
     default=None,
     help="JSON file that keeps what is done; an interrupted study goes on from there.",
 )
@@ -66,12 +67,9 @@ def calibrate(
     their items. With --shapes, boards are simulated instead.
     """
     from bayes_sota.inference.board_calibration import run_board_study, summarize_study
-    from bayes_sota.whole_files import check_writable
 
     if boards < 1 or jobs < 1 or any(size < 2 for size in (*sizes, *tries)):
         raise InputError("--boards, --jobs must be at least 1, --n-test and --classifiers 2")
-    if output is not None:
-        check_writable(output)
     chosen = routes or ("scores",)
     matrices = {} if shapes else _matrices(files)
     cases = _shape_cases(boards, sizes, tries) if shapes else _real_cases(boards, sizes, matrices)

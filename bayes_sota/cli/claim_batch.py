@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bayes_sota.cli.options import echo_json, options_named, output_options
+from bayes_sota.cli.command import InputFile, OutputFile, command
+from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.tables import echo_table
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["batch"]
 
 
-@click.command(epilog="Example: bayes-sota claim batch review.csv --output review-checked.csv")
-@click.argument("file", type=click.Path(path_type=Path))
+@command(epilog="Example: bayes-sota claim batch review.csv --output review-checked.csv")
+@click.argument("file", type=InputFile())
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputFile("table"),
     default=None,
     help="FILE with the results: .csv, .md or .json.",
 )
@@ -41,7 +42,7 @@ __all__ = ["batch"]
 @click.option("--top", type=int, default=20, show_default=True, help="Claims shown.")
 @click.option(
     "--figure",
-    type=click.Path(path_type=Path),
+    type=OutputFile("figure"),
     default=None,
     help="Figure of all claims: .png, .svg or .pdf.",
 )
@@ -70,11 +71,7 @@ def batch(
 
     if top < 1:
         raise InputError(f"--top must be at least 1, got {top}")
-    _check_places(file, output, figure)
-    with options_named("group_by"):
-        table = claims_table(
-            file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy
-        )
+    table = claims_table(file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy)
     if figure is not None:
         _draw(table, figure)
     if output is not None:
@@ -86,18 +83,6 @@ def batch(
     for reason in table.reasons:
         click.echo(f"warning: left out: {reason}", err=True)
     return 1 if table.reasons else 0
-
-
-def _check_places(file: Path, output: Path | None, figure: Path | None) -> None:
-    from bayes_sota.whole_files import check_figure_ending, check_table_ending, check_writable
-
-    if output is not None:
-        check_writable(check_table_ending(output))
-    if figure is not None:
-        check_writable(check_figure_ending(figure))
-    for option, path in (("--output", output), ("--figure", figure)):
-        if path is not None and path.exists() and file.exists() and path.samefile(file):
-            raise InputError(f"{option} would overwrite the input {file}: name another file")
 
 
 def _draw(table: "ClaimsTable", path: Path) -> None:

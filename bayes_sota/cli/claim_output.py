@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import OutputFile
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.result_files import (
-    check_result_files,
     packed_options,
     write_result_files,
 )
@@ -34,10 +34,9 @@ class ClaimOutput:
     quiet: bool
 
     def __post_init__(self) -> None:
-        """Check that files can be written, and the level."""
+        """Check the level."""
         from bayes_sota.exact.claim_planning import check_level
 
-        check_result_files(self.output, self.figure)
         check_level(self.level)
 
     def deliver(
@@ -74,11 +73,11 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         output_options,
         click.option(
-            "--output", type=click.Path(path_type=Path), default=None,
+            "--output", type=OutputFile("result"), default=None,
             help="Posterior draws as a DataTree: FILE.nc.",
         ),
         click.option(
-            "--figure", type=click.Path(path_type=Path), default=None,
+            "--figure", type=OutputFile("figure"), default=None,
             help="Figure: .png, .svg or .pdf.",
         ),
         click.option("--text", is_flag=True, help="Only the paragraph that a review can use."),

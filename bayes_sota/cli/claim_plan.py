@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from bayes_sota.cli.claim_output import level_option
+from bayes_sota.cli.command import OutputFile, command
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.errors import InputError
 
@@ -15,7 +16,7 @@ _ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/claims.md)
 _GAPS = 25
 
 
-@click.command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
+@command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
 @click.option("--gap", type=float, default=None, help="Difference of A and B.")
 @click.option("--winner", type=float, default=None, help="With --gap: accuracy of A.")
 @click.option("--accuracy", type=float, nargs=2, default=None, help="Or both: of A and of B.")
@@ -30,7 +31,7 @@ _GAPS = 25
 @click.option("--power", type=float, default=0.8, show_default=True, help="At this true gap.")
 @click.option("--n-test", type=int, default=None, help="Items observed so far, for assurance.")
 @click.option("--assurance", type=float, default=None, help="With --n-test; default 0.8.")
-@click.option("--figure", type=click.Path(path_type=Path), default=None, help="Figure: .png, ...")
+@click.option("--figure", type=OutputFile("figure"), default=None, help="Figure: .png, ...")
 @level_option
 @output_options
 def plan(
@@ -51,10 +52,6 @@ def plan(
     quiet: bool,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
-    from bayes_sota.whole_files import check_figure_ending, check_writable
-
-    if figure is not None:
-        check_writable(check_figure_ending(figure))
     if assurance is not None and n_test is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
     assurance = 0.8 if assurance is None else assurance

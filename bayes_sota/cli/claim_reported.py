@@ -6,6 +6,7 @@ import click
 
 from bayes_sota.claim_text import rounded_up, text_of_accuracies, text_of_means
 from bayes_sota.cli.claim_output import ClaimOutput, claim_options
+from bayes_sota.cli.command import command
 from bayes_sota.cli.tables import chance, echo_table
 from bayes_sota.errors import ImpossibleAccuracyError, InputError
 
@@ -15,7 +16,7 @@ _POINTS, _FINE = 9, 201  # of the sensitivity in a table, and in a figure
 _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 
 
-@click.command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
+@command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
 @click.option("--accuracy", nargs=2, required=True, help="Of A (the winner) and of B, as printed.")
 @click.option("--n-test", required=True, help="Number of test items, or a range A:B.")
 @click.option("--congruence", type=float, default=None, help="Share of items both got right.")
@@ -102,9 +103,7 @@ def classification(
     return 0
 
 
-@click.command(
-    epilog="Example: bayes-sota claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100"
-)
+@command(epilog="Example: bayes-sota claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100")
 @click.option("--mean", type=float, nargs=2, required=True, help="Of A (the winner) and of B.")
 @click.option("--sd", type=float, nargs=2, default=None, help="Standard deviations of cases.")
 @click.option(

@@ -7,7 +7,8 @@ import click
 
 from bayes_sota.claim_text import size_of_outcomes, text_of_outcomes
 from bayes_sota.cli.claim_output import ClaimOutput, claim_options
-from bayes_sota.cli.options import echo_verdict, interval_option, options_named
+from bayes_sota.cli.command import InputFile, command
+from bayes_sota.cli.options import echo_verdict, interval_option
 from bayes_sota.cli.tables import chance, decimals_for, echo_table
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["responses"]
 
 
-@click.command(
+@command(
     epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=InputFile())
 @click.option("--item-column", default=None, help="Column of the items' names.")
 @click.option("--cluster-column", default=None, help="Column of what each item belongs to.")
 @click.option(
@@ -117,8 +118,7 @@ def _read(
     if item_metric is None:
         from bayes_sota.data.evaluation_files import read_evaluations
 
-        with options_named(*reading):
-            found = read_evaluations(*files, **reading)
+        found = read_evaluations(*files, **reading)
         return found.outcomes, found.methods, found.source, list(found.notes) + _hints(found)
     from bayes_sota.data.read_item_scores import read_item_scores
 

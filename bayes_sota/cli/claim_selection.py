@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, command
 from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
 from bayes_sota.cli.options import echo_json, echo_verdict, output_options
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["selection"]
 
 
-@click.command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
-@click.argument("file", type=click.Path(path_type=Path))
+@command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
+@click.argument("file", type=InputFile())
 @field_options
 @output_options
 def selection(

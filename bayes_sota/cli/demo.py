@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import OutputDirectory, command
 from bayes_sota.cli.options import echo_json, interval_option, output_options, show_progress
-from bayes_sota.cli.tables import decimals_for, echo_table
+from bayes_sota.cli.tables import decimals_for, echo_problem, echo_table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 
-@click.command(epilog="Example: bayes-sota demo --output-dir results")
+@command(epilog="Example: bayes-sota demo --output-dir results")
 @click.option(
     "--output-dir",
-    type=click.Path(path_type=Path),
+    type=OutputDirectory(),
     default=Path("bayes-sota-demo"),
     show_default=True,
     help="Where the DataTree files and figures go.",
@@ -164,5 +165,5 @@ def _reading(
 def _exit_code(results: dict[str, dict[str, Any]]) -> int:
     bad = {k: r["diagnostics"]["reasons"] for k, r in results.items() if not r["diagnostics"]["ok"]}
     for name, reasons in bad.items():
-        click.echo(f"warning: {name}: not to be trusted: " + "; ".join(reasons), err=True)
+        echo_problem("warning", f"{name}: not to be trusted: " + "; ".join(reasons))
     return 1 if bad else 0

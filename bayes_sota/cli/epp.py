@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, command
 from bayes_sota.cli.epp_input import read_tournaments, reading_score_options
 from bayes_sota.cli.epp_output import OVERLAP, EppOutput, epp_output_options, size_of
 from bayes_sota.cli.options import interval_option
@@ -23,10 +24,10 @@ __all__ = ["epp"]
 _FEW_ROUNDS = 6
 
 
-@click.command(
+@command(
     epilog="Example: bayes-sota epp scores.csv --players rows --test resnet vit --figure epp.png"
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=InputFile())
 @click.option(
     "--matches", type=click.Choice(["same-round", "all-rounds"]), default="same-round",
     show_default=True,
@@ -63,11 +64,11 @@ _FEW_ROUNDS = 6
     "--draws", type=int, default=None, help="Draws of each of four chains (with --bayes): 1000."
 )
 @click.option(
-    "--player-covariates", type=click.Path(path_type=Path), default=None,
+    "--player-covariates", type=InputFile(), default=None,
     help="Table of the players, named in its first column: families, sizes (with --bayes).",
 )  # fmt: skip
 @click.option(
-    "--round-covariates", type=click.Path(path_type=Path), default=None,
+    "--round-covariates", type=InputFile(), default=None,
     help="Table of the rounds: every player has a slope for each number (with --bayes).",
 )  # fmt: skip
 @reading_score_options
@@ -117,7 +118,6 @@ def epp(
             "--repetitions": repetitions is not None,
         },
     )
-    shown.check_inputs([*files, *(path for path in reading.values() if isinstance(path, Path))])
     tables, notes = read_tournaments(files, **reading)
     if bayes:
         from bayes_sota.cli.epp_bayes import BayesOptions, sample_tournaments

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.options import options_named
+from bayes_sota.cli.command import InputFile
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def reading_score_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="With --local-rope: folds were not the same for all players.",
         ),
         click.option(
-            "--sds", type=click.Path(path_type=Path), default=None,
+            "--sds", type=InputFile(), default=None,
             help="Standard deviations over folds; FILE then holds the means.",
         ),
         click.option(
@@ -87,15 +87,14 @@ def read_tournaments(
         "format": file_format, "lower_is_better": lower_is_better or lower_rounds, **columns
     }  # fmt: skip
     source: Any = files[0] if len(files) == 1 else list(files)
-    with options_named(*(name for name in columns if name != "players")):
-        if sds is not None:
-            chosen = THRESHOLD if local_rope is None else local_rope
-            note = (
-                f"players tie in a round if they differ by less than {chosen:g} standard "
-                "deviations of the folds (--local-rope)"
-            )
-            return [_from_means(source, sds, chosen, unpaired_folds, options)], [note]
-        found = read_noted_scores(source, **options)
+    if sds is not None:
+        chosen = THRESHOLD if local_rope is None else local_rope
+        note = (
+            f"players tie in a round if they differ by less than {chosen:g} standard "
+            "deviations of the folds (--local-rope)"
+        )
+        return [_from_means(source, sds, chosen, unpaired_folds, options)], [note]
+    found = read_noted_scores(source, **options)
     scores = found.scores
     tables: list[ScoreTable | Matches] = (
         list(scores.values()) if isinstance(scores, dict) else [scores]

@@ -1,15 +1,15 @@
 """What ``bayes-sota epp`` shows and writes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import OutputFile
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.result_files import (
-    check_result_files,
     packed_options,
     write_result_files,
 )
@@ -48,23 +48,11 @@ class EppOutput:
     quiet: bool
 
     def __post_init__(self) -> None:
-        """Check that files can be written."""
-        from bayes_sota.whole_files import check_table_ending, check_writable
-
+        """Check what goes together."""
         if self.top < 1:
             raise InputError(f"--top must be at least 1, got {self.top}")
-        if self.table is not None:
-            check_writable(check_table_ending(self.table))
-        check_result_files(self.output, self.figure)
         if self.figure is None and self.figure_kind != "forest":
             raise InputError("--figure-kind needs --figure FILE")
-
-    def check_inputs(self, files: Sequence[Path]) -> None:
-        """Refuse to write over what is read."""
-        inputs = {file.resolve() for file in files}
-        for path in (self.table, self.output, self.figure):
-            if path is not None and path.resolve() in inputs:
-                raise InputError(f"{path} is read: write the result to another file")
 
     def deliver(
         self,
@@ -88,7 +76,7 @@ def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         output_options,
         click.option(
-            "--output", type=click.Path(path_type=Path), default=None,
+            "--output", type=OutputFile("result"), default=None,
             help="Result as a DataTree: FILE.nc.",
         ),
         click.option(
@@ -96,11 +84,11 @@ def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="What the figure shows.",
         ),
         click.option(
-            "--figure", type=click.Path(path_type=Path), default=None,
+            "--figure", type=OutputFile("figure"), default=None,
             help="Figure: .png, .svg or .pdf.",
         ),
         click.option(
-            "--table", type=click.Path(path_type=Path), default=None,
+            "--table", type=OutputFile("table"), default=None,
             help="Table of all players: .csv, .md or .json.",
         ),
         click.option("--top", type=int, default=20, show_default=True, help="Players shown."),

@@ -5,14 +5,15 @@ from typing import Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, command
 from bayes_sota.cli.options import echo_json, echo_verdict, output_options
 from bayes_sota.shown_text import plain_text
 
 __all__ = ["infer_n"]
 
 
-@click.command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
-@click.argument("file", type=click.Path(path_type=Path))
+@command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
+@click.argument("file", type=InputFile())
 @click.option("--score-column", default=None, help="Column of the scores; default recognised.")
 @click.option(
     "--format",

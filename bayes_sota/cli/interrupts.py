@@ -1,9 +1,9 @@
-"""Ctrl-C ends the command, also where a library swallows it.
+"""Ctrl-C, SIGTERM and SIGHUP end the command, also where a library swallows them.
 
 Python raises ``KeyboardInterrupt`` wherever the main thread happens to be. In a destructor or in
 the callback of a weak reference it is printed and forgotten, a bare ``except`` drops it, and nutpie
-returns the draws that it has. So the first Ctrl-C is remembered, and repeated until the command
-ends. A process that is still there after five seconds, or at a second Ctrl-C, is ended at once. In
+returns the draws that it has. So the first signal is remembered, and repeated until the command
+ends. A process that is still there after five seconds, or at a second signal, is ended at once. In
 each case every file is whole or absent, and no child process stays behind.
 """
 
@@ -19,9 +19,13 @@ from types import FrameType
 
 from bayes_sota.whole_files import remove_drafts
 
-__all__ = ["INTERRUPTED", "run_until_interrupted"]
+__all__ = ["ENDINGS", "run_until_interrupted"]
 
-INTERRUPTED = ("interrupted; no file is left half-written", 130)  # message and exit code
+# Number of a signal -> message, and 128 + number as shells have it.
+ENDINGS = {
+    number: (f"{how}; no file is left half-written", 128 + number)
+    for number, how in ((1, "hung up"), (2, "interrupted"), (15, "terminated"))
+}
 
 _PAUSE = 1.0  # seconds
 _REPETITIONS = 4
@@ -29,33 +33,38 @@ _SAME = 0.5  # seconds in which signals count as one: timeout(1) sends two, runn
 
 
 def run_until_interrupted[T](command: Callable[[], T]) -> T:
-    """Result of what this process is for; after Ctrl-C ``KeyboardInterrupt``, and then its end.
+    """Result of what this process is for; after a signal ``KeyboardInterrupt`` with its number.
 
-    Nothing is changed where Ctrl-C belongs to another: outside the main thread, where it is
-    ignored (``nohup``, background jobs) and where it has another handler.
+    From then on the signals end the process at once and in silence. Nothing is changed where a
+    signal belongs to another: outside the main thread, where it is ignored (``nohup``, background
+    jobs) and where it has another handler.
     """
-    main_thread = threading.current_thread() is threading.main_thread()
-    if not main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if threading.current_thread() is not threading.main_thread():
         return command()
+    free = (signal.default_int_handler, signal.SIG_DFL)
+    known = [number for number in ENDINGS if number in set(signal.Signals)]
+    numbers = [number for number in known if signal.getsignal(number) in free]
     watch = _Watch()
     try:
-        signal.signal(signal.SIGINT, watch.on_signal)
+        for number in numbers:
+            signal.signal(number, watch.on_signal)
         return command()
     finally:
         try:
-            watch.end()
+            watch.end(numbers)
         except KeyboardInterrupt:  # came at this very moment
-            watch.end()
-        if watch.first is not None:
+            watch.end(numbers)
+        if watch.number is not None:
             remove_drafts()
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(watch.number)
 
 
 class _Watch:
-    """Handler of SIGINT, and the thread that repeats the signal."""
+    """Handler of signals, and the thread that repeats the first one."""
 
     def __init__(self) -> None:
-        self.first: float | None = None  # when Ctrl-C was pressed
+        self.number: int | None = None
+        self.first = 0.0  # when it came
         self.repeated = False
         self.ended = False
         self.turn = threading.Lock()
@@ -64,38 +73,40 @@ class _Watch:
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         """Raise ``KeyboardInterrupt``, as without this handler, and see to it that it acts."""
         if os.getpid() != self.process:  # a fork, which its parent ends
-            raise KeyboardInterrupt
-        if self.first is None:
-            self.first = time.monotonic()
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        if self.number is None:
+            self.number, self.first = number, time.monotonic()
             # threading.Thread would take locks that the interrupted code may hold.
-            _thread.start_new_thread(self._insist, ())
+            _thread.start_new_thread(self._insist, (number,))
         elif self.repeated:
             self.repeated = False
         elif time.monotonic() > self.first + _SAME:
-            self._leave()
+            self._leave(self.number)
         if not self.ended:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(number)
 
-    def end(self) -> None:
-        """Repeat nothing any more; without Ctrl-C, give the signal back."""
+    def end(self, numbers: list[int]) -> None:
+        """Repeat nothing any more; without a signal, let the next one end the process."""
         with self.turn:
             self.ended = True
-        if self.first is None:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.number is None:
+            for number in numbers:
+                signal.signal(number, signal.SIG_DFL)
 
-    def _insist(self) -> None:
+    def _insist(self, number: int) -> None:
         for _ in range(_REPETITIONS):
             time.sleep(_PAUSE)
             with self.turn:
                 if not self.ended:
                     self.repeated = True
-                    _interrupt_main_thread()
+                    _signal_main_thread(number)
         time.sleep(_PAUSE)
-        self._leave()
+        self._leave(number)
 
-    def _leave(self) -> None:
+    def _leave(self, number: int) -> None:
         """End the process from any thread and in any state; ``sys.stderr`` could be locked."""
-        message, code = INTERRUPTED
+        message, code = ENDINGS[number]
         try:
             _kill_children()
             remove_drafts()
@@ -106,11 +117,11 @@ class _Watch:
             os._exit(code)
 
 
-def _interrupt_main_thread() -> None:
+def _signal_main_thread(number: int) -> None:
     if sys.platform == "win32":
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
     else:  # wakes the main thread if it waits in a system call
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
 
 
 def _kill_children() -> None:

@@ -1,73 +1,109 @@
-"""The command group and the one place where errors become a line and an exit code."""
+"""The one place where a run of the command line ends: in a line and an exit code.
 
-import logging
+The commands are imported inside, so that a signal meets its handler from the first moment.
+"""
+
+import os
 import sys
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
-import click
-
-from bayes_sota import __version__
-from bayes_sota.cli.board import board
-from bayes_sota.cli.calibrate import calibrate
-from bayes_sota.cli.claim import claim
-from bayes_sota.cli.demo import demo
-from bayes_sota.cli.epp import epp
-from bayes_sota.cli.infer_n import infer_n
-from bayes_sota.cli.interrupts import INTERRUPTED, run_until_interrupted
-from bayes_sota.cli.maximum import maximum
-from bayes_sota.cli.models import models
-from bayes_sota.cli.paired import paired
-from bayes_sota.cli.reproduce import reproduce
-from bayes_sota.cli.sota import sota
+from bayes_sota.cli.interrupts import ENDINGS, run_until_interrupted
 from bayes_sota.errors import BayesSotaError
 
-__all__ = ["cli", "main"]
+__all__ = ["main"]
 
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="bayes-sota")
-def cli() -> None:
-    """Say what the data support about the state of the art behind a leaderboard's best score."""
-
-
-for _command in (
-    demo, infer_n, maximum, sota, models, reproduce, paired, board, calibrate, claim, epp
-):  # fmt: skip
-    cli.add_command(_command)
+_BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
+_ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; exits with 0, 1 (not to be trusted), 2 (bad input) or 130.
+    """Run the command line and exit.
 
-    Without arguments it takes those of the process, and Ctrl-C ends the process; with arguments,
-    ``KeyboardInterrupt`` is left to Python as it is.
+    The exit code is 0; 1 if the result is not to be trusted; 2 for bad input; 70 for an error of
+    the program, or of memory; 130, 143 or 129 if it was ended by Ctrl-C, SIGTERM or SIGHUP; 141 if
+    the reader of its output went away. Without arguments it takes those of the process, and
+    signals end the process; with arguments, they are left to Python as they are.
     """
-    sys.exit(_exit_code(arguments))
+    if arguments is None:
+        _prepare_process()
+        sys.exit(_exit_code(lambda: run_until_interrupted(lambda: _run(None))))
+    sys.exit(_exit_code(lambda: _run(arguments)))
 
 
-def _exit_code(arguments: Sequence[str] | None) -> int:
+def _prepare_process() -> None:
+    """Let no name fail to be written, and no library write warnings to standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if not sys.warnoptions and not _debugging():
+        import warnings
+
+        warnings.simplefilter("ignore")
+
+
+def _run(arguments: Sequence[str] | None) -> object:
+    import logging
+
+    from bayes_sota.cli.commands import cli
+
     # PyMC announces its work on standard error unless logging is set up; the commands report
     # diagnostics themselves.
     logging.getLogger().addHandler(logging.NullHandler())
-    command = partial(cli.main, args=arguments, prog_name="bayes-sota", standalone_mode=False)
+    return cli.main(args=arguments, prog_name="bayes-sota", standalone_mode=False)
+
+
+def _exit_code(run: Callable[[], object]) -> int:
     try:
-        result: object = run_until_interrupted(command) if arguments is None else command()
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        return 0
-    except click.ClickException as error:
-        return _complain(error.format_message(), 2)
-    except (click.Abort, KeyboardInterrupt):
-        return _complain(*INTERRUPTED)
+        result = run()
+    except KeyboardInterrupt as error:
+        return _end(error.args[0] if error.args else 2)
+    except SystemExit:  # this is how click ends where nobody reads the output any more
+        return _CLOSED
     except BayesSotaError as error:
-        return _complain(str(error), 2)
+        return _complain(str(error), _BAD_INPUT)
     except OSError as error:
-        return _complain(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), 2)
+        place = "" if error.filename is None else f": {error.filename}"
+        return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)
+    except Exception as error:
+        return _unexpected(error)
     return result if isinstance(result, int) else 0
 
 
+def _unexpected(error: Exception) -> int:
+    """Exit code for errors of click, of memory, and for those that nobody thought of."""
+    import click
+
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message())
+        return 0
+    if isinstance(error, click.ClickException):
+        return _complain(error.format_message(), _BAD_INPUT)
+    if isinstance(error, click.Abort):
+        return _end(2)
+    if _debugging():
+        import traceback
+
+        traceback.print_exc()
+    if isinstance(error, MemoryError):
+        return _complain("the memory of this machine is too small for this input", _BUG)
+    return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
+
+
+def _end(number: int) -> int:
+    """Say which signal ended the run; without imports, which take long at the start."""
+    message, code = ENDINGS[number]
+    if sys.stderr is not None:
+        after_echo = "\n" if sys.stderr.isatty() else ""  # of ^C
+        print(f"{after_echo}error: {message}", file=sys.stderr, flush=True)
+    return code
+
+
+def _debugging() -> bool:
+    return bool(os.environ.get("BAYES_SOTA_DEBUG"))
+
+
 def _complain(message: str, code: int) -> int:
-    line = " ".join(str(message).split())
-    click.echo(f"error: {line}", err=True)
+    from bayes_sota.cli.tables import echo_problem
+
+    echo_problem("error", message)
     return code

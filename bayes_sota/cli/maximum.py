@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bayes_sota.cli.command import command
 from bayes_sota.cli.options import (
     check_positives,
     echo_json,
@@ -19,7 +20,7 @@ from bayes_sota.score_distributions import SCORE_FAMILIES
 __all__ = ["maximum"]
 
 
-@click.command(
+@command(
     epilog="Example: bayes-sota maximum --n-test 3000 --classifiers 1000 --theta 0.9 "
     "--correlation 0.6"
 )

@@ -1,14 +1,13 @@
 """``bayes-sota models``: the named specifications."""
 
-import click
-
+from bayes_sota.cli.command import command
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.tables import echo_table
 
 __all__ = ["models"]
 
 
-@click.command(epilog="Example: bayes-sota models --json")
+@command(epilog="Example: bayes-sota models --json")
 @output_options
 def models(as_json: bool, seed: int | None, quiet: bool) -> None:
     """List the named model specifications that --model takes."""

@@ -2,12 +2,12 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
+from bayes_sota.cli.tables import echo_problem
 from bayes_sota.errors import InputError
 from bayes_sota.schema import SCHEMA_VERSION
 
@@ -16,22 +16,31 @@ __all__ = [
     "echo_json",
     "echo_verdict",
     "interval_option",
-    "options_named",
     "output_options",
     "parse_tries",
     "show_progress",
 ]
+
+_LARGEST_SEED = 2**63 - 1  # what a file of a result can hold
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--json``, ``--seed`` and ``--quiet``."""
     for option in (
         click.option("--quiet", is_flag=True, help="No progress and no notes."),
-        click.option("--seed", type=int, default=None, help="Random seed; reported if drawn."),
+        click.option(
+            "--seed", type=int, callback=_checked_seed, help="Random seed; reported if drawn."
+        ),
         click.option("--json", "as_json", is_flag=True, help="One JSON object, nothing else."),
     ):
         command = option(command)
     return command
+
+
+def _checked_seed(ctx: click.Context, param: click.Parameter, seed: int | None) -> int | None:
+    if seed is not None and not 0 <= seed <= _LARGEST_SEED:
+        raise InputError(f"--seed must be at least 0 and at most {_LARGEST_SEED:,}, got {seed}")
+    return seed
 
 
 def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,18 +64,6 @@ def check_positives(n_positive: int | None, n_test: int) -> int:
             f"{n_positive} of {n_test:,}"
         )
     return n_positive
-
-
-@contextmanager
-def options_named(*names: str) -> Iterator[None]:
-    """Errors of a function with the names of the options that its parameters have here."""
-    try:
-        yield
-    except InputError as error:
-        text = str(error)
-        for name in names:
-            text = text.replace(name, "--" + name.replace("_", "-"))
-        raise InputError(text) from None
 
 
 def parse_tries(text: str) -> int | tuple[int, int]:
@@ -95,7 +92,7 @@ def echo_json(content: dict[str, Any]) -> None:
 def echo_verdict(reasons: Sequence[str]) -> int:
     """Exit code: 0 where a result can be trusted, else 1 and a line that says why it cannot."""
     if reasons:
-        click.echo("warning: not to be trusted: " + "; ".join(reasons), err=True)
+        echo_problem("warning", "not to be trusted: " + "; ".join(reasons))
     return 1 if reasons else 0
 
 

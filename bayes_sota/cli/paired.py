@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, OutputFile, command
 from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
 from bayes_sota.cli.tables import decimals_for, echo_table
 from bayes_sota.errors import InputError
@@ -28,13 +29,11 @@ _MEANING = {
 }
 
 
-@click.command(
-    epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000"
-)
-@click.argument("file", type=click.Path(path_type=Path))
+@command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
+@click.argument("file", type=InputFile())
 @click.option(
     "--private-file",
-    type=click.Path(path_type=Path),
+    type=InputFile(),
     default=None,
     help="Private leaderboard, joined to FILE, the public one, on the teams' names.",
 )
@@ -53,7 +52,7 @@ _MEANING = {
     help="Share of either board that the model is about.",
 )
 @click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="netCDF file.")
+@click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
 @interval_option
 @output_options
 def paired(
@@ -85,11 +84,8 @@ def paired(
     from bayes_sota.inference.result import save_result
     from bayes_sota.priors import FixedCorrelation
     from bayes_sota.summaries import check_probability
-    from bayes_sota.whole_files import check_writable
 
     check_probability(prob)
-    if output is not None:
-        check_writable(output)
     boards = read_paired_boards(
         file,
         private_file,

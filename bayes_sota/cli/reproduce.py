@@ -5,23 +5,25 @@ from typing import Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, OutputDirectory, command
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.tables import echo_table
+from bayes_sota.shown_text import plain_text
 
 __all__ = ["reproduce"]
 
 
-@click.command(epilog="Example: bayes-sota reproduce table-1 mania")
+@command(epilog="Example: bayes-sota reproduce table-1 mania")
 @click.argument("items", nargs=-1)
 @click.option(
     "--output-dir",
-    type=click.Path(path_type=Path),
+    type=OutputDirectory(),
     default=None,
     help="Save the figures among the items, and their data, in this directory.",
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=InputFile(),
     default=None,
     help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
     "figure-9 need, or of the VTAB scores (vtab_scores_16x19.csv) that vtab and epp-figure-6 need.",
@@ -67,7 +69,7 @@ def reproduce(
     else:
         _echo(comparisons)
         for path in files:
-            click.echo(f"wrote {path}")
+            click.echo(f"wrote {plain_text(path)}")
         if undrawn:
             click.echo(f"not drawn without their data (--data): {', '.join(undrawn)}")
     return 1 if off else 0

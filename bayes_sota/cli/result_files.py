@@ -6,26 +6,11 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.errors import InputError
-
 if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
-__all__ = ["check_result_files", "packed_options", "write_result_files"]
-
-
-def check_result_files(output: Path | None, figure: Path | None) -> None:
-    """Check that a DataTree and a figure can be written, before anything is computed."""
-    from bayes_sota.whole_files import check_figure_ending, check_writable
-
-    for path in (output, figure):
-        if path is not None:
-            check_writable(path)
-    if output is not None and output.suffix != ".nc":
-        raise InputError(f"--output takes a file ending in .nc, got {output.name}")
-    if figure is not None:
-        check_figure_ending(figure)
+__all__ = ["packed_options", "write_result_files"]
 
 
 def write_result_files(

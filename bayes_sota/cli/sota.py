@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.cli.command import InputFile, NameOrFile, OutputFile, command
 from bayes_sota.cli.input_files import (
     parse_size,
     read_file,
@@ -47,11 +48,11 @@ __all__ = ["echo_result", "result_of", "sota"]
 _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score")
 
 
-@click.command(
+@command(
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
 )
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=InputFile())
 @click.option("--maximum", "maxima", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", "sizes", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", "tries", multiple=True, help="Number or range A:B, per board.")
@@ -77,7 +78,7 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )
 @click.option("--n-classes", type=int, default=None, help="Classes of the task (shrink, crop).")
-@click.option("--model", default=None, help="Named specification or a TOML file.")
+@click.option("--model", type=NameOrFile(), help="Named specification or a TOML file.")
 @click.option(
     "--correlation",
     type=float,
@@ -109,7 +110,7 @@ _ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score",
 @click.option("--chains", type=int, default=None, help="Chains.")
 @click.option("--cores", type=int, default=None, help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="netCDF file.")
+@click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
 @interval_option
 @output_options
 def sota(
@@ -154,13 +155,10 @@ def sota(
     from bayes_sota.estimate import estimate_sota
     from bayes_sota.inference.result import save_result
     from bayes_sota.summaries import check_probability, check_score, probability_truly_better
-    from bayes_sota.whole_files import check_writable
 
     check_probability(prob)
     if new_score is not None:
         check_score(new_score)
-    if output is not None:
-        check_writable(output)
     if new_n_test is not None and new_n_test < 1:
         raise InputError(f"--new-n-test must be at least 1, got {new_n_test}")
     if method in POINT_METHODS:

@@ -4,13 +4,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import click
 import numpy as np
 
 from bayes_sota.shown_text import plain_text
 
-__all__ = ["chance", "decimals_for", "echo_table", "estimand_rows"]
+__all__ = ["chance", "decimals_for", "echo_problem", "echo_table", "estimand_rows"]
 
 _LONGEST = 200  # characters of a cell
+_LONGEST_LINE, _HEAD = 700, 450
 _MEANING = {
     "theta_sota": "skill of the best classifier",
     "expected_sota": "expected best skill, fresh fields",
@@ -37,6 +39,14 @@ def chance(p: float) -> str:
     ('0.0930', '3e-09', '0')
     """
     return f"{p:.4f}" if p >= 0.00005 else f"{p:.0e}" if p > 0 else "0"
+
+
+def echo_problem(kind: str, message: str) -> None:
+    """One line on standard error that cannot steer a terminal; of a long one beginning and end."""
+    line = plain_text(" ".join(str(message).split()))
+    if len(line) > _LONGEST_LINE:
+        line = f"{line[:_HEAD]} ... {line[_HEAD - _LONGEST_LINE :]}"
+    click.echo(f"{kind}: {line}", err=True)
 
 
 def estimand_rows(summary: dict[str, dict[str, Any]]) -> list[list[str]]:

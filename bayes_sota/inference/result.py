@@ -1,5 +1,6 @@
 """The one shape of every result: arrays of draws -> DataTree in the schema of the package."""
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -105,8 +106,10 @@ def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
         The path cannot be written.
     """
     target = Path(path)
+    content = io.BytesIO()  # HDF5 crashes on a full disk
+    tree.to_netcdf(content, engine="h5netcdf")
     with whole_file(target) as draft:
-        tree.to_netcdf(draft, engine="h5netcdf")
+        draft.write_bytes(content.getvalue())
     return target
 
 

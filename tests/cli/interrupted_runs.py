@@ -1,4 +1,4 @@
-"""Runs that meet Ctrl-C at a bad moment; ``test_interrupts.py`` starts each in its own process."""
+"""Runs that meet a signal at a bad moment; ``test_interrupts.py`` starts a process for each."""
 
 import atexit
 import multiprocessing
@@ -6,19 +6,20 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import click
-
 from bayes_sota.cli import interrupts
-from bayes_sota.cli.main import cli, main
+from bayes_sota.cli.main import main
 from bayes_sota.whole_files import whole_file
+
+SIGNAL = signal.SIGINT
 
 
 def press() -> None:
-    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(SIGNAL)
 
 
 def press_in_a_destructor() -> None:
@@ -107,6 +108,18 @@ def hanging_exit(path: Path) -> None:
     press()
 
 
+def odd_output(path: Path) -> None:
+    """Names that no code page has, a warning of a library, and more than a pipe takes."""
+    warnings.warn("one\ntwo", stacklevel=1)
+    print("Zoë 北京 \udc80")
+    for _ in range(int(path.name)):
+        print("x" * 100)
+
+
+def pressed_at_the_end(path: Path) -> None:
+    atexit.register(press)
+
+
 MOMENTS = {
     "importing": lambda: BeforeImport("pymc", press),
     "swallowed by a destructor": lambda: BeforeImport("pymc", press_in_a_destructor),
@@ -116,10 +129,21 @@ MOMENTS = {
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
     interrupts._PAUSE = 0.2
+    moment = sys.argv.pop(1)
+    if "=" in moment:
+        moment, _, number = moment.partition("=")
+        SIGNAL = signal.Signals(int(number))
+    if moment == "starting":
+        BeforeImport("click", press)
+        main()
+    import click
+
+    from bayes_sota.cli.commands import cli
+
     for function in (
         swallowed_once, swallowed_then_failed, swallowed_then_finished, writing,
-        always_swallowed, pressed_twice, hanging_exit,
+        always_swallowed, pressed_twice, hanging_exit, odd_output, pressed_at_the_end,
     ):  # fmt: skip
         cli.command()(click.argument("path", type=Path)(function))
-    MOMENTS.get(sys.argv.pop(1), lambda: None)()
+    MOMENTS.get(moment, lambda: None)()
     main()

@@ -214,7 +214,7 @@ def test_a_leaderboard_s_winner_was_picked(capsys, tmp_path: Path) -> None:
         ((*REPORTED, "--best-of", "0"), "tries must be at least 1"),
         ((*REPORTED[:2], "0.9x", "0.88", *REPORTED[4:]), "two numbers in [0, 1], got '0.9x'"),
         ((*REPORTED[:-1], "many"), "whole number or a range A:B, got 'many'"),
-        ((*REPORTED, "--output", "draws.csv"), "ending in .nc"),
+        ((*REPORTED, "--output", "draws.csv"), "a result is written as .nc"),
         ((*REPORTED, "--figure", "x.txt"), ".png, .svg or .pdf"),
         (("segmentation", "--mean", ".8", ".7", "--n-test", "9"), "give one of --sd,"),
         (("responses", "no-such-file.csv"), "no-such-file.csv"),

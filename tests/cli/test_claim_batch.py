@@ -103,7 +103,7 @@ def test_options_of_rows(capsys, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--output", "review.csv"), "--output would overwrite the input review.csv"),
-        (("--output", "link.csv"), "--output would overwrite the input review.csv"),
+        (("--output", "link.csv"), "--output would overwrite the input link.csv"),
         (("--output", "out.xlsx"), ".csv, .md or .json"),
         (("--output", "no/out.csv"), "does not exist"),
         (("--figure", "forest.gif"), ".png, .svg or .pdf"),

@@ -1,4 +1,4 @@
-"""Ctrl-C ends the command soon, with exit code 130, and leaves nothing behind."""
+"""A signal ends the command soon, with its exit code, and leaves nothing behind."""
 
 import os
 import signal
@@ -16,12 +16,16 @@ RUNS = Path(__file__).with_name("interrupted_runs.py")
 NUTS = ("sota", "--model", "obesity-risk-maximum", "--method", "nuts", "--draws", "100000")
 
 
-def run(moment: str, *arguments: str | Path) -> tuple[int, str, str]:
-    """Exit code and output, once no process of the run holds its output any more."""
-    process = subprocess.Popen(
-        [sys.executable, RUNS, moment, *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+def start(moment: str, *arguments: str | Path, **environment: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, RUNS, moment, *arguments], env={**os.environ, **environment},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace", start_new_session=True,
     )  # fmt: skip
+
+
+def run(moment: str, *arguments: str | Path, **environment: str) -> tuple[int, str, str]:
+    """Exit code and output, once no process of the run holds its output any more."""
+    process = start(moment, *arguments, **environment)
     try:
         out, err = process.communicate(timeout=30)
     except BaseException:
@@ -65,16 +69,63 @@ def test_whatever_a_command_does_with_it(command: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "command"),
+    [
+        (signal.SIGTERM, "writing"),
+        (signal.SIGTERM, "always-swallowed"),
+        (signal.SIGTERM, "pressed-twice"),
+        (signal.SIGHUP, "writing"),
+    ],
+)
+def test_other_signals_end_it_as_ctrl_c_does(number: int, command: str, tmp_path: Path) -> None:
+    code, out, err = run(f"at once={int(number)}", command, tmp_path / "x.txt")
+    assert (code, out) == (128 + number, "")
+    assert err.splitlines()[-1].endswith("no file is left half-written")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_before_the_first_import_is_one_line() -> None:
+    code, out, err = run("starting", "models")
+    assert (code, out, err.count("\n")) == (130, "", 1)
+    assert err.startswith("error: interrupted")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="exit codes of signals are POSIX")
+def test_ctrl_c_while_python_ends_is_silent() -> None:
+    assert run("at once", "pressed-at-the-end", "x") == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.parametrize("coding", ["ascii", "latin-1", "utf-8"])
+def test_names_that_a_terminal_cannot_show(coding: str) -> None:
+    code, out, err = run("at once", "odd-output", "0", PYTHONIOENCODING=coding)
+    assert (code, err) == (0, "")  # nor is there a library's warning
+    assert out.startswith("Zo")
+    assert "\\udc80" in out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_output_that_nobody_reads_any_more() -> None:
+    with start("at once", "odd-output", "20000") as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=30) == 141
+
+
 @pytest.mark.parametrize("holder", [signal.default_int_handler, signal.SIG_IGN, print])
-def test_ctrl_c_is_given_back_and_another_s_left_alone(holder: Any) -> None:
+def test_ctrl_c_is_taken_and_another_s_left_alone(holder: Any) -> None:
     before = signal.signal(signal.SIGINT, holder)
     try:
         held = run_until_interrupted(lambda: signal.getsignal(signal.SIGINT))
         after = signal.getsignal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert (held is holder) == (holder is not signal.default_int_handler)
-    assert after is holder
+    taken = holder is signal.default_int_handler
+    assert (held is holder) == (not taken)
+    assert after is (signal.SIG_DFL if taken else holder)
 
 
 def test_outside_the_main_thread_the_command_just_runs() -> None:

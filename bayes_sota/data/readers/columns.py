@@ -35,8 +35,7 @@ def find_score_column(table: Table, wanted: str | None = None) -> int:
         several = ", ".join(shown(table.header[i]) for i in found)
         problem = f"{len(found)} columns look like scores ({several})"
     raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with "
-        "score_column (--score-column)"
+        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with score_column"
     )
 
 

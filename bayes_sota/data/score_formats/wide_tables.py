@@ -110,7 +110,7 @@ def _layout(
         raise InputError(
             f"{table.where}: column {shown(table.header[players])} could name the rows, or "
             f'{shown(table.header[found[0]])}: say what they are with players="rows" or '
-            '"columns" (--players)'
+            '"columns"'
         )
     if players is not None and group is None:
         return players, True, []
