@@ -38,7 +38,14 @@ PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")
 _LABELS = ("name", "paper", "claim", "title")
 _PROB = 0.95  # of the intervals of shares
-_SHARE_HEADER = ("claims", "above the level", "at the lowest", "at the highest", "problems")
+_SHARE_HEADER = (
+    "claims",
+    "expected false",
+    "above the level",
+    "at the lowest",
+    "at the highest",
+    "problems",
+)
 _CLAIM_HEADER = ("claim", "group", "P(false)", "range", "verdict")
 
 
@@ -55,7 +62,8 @@ class ClaimsTable(WrittenTable):
         correlation") and problem (why a row cannot be used).
     summary : pandas.DataFrame
         One row per group and probability, all claims first (group ""): n_claims, n_problems,
-        n_above (claims of that probability above ``level``), share, lower and upper (95 %).
+        n_above (claims of that probability above ``level``), share, lower and upper (95 %), and
+        expected_false, the sum of the probabilities.
     level : float
         Probability from which a claim counts as doubtful.
     group_by, label : str or None
@@ -76,23 +84,23 @@ class ClaimsTable(WrittenTable):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the result does not stand for all rows; empty where it does."""
-        if not self.n_problems:
-            return ()
-        first = self.frame["problem"][self.frame["problem"] != ""].iloc[0]
-        return (
-            f"{self.n_problems:,} of {len(self.frame):,} rows cannot be used; the first is {first}",
-        )
+        return (_unusable(self.frame["problem"]),) if self.n_problems else ()
 
     @property
     def finding(self) -> str:
-        """The result in one sentence."""
+        """The result in words that say what is not known of which claims."""
         total, lowest, highest = self._shares()[""]
         if not total.n_claims:
-            return f"None of the {len(self.frame):,} claims can be used."
+            return "No claim can be used."
+        low, high = f"{lowest.expected_false:.1f}", f"{highest.expected_false:.1f}"
+        assumed = f" ({low} to {high}, as what is not reported may be)" if low != high else ""
         return (
-            f"{total.n_above:,} of {total.n_claims:,} claims ({_percents(total)}) are false with a "
-            f"probability above {self.level:.3g}; {lowest.n_above:,} whatever was not reported, "
-            f"{highest.n_above:,} at the least favourable one."
+            f"Of {total.n_claims:,} claims about {total.expected_false:.1f} are expected to be "
+            f"false{assumed}, and nobody knows which. The numbers support "
+            f"{total.n_claims - highest.n_above:,}: their probability of being false is at most "
+            f"{self.level:.3g}. They do not support {lowest.n_above:,}, which may be true all the "
+            f"same; of the other {highest.n_above - lowest.n_above:,} it depends on what is not "
+            "reported."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,7 +144,7 @@ class ClaimsTable(WrittenTable):
         """
         shares, claims = self.share_cells(), self.cells(top)
         tables = [
-            _markdown([self.group_by or "group", *_SHARE_HEADER], shares, ":---" + " ---:" * 5),
+            _markdown([self.group_by or "group", *_SHARE_HEADER], shares, ":---" + " ---:" * 6),
             _markdown(_CLAIM_HEADER, claims, ":--- :--- ---: :---: :---"),
         ]
         warning = [f"**Not to be trusted:** {markdown_text(r)}" for r in self.reasons]
@@ -158,12 +166,13 @@ class ClaimsTable(WrittenTable):
         ]
 
     def share_cells(self) -> list[list[str]]:
-        """Text of the summary: group, claims, those above the level by assumption, problems."""
+        """Text of the summary: group, claims, false ones expected, above the level, problems."""
         rows = []
         for group, shares in self._shares().items():
             counts = [f"{one.n_above:,} ({_percents(one)})" for one in shares]
             first = shares[0]
-            rows.append([group or "all", f"{first.n_claims:,}", *counts, f"{first.n_problems:,}"])
+            size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
+            rows.append([group or "all", size, expected, *counts, f"{first.n_problems:,}"])
         return rows
 
     def legend(self, top: int | None = None) -> list[str]:
@@ -176,7 +185,7 @@ class ClaimsTable(WrittenTable):
             "of items that both get right (of means: the correlation) where that is unknown; its "
             f"range is over all that is possible (correlations {CORRELATIONS[0]:g} to "
             f"{CORRELATIONS[1]:g}). A claim is supported if the highest is at most "
-            f"{self.level:.3g}.",
+            f"{self.level:.3g}. A claim above the level is not thereby false.",
         ]
 
     def names(self) -> list[str]:
@@ -234,6 +243,7 @@ def claims_table(
     group_by: str | None = None,
     sd: Any = None,
     check_counts: bool = True,
+    skip_problems: bool = False,
 ) -> ClaimsTable:
     r"""Probability that each claim of a review is false, and the share of doubtful claims.
 
@@ -255,6 +265,8 @@ def claims_table(
         (``exact.false_claim_mean.imputed_sd``).
     check_counts : bool
         Whether an accuracy that no whole number of items gives is a problem of its row.
+    skip_problems : bool
+        Whether wrong rows are left out, and their ``problem`` says why; else they are an error.
 
     Returns
     -------
@@ -263,8 +275,8 @@ def claims_table(
     Raises
     ------
     InputError
-        A table that is not a review of claims, or one that already has a column of the result. A
-        wrong row is no error: its ``problem`` says what is wrong.
+        A table that is not a review of claims, one that already has a column of the result, or
+        rows that cannot be used.
 
     Notes
     -----
@@ -293,7 +305,19 @@ def claims_table(
     label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
     group = _group_column(table, group_by)
     result = _as_pandas(frame, table).assign(**_results(rows, level, sd))
+    if not skip_problems and (result["problem"] != "").any():
+        raise InputError(
+            f"{table.where}: {_unusable(result['problem'])}; skip_problems=True leaves them out"
+        )
     return ClaimsTable(result, _summary(result, group, level), float(level), group, label)
+
+
+def _unusable(problems: "pd.Series[str]") -> str:
+    """The rows that cannot be used: the first three with their reasons, the others by number."""
+    found = [problem for problem in problems if problem]
+    told = found[:3] + [problem.partition(":")[0] for problem in found[3:23]]
+    rest = f"; and {len(found) - 23:,} more" if len(found) > 23 else ""
+    return f"{len(found):,} of {len(problems):,} rows cannot be used: {'; '.join(told)}{rest}"
 
 
 def _as_pandas(frame: Any, table: Table) -> "pd.DataFrame":
@@ -349,13 +373,14 @@ def _summary(frame: "pd.DataFrame", group_by: str | None, level: float) -> "pd.D
     for name in ["", *(dict.fromkeys(groups) if group_by is not None else ())]:
         here = found[parts[name]] if name else found
         usable = here[~np.isnan(here[:, 0])]
+        expected = dict(zip(PROBABILITIES, usable.sum(axis=0).tolist(), strict=True))
         for probability, above in zip(PROBABILITIES, (usable > level).sum(axis=0), strict=True):
             counts = (len(usable), len(here) - len(usable), int(above))
             share = above / len(usable) if len(usable) else np.nan
             interval = share_interval(int(above), len(usable), _PROB)
-            rows.append((name, probability, *counts, share, *interval))
+            rows.append((name, probability, *counts, share, *interval, expected[probability]))
     header = ("group", "probability", "n_claims", "n_problems", "n_above")
-    return pd.DataFrame(rows, columns=[*header, "share", "lower", "upper"])
+    return pd.DataFrame(rows, columns=[*header, "share", "lower", "upper", "expected_false"])
 
 
 def _as_dict(group: str, shares: list[Any]) -> dict[str, Any]:
@@ -369,6 +394,7 @@ def _as_dict(group: str, shares: list[Any]) -> dict[str, Any]:
                 "n": int(one.n_above),
                 "share": float(one.share) if one.n_claims else None,
                 "interval": [float(one.lower), float(one.upper)] if one.n_claims else None,
+                "expected_false": float(one.expected_false),
             }
             for one in shares
         },

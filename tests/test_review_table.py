@@ -43,7 +43,7 @@ def frame_of(rows: list[tuple[Any, ...]], columns: str = "accuracy_a accuracy_b 
 
 
 def problem_of(*row: Any, columns: str = "accuracy_a accuracy_b n_test", **options: Any) -> str:
-    table = claims_table(frame_of([row], columns), **options)
+    table = claims_table(frame_of([row], columns), **options, skip_problems=True)
     result = table.frame.iloc[0]
     assert bool(result["problem"]) == bool(np.isnan(result["p_false"]))
     assert bool(result["problem"]) == (result["verdict"] == "")
@@ -126,13 +126,13 @@ def test_wrong_rows_leave_the_others_as_they_are() -> None:
     ].to_numpy()
     below = (mixed["accuracy_a"] < mixed["accuracy_b"]).to_numpy()
     assert below.sum() > 20
-    table = claims_table(mixed)
+    table = claims_table(mixed, skip_problems=True)
     np.testing.assert_array_equal((table.frame["problem"] != "").to_numpy(), below)
     np.testing.assert_allclose(
         table.frame.loc[~below, "p_false"], claims_table(good).frame.loc[~below, "p_false"]
     )
     assert table.n_problems == below.sum()
-    assert f"{below.sum()} of 200 rows cannot be used; the first is row " in table.reasons[0]
+    assert f"{below.sum()} of 200 rows cannot be used: row " in table.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_metrics() -> None:
     assert "both filled: say which with metric" in problem_of(*both, columns=columns)
     assert problem_of("Accuracy", *both[1:], columns=columns) == ""
     frame = frame_of([("AUC", *both[1:]), ("dice", *both[1:])], columns)
-    table = claims_table(frame)
+    table = claims_table(frame, skip_problems=True)
     assert "got 'AUC'" in table.frame["problem"][0]
     assert table.frame["assumption"][1].startswith("correlation")
     with pytest.raises(InputError, match=r"no metric is one of classification.*first is 'AUC'"):
@@ -225,7 +225,7 @@ def test_impossible_accuracies_are_those_that_no_count_prints() -> None:
         possible = any(value in prints(count, n, digits) for count in range(n + 1))
         rows.append((f"{value:.{digits}f}", "0.0", n))
         expected.append(possible)
-    found = claims_table(frame_of(rows)).frame
+    found = claims_table(frame_of(rows), skip_problems=True).frame
     assert (found["problem"] == "").tolist() == expected
     assert 50 < sum(expected) < 250
     accepted = claims_table(frame_of(rows), check_counts=False).frame
@@ -254,10 +254,28 @@ def test_shares_by_group(review: Path) -> None:
         low, high = stats.beta.ppf([0.025, 0.975], above + 0.5, len(here) - above + 0.5)
         assert row.lower == pytest.approx(0 if above == 0 else low)
         assert row.upper == pytest.approx(1 if above == len(here) else high)
+    expected = table.summary[table.summary["group"] == ""]["expected_false"].tolist()
+    assert expected == [found[name].sum() for name in PROBABILITIES]
     assert table.finding == (
-        "5 of 7 claims (71%, 35% to 94%) are false with a probability above 0.05; 3 whatever was "
-        "not reported, 5 at the least favourable one."
+        f"Of 7 claims about {expected[0]:.1f} are expected to be false ({expected[1]:.1f} to "
+        f"{expected[2]:.1f}, as what is not reported may be), and nobody knows which. The numbers "
+        "support 2: their probability of being false is at most 0.05. They do not support 3, "
+        "which may be true all the same; of the other 2 it depends on what is not reported."
     )
+
+
+def test_wrong_rows_are_all_named() -> None:
+    good, bad = ("0.9", "0.8", "100"), ("0.8", "0.9", "100")
+    for rows, told in (
+        ([good, bad], "1 of 2 rows cannot be used: row 2: A is the reported winner"),
+        ([bad] * 5, "; row 4; row 5; skip_problems=True leaves them out"),
+        ([bad] * 30 + [good], "; row 23; and 7 more; skip_problems"),
+    ):
+        with pytest.raises(InputError) as caught:
+            claims_table(frame_of(rows))
+        assert told in str(caught.value)
+        table = claims_table(frame_of(rows), skip_problems=True)
+        assert table.n_problems == rows.count(bad)
 
 
 def test_the_interval_of_a_share_covers() -> None:
@@ -284,11 +302,11 @@ def test_verdicts_follow_the_level(level: float) -> None:
 
 
 def test_nothing_usable() -> None:
-    table = claims_table(frame_of([("0.8", "0.9", "100")]))
-    assert table.finding == "None of the 1 claims can be used."
+    table = claims_table(frame_of([("0.8", "0.9", "100")]), skip_problems=True)
+    assert table.finding == "No claim can be used."
     assert table.summary["share"].isna().all()
     assert table.to_dict()["all"]["above_level"]["p_false"] == {
-        "n": 0, "share": None, "interval": None,
+        "n": 0, "share": None, "interval": None, "expected_false": 0.0,
     }  # fmt: skip
     assert "no claims" in table.to_markdown()
 
@@ -324,7 +342,7 @@ def test_the_same_table_comes_out(review: Path, tmp_path: Path) -> None:
 def test_text_is_no_formula_and_numbers_stay(tmp_path: Path) -> None:
     head = "paper,accuracy_a,accuracy_b,n_test,=note\n"
     path = written(tmp_path / "r.csv", head + "=cmd|' /C calc',0.9,0.88,500,-0.3\n@x,abc,1,5,+y\n")
-    rows = list(csv.reader(claims_table(path).to_csv().splitlines()))
+    rows = list(csv.reader(claims_table(path, skip_problems=True).to_csv().splitlines()))
     assert [row[0] for row in rows] == ["paper", "'=cmd|' /C calc'", "'@x"]
     assert [row[4] for row in rows] == ["'=note", "-0.3", "'+y"]
     assert rows[2][5:8] == ["", "", ""]
@@ -334,7 +352,7 @@ def test_text_is_no_formula_and_numbers_stay(tmp_path: Path) -> None:
 def test_markdown_and_json(tmp_path: Path) -> None:
     head = "paper,group,accuracy_a,accuracy_b,n_test\n"
     text = head + "a|b <i>,g|1,0.9,0.88,500\nplain,g2,0.8,0.9,500\n"
-    table = claims_table(written(tmp_path / "r.csv", text))
+    table = claims_table(written(tmp_path / "r.csv", text), skip_problems=True)
     table.save(tmp_path / "r.md")
     markdown = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert r"| a\|b &lt;i&gt; | g\|1 | 0.093 | < 0.001 to 0.171 |" in markdown.replace(
@@ -344,7 +362,7 @@ def test_markdown_and_json(tmp_path: Path) -> None:
     cells = [
         line.replace(r"\|", "").count("|") for line in markdown.splitlines() if line[:1] == "|"
     ]
-    assert set(cells) == {7, 6}
+    assert set(cells) == {8, 6}
     table.save(tmp_path / "r.json")
     found = json.loads(
         (tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=pytest.fail

@@ -7,7 +7,7 @@ import click
 
 from bayes_sota.cli.command import InputFile, OutputFile, command
 from bayes_sota.cli.options import echo_json, output_options
-from bayes_sota.cli.tables import echo_table
+from bayes_sota.cli.tables import echo_problem, echo_table
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text
 
@@ -39,6 +39,7 @@ __all__ = ["batch"]
     is_flag=True,
     help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
 )
+@click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @click.option("--top", type=int, default=20, show_default=True, help="Claims shown.")
 @click.option(
     "--figure",
@@ -54,6 +55,7 @@ def batch(
     group_by: str | None,
     sd: tuple[float, float, float] | None,
     any_accuracy: bool,
+    skip_problems: bool,
     top: int,
     figure: Path | None,
     as_json: bool,
@@ -65,13 +67,17 @@ def batch(
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
     mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
     metric, name and group. All columns come back with p_false, its lowest and highest value over
-    all that is possible, a verdict, and why a row cannot be used.
+    all that is possible, and a verdict. Rows that cannot be used are an error; --skip-problems
+    leaves them out, with the reason beside them.
     """
     from bayes_sota.review_table import claims_table
 
     if top < 1:
         raise InputError(f"--top must be at least 1, got {top}")
-    table = claims_table(file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy)
+    table = claims_table(
+        file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy,
+        skip_problems=skip_problems,
+    )  # fmt: skip
     if figure is not None:
         _draw(table, figure)
     if output is not None:
@@ -81,7 +87,7 @@ def batch(
     else:
         _echo(table, None if output is None else plain_text(str(output)), top, quiet)
     for reason in table.reasons:
-        click.echo(f"warning: left out: {reason}", err=True)
+        echo_problem("warning", f"left out: {reason}")
     return 1 if table.reasons else 0
 
 
@@ -95,15 +101,14 @@ def _draw(table: "ClaimsTable", path: Path) -> None:
 
 
 def _echo(table: "ClaimsTable", written: str | None, top: int, quiet: bool) -> None:
-    if written is None:
-        echo_table(["claim", "group", "P(false)", "range", "verdict"], table.cells(top))
-    title = f"Claims that are false with a probability above {table.level:.3g}"
-    header = [table.group_by or "", "claims", "averaged", "at the lowest", "at the highest"]
-    echo_table([*header, "problems"], table.share_cells(), title)
+    echo_table(["claim", "group", "P(false)", "range", "verdict"], table.cells(top))
+    title = f"Claims whose probability of being false is above {table.level:.3g}, by assumption"
+    header = [table.group_by or "", "claims", "expected false", "averaged", "at the lowest"]
+    echo_table([*header, "at the highest", "problems"], table.share_cells(), title)
     click.echo(plain_text(table.finding))
     if quiet:
         return
-    for line in table.legend(top if written is None else None):
+    for line in table.legend(top):
         click.echo(line)
     if written is not None:
         click.echo(f"Written to {written}")

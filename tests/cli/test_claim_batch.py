@@ -39,7 +39,8 @@ def test_a_table_for_people(capsys, review: Path) -> None:
     code, out, error = run(capsys, review, "--group-by", "topic")
     assert (code, error) == (0, "")
     assert "0.093" in out
-    assert "2 of 3 claims (67%" in out
+    assert "Of 3 claims about" in out
+    assert "The numbers support 1:" in out
     assert [line.split()[:2] for line in out.splitlines() if line.startswith(" skin")] == [
         ["skin", "2"]
     ]
@@ -66,6 +67,7 @@ def test_files_are_written(capsys, review: Path, tmp_path: Path) -> None:
     )
     assert code == 0
     assert str(output.name) in out.replace("\n", "")
+    assert "0.093" in out  # nothing is hidden because a file was written
     rows = list(csv.DictReader(output.read_text(encoding="utf-8").splitlines()))
     assert [row["paper"] for row in rows] == ["Li, 2024", "Doe", "'=1+1"]
     assert rows[1]["verdict"] == "supported"
@@ -77,11 +79,19 @@ def test_files_are_written(capsys, review: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_wrong_rows_are_reported_and_the_rest_stands(capsys, wrong: Path, tmp_path: Path) -> None:
+def test_wrong_rows_are_an_error_unless_they_are_skipped(
+    capsys, wrong: Path, tmp_path: Path
+) -> None:
+    told = "1 of 4 rows cannot be used: row 4: A is the reported winner"
     code, out, error = run(capsys, wrong, "--output", tmp_path / "o.csv", "--json")
-    assert code == 1
-    assert error.count("\n") == 1
-    assert "1 of 4 rows cannot be used; the first is row 4: A is the reported winner" in error
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert told in error
+    assert "--skip-problems leaves them out" in error
+    assert [path.name for path in tmp_path.iterdir()] == ["wrong.csv"]
+    skip = ("--skip-problems", "--output", tmp_path / "o.csv", "--json")
+    code, out, error = run(capsys, wrong, *skip)
+    assert (code, error.count("\n")) == (1, 1)
+    assert told in error
     found = json.loads(out)
     assert found["diagnostics"]["ok"] is False
     assert found["all"]["n_problems"] == 1
@@ -92,10 +102,10 @@ def test_wrong_rows_are_reported_and_the_rest_stands(capsys, wrong: Path, tmp_pa
 def test_options_of_rows(capsys, tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("accuracy_a,accuracy_b,n_test\n0.913,0.9,100\n", encoding="utf-8")
-    assert run(capsys, path)[0] == 1
+    assert run(capsys, path)[0] == 2
     assert run(capsys, path, "--any-accuracy")[0] == 0
     path.write_text("mean_a,mean_b,n_test\n0.81,0.80,100\n", encoding="utf-8")
-    assert run(capsys, path)[0] == 1
+    assert run(capsys, path)[0] == 2
     assert run(capsys, path, "--sd", 0.5, 0, -0.5)[0] == 0
 
 
@@ -152,7 +162,8 @@ def test_a_figure_of_nothing_writes_nothing(capsys, tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text(HEADER + "x,y,0.8,0.9,100\n", encoding="utf-8")
     code, _, error = run(
-        capsys, path, "--output", tmp_path / "o.csv", "--figure", tmp_path / "f.png"
-    )
+        capsys, path, "--skip-problems", "--output", tmp_path / "o.csv", "--figure",
+        tmp_path / "f.png",
+    )  # fmt: skip
     assert (code, error) == (2, "error: no claim can be drawn: none has a probability\n")
     assert [file.name for file in tmp_path.iterdir()] == ["r.csv"]

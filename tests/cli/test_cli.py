@@ -56,7 +56,7 @@ def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
         (("--n-positive", "20", "--scores", "gamma", "--theta", "0.4"), "worse than chance"),
         (("--n-positive", "20", "--scores", "gamma", "--classifiers", "0"), "at least 1, got 0"),
         (("--n-positive", "20", "--scores", "gamma", "--repetitions", "1"), "at least 2, got 1"),
-        (("--n-positive", "20", "--scores", "gamma", "--seed", "-1"), "at least 0, got -1"),
+        (("--n-positive", "20", "--scores", "gamma", "--seed", "-1"), "--seed must be at least 0"),
         (("--n-positive", "20", "--scores", "gamma", "--prob", "1"), "must lie in (0, 1)"),
         (("--n-positive", "1", "--scores", "gamma"), "at least 2 items of each class"),
         (("--n-positive", "20", "--repetitions", "9"), "--repetitions is for --scores other than"),
