@@ -135,7 +135,7 @@ def test_the_size_can_be_inferred_whatever_the_rounding(
         (("--n-test", "500", "--classifiers", "5"), "classifiers"),
         (("--n-test", "500", "--format", "responses"), "--n-test is for leaderboards"),
         (("--n-test", "7"), "no number of right answers"),
-        (("--n-test", "500", "--metric", "score"), "standard_error"),
+        (("--n-test", "500", "--metric", "score"), "need --standard-error"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(
