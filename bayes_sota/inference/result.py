@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayes_sota.data.files.content import check_file
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.maximum_scoring import score_bounds
+from bayes_sota.inference.stored_result import check_stored
+from bayes_sota.shown_text import plain_text, shown_path
 from bayes_sota.skill_distributions import FloatArray
 from bayes_sota.whole_files import whole_file
 
@@ -114,11 +117,25 @@ def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
 
 
 def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
-    """Read a result that ``save_result`` wrote."""
+    """Read a result that ``save_result`` wrote.
+
+    Raises
+    ------
+    InputError
+        A file that is none, is damaged, or takes its data from elsewhere.
+    """
+    import h5py
     import xarray as xr
 
     target = Path(path)
-    if not target.is_file():
-        raise InputError(f"cannot read {target}: no such file")
-    with xr.open_datatree(target, engine="h5netcdf") as tree:
-        return tree.load()
+    check_file(target)
+    try:
+        with h5py.File(target, "r") as file:
+            check_stored(file, target.stat().st_size)
+        with xr.open_datatree(target, engine="h5netcdf") as tree:
+            return tree.load()
+    except InputError as error:
+        raise InputError(f"{shown_path(target)} is no result to be read: {error}") from None
+    except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files
+        reason = plain_text(f"{type(error).__name__}: {error}", 120)
+        raise InputError(f"{shown_path(target)} is damaged, or no result ({reason})") from None
