@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from bayes_sota.data.examples import Example
-from bayes_sota.errors import SpecificationError
+from bayes_sota.data.files.content import read_content
+from bayes_sota.errors import InputError, SpecificationError
 from bayes_sota.priors import (
     SKILL_FAMILIES,
     BetaCorrelation,
@@ -26,7 +27,7 @@ from bayes_sota.priors import (
     FixedCorrelation,
     Priors,
 )
-from bayes_sota.toml_table import TomlTable, is_whole, located, parse_toml, read_text
+from bayes_sota.toml_table import TomlTable, is_whole, located, parse_toml
 from bayes_sota.whole_files import whole_file
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
 BUILDERS: Final = {"observed_maximum": "maximum", "leaderboard": "scores"}
 """Names of model builders, and the kind of data that each one takes."""
 
+_MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 _METHODS = ("auto", "exact", "abc", "nuts")
 _CORRELATION_FAMILIES: dict[str, type[CorrelationPrior]] = {
     "beta": BetaCorrelation,
@@ -238,7 +240,15 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
         path = _named_file(name_or_path)
     else:
         path = Path(name_or_path)
-    return parse_model(read_text(path), str(path))
+    try:
+        content = read_content(path, _MAX_BYTES + 1)
+        if len(content.data) > _MAX_BYTES:
+            raise InputError(f"{content.where}: longer than {_MAX_BYTES:,} bytes")
+        return parse_model(content.text(), content.where)
+    except SpecificationError:
+        raise
+    except InputError as error:
+        raise SpecificationError(f"{error}; a model is a TOML file") from None
 
 
 def model_names() -> list[str]:

@@ -8,37 +8,18 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bayes_sota.errors import InputError, SpecificationError
 
-__all__ = ["TomlTable", "is_whole", "located", "parse_toml", "read_text"]
+__all__ = ["TomlTable", "is_whole", "located", "parse_toml"]
 
 _LARGEST = 2**53  # the last whole number that a float counts to
-_MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 
 
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number; True and False are not."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def read_text(path: Path) -> str:
-    """Text of a small UTF-8 file."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-        if len(content) > _MAX_BYTES:
-            raise SpecificationError(f"{path}: longer than {_MAX_BYTES} bytes: not a model")
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SpecificationError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SpecificationError(
-            f"{path}: cannot be read ({reason}); a model is a TOML file"
-        ) from None
 
 
 def parse_toml(text: str, where: str) -> "TomlTable":

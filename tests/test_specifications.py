@@ -366,20 +366,20 @@ def test_wrong_file(name: str) -> None:
 def test_binary_file_and_long_file(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"name = \xff")
     (tmp_path / "long.toml").write_text("#" * 100_000)
-    with pytest.raises(SpecificationError, match=r"binary\.toml: not UTF-8 text \(byte 7\)"):
+    with pytest.raises(SpecificationError, match=r"binary\.toml: not UTF-8 text \(line 1, byte 0x"):
         load_model(tmp_path / "binary.toml")
-    with pytest.raises(SpecificationError, match=r"long\.toml: longer than 65536 bytes"):
+    with pytest.raises(SpecificationError, match=r"long\.toml: longer than 65,536 bytes"):
         load_model(tmp_path / "long.toml")
 
 
 @pytest.mark.parametrize("name", ["absent.toml", "./absent", "a\0b.toml"])
 def test_absent_file(name: str) -> None:
-    with pytest.raises(SpecificationError, match="cannot be read"):
+    with pytest.raises(SpecificationError, match=r"there is no such file|cannot be read"):
         load_model(name)
 
 
 def test_directory_is_not_a_model(tmp_path: Path) -> None:
-    with pytest.raises(SpecificationError, match="cannot be read"):
+    with pytest.raises(SpecificationError, match="is a directory"):
         load_model(tmp_path)
 
 

@@ -19,6 +19,7 @@ from bayes_sota.whole_files import check_ending, check_writable
 
 __all__ = [
     "Command",
+    "InputDirectory",
     "InputFile",
     "NameOrFile",
     "OutputDirectory",
@@ -36,7 +37,18 @@ class _File(click.ParamType):  # type: ignore[type-arg]
 
 
 class InputFile(_File):
-    """File or directory that a command reads."""
+    """File that a command reads; what is wrong with it is said before anything else."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Path of a regular file, or ``InputError``."""
+        from bayes_sota.data.files.content import check_file
+
+        check_file(Path(value))
+        return Path(value)
+
+
+class InputDirectory(_File):
+    """Directory that a command reads."""
 
 
 class NameOrFile(click.ParamType):  # type: ignore[type-arg]
@@ -73,7 +85,7 @@ class OutputFile(_File):
 
 
 _Written = OutputFile | OutputDirectory
-_Read = InputFile | NameOrFile
+_Read = InputFile | InputDirectory | NameOrFile
 
 
 class Command(click.Command):

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.cli.command import InputFile, OutputDirectory, command
+from bayes_sota.cli.command import InputDirectory, OutputDirectory, command
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.tables import echo_table
 from bayes_sota.shown_text import plain_text
@@ -23,7 +23,7 @@ __all__ = ["reproduce"]
 )
 @click.option(
     "--data",
-    type=InputFile(),
+    type=InputDirectory(),
     default=None,
     help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
     "figure-9 need, or of the VTAB scores (vtab_scores_16x19.csv) that vtab and epp-figure-6 need.",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
+    LARGEST_NUMBER,
     digits_of,
     exact_ends,
     lattice_ends,
@@ -195,7 +196,7 @@ def _read_cell(cell: Any, name: str) -> _Number:
     grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
     number = parse_number(text.removesuffix("%") if in_percent else cell)
     number = parse_number(text.replace(",", "")) if grouped else number
-    if number is None or not np.isfinite(float(number)):
+    if number is None or abs(number) > LARGEST_NUMBER:
         dotted = parse_number(text.removesuffix("%").replace(",", ".", 1))
         is_size = name == "n_test" or dotted is None
         hint = "" if is_size else f"; write {dotted}{'%' if in_percent else ''}"

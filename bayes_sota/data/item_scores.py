@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.data.labels import checked_clusters, checked_labels, summed_by_cluster
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.printed_scores import LARGEST_NUMBER
 from bayes_sota.errors import InputError
 
 __all__ = ["ItemMetric", "ItemScores"]
@@ -335,12 +336,12 @@ def _as_numbers(values: Any) -> FloatArray:
 
 
 def _check_finite(numbers: FloatArray, names: tuple[str, ...], items: tuple[str, ...]) -> None:
-    bad = ~np.isfinite(numbers)
+    bad = ~(np.abs(numbers) <= LARGEST_NUMBER)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise InputError(
             f"classifier {names[column]!r} has {numbers[row, column]} for item {items[row]!r}; "
-            "every classifier needs a finite number for every item"
+            f"every classifier needs a finite number of at most {LARGEST_NUMBER:g} for every item"
         )
 
 

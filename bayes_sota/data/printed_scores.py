@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = [
     "EXACT_DECIMALS",
+    "LARGEST_NUMBER",
     "PrintedScores",
     "Rounding",
     "RoundingChoice",
@@ -38,6 +40,7 @@ RoundingChoice = Literal["auto"] | Rounding | tuple[Rounding, ...]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+LARGEST_NUMBER = 1e50  # of a score: powers of it are still numbers
 EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _NOT_FINITE = ("nan", "inf", "infinity", "snan")
@@ -175,8 +178,12 @@ def parse_scores(
     # Without a single digit after the point, 0 and 1 are exact.
     digits = _checked_decimals(decimals, digits or EXACT_DECIMALS)
     values = np.array([float(number) for number in unique])[where]
-    if not np.isfinite(values).all():
-        raise InputError(f"{subject(int(np.argmin(np.isfinite(values))))} is too large")
+    too_large = ~(np.abs(values) <= LARGEST_NUMBER)
+    if too_large.any():
+        index = int(np.argmax(too_large))
+        raise InputError(
+            f"{subject(index)} is too large: {shown(raw[index])}, the limit is {LARGEST_NUMBER:g}"
+        )
     if rounding == "exact" or digits >= EXACT_DECIMALS or not bounded:
         return PrintedScores(values, None, digits, in_percent)
     scaled = np.array([_scaled(number, digits, rounding) for number in unique], np.int64)

@@ -3,13 +3,16 @@
 import os
 from typing import Any
 
+import numpy as np
+
 from bayes_sota.data.files.opening import FileFormat, open_table
-from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.files.tables import Table, is_numeric, normalize_name
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.readers.columns import find_column
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
+from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["looks_like_item_scores", "read_item_scores"]
 
@@ -84,7 +87,7 @@ def read_item_scores(
             f"{table.where}: item scores need one column of numbers for each of at least 2 "
             f"classifiers; there are {table.listed_columns()}"
         )
-    values = [[_number(table, row, j) for j in columns] for row in range(len(table.places))]
+    values = np.column_stack([_numbers(table, j) for j in columns])
     given = None
     if labels is not None:
         given = [_label(table, row, labels) for row in range(len(table.places))]
@@ -119,7 +122,7 @@ def looks_like_item_scores(path: str | os.PathLike[str]) -> bool:
         rows = range(min(50, len(table.places)))
         known = all(str(table.columns[labels][row]).strip().lower() in _POSITIVE for row in rows)
         others = [j for j in range(len(table.header)) if j != labels]
-        numbers = [j for j in others if all(parse_number(table.columns[j][r]) for r in rows[:1])]
+        numbers = [j for j in others if parse_number(table.columns[j][0]) is not None]
         return known and len(numbers) >= 2
     except InputError:
         return False
@@ -135,15 +138,19 @@ def _position(table: Table, wanted: str | None, words: frozenset[str], option: s
     return found[0] if found else None
 
 
-def _number(table: Table, row: int, column: int) -> float:
-    cell = table.columns[column][row]
-    number = parse_number(cell)
-    if number is None:
-        raise InputError(
-            f"{table.where}: {table.places[row]}, column {shown(table.header[column])}: "
-            f"a number is needed, got {shown(cell)}"
-        )
-    return float(number)
+def _numbers(table: Table, column: int) -> FloatArray:
+    """Numbers of a column, each different one parsed once."""
+    cells: Any = table.columns[column]
+    listed = cells.tolist() if is_numeric(cells) and cells.dtype.itemsize == 8 else cells
+    known = {cell: parse_number(cell) for cell in set(listed)}
+    for row, cell in enumerate(listed if None in known.values() else ()):
+        if known[cell] is None:
+            raise InputError(
+                f"{table.where}: {table.places[row]}, column {shown(table.header[column])}: "
+                f"a number is needed, got {shown(cell)}"
+            )
+    values = {cell: np.nan if number is None else float(number) for cell, number in known.items()}
+    return np.fromiter(map(values.__getitem__, listed), np.float64, len(listed))
 
 
 def _label(table: Table, row: int, column: int) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.data.labels import checked_labels
+from bayes_sota.data.printed_scores import LARGEST_NUMBER
 from bayes_sota.errors import InputError
 from bayes_sota.skill_distributions import FloatArray
 
@@ -262,12 +263,12 @@ def _as_numbers(scores: Any) -> FloatArray:
 
 
 def _check_scores(numbers: FloatArray, players: Sequence[str], rounds: Sequence[str]) -> None:
-    bad = np.argwhere(np.isinf(numbers))
+    bad = np.argwhere(np.abs(numbers) > LARGEST_NUMBER)
     if bad.size:
         r, i = bad[0]
         raise InputError(
-            f"player {players[i]!r}, round {rounds[r]!r}: a score is a finite number, "
-            f"got {numbers[r, i]}"
+            f"player {players[i]!r}, round {rounds[r]!r}: a score is a finite number of "
+            f"at most {LARGEST_NUMBER:g}, got {numbers[r, i]}"
         )
     present = ~np.isnan(numbers)
     for kind, names, counts in (

@@ -221,7 +221,11 @@ def test_a_leaderboard_s_winner_was_picked(capsys, tmp_path: Path) -> None:
         (("responses", "x.csv", "--draws", "3"), "--draws must be at least 100"),
     ],
 )
-def test_wrong_input_gets_one_line(capsys, arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_input_gets_one_line(
+    capsys, tmp_path, monkeypatch, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("item,a,b\nx,1,0\ny,0,1\n")
     code, out, error = run(capsys, *arguments)
     assert (code, out) == (2, "")
     assert error.startswith("error: ")

@@ -49,6 +49,7 @@ def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem:
     ('team', 'score')
     """
     check_text(data, where)
+    limits.check_shape(data.count(b"\n") - 2, 1, where)  # lines, of which rows have one or more
     rows = delimited_rows(data, where, delimiter)
     _, first = next(rows, (0, []))
     if not first:

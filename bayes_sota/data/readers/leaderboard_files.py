@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bayes_sota.data.entry_checks import check_metric
 from bayes_sota.data.files.opening import FileFormat, open_table
-from bayes_sota.data.files.tables import Table
+from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.leaderboard import Leaderboard, Metric
 from bayes_sota.data.printed_scores import Rounding, RoundingChoice, parse_scores, rounding_order
 from bayes_sota.data.readers.columns import find_name_column, find_score_column
@@ -214,6 +214,9 @@ def _names(table: Table, column: int, rows: Sequence[int], kaggle: bool) -> tupl
         if cells[row] is None or cells[row] != cells[row]:
             place = f"{table.places[row]}, column {shown(table.header[column])}"
             raise InputError(f"{table.where}: {place}: the name is missing")
+        if isinstance(cells[row], Nested):
+            place = f"{table.places[row]}, column {shown(table.header[column])}"
+            raise InputError(f"{table.where}: {place}: a name is text, got {shown(cells[row])}")
     names = team_names(table, column, rows) if kaggle else [str(cells[row]) for row in rows]
     seen: dict[str, int] = {}
     for row, name in zip(rows, names, strict=True):

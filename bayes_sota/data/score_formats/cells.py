@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.files.tables import Nested, Table
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
 from bayes_sota.skill_distributions import FloatArray
@@ -48,13 +48,14 @@ def read_numbers(table: Table, column: int) -> FloatArray:
     cells: Any = table.columns[column]
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiu":
         values = _widened(cells)
-        doubtful: Sequence[int] = np.flatnonzero(np.isinf(values)).tolist()
+        doubtful: Sequence[int] = np.flatnonzero(np.abs(values) > LARGEST_NUMBER).tolist()
     elif all(kind is str for kind in set(map(type, cells))):
         values = _floats(cells)
         # Python's float takes "1_000" and digits of other scripts, which are no printed scores.
         text = "".join(cells)
         plain = text.isascii() and "_" not in text
-        doubtful = np.flatnonzero(~np.isfinite(values)).tolist() if plain else range(len(cells))
+        too_large = ~(np.abs(values) <= LARGEST_NUMBER)
+        doubtful = np.flatnonzero(too_large).tolist() if plain else range(len(cells))
     else:
         values = np.empty(len(cells))
         doubtful = range(len(cells))
@@ -153,8 +154,13 @@ def _number(table: Table, row: int, column: int) -> float:
         return np.nan
     number = parse_number(cell)
     value = np.nan if number is None else float(number)
-    if np.isfinite(value):
+    if abs(value) <= LARGEST_NUMBER:
         return value
+    if np.isfinite(value):
+        raise InputError(
+            f"{place(table, row, column)}: {shown(cell)} is too large, the limit is "
+            f"{LARGEST_NUMBER:g}"
+        )
     raise InputError(
         f"{place(table, row, column)}: a score is a finite number, or empty where there is none; "
         f"got {shown(cell)}"

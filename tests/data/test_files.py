@@ -1,0 +1,256 @@
+"""Files that nobody should trust: what every reader refuses in one line, and the limits."""
+
+import gzip
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_sota.cli.main import main
+from bayes_sota.data.evaluation_files import read_evaluations
+from bayes_sota.data.files import delimited, limits
+from bayes_sota.data.files.content import read_content
+from bayes_sota.data.files.json_text import parse_json
+from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.read_item_scores import read_item_scores
+from bayes_sota.data.read_paired import read_paired_boards
+from bayes_sota.data.readers.leaderboard_files import read_leaderboard
+from bayes_sota.data.response_files import read_responses
+from bayes_sota.data.score_files import read_scores
+from bayes_sota.errors import InputError
+from bayes_sota.review_table import claims_table
+from bayes_sota.specification import load_model
+
+TABLE_READERS: dict[str, Callable[[Path], Any]] = {
+    "leaderboard": lambda path: read_leaderboard(path, metric="score", standard_error=0.1),
+    "scores": read_scores,
+    "responses": read_responses,
+    "evaluations": read_evaluations,
+    "item scores": lambda path: read_item_scores(path, metric="mean"),
+    "paired": read_paired_boards,
+    "claims": claims_table,
+}
+READERS = TABLE_READERS | {"model": load_model}
+# A table that every reader of tables takes: its columns are read as each of them needs.
+PLAIN = "id,score,m_public,m_private\na,1,0,1\nb,0,1,1\n"
+
+
+def put(path: Path, content: str | bytes) -> None:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def zipped(
+    path: Path, content: bytes, name: str = "a.csv", method: int = zipfile.ZIP_LZMA
+) -> bytes:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr(name, content)
+    return path.read_bytes()
+
+
+def damaged_lzma(path: Path) -> None:
+    whole = zipped(path, PLAIN.encode() * 40)
+    start = whole.index(b"a.csv") + 20
+    put(path, whole[:start] + b"\xff" * 12 + whole[start + 12 :])
+
+
+def damaged_name(path: Path) -> None:
+    whole = zipped(path, PLAIN.encode(), "é.csv", zipfile.ZIP_STORED)
+    put(path, whole.replace("é.csv".encode(), b"\xff\xfe.csv"))
+
+
+STRANGE: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "missing": (lambda path: None, "there is no such file"),
+    "directory": (lambda path: path.mkdir(), "is a directory"),
+    "pipe": (os.mkfifo, "is a pipe or a device; save what it gives to a file"),
+    "endless device": (lambda path: path.symlink_to("/dev/zero"), "is a pipe or a device"),
+    "UTF-16": (lambda path: put(path, PLAIN.encode("utf-16")), "UTF-16 text; save it as UTF-8"),
+    "Latin-1": (
+        lambda path: put(path, PLAIN.replace("b,0", "é,0").encode("latin-1")),
+        "not UTF-8 text (line 3, byte 0xe9); save it as UTF-8",
+    ),
+    "zip, damaged LZMA": (damaged_lzma, "cannot be read or unpacked"),
+    "zip, member not UTF-8": (damaged_name, "cannot be read or unpacked"),
+    "gzip, cut": (lambda path: put(path, gzip.compress(PLAIN.encode())[:-9]), "cannot be read or"),
+    "Excel": (lambda path: zipped(path, b"", "xl/workbook.xml"), "Excel workbook; save the sheet"),
+}  # fmt: skip
+
+
+def refused(read: Callable[[Path], Any], path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read(path)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert str(path) in message
+    assert len(message) < 400 + len(str(path))
+    return message
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+@pytest.mark.parametrize("reader", READERS)
+def test_every_reader_refuses_strange_files(tmp_path: Path, reader: str, kind: str) -> None:
+    path = tmp_path / "f.toml"
+    make, message = STRANGE[kind]
+    make(path)
+    assert message in refused(READERS[reader], path)
+
+
+@pytest.mark.parametrize("reader", TABLE_READERS)
+@pytest.mark.parametrize(
+    ("limit", "most", "message"),
+    [
+        ("MAX_BYTES", 20, "more than 20 bytes unpacked, which is the limit"),
+        ("MAX_ROWS", 1, "more than 1 rows, which is the limit"),
+        ("MAX_COLUMNS", 3, "more than 3 columns, which is the limit"),
+        ("MAX_CELLS", 7, "more than 7 cells, which is the limit"),
+        ("MAX_DIFFERENT", 3, "more than 3 different cells, which is the limit"),
+    ],
+)
+def test_every_table_reader_has_the_same_limits(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reader: str,
+    limit: str,
+    most: int,
+    message: str,
+) -> None:
+    monkeypatch.setattr(limits, limit, most)
+    for content in (PLAIN.encode(), gzip.compress(PLAIN.encode())):
+        put(tmp_path / "f.csv", content)
+        assert message in refused(TABLE_READERS[reader], tmp_path / "f.csv")
+
+
+def test_large_rows_are_refused_before_they_are_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "_WIDEST", 10_000)
+    path = tmp_path / "f.csv"
+    put(path, "," * 20_000)
+    assert "more than 10,000 columns" in refused(open_table, path)
+    put(path, '"x\n",' * 20_000)  # one row of many lines
+    assert "more than 10,000 columns" in refused(open_table, path)
+    put(path, "a,b\n" * 2 + "\n" * (limits.MAX_ROWS + 9))
+    assert "more than 10,000,000 rows" in refused(open_table, path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{" + ",".join(f'"k{i}":1' for i in range(60_000)) + ',"k59999":1}', "'k59999' occurs"),
+        (json.dumps([{"name": i, f"k{i}": 1} for i in range(20_000)]), "more than 10,000 columns"),
+        ("[" + "[]," * limits.MAX_VALUES + "[]]", "more than 10,000,000 values"),
+        ('[{"team": ["a"], "score": 1}, {"team": ["b"], "score": 2}]', "a name is text, got ['a']"),
+    ],
+    ids=["key twice", "keys of their own", "lists", "list as name"],
+)  # fmt: skip
+def test_json_that_took_minutes_or_gigabytes(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "f.json"
+    put(path, text)
+    assert message in refused(TABLE_READERS["leaderboard"], path)
+
+
+def test_half_a_character_of_json_becomes_one_that_can_be_written() -> None:
+    text = r'{"\ud800": "\ud83d\ude00", "a": ["\\ud800", "\uDFFFx", "\u00e9"]}'
+    assert parse_json(text, "f") == {"\ufffd": "😀", "a": ["\\ud800", "\ufffdx", "é"]}
+    with pytest.raises(InputError, match="'\ufffd' occurs twice"):
+        parse_json(r'{"\ud800": 1, "\udfff": 2}', "f")
+    frame = pd.DataFrame({"team": ["\ud800", "b"], "score": [0.5, 0.6]}, dtype=object)
+    assert open_table(frame).columns[0] == ["\ufffd", "b"]
+
+
+@pytest.mark.parametrize("reader", ["leaderboard", "scores", "item scores", "paired", "claims"])
+def test_numbers_that_overflow_later_are_refused(tmp_path: Path, reader: str) -> None:
+    path = tmp_path / "f.csv"
+    header = {
+        "paired": "team,public,private", "claims": "n_test,mean_a,mean_b",
+    }.get(reader, "id,score,x")  # fmt: skip
+    put(path, header + "\n100,0.5,1e308\n200,1e308,0.5\n")
+    if reader == "claims":
+        assert set(claims_table(path).frame["problem"]) != {""}
+    else:
+        assert "1e+50" in refused(TABLE_READERS[reader], path)
+
+
+ODD_COLUMNS = {
+    "timestamp": [datetime(2024, 1, 1), datetime(2024, 1, 2)],
+    "date": [date(2024, 1, 1), date(2024, 1, 2)],
+    "duration": [timedelta(seconds=1), timedelta(seconds=2)],
+    "truth values": [True, False],
+    "lists": [[1], [2, 3]],
+}
+
+
+@pytest.mark.parametrize("kind", ODD_COLUMNS)
+@pytest.mark.parametrize("reader", ["leaderboard", "item scores", "scores"])
+def test_other_types_never_become_numbers(tmp_path: Path, reader: str, kind: str) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"id": ["a", "b"], "score": ODD_COLUMNS[kind], "other": [1.5, 2.5]}
+    table = arrow.table(columns)
+    path = tmp_path / "f.parquet"
+    parquet.write_table(table, path)
+    for source in (path, table.to_pandas()):
+        with pytest.raises(InputError, match="row 1, column 'score'"):
+            TABLE_READERS[reader](source)  # type: ignore[arg-type]
+    columns["score"], columns["extra"] = [0.5, 0.6], columns["score"]
+    parquet.write_table(arrow.table(columns), path)
+    assert read_leaderboard(path, metric="score", standard_error=0.1).scores.tolist() == [0.5, 0.6]
+
+
+def test_parquet_text_that_is_none_and_text_that_repeats_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "f.parquet"
+    broken = arrow.Array.from_buffers(
+        arrow.string(), 2,
+        [None, arrow.py_buffer(np.array([0, 1, 2], np.int32)), arrow.py_buffer(b"\xff\xfe")],
+    )  # fmt: skip
+    parquet.write_table(arrow.table({"id": broken, "score": [1, 2]}), path)
+    assert "not a readable Parquet file" in refused(open_table, path)
+    parquet.write_table(arrow.table({"id": ["x" * 999] * 2_000, "score": [1] * 2_000}), path)
+    first = open_table(path).columns[0]
+    assert len({id(cell) for cell in first}) == 1
+    monkeypatch.setattr(limits, "MAX_ROWS", 1_000)
+    assert "more than 1,000 rows" in refused(open_table, path)
+
+
+@pytest.mark.parametrize(
+    ("content", "cells"),
+    [
+        ("\ufeffa;b\r\n1;2\r\n\r\n", ["1", "2"]),
+        ('a,b\r"x\ry",2\r', ["x\ry", "2"]),
+        ("a\tb\n 1\t2,5\n\n\n", [" 1", "2,5"]),
+        ("a,a\n1,2\n", ["1", "2"]),
+        ("a,b,\n1,2,\n", ["1", "2", ""]),
+    ],
+)
+def test_what_spreadsheets_write(tmp_path: Path, content: str, cells: list[str]) -> None:
+    put(tmp_path / "f.csv", content)
+    assert [column[0] for column in open_table(tmp_path / "f.csv").columns] == cells
+    zipped(tmp_path / "f.zip", content.encode())
+    assert [column[0] for column in open_table(tmp_path / "f.zip").columns] == cells
+    assert read_content(tmp_path / "f.zip").stem == "a"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sota", "board", "infer-n", "paired", "epp", "claim batch", "claim responses",
+        "claim selection", "sota --standard-error nan", "paired --private-file",
+        "epp --player-covariates", "epp --sds",
+    ],
+)  # fmt: skip
+def test_every_command_names_a_missing_file_first(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "none.csv"
+    with pytest.raises(SystemExit) as stopped:
+        main([*command.split(), str(path)])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == f"error: {path}: there is no such file\n"
