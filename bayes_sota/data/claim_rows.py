@@ -196,7 +196,9 @@ def _read_cell(cell: Any, name: str) -> _Number:
     grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
     number = parse_number(text.removesuffix("%") if in_percent else cell)
     number = parse_number(text.replace(",", "")) if grouped else number
-    if number is None or abs(number) > LARGEST_NUMBER:
+    if number is not None and abs(number) > LARGEST_NUMBER:
+        return _Number(np.nan, 0, f"{name} is too large: {text}, the limit is {LARGEST_NUMBER:g}")
+    if number is None:
         dotted = parse_number(text.removesuffix("%").replace(",", ".", 1))
         is_size = name == "n_test" or dotted is None
         hint = "" if is_size else f"; write {dotted}{'%' if in_percent else ''}"

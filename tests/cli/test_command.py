@@ -68,7 +68,11 @@ def test_every_command_says_which_files_it_reads_and_writes(
         ("epp other.csv --player-covariates INPUT --figure OUTPUT", "b.pdf"),
     ],
 )
-def test_what_is_read_is_not_written_over(capsys, tmp_path: Path, line, name, link) -> None:
+def test_what_is_read_is_not_written_over(
+    capsys, tmp_path: Path, monkeypatch, line, name, link
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("other.csv").touch()
     source = tmp_path / name
     source.write_text("as it was")
     target = source if link is None else tmp_path / f"link-{name}"
@@ -82,15 +86,16 @@ def test_what_is_read_is_not_written_over(capsys, tmp_path: Path, line, name, li
 
 
 def test_no_file_is_written_twice_or_into_what_is_read(capsys, tmp_path: Path) -> None:
-    logs, old = tmp_path / "logs", tmp_path / "logs" / "old.png"
-    logs.mkdir()
-    old.write_text("as it was")
-    code, error = complaint(capsys, "claim", "responses", logs, "--figure", old)
-    assert (code, old.read_text()) == (2, "as it was")
+    data, old = tmp_path / "data", tmp_path / "data" / "old"
+    old.mkdir(parents=True)
+    code, error = complaint(capsys, "reproduce", "--data", data, "--output-dir", old)
+    assert (code, list(old.iterdir())) == (2, [])
     assert "in the input directory" in error
     os.symlink(tmp_path / "T.csv", tmp_path / "f.png")
+    source = tmp_path / "s.csv"
+    source.touch()
     code, error = complaint(
-        capsys, "epp", "none.csv", "--table", tmp_path / "t.csv", "--figure", tmp_path / "f.png"
+        capsys, "epp", source, "--table", tmp_path / "t.csv", "--figure", tmp_path / "f.png"
     )
     assert code == 2
     assert "--table and --figure both write" in error or "--figure and --table both" in error

@@ -171,10 +171,8 @@ def test_numbers_that_overflow_later_are_refused(tmp_path: Path, reader: str) ->
         "paired": "team,public,private", "claims": "n_test,mean_a,mean_b",
     }.get(reader, "id,score,x")  # fmt: skip
     put(path, header + "\n100,0.5,1e308\n200,1e308,0.5\n")
-    if reader == "claims":
-        assert set(claims_table(path).frame["problem"]) != {""}
-    else:
-        assert "1e+50" in refused(TABLE_READERS[reader], path)
+    with pytest.raises(InputError, match=r"1e\+50"):
+        TABLE_READERS[reader](path)
 
 
 ODD_COLUMNS = {
