@@ -194,7 +194,7 @@ class EntryTable(WrittenTable):
     def _tied(self) -> str:
         m = len(self.frame)
         if self.n_tied == 1:
-            return f"All other {m - 1:,} entries are worse than the leader."
+            return f"No other entry of {m:,} is as good as the leader."
         if self.n_tied == m:
             return f"All {m:,} entries are tied with the best."
         return (

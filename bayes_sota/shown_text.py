@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import numpy as np
 
-__all__ = ["markdown_text", "plain_text", "shown", "shown_path", "spreadsheet_text"]
+__all__ = ["counted", "markdown_text", "plain_text", "shown", "shown_path", "spreadsheet_text"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -76,6 +76,17 @@ def shown(value: object) -> str:
         return str(value)[:60]
     short = f"{value[:57]}..." if isinstance(value, str) and len(value) > 60 else value
     return plain_text(f"{short!r:.200}")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "score"), counted(2000, "score"), counted(0, "entry", "entries")
+    ('1 score', '2,000 scores', '0 entries')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:

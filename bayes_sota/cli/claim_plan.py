@@ -200,7 +200,7 @@ def _figure(
         columns=["gap", "assumption", "n_needed"],
     )
     size = result["n_test"]
-    about = f"{assumption} congruence" if size is None else f"{size:,} items observed"
+    about = f"congruence: {assumption}" if size is None else f"{size:,} items observed"
     return plot_required_size(
         table, level=level, n_test=size, gap=gap, title=f"A has {pair[0]:g} right; {about}",
         n_needed=result["n_needed"] if size is None else None,
@@ -212,7 +212,7 @@ def _show(result: dict[str, Any], n_test: int | None) -> None:
     assumption = result[unknown]["assumption"]
     click.echo(
         f"{result['n_needed']:,} items if exactly a gap of {result['gap']:.4g} is observed "
-        f"({assumption} {unknown}, level {result['level']:g})"
+        f"({unknown}: {assumption}, level {result['level']:g})"
     )
     if result["n_for_power"] is not None:
         click.echo(

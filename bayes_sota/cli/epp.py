@@ -11,6 +11,7 @@ from bayes_sota.cli.epp_input import read_tournaments, reading_score_options
 from bayes_sota.cli.epp_output import OVERLAP, EppOutput, epp_output_options, size_of
 from bayes_sota.cli.options import interval_option
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import counted
 
 if TYPE_CHECKING:
     from bayes_sota.data.matches import Matches
@@ -214,8 +215,9 @@ def _several(
     table = tournaments_table(found, prob)
     infinite = [board.tournament for board in found if not board.connected]
     if infinite:
-        notes = [*notes, f"{len(infinite)} tournaments have finite estimates by the penalty only, "
-                 f"the first is {infinite[0]}"]  # fmt: skip
+        how_many = counted(len(infinite), "tournament")
+        notes = [*notes, f"estimates of {how_many} are finite by the penalty only, the first is "
+                 f"{infinite[0]}"]  # fmt: skip
     result = {
         "title": f"{len(found):,} tournaments, {len(table.frame):,} players",
         "tournaments": [

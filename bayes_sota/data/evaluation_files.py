@@ -32,7 +32,7 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.response_files import responses_of_json
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown, shown_path
+from bayes_sota.shown_text import counted, shown, shown_path
 
 __all__ = ["Evaluations", "read_evaluations"]
 
@@ -272,7 +272,7 @@ def _clusters(clusters: Mapping[str, str], items: Sequence[str]) -> list[str]:
     lacking = [item for item in items if item not in clusters]
     if lacking:
         raise InputError(
-            f"{len(lacking)} items have no cluster (cluster_column), the first is "
+            f"no cluster (cluster_column) for {counted(len(lacking), 'item')}, the first is "
             f"{shown(lacking[0])}"
         )
     return [clusters[item] for item in items]

@@ -27,6 +27,7 @@ from bayes_sota.exact.field_fit import FieldFit, at_most, fit_field
 from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.exact.score_laws import auc_scores_of, score_law
 from bayes_sota.priors import BoardPriors
+from bayes_sota.shown_text import counted
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = [
@@ -342,9 +343,9 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
     perfect = _perfect_entries(board)
     if perfect:
         yield (
-            f"{perfect} of {board.n_entries} entries are perfect on {board.n_test:,} items while "
-            " the others do not come near: the answers have probably leaked, so "
-            "leave these entries out and fit the rest"
+            f"{counted(perfect, 'entry', 'entries')} of {board.n_entries:,} with all of "
+            f"{board.n_test:,} items right, while no other comes near: the answers have probably "
+            "leaked, so leave out what is perfect and fit the rest"
         )
 
 
@@ -382,8 +383,8 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
     if merged:
         spikes = int(np.sum(kernel.copies > fit.copies))
         yield (
-            f"{spikes} scores are shared by more entries than a smooth field explains, {merged} "
-            "entries with them are taken for copies of one classifier"
+            f"more entries share {counted(spikes, 'score')} than a smooth field explains: "
+            f"{counted(merged, 'entry', 'entries')} taken for copies of one classifier"
         )
     gap = _leading_gap(board)
     if gap is not None:

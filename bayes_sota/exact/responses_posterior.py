@@ -43,6 +43,7 @@ from bayes_sota.exact.joint_skills import (
 from bayes_sota.exact.response_correlation import response_correlation
 from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.priors import BoardPriors
+from bayes_sota.shown_text import counted
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["ResponsesPosterior", "responses_posterior"]
@@ -221,8 +222,8 @@ def _reasons(responses: Responses, found: ResponseCorrelation) -> Iterator[str]:
     rare = int(np.median(np.minimum(mistakes, responses.counts[found.leaders])))
     if rare < _LEAST_MISTAKES:
         yield (
-            f"the typical leader has {rare} mistakes (or right answers): too few to tell how much "
-            "the classifiers' mistakes coincide"
+            f"the typical leader has {counted(rare, 'mistake')} (or right answers): too few to "
+            "tell how much the classifiers' mistakes coincide"
         )
 
 

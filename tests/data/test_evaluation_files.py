@@ -174,7 +174,7 @@ def test_clusters_of_joined_tables(tmp_path: Path) -> None:
     wards = written(tmp_path, "wards.csv", "id,ward,label\nc,p,0\n")
     pine = written(tmp_path, "pine.csv", "id,pine\na,1\nb,1\nc,0\n")
     message = refused(two, pine, truth, wards, cluster_column="ward")
-    assert message == "2 items have no cluster (cluster_column), the first is 'b'"
+    assert message == "no cluster (cluster_column) for 2 items, the first is 'b'"
     message = refused(one, other, cluster_column="patient")
     assert "other.csv: line 2, column 'patient': item 'a' is in cluster 'p' elsewhere" in message
 
@@ -198,7 +198,7 @@ def test_predictions_and_truth_in_several_files(tmp_path: Path) -> None:
     }
     assert found.source == "3 tables, truth in column 'ground_truth'"
     assert len(found.notes) == 2
-    assert "1 of 4 items have no prediction, the first is '4'" in found.notes[0]
+    assert "no prediction for 1 of 4 items, the first is '4'" in found.notes[0]
     assert "forest.csv: 1 of 4 items left out (without a truth), the first is '9'" in found.notes[1]
     again = written(tmp_path, "again.csv", "case_id,target,oak\n1,dog,dog\n2,dog,cat\n")
     assert "not what another file says of item '1': 'cat'" in refused(truth, tree, again)

@@ -19,7 +19,7 @@ from bayes_sota.data.readers.columns import find_column
 from bayes_sota.data.response_files import answer_of
 from bayes_sota.data.responses import MISSING
 from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
+from bayes_sota.shown_text import counted, shown
 
 __all__ = ["OutcomeTables", "parts_of_tables"]
 
@@ -210,8 +210,8 @@ class _Truth:
         unused = [item for item in self.classes if all(item not in p.outcomes for p in parts)]
         if unused:
             found.append(
-                f"column {shown(self.column)}: {len(unused)} of {len(self.classes)} items have no "
-                f"prediction, the first is {shown(unused[0])}"
+                f"column {shown(self.column)}: no prediction for {len(unused)} of "
+                f"{counted(len(self.classes), 'item')}, the first is {shown(unused[0])}"
             )
         return tuple(found)
 

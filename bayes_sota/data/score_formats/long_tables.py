@@ -240,8 +240,9 @@ class _LongCells:
         player = self.players.names[self.players.codes[again]]
         played = self.rounds.names[self.rounds.codes[again]]
         hint = "" if self.tournaments or self.groups else (
-            "; if another column numbers runs or folds, that is the round_column and the rounds of "
-            "here are the group_column; if it names data sets, it is the tournament_column"
+            "; if another column numbers runs or folds, that is the round_column, and what is "
+            "taken for the round now is the group_column; if it names data sets, it is the "
+            "tournament_column"
         )  # fmt: skip
         raise InputError(
             f"{self.table.where}: {self.table.places[again]}: player {shown(player)} already has "
