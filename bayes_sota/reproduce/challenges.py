@@ -199,8 +199,9 @@ def compare_cassava(published: Published, data: Path | None) -> list[Comparison]
         return [needs_board(item, part["slug"])]
     estimate, lattice = shrunk(part, board), board.lattice_size()
     as_lattice = shrunk(part, board, n_test=lattice)
-    note = f"{part['where']} finds no solution; by Jensen there is one: {estimate.reason}"
-    size = f"with n = {lattice:,}, which the scores' digits show"
+    fixed = "we keep the field fixed and the paper redraws it with replacement, which has no root"
+    note = f"{part['where']}; {fixed}: {estimate.reason}"
+    size = f"with n = {lattice:,}, which the scores' digits show; {fixed}"
     return [
         _number_of_teams(item, part, board),
         *_single_interval(item, part, estimate),
@@ -241,5 +242,6 @@ def compare_figure_9(published: Published, data: Path | None) -> list[Comparison
         *(replace(one, note=where) for one in interval),
         differ(item, "expected best score, were the scores the skills", f"below {part['top'][0]}",
                law.mean(), part["as_observed"]["pinned"],
-               f"{where}: by Jensen it is never below the observed one"),
+               f"{where}; of the fixed field, where it is never below the observed one; the "
+               "paper redraws the field with replacement"),
     ]  # fmt: skip
