@@ -24,6 +24,7 @@ from bayes_sota.cli.options import (
 )
 from bayes_sota.cli.point_estimates import run_point_estimate
 from bayes_sota.cli.sota_file import (
+    ESTIMANDS,
     echo_file_result,
     echo_sensitivity,
     group_rows,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from bayes_sota.specification import ModelSpecification
 
 __all__ = ["echo_result", "result_of", "sota"]
-
-_ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score")
 
 
 @command(
@@ -222,7 +221,7 @@ def sota(
     if new_score is not None:
         items = new_n_test or boards[0].n_test
         result["p_new_truly_better"] = probability_truly_better(tree, new_score, items)
-    return echo_result(result, tree, boards, rows, as_json, quiet)
+    return echo_result(result, boards, rows, as_json, quiet)
 
 
 def _refuse(what: str, options: dict[str, Any]) -> None:
@@ -290,7 +289,7 @@ def _estimate_file(
     if sensitivity and isinstance(data, Leaderboard) and isinstance(spec.priors, BoardPriors):
         rows = list(board_sensitivity_rows(data, spec.priors, prob, 1000, 0))[1:]
     result = result_of_file(tree, data, rows, prob)
-    return echo_file_result(result, tree, data, rows, as_json, quiet)
+    return echo_file_result(result, data, rows, as_json, quiet)
 
 
 def _specification(model: str | None, rho: float | None) -> "ModelSpecification":
@@ -392,7 +391,7 @@ def _board_result(
 ) -> dict[str, Any]:
     from bayes_sota.summaries import estimand_summary
 
-    estimands = {name: estimand_summary(tree, name, prob, index) for name in _ESTIMANDS}
+    estimands = {name: estimand_summary(tree, name, prob, index) for name in ESTIMANDS}
     tries = board.n_classifiers
     if tries is None:
         tries_summary: Any = estimand_summary(tree, "n_classifiers", prob, index)
@@ -404,14 +403,14 @@ def _board_result(
         "n_classifiers": tries_summary,
         "observed_maximum": board.maximum,
         **estimands,
-        "bias": board.maximum - estimands["theta_sota"]["mean"],
+        "bias": estimands["multiplicity_bias"]["mean"],
         "n_above_sota": None,
+        "n_right": list(board.counts) if board.metric == "accuracy" else None,
     }
 
 
 def echo_result(
     result: dict[str, Any],
-    tree: "xr.DataTree",
     boards: tuple["Leaderboard", ...],
     sensitivity: list[dict[str, Any]],
     as_json: bool,
@@ -422,8 +421,8 @@ def echo_result(
     if as_json:
         echo_json(result)
     else:
-        for index, board in enumerate(boards):
-            _echo_board(tree, board, index, prob)
+        for board, found in zip(boards, result.get("boards", [result]), strict=True):
+            _echo_board(found, board, prob)
         echo_sensitivity(sensitivity, prob)
         if "p_new_truly_better" in result:
             click.echo(
@@ -447,11 +446,8 @@ def _reading_of(board: "Leaderboard") -> str:
     return f"read as {right} right answers of {board.n_test:,}"
 
 
-def _echo_board(tree: "xr.DataTree", board: "Leaderboard", index: int, prob: float) -> None:
-    from bayes_sota.summaries import estimand_summary
-
-    names = (*_ESTIMANDS, "multiplicity_bias")
-    summary = {name: estimand_summary(tree, name, prob, index) for name in names}
+def _echo_board(result: dict[str, Any], board: "Leaderboard", prob: float) -> None:
+    summary = {name: result[name] for name in ESTIMANDS}
     tries = f"{board.typical_tries:,.0f}" + ("" if board.n_classifiers else " or so")
     title = (
         f"{board.name}: best score {board.maximum:g} of {tries} classifiers, {_reading_of(board)}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayes_sota.data.responses import Responses
 
 __all__ = [
+    "ESTIMANDS",
     "echo_file_result",
     "echo_sensitivity",
     "group_rows",
@@ -23,7 +24,10 @@ __all__ = [
     "result_of_file",
 ]
 
-ESTIMANDS = ("theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score")
+ESTIMANDS = (
+    "theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score",
+    "multiplicity_bias",
+)  # fmt: skip
 
 
 def result_of_file(
@@ -43,7 +47,7 @@ def result_of_file(
         **_facts(data),
         "observed_maximum": maximum,
         **estimands,
-        "bias": maximum - estimands["theta_sota"]["mean"],
+        "bias": estimands["multiplicity_bias"]["mean"],
         "n_above_sota": estimand_summary(tree, "n_above_sota", prob),
         "rho": {
             "mean": rho["mean"],
@@ -118,7 +122,6 @@ def parse_seed(text: str) -> int | str:
 
 def echo_file_result(
     result: dict[str, Any],
-    tree: "xr.DataTree",
     data: "Leaderboard | Responses | ItemScores",
     sensitivity: list[dict[str, Any]],
     as_json: bool,
@@ -128,7 +131,7 @@ def echo_file_result(
     if as_json:
         echo_json(result)
     else:
-        _echo_table(result, tree, data)
+        _echo_table(result, data.name)
         echo_sensitivity(sensitivity, result["prob"])
         if not quiet:
             for note in result["notes"]:
@@ -137,25 +140,14 @@ def echo_file_result(
     return echo_verdict(result["diagnostics"]["reasons"])
 
 
-def _echo_table(
-    result: dict[str, Any], tree: "xr.DataTree", data: "Leaderboard | Responses | ItemScores"
-) -> None:
-    from bayes_sota.summaries import estimand_summary
-
+def _echo_table(result: dict[str, Any], name: str) -> None:
     prob = result["prob"]
-    summary = {name: result[name] for name in ESTIMANDS}
-    theta = estimand_summary(tree, "theta_sota", prob)
-    bias = result["observed_maximum"]
-    summary["multiplicity_bias"] = {
-        **theta,
-        "mean": bias - theta["mean"],
-        "interval": [bias - theta["interval"][1], bias - theta["interval"][0]],
-    }
+    summary = {estimand: result[estimand] for estimand in ESTIMANDS}
     items = (
         f" on {result['n_test']:,} items ({result['n_test_source']})" if result["n_test"] else ""
     )
     title = (
-        f"{data.name}: best score {result['observed_maximum']:.6g} of "
+        f"{name}: best score {result['observed_maximum']:.6g} of "
         f"{result['n_classifiers']:,.0f} classifiers{items}"
     )
     header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]

@@ -11,11 +11,11 @@ its expectation. Cropping leaves out the best entries instead, and draws as many
 replacement from those that remain. ``max theta'`` is the estimate. The paper simulates; here the
 law of the best score is exact (``maximum_law``) and a root finder does the rest.
 
-The field is kept fixed here: every entry takes part once. Then, by Jensen's inequality, the expected
-maximum at ``w = 1`` is never below the observed one, so there is always a root. The paper redraws
-the field from P(theta') with replacement, which leaves the best entry out of some fields: its
-expected maximum is lower, and for a lone leader (cassava) there is no solution, as printed. Where
-the excess there is within 2 % of the winner's standard error there is no
+The field is kept fixed here: every entry takes part once. Then, by Jensen's inequality, the
+expected maximum at ``w = 1`` is never below the observed one, so there is always a root. The paper
+redraws the field from P(theta') with replacement, which leaves the best entry out of some fields:
+its expected maximum is lower, and for a lone leader (cassava) there is no solution, as printed.
+Where the excess there is within 2 % of the winner's standard error there is no
 multiplicity to correct, and that is said. ``tests/exact/test_shrinkage.py`` has the paper's
 Tables 2 and 4, and simulations.
 """

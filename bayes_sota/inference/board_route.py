@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["build_board_tree", "sample_board", "sample_board_nuts", "sample_items"]
 
-_POSTERIOR = ("theta_sota", "expected_sota", "winner_skill", "rho", "shift", "n_above_sota")
+_POSTERIOR = (
+    "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
+    "n_above_sota",
+)  # fmt: skip
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 _OF_SCORES = ("theta_sota", "expected_sota", "winner_skill", *_NEW_SCORES)
 
@@ -239,6 +242,7 @@ def build_board_tree(
 
     board, shape = fit.kernel.board, draws["theta_sota"].shape
     draws = {k: board.sign * v if k in _OF_SCORES else v for k, v in draws.items()}
+    draws["multiplicity_bias"] = board.sign * board.maximum - draws["theta_sota"]
     check = check_board(fit, rng)
     certain = isinstance(board.tries, int)
     variables = _POSTERIOR if certain else (*_POSTERIOR, "n_classifiers")
