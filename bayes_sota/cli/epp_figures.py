@@ -29,6 +29,13 @@ def figure_of_fit(fit: "BradleyTerryFit", kind: str, prob: float) -> "PlotCollec
 
         return plot_reliability(reliability(fit))
     if kind == "boxplots":
+        families = len({_family(player) for player in fit.players})
+        if not 1 < families <= min(_MOST_FAMILIES, len(fit.players) - 1):
+            raise InputError(
+                "--figure-kind boxplots compares tournaments, or two to "
+                f"{_MOST_FAMILIES} families of players that are alike but for a number; for one "
+                "tournament of other players take --figure-kind forest"
+            )
         return figure_of_tournaments([fit], kind)
     return _figure_of_players(fit, kind, prob)
 

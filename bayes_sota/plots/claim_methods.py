@@ -25,7 +25,7 @@ __all__ = ["plot_methods"]
 
 _MOST = 40  # methods drawn, best first
 _LONGEST = 40
-_CHANCES = {"p_best": "P(best)", "p_best_uncorrected": "uncorrected P(best)"}
+_CHANCES = {"p_best": "P(best)", "p_best_uncorrected": "P(best), uncorrected"}
 
 
 def plot_methods(
@@ -90,21 +90,19 @@ def plot_methods(
         mean = xr.DataArray([draws[row].mean()], dims="point")
         panel.dots(f"mean_{row}", mean, -float(row), color)
     chance = "p_best" if "p_best" in estimate else "p_best_uncorrected"
-    labels = [
-        f"{plain_text(names[j], _LONGEST)}  {_CHANCES[chance]} {estimate[chance][j]:.2f}"
-        for j in order
-    ]
-    hidden = len(names) - len(order)
-    shown = f"; the best {len(order)} of {len(names)} methods" if hidden else ""
+    labels = [f"{plain_text(names[j], _LONGEST)}  {estimate[chance][j]:.2f}" for j in order]
     panel.set_axes(
         limits,
-        xlabel=f"skill: mean and {prob:.0%} interval{shown}",
+        xlabel=f"skill: mean and {prob:.0%} interval (beside the name: {_CHANCES[chance]})",
         xlim=limits,
         ylim=(-len(order) + 0.4, 0.6),
         yticks=lambda _: ([-float(row) for row in range(len(order))], labels),
     )
     others = [names[j] for j in order if p_false[j] >= (1 - prob) / 2 and j != winner]
-    title_figure(collection, _finding(names[winner], others, len(names)))
+    finding = _finding(names[winner], others, len(names))
+    if len(order) < len(names):
+        finding += f"\nthe best {len(order)} are drawn"
+    title_figure(collection, finding)
     return collection
 
 

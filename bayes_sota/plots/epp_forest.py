@@ -86,8 +86,8 @@ def plot_epp(
         Probability of the intervals, and of the comparison with the best.
     contrast : {"simultaneous", "model"}, optional
         Intervals of a fit drawn thin beside the robust ones: wide enough for all players at once,
-        or those of independent matches, which are too short. None draws neither. Of a posterior
-        the thin bar is the equal-tailed interval and the thick one holds half.
+        or those of independent matches, which are too short. None draws neither, and a posterior
+        has neither: the thick bar is the interval of each player in both.
     most : int
         Players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -153,17 +153,16 @@ def _of_fit(fit: BradleyTerryFit, prob: float, contrast: Contrast | None) -> _Bo
 def _of_draws(tree: "xr.DataTree", prob: float) -> _Board:
     players, draws = draws_of_players(tree, "epp")
     winners = np.bincount(draws.argmax(axis=1), minlength=len(players)) / len(draws)
-    thin, thick = (np.quantile(draws, [(1 - p) / 2, (1 + p) / 2], axis=0).T for p in (prob, 0.5))
     mean = draws.mean(axis=0)
     return _Board(
         players=players,
         ranks=np.argsort(np.argsort(-mean, kind="stable")) + 1,
         epp=mean,
-        thick=thick,
-        thin=thin,
+        thick=np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0).T,
+        thin=None,
         thin_below=False,
         tied=winners >= (1 - prob) / 2,
-        meaning=f"posterior mean; thick: 50% interval; thin: {100 * prob:.3g}% interval",
+        meaning=f"posterior mean; thick: {100 * prob:.3g}% interval of each",
     )
 
 

@@ -32,6 +32,7 @@ __all__ = ["plot_win_matrix"]
 _EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
 _COLORS = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
 _DARK = (0, 6)  # classes with white text
+_MOST_NAMED = 50  # columns
 _MOST_WRITTEN = 20  # players whose probabilities are written into the cells
 
 
@@ -44,8 +45,8 @@ def plot_win_matrix(
 ) -> "PlotCollection":
     """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
 
-    Columns have the numbers of the rows. Up to 20 players the cells hold the probabilities in
-    percent; colours are of classes, with the key below.
+    Columns are in the order of the rows, with their names for up to 50 players. Up to 20 players
+    the cells hold the probabilities in percent; colours are of classes, with the key below.
 
     Parameters
     ----------
@@ -83,7 +84,9 @@ def plot_win_matrix(
     players, wins, total = _best_players(result, most)
     count = len(players)
     cell = 0.36 if count <= _MOST_WRITTEN else 0.22
-    size = figsize or (max(2.9 + cell * count, 6.4), 2.1 + cell * count)
+    named = count <= _MOST_NAMED
+    longest = max(map(len, map(_column_name, players))) if named else 0
+    size = figsize or (max(2.9 + cell * count, 6.4), 2.1 + cell * count + 0.07 * longest)
     anything = make_bounds(0.0, 1.0)
     collection = make_collection(
         {"win_probability": anything, "key": anything},
@@ -98,11 +101,20 @@ def plot_win_matrix(
         _write_cells(panel, wins)
     ranks = list(enumerate(players, start=1))
     rows = name_axis(ranks, [-float(row) for row in range(count)], margin=0.5)
-    numbers = [str(rank) if count <= 50 or rank % 5 == 0 else "" for rank, _ in ranks]
-    set_axes(panel, Axis("", -0.5, count - 0.5, range(count), numbers, size=8), rows)
+    texts = (
+        [_column_name(name) for name in players]
+        if named
+        else [str(rank) if rank % 5 == 0 else "" for rank, _ in ranks]
+    )
+    columns = Axis("", -0.5, count - 0.5, range(count), texts, 8, rotation=90 if named else 0)
+    set_axes(panel, columns, rows)
     _draw_key(Panel(collection, "key"))
     title_figure(collection, _finding(players, wins, total))
     return collection
+
+
+def _column_name(name: str) -> str:
+    return shown_name(name, 24)
 
 
 def _best_players(
@@ -206,9 +218,9 @@ def _finding(players: list[str], wins: FloatArray, count: int) -> str:
     names = [shown_name(name, 18) for name in players]
     if len(names) == 1:
         return f"{names[0]}, the best of {count:,}"
-    text = f"{names[0]} beats {names[1]} in {_share(wins[0, 1])} of rounds"
+    text = f"{names[0]} beats {names[1]} with probability {_share(wins[0, 1])}"
     if len(names) > 2:
-        text += f",\n{names[-1]} in {_share(wins[0, -1])}"
+        text += f",\n{names[-1]} with {_share(wins[0, -1])}"
     return text if len(names) == count else f"{text} (the best {len(names)} of {count:,} are drawn)"
 
 

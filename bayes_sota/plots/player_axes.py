@@ -51,6 +51,8 @@ class Axis:
         Of the texts, in points.
     boxed : bool
         Whether a line is drawn along the axis.
+    rotation : float
+        Of the texts, in degrees.
     """
 
     label: str
@@ -60,6 +62,7 @@ class Axis:
     texts: Sequence[str]
     size: float = 9
     boxed: bool = True
+    rotation: float = 0
 
 
 def shown_name(name: str, longest: int = _LONGEST) -> str:
@@ -191,7 +194,8 @@ def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
             (y, library.yticks, library.ylabel),
         ):
             shown = [plain_text(text, backend) for text in axis.texts]
-            ticks([float(tick) for tick in axis.ticks], shown, target, size=axis.size)
+            look = {"rotation": axis.rotation} if axis.rotation else {}
+            ticks([float(tick) for tick in axis.ticks], shown, target, size=axis.size, **look)
             label(plain_text(axis.label, backend), target, size=10)
 
     panel.draw(style, "axes", 0.0, store_artist=False)

@@ -208,7 +208,7 @@ def test_every_cell_has_the_class_of_its_probability(fit: BradleyTerryFit) -> No
     assert "cell_2_2" not in figure.viz
     best, second, last = (fit.players[order[i]] for i in (0, 1, -1))
     first, far = (f"{100 * wins[0, i]:.0f}%" for i in (1, -1))
-    assert title_of(figure) == f"{best} beats {second} in {first} of rounds,\n{last} in {far}"
+    assert title_of(figure) == f"{best} beats {second} with probability {first},\n{last} with {far}"
 
 
 def test_the_matrix_of_a_tree_and_cells_out_of_order() -> None:
@@ -221,7 +221,7 @@ def test_the_matrix_of_a_tree_and_cells_out_of_order() -> None:
     )  # fmt: skip
     figure = plot_win_matrix(xr.DataTree.from_dict({"point_estimate": data}), backend="none")
     np.testing.assert_array_equal(classes_drawn(figure, 3), np.searchsorted(EDGES, wins, "right"))
-    assert title_of(figure) == "a beats b in 30% of rounds,\nc in more than 99%"
+    assert title_of(figure) == "a beats b with probability 30%,\nc with more than 99%"
     draws = data.expand_dims(chain=2, draw=3)
     same = plot_win_matrix(xr.DataTree.from_dict({"posterior": draws}), backend="none")
     assert title_of(same) == title_of(figure)
