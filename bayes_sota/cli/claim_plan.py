@@ -122,6 +122,7 @@ def _of_accuracies(
         "n_for_power": powered_test_size(*pair, shared, level=level, power=power),
         "power": power,
         "gap": pair[0] - pair[1],
+        "accuracy": list(pair),
         "level": level,
         "n_test": n_test,
         "congruence": {"value": value, "assumption": assumption},

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from arviz_base import rc_context
 
 import bayes_sota as bs
 from bayes_sota.cli import main
@@ -54,7 +55,7 @@ EXPLAINED = (
     r"A gap of 1 in EPP wins .*?; 0 is the average player",  # a definition
     r"is at least 0\.025",  # (1 - prob) / 2
     r"below it from [\d.]+ %",  # rounded up, so that it is true as printed
-    r"--odds-ratio \d+",
+    r"-?odds.ratio 60",  # one of the assumptions that are always drawn
     r"Eq\. \d",
     r"(?<=P\(theta\) is fitted to the best )\d+ of \d+",
     r"about \d[\d,]* fresh items",  # two digits, what an assurance supports
@@ -191,6 +192,62 @@ def test_every_printed_number_is_in_the_json_and_so_is_the_result(
         tree = read_result(folder / f"{name}.nc")
         check = check_estimates if "point_estimate" in tree.children else check_summary
         assert check(tree, result) > 0
+
+
+FIGURES = [
+    COMMANDS[n] for n in ("claim classification", "claim segmentation", "claim responses", "epp")
+] + ["claim plan --gap 0.02 --winner 0.90"]
+
+
+@pytest.mark.parametrize("command", FIGURES)
+def test_every_number_in_the_words_of_a_figure_is_in_the_json(
+    command: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr("bayes_sota.plots.save.save_figure", lambda figure, _: drawn.append(figure))
+    words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
+    with rc_context({"plot.backend": "none"}), pytest.raises(SystemExit):
+        main([*words, "--seed", "3", "--json", "--figure", str(folder / "figure.png")])
+    result = json.loads(capsys.readouterr().out)
+    texts = [text for text in words_of(drawn[0]) if not text.startswith("independent mistakes")]
+    assert texts
+    assert unknown_numbers("\n".join(texts), result) == []
+
+
+def words_of(figure: Any) -> list[str]:
+    """Titles and labels of a figure that was not drawn; without the numbers of axes."""
+    artists = [
+        artist
+        for group in figure.viz.children.values()
+        for values in group.data_vars.values()
+        for artist in np.ravel(values.values).tolist()
+        if isinstance(artist, dict)
+    ]
+    title = figure.viz["figure_title"].item()["string"] if "figure_title" in figure.viz else ""
+    return [title, *(a["string"] for a in artists if a.get("function") in ("text", "xlabel"))]
+
+
+def test_commands_give_one_number_for_the_same_file_and_seed(folder: Path) -> None:
+    board = bs.read_leaderboard(folder / "board.csv", n_test=749)
+    answers = bs.read_responses(folder / "answers.csv")
+    for data in (board, answers):
+        table = bs.board_table(data, random_seed=3)
+        summary = bs.summarize(bs.estimate_sota(data, random_seed=3))
+        claim = bs.claim_of_best_entry(data, random_seed=3)
+        for name in ("theta_sota", "rho"):
+            row = summary.loc[name]
+            assert getattr(table, name)["mean"] == pytest.approx(row["mean"], rel=1e-12)
+            assert getattr(table, name)["interval"] == pytest.approx([row["lower"], row["upper"]])
+        assert claim.rho == pytest.approx(summary.loc["rho", "mean"], rel=1e-12)
+        first, winner = table.frame.iloc[0], summary.loc["winner_skill"]
+        assert first["skill"] == pytest.approx(winner["mean"], abs=1e-7)  # skills are float32
+        ends = [first["skill_lower"], first["skill_upper"]]
+        assert ends == pytest.approx([winner["lower"], winner["upper"]], abs=1e-7)
+        p_best = dict(zip(data.names, claim.p_best, strict=True))
+        assert dict(zip(table.frame["name"], table.frame["p_best"], strict=True)) == p_best
 
 
 def test_a_number_of_another_computation_is_seen() -> None:

@@ -158,7 +158,8 @@ def test_the_forest_of_a_posterior(fit: BradleyTerryFit) -> None:
     draws = tree["posterior"]["epp"].values.reshape(-1, 6)
     winners = np.mean(draws == draws.max(axis=1, keepdims=True), axis=0)
     assert title_of(figure).startswith(f"{(winners >= 0.025).sum()} of 6 players")
-    first = bars(figure, "contrast_tied", "epp")[0, 0]
+    assert "contrast_tied" not in figure.viz
+    first = bars(figure, "interval_tied", "epp")[0, 0]
     np.testing.assert_allclose(
         first, np.quantile(draws[:, draws.mean(axis=0).argmax()], [0.025, 0.975])
     )
