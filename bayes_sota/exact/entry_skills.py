@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.blas_threads import one_thread
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.field_fit import FieldFit
@@ -128,6 +129,7 @@ class EntryDraws:
         return result
 
 
+@one_thread()
 def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> EntryDraws:
     r"""Joint posterior draws of the skills of all entries of a leaderboard.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayes_sota.blas_threads import one_thread
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InfiniteEstimateError, InputError
@@ -48,6 +49,7 @@ class EppBootstrap:
         return np.nanquantile(self.epp, [(1 - prob) / 2, (1 + prob) / 2], axis=0).T
 
 
+@one_thread()
 def bootstrap_epp(
     fit: BradleyTerryFit,
     repetitions: int = 1000,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayes_sota.blas_threads import one_thread
 from bayes_sota.errors import InputError
 from bayes_sota.exact.apparent_skills import FAMILIES, FieldScale, SkillFamily
 from bayes_sota.exact.importance import WeightedPoints, sample_importance
@@ -202,6 +203,7 @@ class FieldFit:
         return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density)[:, 0])
 
 
+@one_thread()
 def fit_field(
     kernel: ScoreKernel,
     priors: BoardPriors,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayes_sota.blas_threads import one_thread
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
@@ -80,6 +81,7 @@ class LeaderboardQuality:
         return (self.deviance - self.expected) / spread
 
 
+@one_thread()
 def leaderboard_quality(
     fit: BradleyTerryFit,
     *,

@@ -8,7 +8,7 @@ pooled order, never one by one. ``tests/exact/test_match_counts.py`` counts by h
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ __all__ = ["MatchCounts", "MatchKind", "count_matches", "penalised_totals", "ran
 
 MatchKind = Literal["same-round", "all-rounds", "listed"]
 ABSENT = -1  # rank of a player without a score
+_MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +94,7 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
     Raises
     ------
     InputError
-        All-rounds matches of rounds whose scores have opposite directions.
+        More than 5,000 players; all-rounds matches of rounds whose scores have opposite directions.
 
     Examples
     --------
@@ -103,6 +104,12 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
     >>> count_matches(table, "all-rounds").totals.tolist()
     [7.0, 5.0, 0.0]
     """
+    if data.n_players > _MOST_PLAYERS:
+        raise InputError(
+            f"a tournament of {data.n_players:,} players: at most {_MOST_PLAYERS:,} are compared, "
+            "every one with every other; leave out players, or turn "
+            "the table if its rounds are in columns"
+        )
     if isinstance(data, Matches):
         return _listed(data)
     if kind == "same-round":
@@ -187,6 +194,22 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
     ends = np.append(starts[1:], scores.size)
     m = table.n_players
     wide = np.dtype(np.int32 if table.n_rounds**2 < 2**30 else np.int64)
+    by_score = _doubled_by_score if table.n_rounds < m else _doubled_by_player
+    doubled = by_score(owners, starts, ends, m, wide)
+    np.fill_diagonal(doubled, 0)
+    counts = present.sum(axis=0).astype(np.float64)
+    n_ties = _pooled_ties(owners, starts, ends)
+    if present.all():
+        return MatchCounts(doubled, table.n_rounds**2, n_ties)
+    n_matches = np.outer(counts, counts)
+    np.fill_diagonal(n_matches, 0)
+    return MatchCounts(doubled, n_matches, n_ties)
+
+
+def _doubled_by_score(
+    owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], m: int, wide: Any
+) -> NDArray[np.signedinteger]:
+    """Twice the wins of every pair, with what each player has passed so far, score by score."""
     passed: NDArray[np.signedinteger] = np.zeros(m, wide)  # twice the scores below
     doubled: NDArray[np.signedinteger] = np.zeros((m, m), wide)
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
@@ -200,14 +223,20 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
         for owner in np.flatnonzero(level):
             doubled[owner] += level[owner] * (passed + level)
         passed += 2 * level
-    np.fill_diagonal(doubled, 0)
-    counts = present.sum(axis=0).astype(np.float64)
-    n_ties = _pooled_ties(owners, starts, ends)
-    if present.all():
-        return MatchCounts(doubled, table.n_rounds**2, n_ties)
-    n_matches = np.outer(counts, counts)
-    np.fill_diagonal(n_matches, 0)
-    return MatchCounts(doubled, n_matches, n_ties)
+    return doubled
+
+
+def _doubled_by_player(
+    owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], m: int, wide: Any
+) -> NDArray[np.signedinteger]:
+    """The same player by player: few of them, with many scores each."""
+    sizes = ends - starts
+    doubled: NDArray[np.signedinteger] = np.empty((m, m), wide)
+    for loser in range(m):
+        passed = np.concatenate([[0], np.cumsum(owners == loser)])
+        twice = np.repeat(passed[starts] + passed[ends], sizes)
+        doubled[:, loser] = np.bincount(owners, weights=twice, minlength=m)
+    return doubled
 
 
 def _pooled_ties(owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp]) -> int:

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.blas_threads import one_thread
 from bayes_sota.exact.apparent_skills import FAMILIES, SkillFamily
 from bayes_sota.exact.importance import WeightedPoints, sample_importance
 from bayes_sota.exact.paired_likelihood import PairedLikelihood
@@ -63,6 +64,7 @@ class Hyperposterior:
         return drawn
 
 
+@one_thread()
 def fit_pairs(
     likelihood: PairedLikelihood,
     rng: np.random.Generator,

@@ -49,6 +49,7 @@ from bayes_sota.skill_distributions import FloatArray
 __all__ = ["ResponsesPosterior", "responses_posterior"]
 
 _LEAST_MISTAKES = 5
+_MOST_CLASSIFIERS = 2_500  # whose correlations fit into 2 GiB
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ def responses_posterior(
     Raises
     ------
     InputError
-        Fewer than one draw.
+        Fewer than one draw, more than 2,500 classifiers.
 
     Examples
     --------
@@ -104,6 +105,12 @@ def responses_posterior(
     """
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws}")
+    if responses.n_classifiers > _MOST_CLASSIFIERS:
+        raise InputError(
+            f"answers of {responses.n_classifiers:,} classifiers to {responses.n_items:,} items: "
+            f"at most {_MOST_CLASSIFIERS:,} are compared, every one with every other; rows are "
+            "items and columns classifiers; or leave out the weakest"
+        )
     rng = np.random.default_rng(random_seed)
     priors = BoardPriors() if priors is None else priors
     found = response_correlation(responses)

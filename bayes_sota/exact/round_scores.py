@@ -67,13 +67,11 @@ def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
 
 def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     present, scores = table.present, table.oriented
-    everybody, against = np.zeros(scores.shape), np.zeros(scores.shape)
-    for r in range(table.n_rounds):
-        below = _below(scores, np.sort(scores[r, present[r]]))  # of this round, every score
-        own = (scores > scores[r]) + 0.5 * (scores == scores[r])  # against the player's own
-        below -= own
-        everybody += below
-        against[r] = np.where(present, below, 0.0).sum(axis=0)
+    players = [np.sort(column[here]) for column, here in zip(scores.T, present.T, strict=True)]
+    own = np.column_stack([_below(*pair) for pair in zip(scores.T, players, strict=True)])
+    everybody = _below(scores, np.sort(scores[present])) - own
+    few_rounds = table.n_rounds < table.n_players
+    against = _against_rounds(scores) if few_rounds else _against_scores(scores, players)
     counts = present.sum(axis=0).astype(np.float64)
     between = probabilities - np.diag(np.diagonal(probabilities))
     expected_first = between @ counts
@@ -81,6 +79,25 @@ def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     return np.asarray(
         np.where(present, everybody - expected_first, 0.0) + against - expected_second
     )
+
+
+def _against_rounds(scores: FloatArray) -> FloatArray:
+    """Wins of all scores of each player against the others' of each round, (R, m), by rounds."""
+    present, against = ~np.isnan(scores), np.zeros(scores.shape)
+    for row, here, found in zip(scores, present, against, strict=True):
+        below = _below(scores, np.sort(row[here])) - ((scores > row) + 0.5 * (scores == row))
+        found[:] = np.where(present, below, 0.0).sum(axis=0)
+    return against
+
+
+def _against_scores(scores: FloatArray, players: list[FloatArray]) -> FloatArray:
+    """The same by players: what is above each score of the others."""
+    against = np.empty(scores.shape)
+    for j, ordered in enumerate(players):
+        above = np.where(np.isnan(scores), 0.0, ordered.size - _below(scores, ordered))
+        above[:, j] = 0.0
+        against[:, j] = above.sum(axis=1)
+    return against
 
 
 def _below(scores: FloatArray, ordered: FloatArray) -> FloatArray:

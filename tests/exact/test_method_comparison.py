@@ -8,6 +8,7 @@ from scipy.special import expit
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
+from bayes_sota.exact import method_comparison
 from bayes_sota.exact.false_claim_mean import false_claim_probability_of_means
 from bayes_sota.exact.method_comparison import compare_methods
 from bayes_sota.exact.paired_outcomes import compare_with_leader
@@ -227,3 +228,19 @@ def test_what_cannot_be_is_refused(outcomes, methods, message: str) -> None:
         compare_methods(outcomes, methods)
     with pytest.raises(InputError, match="has a width"):
         compare_methods(Responses([[1, 0], [1, 1]]), draws=10).rope(-0.1)
+
+
+def test_very_many_items_have_the_moments_of_the_dirichlet(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    hard = rng.random((3000, 1))
+    answers = Responses((hard + 0.5 * rng.random((3000, 6))) > [0.3, 0.31, 0.32, 0.4, 0.5, 0.9])
+    exact = compare_methods(answers, draws=20_000, random_seed=0)
+    monkeypatch.setattr(method_comparison, "_MOST_WEIGHTS", 0)
+    normal = compare_methods(answers, draws=20_000, random_seed=1)
+    sd, error = exact.draws.std(axis=0), 5 * (2 / 20_000) ** 0.5  # of two samples' moments
+    np.testing.assert_array_less(
+        abs(normal.draws.mean(axis=0) - exact.draws.mean(axis=0)) / sd, error
+    )
+    gap = (np.cov(normal.draws.T) - np.cov(exact.draws.T)) / np.outer(sd, sd)
+    np.testing.assert_array_less(abs(gap), error * 2**0.5)
+    np.testing.assert_allclose(normal.p_best, exact.p_best, atol=0.02)

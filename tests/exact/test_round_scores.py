@@ -5,6 +5,7 @@ import pytest
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.exact import round_scores
 from bayes_sota.exact.bradley_terry import fit_epp
 from bayes_sota.exact.round_scores import cluster_scores
 
@@ -108,3 +109,10 @@ def test_matches_of_a_table_listed_one_by_one_are_the_same_tournament() -> None:
     np.testing.assert_allclose(listed.se, fit.se, rtol=1e-9)
     assert listed.deviance == pytest.approx(fit.deviance)
     assert listed.deviance_df == fit.deviance_df
+
+
+def test_by_rounds_and_by_players_is_the_same() -> None:
+    scores = drawn(0.35, None).oriented
+    players = [np.sort(column[~np.isnan(column)]) for column in scores.T]
+    by_rounds = round_scores._against_rounds(scores)
+    np.testing.assert_array_equal(by_rounds, round_scores._against_scores(scores, players))
