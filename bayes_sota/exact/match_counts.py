@@ -241,11 +241,13 @@ def _doubled_by_player(
 
 def _pooled_ties(owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp]) -> int:
     """Pairs of equal scores of different players."""
-    found = 0
-    for level in np.flatnonzero(ends - starts > 1):
-        own = np.bincount(owners[starts[level] : ends[level]])
-        found += (int(own.sum()) ** 2 - int(own @ own)) // 2
-    return found
+    sizes = ends - starts
+    level = np.repeat(np.arange(sizes.size), sizes)
+    tied = sizes[level] > 1
+    cells = np.sort(level[tied] * (int(owners.max()) + 1) + owners[tied])
+    own = np.diff(np.flatnonzero(np.diff(cells, prepend=-1, append=-1)))  # of one player each
+    shared = sizes[sizes > 1]
+    return (int(shared @ shared) - int(own @ own)) // 2
 
 
 def _listed(matches: Matches) -> MatchCounts:
