@@ -17,8 +17,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
-from bayes_sota.whole_files import remove_drafts
-
 __all__ = ["ENDINGS", "run_until_interrupted"]
 
 # Number of a signal -> message, and 128 + number as shells have it.
@@ -55,7 +53,7 @@ def run_until_interrupted[T](command: Callable[[], T]) -> T:
         except KeyboardInterrupt:  # came at this very moment
             watch.end(numbers)
         if watch.number is not None:
-            remove_drafts()
+            _remove_drafts()
             raise KeyboardInterrupt(watch.number)
 
 
@@ -109,7 +107,7 @@ class _Watch:
         message, code = ENDINGS[number]
         try:
             _kill_children()
-            remove_drafts()
+            _remove_drafts()
             show_cursor = b"\x1b[?25h" if os.isatty(2) else b""  # a progress bar hides it
             complaint = b"" if self.ended else f"\nerror: {message}\n".encode()
             os.write(2, show_cursor + complaint)
@@ -122,6 +120,13 @@ def _signal_main_thread(number: int) -> None:
         signal.raise_signal(number)
     else:  # wakes the main thread if it waits in a system call
         signal.pthread_kill(threading.main_thread().ident or 0, number)
+
+
+def _remove_drafts() -> None:
+    """Remove half-written files; there are none before the module that writes them is imported."""
+    files = sys.modules.get("bayes_sota.whole_files")
+    if files is not None:
+        files.remove_drafts()
 
 
 def _kill_children() -> None:

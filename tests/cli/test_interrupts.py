@@ -92,6 +92,14 @@ def test_ctrl_c_before_the_first_import_is_one_line() -> None:
     assert err.startswith("error: interrupted")
 
 
+def test_nothing_heavy_is_imported_before_signals_are_handled() -> None:
+    script = (
+        "from bayes_sota.cli import main; import sys; print({'numpy', 'click'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "set()\n"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="exit codes of signals are POSIX")
 def test_ctrl_c_while_python_ends_is_silent() -> None:
     assert run("at once", "pressed-at-the-end", "x") == (-signal.SIGINT, "", "")
