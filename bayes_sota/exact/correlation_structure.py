@@ -4,7 +4,7 @@ What all leaders share, which no leaderboard can average out; what a family of n
 beyond that; and what is left. ``response_correlation`` has the two kinds of data behind it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -17,9 +17,11 @@ from bayes_sota.skill_distributions import FloatArray
 
 __all__ = [
     "FAMILY",
+    "Items",
     "LearntCorrelation",
     "ResponseCorrelation",
     "Sums",
+    "jackknife",
     "learn_correlation",
     "mean_rho",
     "structure",
@@ -53,8 +55,7 @@ class ResponseCorrelation:
         Square root of the mean correlation between leaders of different families, each family
         counted once.
     rho_se : float
-        Standard error of rho from the items: delete-a-group jackknife, and what one more mistake
-        would change.
+        Standard error of rho from the items: jackknife, and what one more mistake would change.
     loadings : ndarray, shape (m,)
         lambda_j, correlation of each score's error with what the leaders share.
     residual : ndarray, shape (m, m)
@@ -150,29 +151,55 @@ def learn_correlation(found: ResponseCorrelation, prior: CorrelationPrior) -> Co
 
 def structure(
     scores: FloatArray,
-    whole: "Sums",
-    rests: Sequence["Sums"],
+    items: "Items",
     both: FloatArray,
     rarer: FloatArray,
     family_cut: float = FAMILY,
 ) -> ResponseCorrelation:
-    """Correlation of scores in its three parts, with errors from what groups of items change."""
+    """Correlation of scores in its three parts, with errors from what single items change."""
+    whole = items.sums
     score = _symmetric(whole.correlation())
     leaders = _leaders(scores, score)
     family = _families(score, leaders, family_cut)
-    others = [rest.correlation() for rest in rests]
     loadings = _loadings(score, leaders, family)
-    residual = _shrunk_residual(
-        score, loadings, _jackknife(np.array(others)), both, leaders, family
-    )
-    rho = whole.rho(leaders, family)
-    variance = _jackknife(np.array([rest.rho(leaders, family) for rest in rests]))
+    residual = _shrunk_residual(score, loadings, items.variance(), both, leaders, family)
+    rho = float(whole.rho(leaders, family))
+    variance, spread = _leader_variances(items, score[np.ix_(leaders, leaders)], leaders, family)
     se = float(np.sqrt(variance + _one_more_mistake(rarer[leaders], rho)))
-    spread = _jackknife(np.array([_loadings(_symmetric(c), leaders, family) for c in others]))
     loadings = _shrunk_loadings(loadings, spread, leaders, family, rho)
     return ResponseCorrelation(
         whole.phi(), whole.overlap(), leaders, rho, se, loadings, residual, family
     )  # fmt: skip
+
+
+def _leader_variances(
+    items: "Items", score: FloatArray, leaders: IntArray, family: IntArray
+) -> tuple[float, FloatArray]:
+    """Jackknife variances of rho, and of the loadings of the leaders, (k,)."""
+    every, own = np.arange(leaders.size), family[leaders]
+    times, rhos, loadings = [], [], []
+    for count, rest in items.left_out(leaders):
+        left = rest.correlation()
+        times.append(count)
+        rhos.append(rest.rho(every, own))
+        loadings.append(_loadings(np.where(np.isfinite(left), left, score), every, own))
+    counts = np.concatenate(times)
+    variance = jackknife(np.concatenate(rhos), counts)
+    return float(variance), jackknife(np.concatenate(loadings), counts)
+
+
+class Items(Protocol):
+    """What all items say, and what they would without one of them."""
+
+    @property
+    def sums(self) -> "Sums":
+        """Sums over all items."""
+
+    def variance(self) -> FloatArray:
+        """Jackknife variance of every correlation of scores, (m, m)."""
+
+    def left_out(self, leaders: IntArray) -> Iterable[tuple[FloatArray, "Sums"]]:
+        """Sums of the leaders without each item, (b, k, k), and how many items are like it."""
 
 
 class Sums(Protocol):
@@ -187,7 +214,7 @@ class Sums(Protocol):
     def correlation(self) -> FloatArray:
         """Correlations of scores; NaN where too few items overlap, (m, m)."""
 
-    def rho(self, leaders: IntArray, family: IntArray) -> float:
+    def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
         """Root of mean covariance over mean variance of leaders in different families."""
 
 
@@ -255,36 +282,41 @@ def _leader_weights(leaders: IntArray, family: IntArray) -> FloatArray:
 
 def mean_rho(
     covariance: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray
-) -> float:
-    """Root of mean covariance over mean variance of leaders in different families, (k, k) each.
+) -> FloatArray:
+    """Root of mean covariance over mean variance of leaders in different families, (..., k, k).
 
     A ratio of means, because single correlations are biased where mistakes are few.
     """
     weight = _leader_weights(leaders, family)
     weights = np.outer(weight, weight)
     weights = np.where(family[leaders][:, None] == family[leaders], 0.0, weights)
-    shared, whole = np.sum(weights * covariance), np.sum(weights * variance)
-    return float(np.sqrt(np.clip(shared / max(whole, 1e-300), 1e-4, _LARGEST_LOADING**2)))
+    shared, whole = (np.sum(weights * part, axis=(-2, -1)) for part in (covariance, variance))
+    squared = np.clip(shared / np.maximum(whole, 1e-300), 1e-4, _LARGEST_LOADING**2)
+    return np.asarray(np.sqrt(squared))
 
 
 def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
-    """Mean correlation with the leaders outside the own family, over the root of their mean."""
+    """Mean correlation with the leaders outside the own family, over the root of their mean.
+
+    ``score`` is (..., m, m) for loadings (..., m).
+    """
     weights = np.where(family[:, None] == family[leaders], 0.0, _leader_weights(leaders, family))
-    mean = np.sum(weights * score[:, leaders], axis=1) / weights.sum(axis=1)
-    common = np.average(mean[leaders], weights=_leader_weights(leaders, family))
-    return np.asarray(np.clip(mean / np.sqrt(max(common, 1e-4)), 0.0, _LARGEST_LOADING))
+    mean = np.sum(weights * score[..., leaders], axis=-1) / weights.sum(axis=1)
+    of_leaders = _leader_weights(leaders, family)
+    common = np.sum(mean[..., leaders] * of_leaders, axis=-1, keepdims=True) / of_leaders.sum()
+    return np.asarray(np.clip(mean / np.sqrt(np.maximum(common, 1e-4)), 0.0, _LARGEST_LOADING))
 
 
 def _shrunk_loadings(
     loadings: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
-    """Loadings whose mean over leaders is rho; leaders' drawn together by their uncertainty."""
+    """Loadings whose mean over leaders is rho; leaders' drawn together by their variance."""
     weights = _leader_weights(leaders, family)
     level = float(np.average(loadings[leaders], weights=weights))
     loadings = loadings * rho / max(level, 1e-2)
     apart = loadings[leaders] - rho
-    true = max(0.0, float(np.average(apart**2 - variance[leaders], weights=weights)))
-    share = true / (true + np.maximum(variance[leaders], 1e-6))
+    true = max(0.0, float(np.average(apart**2 - variance, weights=weights)))
+    share = true / (true + np.maximum(variance, 1e-6))
     loadings[leaders] = rho + share * apart
     return np.asarray(np.clip(loadings, 0.0, _LARGEST_LOADING))
 
@@ -300,12 +332,14 @@ def _one_more_mistake(mistakes: FloatArray | IntArray, rho: float) -> float:
     return float((jump / (2 * max(rho, 0.1))) ** 2)
 
 
-def _jackknife(left_out: FloatArray) -> FloatArray:
-    groups = len(left_out)
-    known = np.isfinite(left_out)
-    mean = np.sum(np.where(known, left_out, 0.0), axis=0) / np.maximum(known.sum(axis=0), 1)
-    spread = np.sum(np.where(known, left_out - mean, 0.0) ** 2, axis=0)
-    return np.asarray((groups - 1) / groups * spread)
+def jackknife(left_out: FloatArray, times: FloatArray | None = None) -> FloatArray:
+    """Variance from values without each part; NaN says nothing, ``times`` parts are alike."""
+    weight = np.ones(len(left_out)) if times is None else times
+    n, weight = weight.sum(), weight.reshape(-1, *[1] * (left_out.ndim - 1))
+    known = np.where(np.isfinite(left_out), weight, 0.0)
+    values = np.where(np.isfinite(left_out), left_out, 0.0)
+    mean = np.sum(known * values, axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.asarray((n - 1) / n * np.sum(known * (values - mean) ** 2, axis=0))
 
 
 def _shrunk_residual(

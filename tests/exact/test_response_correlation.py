@@ -7,7 +7,12 @@ from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.response_files import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.exact.correlation_structure import learn_correlation
-from bayes_sota.exact.response_correlation import response_correlation
+from bayes_sota.exact.response_correlation import (
+    counts_of,
+    influence_correlation,
+    phi_variance,
+    response_correlation,
+)
 from bayes_sota.priors import BetaCorrelation, FixedCorrelation
 
 
@@ -58,6 +63,60 @@ def test_standard_error_is_the_spread_over_test_sets():
     found = [response_correlation(simulate(rng, 800, np.full(12, 0.85))) for _ in range(60)]
     spread = np.std([f.rho for f in found])
     assert np.mean([f.rho_se for f in found]) == pytest.approx(spread, rel=0.3)
+
+
+def check_order(values, of_permuted):
+    """Equal bit for bit whatever the order of the items."""
+    first = of_permuted(np.arange(len(values)))
+    for seed in range(3):
+        found = of_permuted(np.random.default_rng(seed).permutation(len(values)))
+        assert (found.rho, found.rho_se) == (first.rho, first.rho_se)
+        for field in ("phi", "leaders", "loadings", "residual", "family"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(first, field))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("clusters", [None, 30])
+def test_the_order_of_items_makes_no_difference(missing, clusters):
+    rng = np.random.default_rng(11)
+    answers = simulate(rng, 60, np.full(9, 0.7)).correct.astype(float)
+    answers[rng.random(answers.shape) < missing] = np.nan
+    labels = None if clusters is None else rng.integers(0, clusters, 60)
+    check_order(
+        answers,
+        lambda p: response_correlation(
+            Responses(answers[p], clusters=None if labels is None else labels[p])
+        ),
+    )
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_errors_of_correlations_are_those_of_leaving_out_every_item(missing):
+    rng = np.random.default_rng(12)
+    answers = simulate(rng, 80, np.full(5, 0.7)).correct.astype(float)
+    answers[rng.random(answers.shape) < missing] = np.nan
+    phi = np.array(
+        [response_correlation(Responses(np.delete(answers, i, 0))).phi for i in range(80)]
+    )
+    expected = 79 / 80 * np.sum((phi - phi.mean(axis=0)) ** 2, axis=0)
+    found = phi_variance(counts_of(Responses(answers).correct), 80)
+    off = ~np.eye(5, dtype=bool)
+    np.testing.assert_allclose(found[off], expected[off], rtol=1e-9)
+
+
+def test_errors_of_item_scores_are_those_of_leaving_out_every_item():
+    rng = np.random.default_rng(13)
+    values = rng.standard_normal((400, 1)) + rng.standard_normal((400, 5))
+    scores = np.arange(5.0)
+    whole = influence_correlation(values, scores)
+    parts = [influence_correlation(np.delete(values, i, 0), scores) for i in range(400)]
+    rho = np.array([part.rho for part in parts])
+    carrying = np.median(np.sum(values**2, axis=0) ** 2 / np.sum(values**4, axis=0))
+    jump = np.hypot(1 - whole.rho**2, whole.rho**2) / (carrying + 1) / (2 * whole.rho)
+    expected = 399 / 400 * np.sum((rho - rho.mean()) ** 2) + jump**2
+    assert whole.rho_se**2 == pytest.approx(expected, rel=1e-6)
+    permuted = influence_correlation(values[rng.permutation(400)], scores)
+    assert permuted.rho_se == pytest.approx(whole.rho_se, rel=1e-12)
 
 
 def test_families_are_found_and_others_are_not():
