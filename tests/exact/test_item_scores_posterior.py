@@ -119,7 +119,7 @@ def test_a_perfect_auc_is_not_taken_for_a_certain_one() -> None:
         values = shared + 0.6 * rng.standard_normal((200, 20)) + labels[:, None] * mu
         data = ItemScores(values, labels=labels)
         perfect += bool(data.scores.max() == 1)
-        draws = item_scores_posterior(data, random_seed=rng, draws=500).draws["theta_sota"]
+        draws = item_scores_posterior(data, random_seed=perfect, draws=500).draws["theta_sota"]
         covered += bool(np.quantile(draws, 0.025) <= 0.985 <= np.quantile(draws, 0.975))
     assert perfect >= 1
     assert covered >= 6
