@@ -40,6 +40,10 @@ __all__ = ["responses"]
     help="What numbers per item are made into: auc needs a label column. Default mean.",
 )  # fmt: skip
 @click.option("--label-column", default=None, help="Column of 0 and 1, for auc.")
+@click.option(
+    "--lower-is-better", is_flag=True, default=None,
+    help="Numbers are errors or losses. Default: if a log's metric is called so.",
+)  # fmt: skip
 @click.option("--rope", type=float, default=None, help="Half-width of practical equivalence.")
 @click.option("--top", type=int, default=15, show_default=True, help="Methods shown.")
 @click.option("--draws", type=int, default=10_000, show_default=True, help="Posterior draws.")
@@ -52,6 +56,7 @@ def responses(
     files: tuple[Path, ...],
     item_metric: str | None,
     label_column: str | None,
+    lower_is_better: bool | None,
     rope: float | None,
     top: int,
     draws: int,
@@ -75,7 +80,9 @@ def responses(
     for option, least, value in (("--draws", 100, draws), ("--top", 1, top)):
         if value < least:
             raise InputError(f"{option} must be at least {least}, got {value}")
-    outcomes, methods, source, notes = _read(files, item_metric, label_column, reading)
+    outcomes, methods, source, notes = _read(
+        files, item_metric, label_column, lower_is_better, reading
+    )
     rng, used_seed = resolve_seed(shown.seed)
     found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
     selected, more = (None, []) if no_selection else _selected(outcomes, found, int(used_seed))
@@ -108,6 +115,7 @@ def _read(
     files: tuple[Path, ...],
     item_metric: Any,
     label_column: str | None,
+    lower_is_better: bool | None,
     reading: dict[str, str | None],
 ) -> tuple["Responses | ItemScores", tuple[str, ...] | None, str, list[str]]:
     if label_column is not None and item_metric != "auc":
@@ -118,7 +126,7 @@ def _read(
     if item_metric is None:
         from bayes_sota.data.evaluation_files import read_evaluations
 
-        found = read_evaluations(*files, **reading)
+        found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
         return found.outcomes, found.methods, found.source, list(found.notes) + _hints(found)
     from bayes_sota.data.read_item_scores import read_item_scores
 
@@ -129,6 +137,7 @@ def _read(
     scores = read_item_scores(
         files[0], metric=item_metric, label_column=label_column,
         item_column=reading["item_column"], cluster_column=reading["cluster_column"],
+        lower_is_better=lower_is_better,
     )  # fmt: skip
     return scores, None, f"1 table, metric {scores.metric}", []
 

@@ -1,6 +1,5 @@
 """How ``bayes-sota epp`` reads its files, and the options that say so."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_tournaments", "reading_score_options"]
 
-_ERRORS = frozenset(
-    ("rmse", "mse", "mae", "mape", "loss", "logloss", "nll", "error", "err", "perplexity", "ppl",
-     "wer", "cer", "fid", "brier")
-)  # fmt: skip
 _COLUMNS = (
     ("--player-column", "Column of the players."),
     ("--round-column", "Column of the rounds: folds, splits, tasks, data sets."),
@@ -121,16 +116,16 @@ def _from_means(
 
 def _look_like_errors(tables: "list[ScoreTable | Matches]") -> list[str]:
     """Rounds whose names say that lower is better, taken as higher is better."""
+    from bayes_sota.data.readers.columns import is_loss
     from bayes_sota.data.score_table import ScoreTable
 
-    words = {
-        label: set(re.split(r"[^a-z]+", label.lower()))
+    found = [
+        label
         for table in tables
         if isinstance(table, ScoreTable)
         for label, lower in zip(table.rounds, table.lower_is_better, strict=True)
-        if not lower
-    }
-    found = [label for label, parts in words.items() if parts & _ERRORS]
+        if not lower and is_loss(label)
+    ]
     if not found:
         return []
     return [

@@ -45,6 +45,9 @@ _MEANING = {
 @click.option("--standard-error-public", type=float, default=None, help="Of one public score.")
 @click.option("--standard-error-private", type=float, default=None, help="Of one private score.")
 @click.option(
+    "--lower-is-better", is_flag=True, help="Scores are errors or losses; results are minus them."
+)
+@click.option(
     "--top",
     type=float,
     default=0.5,
@@ -65,6 +68,7 @@ def paired(
     n_test_private: int | None,
     standard_error_public: float | None,
     standard_error_private: float | None,
+    lower_is_better: bool,
     top: float,
     correlation: float | None,
     output: Path | None,
@@ -94,6 +98,7 @@ def paired(
         name_column=name_column,
         n_test=_both(n_test_public, n_test_private, "--n-test"),
         standard_errors=_both(standard_error_public, standard_error_private, "--standard-error"),
+        lower_is_better=lower_is_better,
     )
     priors = None if correlation is None else PairedPriors(FixedCorrelation(correlation))
     tree = estimate_paired(boards, priors, random_seed=seed, top=top)
@@ -203,7 +208,7 @@ def _p_best(tree: "xr.DataTree") -> dict[str, float]:
 
 def _most_likely_best(tree: "xr.DataTree", most: int = 10) -> list[dict[str, Any]]:
     observed = tree["observed_data"]
-    chances = sorted(_p_best(tree).items(), key=lambda pair: -pair[1])[:most]
+    chances = sorted(_p_best(tree).items(), key=lambda pair: (-pair[1], pair[0]))[:most]
     rows = []
     for name, chance in chances:
         team = observed.sel(classifier=name)
@@ -215,10 +220,7 @@ def _most_likely_best(tree: "xr.DataTree", most: int = 10) -> list[dict[str, Any
 
 def _differences(boards: "PairedBoards") -> dict[str, float]:
     """Mean public minus private score by public rank: regression to the mean and overfitting."""
-    import numpy as np
-
-    order = np.argsort(-boards.public, kind="stable")
-    gap = (boards.public - boards.private)[order]
+    gap = (boards.public - boards.private)[boards.order(boards.public)]
     m = boards.n_entries
     tops = {"top_10": min(10, m), "top_tenth": max(m // 10, 1), "top_half": m // 2, "all": m}
     return {label: float(gap[:count].mean()) for label, count in tops.items()}

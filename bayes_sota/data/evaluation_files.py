@@ -29,6 +29,7 @@ from bayes_sota.data.files.json_text import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import table_of_content
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.readers.columns import is_loss
 from bayes_sota.data.response_files import responses_of_json
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
@@ -86,6 +87,7 @@ def read_evaluations(
     item_column: str | None = None,
     run_separator: str | None = None,
     scorer: str | None = None,
+    lower_is_better: bool | None = None,
 ) -> Evaluations:
     """Read which method got which item right, or how well.
 
@@ -106,6 +108,8 @@ def read_evaluations(
         "resnet@2" are two runs of resnet.
     scorer : str, optional
         Which of several scorers of inspect_ai.
+    lower_is_better : bool, optional
+        Whether outcomes are errors or losses. Default: if their metric is called so (perplexity).
 
     Returns
     -------
@@ -147,8 +151,13 @@ def read_evaluations(
     else:
         tables = OutcomeTables([part for content in contents for part in content], None, None)
     joined = join_parts(tables.parts)
-    outcomes = _outcomes(joined, tables, kind == "table", name)
-    return Evaluations(outcomes, joined.methods, source, joined.notes)
+    losses = sorted({part.metric for part in tables.parts if is_loss(part.metric)})
+    lower = bool(losses) if lower_is_better is None else lower_is_better
+    outcomes = _outcomes(joined, tables, kind == "table", name, lower)
+    notes = joined.notes
+    if losses and lower_is_better is None:
+        notes += (f"of {shown(losses[0])} the lowest is the best (lower_is_better)",)
+    return Evaluations(outcomes, joined.methods, source, notes)
 
 
 def _check_distinct(files: Sequence[Path]) -> None:
@@ -243,7 +252,7 @@ def _refuse_unused(kind: str, choices: Choices) -> None:
 
 
 def _outcomes(
-    joined: Joined, tables: OutcomeTables, is_table: bool, name: str
+    joined: Joined, tables: OutcomeTables, is_table: bool, name: str, lower_is_better: bool
 ) -> Responses | ItemScores:
     """Right and wrong answers where there is nothing else, else numbers."""
     values = joined.values
@@ -258,6 +267,11 @@ def _outcomes(
     }
     missing = np.isnan(values)
     if np.isin(values[~missing], (0, 1)).all():
+        if lower_is_better:
+            raise InputError(
+                "lower_is_better is for numbers, but every outcome is 0 or 1: write 1 for right "
+                "and 0 for wrong"
+            )
         return Responses(values, **labels)
     if missing.any():
         row, column = np.argwhere(missing)[0]
@@ -265,7 +279,7 @@ def _outcomes(
             f"{shown(joined.names[column])} has no number for item {shown(joined.items[row])}; "
             "write what a failure counts, or take the item out"
         )
-    return ItemScores(values, metric="mean", **labels)
+    return ItemScores(values, metric="mean", lower_is_better=lower_is_better, **labels)
 
 
 def _clusters(clusters: Mapping[str, str], items: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.data.entry_checks import TEST_ITEMS, checked_names, entry_names, whole_number
 from bayes_sota.data.printed_scores import parse_number, parse_scores
 from bayes_sota.errors import InputError
+from bayes_sota.shown_text import shown
 
 __all__ = ["FEWEST_TEAMS", "PairedBoards"]
 
@@ -23,6 +24,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 _BOARDS = ("public", "private")
+_NEGATED = "lower is better: scores and all results are multiplied by -1"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -85,6 +87,7 @@ class PairedBoards:
         *,
         n_test: tuple[int, int] | None = None,
         standard_errors: tuple[float, float] | None = None,
+        lower_is_better: bool = False,
         name: str = "paired boards",
         notes: Sequence[str] = (),
     ) -> None:
@@ -94,23 +97,33 @@ class PairedBoards:
                 "give n_test (accuracies) or standard_errors (other scores), not both: the "
                 "standard error of an accuracy follows from n_test"
             )
+        if lower_is_better and n_test is not None:
+            raise InputError(
+                "lower_is_better is for errors and losses, but n_test says that the scores are "
+                "accuracies; write an error rate e as the accuracy 1 - e"
+            )
         given = None if names is None else checked_names(names)
         sizes = None if n_test is None else _checked_sizes(n_test)
         scores = [
-            _checked_scores(values, which, given, sizes is not None)
+            _checked_scores(values, which, given, sizes is not None, -1 if lower_is_better else 1)
             for values, which in zip((public, private), _BOARDS, strict=True)
         ]
         _check_lengths(*scores)
+        every = entry_names(given, scores[0].size)
+        remarks = [str(note) for note in notes]
+        if lower_is_better:
+            remarks.append(_NEGATED)
+        remarks += _tied_first(scores, every)
         values = {
             "public": scores[0],
             "private": scores[1],
-            "names": entry_names(given, scores[0].size),
+            "names": every,
             "n_test": sizes,
             "standard_errors": None
             if standard_errors is None
             else _checked_errors(standard_errors),
             "name": str(name),
-            "notes": tuple(str(note) for note in notes),
+            "notes": tuple(dict.fromkeys(remarks)),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -132,13 +145,17 @@ class PairedBoards:
 
     @property
     def public_winner(self) -> int:
-        """Index of the best public score, the first of several equal ones."""
-        return int(np.argmax(self.public))
+        """Index of the best public score, the first by name of several equal ones."""
+        return self.order(self.public)[0]
 
     @property
     def private_winner(self) -> int:
-        """Index of the best private score, the first of several equal ones."""
-        return int(np.argmax(self.private))
+        """Index of the best private score, the first by name of several equal ones."""
+        return self.order(self.private)[0]
+
+    def order(self, scores: FloatArray) -> list[int]:
+        """Indices of the teams by their scores, best first, equal ones by name."""
+        return sorted(range(self.n_entries), key=lambda i: (-scores[i], self.names[i]))
 
     def subset(self, entries: Sequence[int] | IntArray | NDArray[np.bool_]) -> "PairedBoards":
         """The same boards with some of the teams, by index or mask.
@@ -183,9 +200,9 @@ class PairedBoards:
 
 
 def _checked_scores(
-    values: Any, which: str, names: tuple[str, ...] | None, accuracies: bool
+    values: Any, which: str, names: tuple[str, ...] | None, accuracies: bool, sign: int
 ) -> FloatArray:
-    """Scores of one board as floats, read-only."""
+    """Scores of one board as floats of which the largest is the best, read-only."""
     subject = partial(_subject, which, names)
     try:
         printed = parse_scores(
@@ -197,7 +214,7 @@ def _checked_scores(
         )
     except InputError as error:
         raise InputError(f"{which} board: {error}") from None
-    scores = np.array(printed.values, dtype=np.float64)
+    scores = sign * np.array(printed.values, dtype=np.float64)
     scores.setflags(write=False)
     return scores
 
@@ -205,6 +222,19 @@ def _checked_scores(
 def _subject(which: str, names: tuple[str, ...] | None, index: int) -> str:
     known = f" ({names[index]!r:.80})" if names is not None and index < len(names) else ""
     return f"the {which} score of entry {index + 1}{known}"
+
+
+def _tied_first(scores: Sequence[FloatArray], names: tuple[str, ...]) -> list[str]:
+    """Notes on boards whose best score several teams have."""
+    notes = []
+    for board, which in zip(scores, _BOARDS, strict=True):
+        best = sorted(names[i] for i in np.flatnonzero(board == board.max()))
+        if len(best) > 1:
+            notes.append(
+                f"{len(best):,} teams share the best {which} score; {shown(best[0])} stands for "
+                "them, the first by name"
+            )
+    return notes
 
 
 def _check_lengths(public: FloatArray, private: FloatArray) -> None:

@@ -310,7 +310,16 @@ def _in_percent(
     if not above.any() or max(unique) > 100:
         return False
     if above.mean() > 0.5:
-        return True
+        below = np.array([0 < number <= 1 for number in unique])[where]
+        if not below.any():
+            return True
+        index = int(np.argmax(below))
+        score = unique[where[index]]
+        raise InputError(
+            f"{int(below.sum())} of {len(where)} scores do not exceed 1, as if the others were in "
+            f"percent; {subject(index)} is {score}: if it is a fraction write {score * 100:f}, if "
+            "all are in percent use percent=True"
+        )
     index = int(np.argmax(above))
     score = unique[where[index]]
     raise InputError(

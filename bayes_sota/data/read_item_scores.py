@@ -9,7 +9,7 @@ from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table, is_numeric, normalize_name
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.columns import find_column
+from bayes_sota.data.readers.columns import find_column, is_summary
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
 from bayes_sota.skill_distributions import FloatArray
@@ -87,6 +87,12 @@ def read_item_scores(
             f"{table.where}: item scores need one column of numbers for each of at least 2 "
             f"classifiers; there are {table.listed_columns()}"
         )
+    for j in columns:
+        if is_summary(table.header[j]):
+            raise InputError(
+                f"{table.where}: column {shown(table.header[j])} is no classifier, but a summary "
+                "of others by its name; take it out"
+            )
     values = np.column_stack([_numbers(table, j) for j in columns])
     given = None
     if labels is not None:

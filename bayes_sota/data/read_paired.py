@@ -12,7 +12,7 @@ from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.paired_boards import PairedBoards
 from bayes_sota.data.printed_scores import parse_scores
-from bayes_sota.data.readers.columns import find_column, find_name_column
+from bayes_sota.data.readers.columns import find_column, find_name_column, is_loss
 from bayes_sota.data.readers.leaderboard_files import Entries, located, read_entries
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import shown
@@ -32,6 +32,7 @@ def read_paired_boards(
     format: FileFormat = "auto",
     n_test: tuple[int, int] | None = None,
     standard_errors: tuple[float, float] | None = None,
+    lower_is_better: bool = False,
     name: str | None = None,
 ) -> PairedBoards:
     """Public and private scores of the same teams.
@@ -49,7 +50,7 @@ def read_paired_boards(
         ``score_public`` or ``Public Score``.
     format : str
         As in ``read_leaderboard``.
-    n_test, standard_errors
+    n_test, standard_errors, lower_is_better
         As in ``PairedBoards``.
     name : str, optional
         Label. Default: the name of the file.
@@ -76,7 +77,9 @@ def read_paired_boards(
     >>> boards.names[0], float(boards.public[0]), float(boards.private[0])
     ('t0', 0.9, 0.91)
     """
-    options = {"n_test": n_test, "standard_errors": standard_errors}
+    options: dict[str, Any] = {
+        "n_test": n_test, "standard_errors": standard_errors, "lower_is_better": lower_is_better,
+    }  # fmt: skip
     accuracies = n_test is not None
     if private_path is None:
         return _from_one(
@@ -87,6 +90,8 @@ def read_paired_boards(
         read_entries(source, score_column=column, name_column=name_column, format=format)
         for source, column in ((path, public_column), (private_path, private_column))
     ]
+    for entries in boards:
+        _check_direction(entries.where, entries.column, lower_is_better)
     return _joined(boards[0], boards[1], accuracies, name, options)
 
 
@@ -109,6 +114,7 @@ def _from_one(
         )
     names = find_name_column(table, name_column, positions[0])
     for position in positions:
+        _check_direction(table.where, table.header[position], options["lower_is_better"])
         places = [f"{place}, column {shown(table.header[position])}" for place in table.places]
         _check(table.where, table.columns[position], places, accuracies)
     public, private = (list(table.columns[position]) for position in positions)
@@ -138,6 +144,14 @@ def _score_column(table: Table, wanted: str | None, which: str) -> int:
         f"{table.where}: {problem}; there are {table.listed_columns()}: say which with "
         f"{which}_column"
     )
+
+
+def _check_direction(where: str, column: str, lower_is_better: bool) -> None:
+    if is_loss(column) and not lower_is_better:
+        raise InputError(
+            f"{where}: column {shown(column)} holds errors by its name, and of those the lowest is "
+            "the best: give lower_is_better=True"
+        )
 
 
 def _check(where: str, cells: Sequence[Any], places: Sequence[str], accuracies: bool) -> None:

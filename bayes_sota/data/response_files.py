@@ -16,7 +16,7 @@ from bayes_sota.data.files.content import check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json_text import parse_json
 from bayes_sota.data.files.opening import open_table, table_of_content
-from bayes_sota.data.files.tables import Nested, Table, is_numeric
+from bayes_sota.data.files.tables import Nested, Table, is_numeric, normalize_name
 from bayes_sota.data.readers.leaderboard_files import located
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
@@ -47,6 +47,12 @@ _ITEM_WORDS = (
 _ITEM_NAMES = {"", "unnamed: 0", "index", "row", "id", "ids", "items"}.union(
     _ITEM_WORDS, (f"{word}_id" for word in _ITEM_WORDS)
 )
+_CLASSIFIERS = frozenset(
+    ("model", "models", "modelname", "classifier", "classifiers", "method", "methods", "algorithm",
+     "system", "learner", "estimator")
+)  # fmt: skip
+_MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
+_MOST_SLIPS = 0.1  # of the cells of answers
 _NONE = -2  # stands for a cell that is no answer
 _ANSWERS = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0} | dict.fromkeys(
     ("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING
@@ -127,9 +133,36 @@ def looks_like_responses(path: str | Path) -> bool:
             columns = _text_head(head.data)
     except InputError:
         return False
-    answers = [{answer_of(cell) for cell in column} for column in columns[1:]]
-    filled = sum(bool(found & {0, 1}) for found in answers)
-    return filled >= 2 and all(found <= {0, 1, MISSING} for found in answers)
+    answers = [[answer_of(cell) for cell in column] for column in columns[1:]]
+    filled = sum(0 in found or 1 in found for found in answers)
+    slips = [found.count(None) / max(len(found), 1) for found in answers]
+    return filled >= 2 and max(slips) <= 2 * _MOST_SLIPS and float(np.mean(slips)) <= _MOST_SLIPS
+
+
+def slip_among(values: NDArray[np.float64]) -> tuple[int, int] | None:
+    """Row and column of a number outside [0, 1] where nearly all others are 0 or 1."""
+    given = values[~np.isnan(values)]
+    answers = np.isin(given, (MISSING, 0, 1))
+    if answers.all() or answers.mean() < 1 - _MOST_SLIPS or np.all((given >= 0) & (given <= 1)):
+        return None
+    beyond = (values != MISSING) & ((values < 0) | (values > 1))
+    row, column = np.argwhere(beyond)[0]
+    return int(row), int(column)
+
+
+def check_orientation(where: str, n_items: int, n_classifiers: int, named: str = "") -> None:
+    """Raise ``InputError`` where classifiers stand in rows, before anything is computed.
+
+    ``named`` is the header of the column that names the rows.
+    """
+    by_name = normalize_name(named) in _CLASSIFIERS
+    many = n_classifiers > _MANY and n_classifiers > _MOST_PER_ITEM * n_items
+    if by_name or many:
+        seen = f"column {shown(named)} names the rows" if by_name else "that looks transposed"
+        raise InputError(
+            f"{where}: there are {n_items:,} rows and {n_classifiers:,} columns of answers, and "
+            f"{seen}; rows must be the items and columns the classifiers: transpose the table"
+        )
 
 
 def answer_of(cell: object) -> int | None:
@@ -149,6 +182,8 @@ def _of_table(table: Table, item_column: str | None) -> Responses:
     position = _item_position(table, item_column)
     items = None if position is None else _item_names(table, position)
     columns = [j for j in range(len(header)) if j != position]
+    named = "" if position is None else header[position]
+    check_orientation(where, len(table.places), len(columns), named)
     correct = np.column_stack([_answers(table.columns[j]) for j in columns])
     if (correct == _NONE).any():
         row, number = np.argwhere(correct == _NONE)[0]

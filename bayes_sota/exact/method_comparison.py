@@ -222,7 +222,9 @@ def _runs(
 
 def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
     if isinstance(outcomes, ItemScores):
-        bounds = (0.0, 1.0) if outcomes.metric == "auc" else (-np.inf, np.inf)
+        ends = outcomes.values.min(), outcomes.values.max()
+        shares = outcomes.metric == "auc" or (ends[0] >= 0 and ends[1] <= 1)
+        bounds = (0.0, 1.0) if shares else (-np.inf, np.inf)
         found = ItemData(
             outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
             outcomes.labels, False, bounds,

@@ -13,7 +13,7 @@ import numpy as np
 from bayes_sota.data.evaluations.parts import Choices, item_name, several
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.columns import find_column
+from bayes_sota.data.readers.columns import find_column, is_summary
 from bayes_sota.data.response_files import answer_of
 from bayes_sota.data.responses import MISSING
 from bayes_sota.errors import InputError
@@ -92,6 +92,11 @@ def find_roles(table: Table, choices: Choices) -> ColumnRoles:
             raise InputError(
                 f"{table.where}: column {shown(table.header[column])} is no method; if it says "
                 "which items belong together, name it as cluster_column, else take it out"
+            )
+        if is_summary(table.header[column]):
+            raise InputError(
+                f"{table.where}: column {shown(table.header[column])} is no method, but a summary "
+                "of others by its name; take it out"
             )
     return ColumnRoles(
         table, _item_names(table, items), items is not None, truth, clusters, methods

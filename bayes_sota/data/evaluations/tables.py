@@ -11,12 +11,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayes_sota.data.evaluations.columns import ColumnRoles, find_roles
 from bayes_sota.data.evaluations.parts import Choices, Part, file_names
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.columns import find_column
-from bayes_sota.data.response_files import answer_of
+from bayes_sota.data.readers.columns import classes_seen, find_column
+from bayes_sota.data.response_files import answer_of, check_orientation, slip_among
 from bayes_sota.data.responses import MISSING
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import counted, shown
@@ -65,6 +67,8 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
                 f"{roles.table.where}: several tables are joined on their items, but no column of "
                 "this one names them (item_column)"
             )
+    for roles in found.values():
+        _check_orientation(roles)
     truth = _truth(list(found.values()))
     names = _method_names(found)
     parts: list[Part] = []
@@ -93,12 +97,38 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
     if not parts:
         files = ", ".join(roles.table.where for roles in found.values())
         raise InputError(f"{files}: there is no column of a method")
-    if truth is not None:
+    if truth is None:
+        for roles in found.values():
+            _check_answers(roles)
+    else:
         parts[0] = replace(parts[0], notes=truth.notes(parts, list(found.values())))
     if choices.cluster_column is None:
         parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *_cluster_notes(found.values())))
     clusters = _clusters(list(found.values()))
     return OutcomeTables(parts, clusters, None if truth is None else truth.column)
+
+
+def _check_orientation(roles: ColumnRoles) -> None:
+    header = roles.table.header
+    named = header[0] if roles.named or 0 not in roles.methods else ""
+    check_orientation(roles.table.where, len(roles.items), len(roles.methods), named)
+
+
+def _check_answers(roles: ColumnRoles) -> None:
+    """Refuse slips among right and wrong answers, and predicted classes without the truth."""
+    numbers = "or say that these are numbers (item_metric, read_item_scores)"
+    slip = slip_among(np.array([[*_numbers(roles, j).values()] for j in roles.methods]).T)
+    if slip is not None:
+        row, column = slip[0], roles.methods[slip[1]]
+        raise InputError(
+            f"{roles.place(row, column)}: {shown(roles.cells(column)[row])} is no answer, as "
+            f"nearly all others are; write 1 (right), 0 (wrong) or nothing (missing), {numbers}"
+        )
+    seen = classes_seen(cell for j in roles.methods for cell in roles.cells(j))
+    if len(roles.methods) > 1 and len(roles.items) > len(roles.methods) and seen:
+        raise InputError(
+            f"{roles.table.where}: {seen}; add the true classes as a column ground_truth, {numbers}"
+        )
 
 
 def _split(name: str, separator: str | None) -> tuple[str, str]:

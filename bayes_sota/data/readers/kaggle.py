@@ -69,14 +69,27 @@ def team_names(table: Table, names: int, rows: Sequence[int]) -> list[str]:
 
 
 def _team_keys(table: Table, names: int | None) -> Sequence[object]:
-    ids = table.find_all("TeamId")
-    column = ids[0] if ids else names
-    return range(len(table.places)) if column is None else table.columns[column]
+    """What tells teams apart: the id, the name where there is none, else the row."""
+    ids = table.find_all("TeamId")[:1]
+    columns = [
+        (number, table.columns[j]) for number, j in enumerate([*ids, names]) if j is not None
+    ]
+    return [
+        next(
+            ((number, cells[row]) for number, cells in columns if not _is_empty(cells[row])),
+            row,
+        )
+        for row in range(len(table.places))
+    ]
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
 
 
 def _junk(cell: Any, number: Any, name: Any) -> str:
     if str(name).strip().lower().startswith("[deleted]"):
         return "of deleted teams"
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
+    if _is_empty(cell):
         return "without a score"
     return "with a score of exactly 0" if number == 0 else ""

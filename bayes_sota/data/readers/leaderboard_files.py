@@ -11,7 +11,7 @@ from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.leaderboard import Leaderboard, Metric
 from bayes_sota.data.printed_scores import Rounding, RoundingChoice, parse_scores, rounding_order
-from bayes_sota.data.readers.columns import find_name_column, find_score_column
+from bayes_sota.data.readers.columns import find_name_column, find_score_column, is_loss
 from bayes_sota.data.readers.kaggle import best_rows, is_kaggle, team_names
 from bayes_sota.errors import InputError
 from bayes_sota.priors import TriesPrior
@@ -40,6 +40,8 @@ class Entries:
         What was dropped or merged.
     where, stem : str
         The file, for messages, and its short name.
+    column : str
+        Name of the column of scores.
     """
 
     scores: tuple[Any, ...]
@@ -50,6 +52,16 @@ class Entries:
     notes: tuple[str, ...]
     where: str
     stem: str
+    column: str
+
+    def check_direction(self, lower_is_better: bool) -> None:
+        """Raise ``InputError`` where the name of the column says that lower is better."""
+        if is_loss(self.column) and not lower_is_better:
+            raise InputError(
+                f"{self.where}: column {shown(self.column)} holds errors by its name, and of those "
+                'the lowest is the best: give metric="score" and lower_is_better=True, or write an '
+                "error rate e as the accuracy 1 - e"
+            )
 
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
@@ -126,6 +138,7 @@ def read_leaderboard(
         path_or_frame, score_column=score_column, name_column=name_column, format=format,
         lower_is_better=lower_is_better,
     )  # fmt: skip
+    entries.check_direction(lower_is_better)
     check_scores(entries, decimals=decimals, percent=percent, metric=metric)
     with located(entries.where):
         return Leaderboard(
@@ -177,6 +190,7 @@ def read_entries(
         notes=tuple(notes),
         where=table.where,
         stem=table.stem,
+        column=table.header[scores],
     )
 
 

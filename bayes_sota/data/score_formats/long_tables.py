@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.data.evaluations.parts import several
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.readers.columns import find_score_column
+from bayes_sota.data.readers.columns import find_score_column, is_loss, is_summary
 from bayes_sota.data.readers.leaderboard_files import located
 from bayes_sota.data.score_formats.cells import coded_names, first_repeat, read_numbers
 from bayes_sota.data.score_formats.columns import (
@@ -75,6 +75,12 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
         raise InputError(f"{table.where}: one column cannot be two of player, round, tournament "
                          "and group")  # fmt: skip
     scores = _score_position(table, used, options.score_column)
+    _refuse_summaries(table, (players, rounds))
+    if is_loss(table.header[scores]) and options.lower_is_better is False:
+        raise InputError(
+            f"{table.where}: column {shown(table.header[scores])} holds errors by its name, and of "
+            "those the lowest is the best: give lower_is_better=True"
+        )
     cells = _LongCells.read(table, players, rounds, scores, tournaments, groups)
     scheme = options.scheme or (
         "model/cv" if normalize_name(table.header[rounds]) in FOLD_WORDS else "model/task"
@@ -82,6 +88,17 @@ def read_long(table: Table, options: ScoreOptions) -> NotedScores:
     unused = [name for j, name in enumerate(table.header) if j not in (*used, scores)]
     notes = (f"{table.where}: columns that are not used: {several(unused)}",) if unused else ()
     return NotedScores(cells.score_tables(options.lower_is_better, scheme), "long", notes)
+
+
+def _refuse_summaries(table: Table, columns: tuple[int, ...]) -> None:
+    """Rows of averages and spreads are no rounds, and no players."""
+    for column in columns:
+        for name, where in zip(table.columns[column], table.places, strict=True):
+            if is_summary(str(name)):
+                raise InputError(
+                    f"{table.where}: {where}, column {shown(table.header[column])}: {shown(name)} "
+                    "is a summary of others by its name; take its rows out"
+                )
 
 
 def _score_position(table: Table, used: list[int], wanted: str | None) -> int:

@@ -3,10 +3,13 @@
 ``tests/data/test_score_files.py`` compares with what pandas reads.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayes_sota.data.evaluations.parts import several
 from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.readers.columns import is_summary
 from bayes_sota.data.readers.leaderboard_files import located
 from bayes_sota.data.score_formats.cells import (
     coded_names,
@@ -31,10 +34,9 @@ from bayes_sota.shown_text import shown
 
 __all__ = ["read_wide"]
 
-# Numbers of a leaderboard that are no round: summaries of the rounds, and properties of a model.
+# Numbers of a leaderboard that are no round and no summary of rounds.
 _NO_ROUNDS = frozenset(
-    ("average", "avg", "mean", "meanscore", "averagescore", "avgscore", "overall", "overallscore",
-     "rank", "ranking", "position", "place", "params", "paramsb", "nparams", "numparams",
+    ("rank", "ranking", "position", "place", "params", "paramsb", "nparams", "numparams",
      "parameters", "hub", "hublikes", "likes", "downloads", "co2costkg", "co₂costkg", "generation",
      "year", "id", "index", "unnamed0")
 )  # fmt: skip
@@ -56,12 +58,16 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
             f"{table.where}: group_column groups rounds, which are the columns of this table"
         )
     rest = [j for j in range(len(table.header)) if j not in (label, group)]
-    columns = _columns_of_rounds(table, rest) if players_in_rows else rest
+    columns = [j for j in rest if not is_summary(table.header[j])]
+    if players_in_rows:
+        columns = _columns_of_rounds(table, rest)
     left_out = [table.header[j] for j in rest if j not in columns]
     names = [_header_name(table, j, "round" if players_in_rows else "player") for j in columns]
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise InputError(f"{table.where}: two columns are called {shown(twice)}")
+    table, summaries = _without_summaries(table, label)
+    left_out += summaries
     rows, groups = _row_names(table, label, group, "player" if players_in_rows else "round")
     values = np.empty((len(table.places), len(columns)))
     for number, column in enumerate(columns):
@@ -139,6 +145,7 @@ def _columns_of_rounds(table: Table, columns: list[int]) -> list[int]:
         j
         for j in columns
         if not holds_no_number(table, j)
+        and not is_summary(table.header[j])
         and not _is_no_round(normalize_name(table.header[j]), names)
     ]
 
@@ -146,6 +153,20 @@ def _columns_of_rounds(table: Table, columns: list[int]) -> list[int]:
 def _is_no_round(name: str, names: set[str]) -> bool:
     raw = name.endswith("raw") and name.removesuffix("raw") in names  # the same score, rescaled
     return name in _NO_ROUNDS or raw or name.endswith("stderr")
+
+
+def _without_summaries(table: Table, label: int | None) -> tuple[Table, list[str]]:
+    """Rows that are no average or spread of others, and the names of those that are."""
+    if label is None:
+        return table, []
+    names = [str(cell) for cell in table.columns[label]]
+    kept = [row for row, name in enumerate(names) if not is_summary(name)]
+    if len(kept) == len(names):
+        return table, []
+    columns = tuple([cells[row] for row in kept] for cells in table.columns)
+    places = [table.places[row] for row in kept]
+    left_out = [name for name in names if is_summary(name)]
+    return replace(table, columns=columns, places=places), left_out
 
 
 def _header_name(table: Table, column: int, what: str) -> str:

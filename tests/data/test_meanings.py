@@ -1,0 +1,216 @@
+"""What cells, columns and rows are taken for: slips, classes, losses, summaries, percents, ties."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayes_sota.cli import main
+from bayes_sota.data.evaluation_files import read_evaluations
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired_boards import PairedBoards
+from bayes_sota.data.read_item_scores import looks_like_item_scores, read_item_scores
+from bayes_sota.data.read_paired import read_paired_boards
+from bayes_sota.data.readers.leaderboard_files import read_leaderboard
+from bayes_sota.data.response_files import looks_like_responses, read_responses
+from bayes_sota.data.score_files import read_noted_scores, read_scores
+from bayes_sota.errors import InputError
+from bayes_sota.exact.method_comparison import compare_methods
+
+Reader = Callable[[Path], Any]
+RIGHT = np.random.default_rng(0).integers(0, 2, (40, 3))
+
+
+def table(rows: Any, names: str = "a,b,c", items: str = "item") -> str:
+    lines = [f"{number},{','.join(map(str, row))}" for number, row in enumerate(rows, start=1)]
+    return "\n".join([f"{items},{names}", *lines, ""])
+
+
+def slipped(value: str) -> str:
+    rows = RIGHT.astype(object)
+    rows[4, 1] = value
+    return table(rows)
+
+
+CLASSES = table(np.arange(120).reshape(40, 3) % 10)
+TRANSPOSED = table(
+    np.tile([0, 1, 1], (6, 70)), ",".join(f"q{number}" for number in range(210)), items="item"
+)
+BY_MODEL = table(RIGHT, items="model")
+PAIRED = "team,{0}public,{0}private\n" + "".join(f"t{i},.{i + 1},.{9 - i}\n" for i in range(8))
+LONG = "model,task,{}\n" + "".join(f"{m},{t},.{i + 1}\n" for i, (m, t) in enumerate(
+    [(m, t) for m in "abc" for t in "xyz"]
+))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "message"),
+    [
+        (read_evaluations, slipped("11"), r"line 6, column 'b': '11' is no answer"),
+        (read_responses, slipped("11"), r"line 6, column 'b': '11' is no answer"),
+        (read_evaluations, CLASSES, "10 whole numbers from 0 to 9, as predicted .* ground_truth"),
+        (lambda path: read_leaderboard(path, n_test=40), CLASSES, "as predicted classes are"),
+        (read_evaluations, TRANSPOSED, "6 rows and 210 columns of answers.* transpose"),
+        (read_responses, TRANSPOSED, "6 rows and 210 columns of answers.* transpose"),
+        (read_responses, BY_MODEL, "column 'model' names the rows; rows must be the items"),
+        (
+            lambda path: read_leaderboard(path, n_test=100),
+            "team,error\nA,0.10\nB,0.20\n",
+            "column 'error' holds errors .*metric=.score. and lower_is_better=True",
+        ),
+        (
+            lambda path: read_leaderboard(path, metric="score"),
+            "team,test_RMSE\nA,0.10\nB,0.20\n",
+            "no column looks like scores|column 'test_RMSE' holds errors",
+        ),
+        (
+            lambda path: read_paired_boards(path, public_column="mae public"),
+            PAIRED.format("mae ").replace("mae private", "private"),
+            "column 'mae public' holds errors by its name",
+        ),
+        (read_scores, LONG.format("loss"), "column 'loss' holds errors .*lower_is_better=True"),
+        (
+            read_scores,
+            LONG.format("score").replace("a,x", "a,Average"),
+            r"line 2, column 'task': 'Average' is a summary of others",
+        ),
+        (read_evaluations, table(RIGHT, "a,b,qa_std"), "column 'qa_std' is no method"),
+        (
+            lambda path: read_item_scores(path, metric="mean"),
+            table(RIGHT / 7, "a,b,mean"),
+            "column 'mean' is no classifier",
+        ),
+        (
+            lambda path: read_leaderboard(path, n_test=1000),
+            "team,score\n" + "".join(f"t{i},{90.1 + i}\n" for i in range(6)) + "odd,0.985\n",
+            "1 of 7 scores do not exceed 1.* line 8, .* is 0.985: .* write 98.5",
+        ),
+    ],
+)
+def test_what_is_seen_is_said(tmp_path: Path, read: Reader, content: str, message: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_slip_is_named_by_every_command(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(slipped("11"))
+    assert looks_like_responses(path)
+    for command in (["claim", "responses"], ["board"], ["sota"]):
+        with pytest.raises(SystemExit) as stop:
+            main([*command, str(path)])
+        assert stop.value.code == 2
+        error = capsys.readouterr().err
+        assert "line 6, column 'b': '11' is no answer" in error
+        assert ("(--item-metric, read" in error) == (command[0] == "claim")
+
+
+def test_shares_of_an_item_stay_between_0_and_1(tmp_path: Path) -> None:
+    """Half a point is no slip, and the mean of shares is one."""
+    path = tmp_path / "x.csv"
+    path.write_text(table(np.where(RIGHT[:8], 1, [[0.5, 1, 0]])))
+    found = compare_methods(read_evaluations(path), random_seed=0)
+    assert found.bounds == (0, 1)
+    assert np.all((found.interval(0.99) >= 0) & (found.interval(0.99) <= 1))
+
+
+def test_percent_of_all_is_taken_at_its_word() -> None:
+    scores = [90.1, 91.2, 0.985]
+    board = Leaderboard(scores, n_test=100_000, percent=True, rounding="exact", decimals=12)
+    assert board.scores is not None
+    assert board.scores.tolist() == pytest.approx([0.901, 0.912, 0.00985])
+    assert Leaderboard([90.0, 91.0, 0.0], n_test=100).scores is not None  # nothing right at all
+
+
+def sampled(folder: Path, model: str, values: Any) -> Path:
+    path = folder / model / "samples_lambada_2024-01-01T00-00-00.jsonl"
+    path.parent.mkdir()
+    path.write_text(
+        "\n".join(json.dumps({"doc_id": i, "perplexity": v}) for i, v in enumerate(values))
+    )
+    return path
+
+
+def test_the_lower_perplexity_wins(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    base = rng.uniform(5, 9, 60)
+    files = [
+        sampled(tmp_path, "good", base),
+        sampled(tmp_path, "bad", base + rng.uniform(0, 2, 60)),
+    ]
+    found = read_evaluations(*files)
+    assert isinstance(found.outcomes, ItemScores)
+    assert found.outcomes.lower_is_better
+    assert "of 'perplexity' the lowest is the best (lower_is_better)" in found.notes
+    compared = compare_methods(found, random_seed=0)
+    assert compared.methods[compared.winner] == "good"
+    other = compare_methods(read_evaluations(*files, lower_is_better=False), random_seed=0)
+    assert other.methods[other.winner] == "bad"
+
+
+def test_the_command_takes_losses(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(table(RIGHT + np.array([0.3, 0.2, 0.1])))
+    winners = []
+    for options in ([], ["--lower-is-better"]):
+        with pytest.raises(SystemExit):
+            main(["claim", "responses", str(path), *options, "--json", "--seed", "1",
+                  "--draws", "200", "--no-selection"])  # fmt: skip
+        winners.append(json.loads(capsys.readouterr().out)["winner"])
+    assert winners[0] != winners[1]
+    path.write_text(table(RIGHT))
+    with pytest.raises(InputError, match="every outcome is 0 or 1"):
+        read_evaluations(path, lower_is_better=True)
+
+
+def test_paired_losses_are_negated_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(PAIRED.format(""))
+    boards = read_paired_boards(path, lower_is_better=True)
+    assert boards.names[boards.public_winner] == "t0"
+    assert boards.public.max() == pytest.approx(-0.1)
+    assert "lower is better: scores and all results are multiplied by -1" in boards.notes
+    with pytest.raises(InputError, match="n_test says that the scores are accuracies"):
+        read_paired_boards(path, lower_is_better=True, n_test=(10, 10))
+
+
+def test_ties_of_paired_boards_are_broken_by_name() -> None:
+    public, private = [0.9, 0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.7, 0.6, 0.5]
+    names = ["z", "a", "c", "d", "e"]
+    for order in ([0, 1, 2, 3, 4], [4, 3, 1, 2, 0]):
+        boards = PairedBoards(*([of[i] for i in order] for of in (public, private, names)))
+        assert boards.names[boards.public_winner] == "a"
+        assert boards.names[boards.private_winner] == "z"
+        assert boards.notes == (
+            "2 teams share the best public score; 'a' stands for them, the first by name",
+        )
+
+
+def test_averages_are_no_rounds_and_no_players(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    rows = "".join(f"d{i},.{i + 1},.{i + 2},.{i + 3},.5\n" for i in range(5))
+    path.write_text(f"dataset,a,b,a_std,Average\n{rows}Average,.4,.5,.6,.5\n")
+    noted = read_noted_scores(path)
+    assert (noted.scores.players, len(noted.scores.rounds)) == (("a", "b"), 5)
+    assert "left out 'a_std', 'Average'" in noted.notes[-1]
+
+
+def test_teams_without_an_id_are_not_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("TeamId,TeamName,Score\n1,a,.91\n,b,.92\n,c,.93\n,c,.94\n2,d,.90\n")
+    board = read_leaderboard(path, n_test=100)
+    assert board.names == ("a", "b", "c", "d")
+    assert board.maximum == 0.94
+
+
+def test_item_scores_may_begin_with_0(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("label,a,b\n1,0,0\n0,0.2,0.1\n1,0.7,0.8\n0,0.1,0.3\n")
+    assert looks_like_item_scores(path)
