@@ -3,7 +3,7 @@
 import csv
 import io
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import overload
 
 from bayes_sota.data.files import limits
@@ -18,7 +18,7 @@ _DELIMITERS = ",;\t"
 _HEAD = 1_000_000  # bytes that decide about the delimiter
 _WIDEST = 1_000_000  # delimiters of one row, in quotes or not, that are looked at
 _AT_A_TIME = 400_000  # cells; in lists of rows they take several times what columns take
-_SHARED = 1_000_000  # different cells that are kept once only
+_SHARED = 200_000  # different cells that are kept once only
 
 
 class _Lines(Sequence[str]):
@@ -56,17 +56,21 @@ def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem:
         raise InputError(f"{where}: the file is empty")
     header = tuple(cell.strip() for cell in first)
     limits.check_shape(0, len(header), where)
-    columns = _Columns(len(header), where)
-    lines = array("L")
+    columns, lines = _Columns(len(header), where), array("L")
+    kept: list[list[str]] = []
     for line, row in rows:
         if len(row) != len(header):
             cells = shown((delimiter or ",").join(row[:20]))
             raise InputError(
                 f"{where}: line {line} has {len(row)} cells, the header has {len(header)}: {cells}"
             )
-        columns.add(row)
+        kept.append(row)
         lines.append(line)
-    return Table(header, columns.complete(), _Lines(lines), where, stem)
+        if len(kept) * len(header) >= _AT_A_TIME:
+            columns.extend(kept)
+            kept = []
+    columns.extend(kept)
+    return Table(header, columns.cells, _Lines(lines), where, stem)
 
 
 def delimited_rows(
@@ -74,71 +78,50 @@ def delimited_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Number of the first line and cells of each row that is not blank."""
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")
-    lines = _LimitedLines(text, delimiter or _sniffed(data), where)
-    reader = csv.reader(lines, delimiter=lines.delimiter, strict=True)
-    before = 0
+    sign = delimiter or _sniffed(data)
+    pending = before = 0  # delimiters since the last row, and its last line
+
+    def limited() -> Iterator[str]:
+        """Lines; a row with far too many cells is refused before it is built."""
+        nonlocal pending
+        for line in text:
+            pending += line.count(sign)
+            if pending > _WIDEST:
+                limits.check_shape(0, pending, where)
+            yield line
+
+    reader = csv.reader(limited(), delimiter=sign, strict=True)
     try:
         for row in reader:
             line, before = before + 1, reader.line_num
-            lines.pending = 0
+            pending = 0
             if len(row) > 1 or (row and row[0].strip()):
                 yield line, row
     except csv.Error as error:
         raise InputError(f"{where}: line {reader.line_num}: {error}") from None
 
 
-class _LimitedLines:
-    """Lines of a text; a row with far too many cells is refused before it is built."""
-
-    def __init__(self, text: Iterable[str], delimiter: str, where: str) -> None:
-        self.delimiter = delimiter
-        self.pending = 0  # delimiters since the last row
-        self._text = iter(text)
-        self._where = where
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._text)
-        self.pending += line.count(self.delimiter)
-        if self.pending > _WIDEST:
-            limits.check_shape(0, self.pending, self._where)
-        return line
-
-
 class _Columns:
-    """Columns that grow by rows; equal cells are kept once."""
+    """Columns that grow by some rows at a time; equal cells are kept once."""
 
     def __init__(self, width: int, where: str) -> None:
-        self._columns: tuple[list[str], ...] = tuple([] for _ in range(width))
-        self._rows: list[list[str]] = []
-        self._at_a_time = max(1, _AT_A_TIME // width)
+        self.cells: tuple[list[str], ...] = tuple([] for _ in range(width))
         self._known: dict[str, str] = {}
         self._further = 0
         self._where = where
 
-    def add(self, row: list[str]) -> None:
-        """Append a row."""
-        self._rows.append(row)
-        if len(self._rows) >= self._at_a_time:
-            self._turn()
-
-    def complete(self) -> tuple[list[str], ...]:
-        """All columns."""
-        self._turn()
-        return self._columns
-
-    def _turn(self) -> None:
+    def extend(self, rows: Sequence[Sequence[str]]) -> None:
+        """Append rows."""
         known = self._known
-        for column, cells in zip(self._columns, zip(*self._rows, strict=True), strict=False):
+        for column, cells in zip(self.cells, zip(*rows, strict=True), strict=False):
             if len(known) < _SHARED:
                 column.extend([known.setdefault(cell, cell) for cell in cells])
-            else:
-                self._further += len(set(cells).difference(known))
-                column.extend([known.get(cell, cell) for cell in cells])
-        self._rows = []
-        limits.check_shape(len(self._columns[0]), len(self._columns), self._where)
+                continue
+            further = len(set(cells).difference(known))
+            self._further += further
+            mostly_known = 2 * further < len(cells)
+            column.extend([known.get(cell, cell) for cell in cells] if mostly_known else cells)
+        limits.check_shape(len(self.cells[0]), len(self.cells), self._where)
         if len(known) + self._further > limits.MAX_DIFFERENT:
             raise InputError(
                 f"{self._where}: more than {limits.MAX_DIFFERENT:,} different cells, which is the "

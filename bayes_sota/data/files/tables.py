@@ -57,8 +57,7 @@ class Table:
             only = f", only {self.listed_columns()}" if self.header else ""
             raise InputError(f"{self.where}: no rows{only}")
         for name, cells in zip(self.header, self.columns, strict=True):
-            texts = [] if is_numeric(cells) else [cell for cell in cells if type(cell) is str]
-            if "\0" in name or "\0" in "".join(texts):
+            if "\0" in name or (not is_numeric(cells) and "\0" in _joined(cells)):
                 raise InputError(f"{self.where}: column {shown(name)} has a NUL byte: not text")
 
     def listed_columns(self) -> str:
@@ -72,6 +71,14 @@ class Table:
         same = [i for i, name in enumerate(self.header) if name == wanted]
         key = normalize_name(wanted)
         return same or [i for i, name in enumerate(self.header) if normalize_name(name) == key]
+
+
+def _joined(cells: Sequence[Any]) -> str:
+    """All text of a column."""
+    try:
+        return "".join(cells)
+    except TypeError:
+        return "".join([cell for cell in cells if isinstance(cell, str)])
 
 
 def is_numeric(cells: Any) -> TypeGuard[NDArray[Any]]:
