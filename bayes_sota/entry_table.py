@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.arguments import DRAWS, OPEN_SHARE, generator_of, refuse_tries
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.priors import BoardPriors
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
-from bayes_sota.summaries import check_probability, summarize_draws
+from bayes_sota.summaries import summarize_draws
 from bayes_sota.whole_files import write_text
 from bayes_sota.written_table import WrittenTable
 
@@ -211,7 +212,7 @@ def board_table(
     prob: float = 0.95,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
-    tries_per_entry: float = 1.0,
+    tries_per_entry: float | None = None,
 ) -> EntryTable:
     r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
 
@@ -234,8 +235,8 @@ def board_table(
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 from responses where they fit.
     random_seed : int, Generator or None
-    tries_per_entry : float
-        Private variants behind each entry, of which the best is shown.
+    tries_per_entry : float, optional
+        Refused: several tries behind each entry have no model here that can be trusted.
 
     Returns
     -------
@@ -245,7 +246,7 @@ def board_table(
     ------
     InputError
         Only the maximum is known, fewer than two entries, ``n_test`` beside what has its own, or
-        several tries per entry of responses.
+        several tries per entry.
 
     Examples
     --------
@@ -254,25 +255,23 @@ def board_table(
     >>> table.frame[["rank", "name", "tied_with_best"]].values.tolist()[:2]
     [[1, 'a', True], [2, 'd', True]]
     """
-    check_probability(prob)
+    refuse_tries(tries_per_entry)
+    OPEN_SHARE.check(prob, "prob")
+    DRAWS.check(draws, "draws")
     board, items = _as_board(board_or_responses, n_test)
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
     posterior: LeaderboardPosterior | JointPosterior
     if items is None:
         from bayes_sota.exact.entry_skills import draw_entry_skills
         from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 
-        posterior = leaderboard_posterior(
-            board, priors, draws=_DRAWS, random_seed=rng, tries_per_entry=tries_per_entry
-        )
+        posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
         tied, compared_by = entries.tied_with_best(prob), _BY_MODEL
         rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": False}
         remarks = [_assumed_correlation(rho)]
     else:
-        if tries_per_entry != 1:
-            raise InputError("tries per entry are for scores; responses show one variant each")
         posterior = _of_items(items, priors, min(max(draws, _DRAWS), most), rng)
         entries = posterior.entries
         rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": True}

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.data.score_table import nearest_player
 from bayes_sota.errors import InputError
 from bayes_sota.pymc_models.tied_matches import Ties, log_outcomes
 from bayes_sota.skill_distributions import FloatArray
-from bayes_sota.summaries import check_probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def summarize_epp(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     skills = _skills(tree)
     rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
     tails = [(1 - prob) / 2, (1 + prob) / 2]
@@ -147,7 +147,7 @@ def epp_win_probability(
     >>> round(found.mean, 2), found.p_tie
     (0.73, 0.0)
     """
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     difference = _difference(tree, a, b)
     if new_tournament:
         difference = difference + _deviations(tree, difference.size)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.epp_summaries import summarize_epp
 from bayes_sota.exact.bradley_terry import BradleyTerryFit
 from bayes_sota.exact.match_counts import MatchKind
 from bayes_sota.exact.round_inference import bonferroni_criticals
 from bayes_sota.exact.tournaments import TournamentLeaderboard
 from bayes_sota.shown_text import markdown_text, spreadsheet_text
-from bayes_sota.summaries import check_probability
 from bayes_sota.whole_files import write_text
 from bayes_sota.written_table import WrittenTable
 
@@ -147,7 +147,7 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", prob: float = 0.95) -> Ep
     >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
     [[1, '1', True], [2, '2', False], [3, '3', False]]
     """
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     if not isinstance(result, BradleyTerryFit):
         return _table_of_draws(result, prob)
     fit, ranks = result, result.rank_interval(prob)
@@ -192,7 +192,7 @@ def tournaments_table(
     """Leaderboards of several tournaments, one below the other."""
     import pandas as pd
 
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     frames = []
     for found in leaderboards:
         half = bonferroni_criticals(prob, 1, found.df) * found.se

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.arguments import COUNT, DRAWS, OPEN_SHARE, generator_of, refuse_tries, refuse_unused
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.leaderboard import LARGEST, Leaderboard
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.errors import InputError
 from bayes_sota.exact.field_estimate import Criterion
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "estimate_sota", "sota_sensitivity"]
 
-_MOST_DRAWS = 2_000_000
-_VARIANTS = (3.0,)  # private variants per entry
 _HIDDEN = (10.0,)  # times as many entries as are listed
 _TAKES = {
     "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
@@ -50,7 +49,7 @@ def estimate_sota(
     random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-    tries_per_entry: float = 1.0,
+    tries_per_entry: float | None = None,
     learn_rho: bool = False,
     n_classes: int | None = None,
     criterion: Criterion | None = None,
@@ -63,6 +62,8 @@ def estimate_sota(
     A response matrix (or item scores) gives the most, then a leaderboard with all its scores;
     where only the best score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``)
     that is used.
+
+    An argument that has no effect on what was given is refused.
 
     Parameters
     ----------
@@ -82,11 +83,11 @@ def estimate_sota(
     random_seed : int, SeedSequence or Generator, optional
         The same seed gives the same draws whatever ``cores``.
     reference_skill : float, optional
-        theta0; default each board's observed maximum.
+        theta0, of boards whose maximum alone is known; default each board's observed maximum.
     new_n_test : int, optional
         Size of the fresh test set for the predictive scores; default the board's own.
-    tries_per_entry : float
-        Private variants behind each entry, of which the best was shown; for boards with scores.
+    tries_per_entry : float, optional
+        Refused: several tries behind each entry have no model here that can be trusted.
     learn_rho : bool
         Let the scores of one board weigh the values of rho, beside the default, which does not
         (``bayes_sota.exact.leaderboard_posterior``).
@@ -109,28 +110,35 @@ def estimate_sota(
     >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
     True
     """
-    if new_n_test is not None and not 1 <= new_n_test <= LARGEST:
-        raise InputError(f"new_n_test must lie between 1 and {LARGEST:,}, got {new_n_test}")
+    refuse_tries(tries_per_entry)
+    if new_n_test is not None:
+        COUNT.check(new_n_test, "new_n_test")
     boards = _boards(board)
     point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
+    of_maxima = {"reference_skill": reference_skill}
+    of_scores = {"learn_rho": learn_rho}
     if method in POINT_METHODS:
         from bayes_sota.inference.point_route import estimate_point
 
-        return estimate_point(boards[0], str(method), **point)  # type: ignore[arg-type]
-    for name, value in point.items():
-        if value is not None:
-            raise InputError(f'{name} is for the methods "shrink" and "crop"')
+        drawn = {"draws": draws, "chains": chains, "random_seed": random_seed, "cores": cores}
+        given = {"priors": priors, "model": model, "new_n_test": new_n_test, **drawn}
+        refuse_unused(f'method "{method}"', {**given, **of_maxima, **of_scores})
+        if len(boards) > 1:
+            raise InputError(f'method "{method}" takes one board with its scores')
+        return estimate_point(boards[0], method, **point)  # type: ignore[arg-type]
+    refuse_unused("any method but shrink and crop", point)
     whole = _is_whole(boards[0])
     spec = _specification(model, priors, "leaderboard" if whole else "observed_maximum")
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
-    draws = spec.sampler.draws if draws is None else draws
-    chains = spec.sampler.chains if chains is None else chains
-    if draws < 1 or chains < 1 or draws * chains > _MOST_DRAWS:
+    if chosen in ("auto", "exact"):
+        refuse_unused("the exact route, which needs one process", {"cores": cores})
+    draws = DRAWS.check(spec.sampler.draws if draws is None else draws, "draws")
+    chains = DRAWS.check(spec.sampler.chains if chains is None else chains, "chains")
+    if draws * chains > DRAWS.high:
         raise InputError(
-            f"draws and chains must be at least 1, and their product at most {_MOST_DRAWS:,}, "
-            f"got {draws} draws and {chains} chains"
+            f"draws times chains must be at most {DRAWS.high:,}, got {draws:,} times {chains:,}"
         )
     settings: dict[str, Any] = {
         "draws": draws,
@@ -141,8 +149,9 @@ def estimate_sota(
         "model_hash": spec.specification_hash,
     }
     if whole:
-        extra = {"tries_per_entry": tries_per_entry, "learn_rho": learn_rho}
-        return _from_scores(boards[0], chosen, spec, {**settings, **extra}, cores, progressbar)
+        refuse_unused("more than the maximum of one board", of_maxima)
+        return _from_scores(boards[0], chosen, spec, {**settings, **of_scores}, cores, progressbar)
+    refuse_unused("observed maxima", of_scores)
     settings |= {
         "reference_skill": spec.reference_skill if reference_skill is None else reference_skill,
     }
@@ -205,8 +214,10 @@ def _from_scores(
                 'method "nuts" takes scores; for responses build the model yourself: '
                 "bayes_sota.pymc_models.responses.build_responses"
             )
-        for name in ("tries_per_entry", "learn_rho"):
-            del settings[name]
+        refuse_unused(
+            "answers and item scores, which always tell rho",
+            {"learn_rho": settings.pop("learn_rho")},
+        )
         return sample_items(board, spec.priors, **settings)
     if method == "nuts":
         settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
@@ -254,7 +265,7 @@ def sota_sensitivity(
     fixed); the spread of skills fixed at the ends of its prior range (or at half and twice).
 
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
-    alone; several private variants behind each entry; more entries than are listed.
+    alone; more entries than are listed.
 
     Returns
     -------
@@ -268,6 +279,7 @@ def sota_sensitivity(
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
     if len(boards) == 1 and _is_whole(boards[0]):
+        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         given = _specification(None, priors, "leaderboard").priors
         assert isinstance(given, BoardPriors)
         return pd.DataFrame(
@@ -286,10 +298,9 @@ def board_sensitivity_rows(
     from bayes_sota.exact.field_fit import fit_field
     from bayes_sota.exact.leaderboard_posterior import draw_leaderboard
     from bayes_sota.exact.score_kernel import ScoreKernel
-    from bayes_sota.summaries import check_probability
 
-    check_probability(prob)
-    rng = np.random.default_rng(random_seed)
+    OPEN_SHARE.check(prob, "prob")
+    rng = generator_of(random_seed)
 
     def row(assumption: str, value: float | str, fit: Any, weights: Any = None) -> dict[str, Any]:
         theta = board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
@@ -309,9 +320,6 @@ def board_sensitivity_rows(
         yield row("rho learnt from the scores", learnt, fit, fit.learnt_rho_weights)
     for family in fit.families if len(fit.families) > 1 else ():
         yield row("family", family, fit.of_family(family))
-    for tries in _VARIANTS:
-        variant = fit_field(ScoreKernel.of(board), priors, rng, tries=tries)
-        yield row("tries per entry", tries, variant)
     for factor in _HIDDEN:
         hidden = board.with_tries(round(factor * board.typical_tries))
         yield row("n_classifiers", factor, fit_field(ScoreKernel.of(hidden), priors, rng))
@@ -327,9 +335,8 @@ def sensitivity_rows(
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``sota_sensitivity``; NumPy and SciPy only."""
     from bayes_sota.exact.sota_posterior import sota_posterior
-    from bayes_sota.summaries import check_probability
 
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     for assumption, value, some, prior, theta0 in _variants(boards, priors, reference_skill):
         posterior = sota_posterior(
             some, prior, draws=draws, random_seed=random_seed, reference_skill=theta0

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.errors import InputError
 from bayes_sota.exact.normal_fields import NormalTestSet
 from bayes_sota.exact.normal_scores import NormalScores
@@ -318,7 +319,7 @@ def simulate_maximum(
             "correlation must lie in [0, 1] and reference_skill in (0, 1), got "
             f"{correlation:g} and {reference_skill:g}"
         )
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     tail = -np.expm1(-rng.standard_exponential(size) / n_classifiers)
     best = np.broadcast_to(distribution.skill(distribution.isf(tail)), (size,))
     reference = rng.binomial(n_test, reference_skill, size)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc_moments import checked_size
 from bayes_sota.score_distributions import (
@@ -301,6 +302,5 @@ def _seed(random_seed: int | None) -> int:
 
 
 def _tails(prob: float) -> list[float]:
-    if not 0 < prob < 1:
-        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+    OPEN_SHARE.check(prob, "prob")
     return [(1 - prob) / 2, (1 + prob) / 2]

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.errors import InputError
 from bayes_sota.skill_distributions import FloatArray
@@ -64,7 +65,7 @@ def simulate_tournament(
         raise InputError(f"law must be one of {', '.join(get_args(ScoreLaw))}, got {law!r}")
     if not (0 <= overlap < 1 and 0 <= missing < 1):
         raise InputError(f"overlap and missing are shares below 1, got {overlap!r}, {missing!r}")
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     mean = np.broadcast_to(np.asarray(skills, np.float64), (n_rounds, np.shape(skills)[-1]))
     own = _deviations(rng, law, mean.shape)
     if overlap:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.arguments import COUNT, OPEN_SHARE, SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.schema import ESTIMANDS
 from bayes_sota.skill_distributions import FloatArray
@@ -58,7 +59,7 @@ def _summary(tree: "xr.DataTree", values: FloatArray, prob: float) -> dict[str, 
 
 def summarize_draws(values: FloatArray, prob: float = 0.95) -> dict[str, Any]:
     """Mean, median, sd, interval and mcse of independent draws."""
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
     sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return {
@@ -194,9 +195,8 @@ def probability_truly_better(
     -------
     float
     """
-    check_score(score)
-    if n_test < 1:
-        raise InputError(f"n_test must be at least 1, got {n_test}")
+    SHARE.check(score, "score")
+    COUNT.check(n_test, "n_test")
     family = str(tree.attrs.get("skill_family", "logit-normal"))
     location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
     theta = draws_of(tree, "theta_sota", board).ravel()
@@ -250,17 +250,3 @@ def _holds(tree: "xr.DataTree", name: str) -> bool:
         group in tree.children and name in tree[group]
         for group in ("posterior", "posterior_predictive")
     )
-
-
-def check_probability(prob: float) -> None:
-    """Raise ``InputError`` unless 0 < prob < 1."""
-    if not 0 < prob < 1:
-        hint = f"; in percent? then write {prob / 100:g}" if 1 < prob < 100 else ""
-        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}{hint}")
-
-
-def check_score(score: float) -> None:
-    """Raise ``InputError`` unless ``score`` is an accuracy in [0, 1]."""
-    if not 0 <= score <= 1:
-        hint = f"; in percent? then write {score / 100:g}" if 1 < score <= 100 else ""
-        raise InputError(f"a score is an accuracy in [0, 1], got {score:g}{hint}")

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, never shown
@@ -25,3 +26,66 @@ def data_directory() -> Path:
 def repository() -> Path:
     """Root of the checkout."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory with one small file of every kind that commands read."""
+    folder = tmp_path_factory.mktemp("inputs")
+    rng = np.random.default_rng(5)
+
+    def write(name: str, header: str, rows: object) -> None:
+        lines = [header, *(",".join(map(str, row)) for row in rows)]  # type: ignore[attr-defined]
+        (folder / name).write_text("\n".join(lines) + "\n")
+
+    counts = rng.binomial(500, 0.9 - 0.02 * rng.random(20))
+    write("board.csv", "team,score,other", ((f"t{i}", f"{x / 500:.4f}", f"{x / 600:.4f}")
+                                          for i, x in enumerate(counts)))  # fmt: skip
+    write("errors.csv", "team,score", ((f"t{i}", f"{1.2 + 0.1 * x:.4f}")
+                                       for i, x in enumerate(rng.gamma(2, 1, 20))))  # fmt: skip
+    hard = rng.normal(size=80)
+    write("answers.csv", "a,b,c,d", (
+        [int(rng.normal() + x < 1 - 0.2 * j) for j in range(4)] for x in hard
+    ))  # fmt: skip
+    write("runs.csv", "item,cluster,a@1,a@2,b@1,b@2", (
+        [f"i{i}", f"c{i // 4}", *(int(rng.normal() + x < 1 - 0.2 * (j // 2)) for j in range(4))]
+        for i, x in enumerate(hard)
+    ))  # fmt: skip
+    write("items.csv", "case,group,gold,a,b,c", (
+        [f"i{i}", f"g{i // 4}", int(x > 0), *(f"{x / 4 + rng.normal(0.5 - 0.05 * j, 0.2):.3f}"
+                                              for j in range(3))]
+        for i, x in enumerate(hard)
+    ))  # fmt: skip
+    skill = 0.8 - 0.05 * rng.exponential(size=40)
+    write("paired.csv", "team,public_score,private_score,public_2,private_2,label", (
+        [f"t{i}", rng.binomial(500, s) / 500, rng.binomial(1500, s) / 1500,
+         rng.binomial(500, s) / 500, rng.binomial(1500, s) / 1500, f"x{i}"]
+        for i, s in enumerate(skill)
+    ))  # fmt: skip
+    write("private.csv", "team,score", ((f"t{i}", rng.binomial(1500, s) / 1500)
+                                        for i, s in enumerate(skill)))  # fmt: skip
+    write("public.csv", "team,score", ((f"t{i}", rng.binomial(500, s) / 500)
+                                       for i, s in enumerate(skill)))  # fmt: skip
+    write("rounds.csv", "task,a,b,c,d", (
+        [f"r{r}", *(f"{rng.normal(0.5 - 0.05 * j, 0.1):.3f}" for j in range(4))] for r in range(9)
+    ))  # fmt: skip
+    write("sds.csv", "task,a,b,c,d", (
+        [f"r{r}", *(f"{0.02 + 0.02 * rng.random():.3f}" for _ in range(4))] for r in range(9)
+    ))  # fmt: skip
+    long = [(f"d{d}", f"f{f}", player, d + f, f"{rng.normal(0.5 - 0.05 * j, 0.1):.3f}")
+            for d in range(6) for f in range(4) for j, player in enumerate("abc")]  # fmt: skip
+    write("folds.csv", "data,fold,player,score2,score", long)
+    write("battles.csv", "winner,loser,judge", (
+        [*(("a", "b") if rng.random() < 0.6 else ("b", "a")), f"j{i % 7}"] if i % 3 else
+        [*(("b", "c") if rng.random() < 0.6 else ("c", "b")), f"j{i % 7}"] for i in range(60)
+    ))  # fmt: skip
+    write("players.csv", "player,size", (("a", 1), ("b", 2), ("c", 4), ("d", 8)))
+    write("tasks.csv", "task,size", ((f"r{r}", r * r) for r in range(9)))
+    write("claims.csv", "name,topic,group,accuracy_a,accuracy_b,n_test", (
+        ("x", "p", "u", 0.90, 0.88, 500), ("y", "p", "v", 0.95, 0.90, 1000),
+        ("z", "q", "v", 0.7, 0.69, 100),
+    ))  # fmt: skip
+    write("means.csv", "name,mean_a,mean_b,n_test", (("x", 0.81, 0.80, 100), ("y", 0.7, 0.6, 50)))
+    write("averaged.csv", "name,accuracy_a,accuracy_b,n_test", (("x", 0.913, 0.9, 100),))
+    (folder / "model.toml").write_text("")
+    return folder

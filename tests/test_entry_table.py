@@ -189,12 +189,6 @@ def test_skills_from_responses_are_those_of_the_answers() -> None:
     np.testing.assert_array_equal(by_name["rank_upper"], high)
 
 
-def test_variants_behind_responses_are_refused() -> None:
-    answers = bs.Responses(np.random.default_rng(0).random((50, 4)) < 0.8)
-    with pytest.raises(InputError, match="one variant each"):
-        bs.board_table(answers, tries_per_entry=3)
-
-
 def test_a_known_correlation_and_its_note(board: bs.Leaderboard, table: EntryTable) -> None:
     alone = bs.board_table(
         board, priors=BoardPriors(correlation=FixedCorrelation(0.0)), random_seed=1
@@ -225,8 +219,8 @@ def test_many_entries_get_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "options", "message"),
     [
         (([0.9, 0.8],), {"n_test": 100}, "n_test is for files"),
-        (([0.9, 0.8],), {"prob": 95}, "must lie in"),
-        (([0.9, 0.8],), {"draws": 0}, "draws must be at least 1"),
+        (([0.9, 0.8],), {"prob": 95}, "prob must be a number above 0 and below 1"),
+        (([0.9, 0.8],), {"draws": 0}, "draws must be a whole number from 1"),
         (None, {}, "only the maximum"),
     ],
 )

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "bayes_sota"
 # each other.
 ORDER = (
     {"errors", "schema"},
-    {"toml_table", "skill_distributions", "shown_text", "blas_threads"},
+    {"arguments", "toml_table", "skill_distributions", "shown_text", "blas_threads"},
     {"whole_files"},
     {"written_table"},
     {"priors"},

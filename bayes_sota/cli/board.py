@@ -5,12 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import DRAWS
 from bayes_sota.cli.command import InputFile, OutputFile, command
 from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
-from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
+from bayes_sota.cli.options import (
+    echo_json,
+    echo_verdict,
+    interval_option,
+    number_option,
+    output_options,
+    seed_option,
+    top_option,
+)
 from bayes_sota.cli.tables import echo_table
-from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
@@ -22,8 +30,8 @@ __all__ = ["board"]
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --output table.md")
 @click.argument("file", type=InputFile())
 @field_options
-@click.option("--draws", type=int, default=1000, show_default=True, help="Posterior draws.")
-@click.option("--top", type=int, default=15, show_default=True, help="Entries shown.")
+@number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
+@top_option(15, "Entries shown.")
 @click.option(
     "--output",
     type=OutputFile("table"),
@@ -31,13 +39,13 @@ __all__ = ["board"]
     help="Table of all entries: .csv, .md or .json.",
 )
 @interval_option
+@seed_option
 @output_options
 def board(
     file: Path,
     file_format: str,
     correlation: float | None,
     pairwise_correlation: float | None,
-    tries_per_entry: float,
     draws: int,
     top: int,
     output: Path | None,
@@ -54,11 +62,7 @@ def board(
     the data do not tell from the one with the best score.
     """
     from bayes_sota.entry_table import board_table
-    from bayes_sota.summaries import check_probability
 
-    check_probability(prob)
-    if top < 1:
-        raise InputError(f"--top must be at least 1, got {top}")
     priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
     data = read_file(file, file_format, **reading)
     table = board_table(
@@ -67,7 +71,6 @@ def board(
         prob=prob,
         draws=draws,
         random_seed=_seed(seed),
-        tries_per_entry=tries_per_entry,
     )
     if output is not None:
         table.save(output)

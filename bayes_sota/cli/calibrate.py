@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import PROCESSES, Range, refuse_unused
 from bayes_sota.cli.command import InputFile, OutputFile, command
-from bayes_sota.cli.options import echo_json, output_options, show_progress
+from bayes_sota.cli.options import (
+    echo_json,
+    number_option,
+    output_options,
+    seed_option,
+    show_progress,
+)
 from bayes_sota.cli.tables import echo_table
-from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
     from bayes_sota.data.responses import Responses
@@ -18,6 +24,7 @@ __all__ = ["calibrate"]
 
 _SIZES = (200, 500, 1000, 2000, 5000)
 _SHAPE_BOARDS = (20, 200)
+_BOARDS, _SIZE = Range(1, 100_000, whole=True), Range(2, 100_000, whole=True)
 _RHOS = (0.0, 0.6, 0.85)
 
 
@@ -30,9 +37,9 @@ _RHOS = (0.0, 0.6, 0.85)
     help="Response matrix to draw boards from; default the bundled digits benchmark.",
 )
 @click.option("--shapes", is_flag=True, help="Simulated boards of six shapes instead.")
-@click.option("--boards", type=int, default=60, show_default=True, help="Boards per cell.")
-@click.option("--n-test", "sizes", type=int, multiple=True, help="Test items of the boards.")
-@click.option("--classifiers", "tries", type=int, multiple=True, help="Classifiers, with --shapes.")
+@number_option(_BOARDS, "--boards", default=60, help="Boards per cell.")
+@number_option(_SIZE, "--n-test", "sizes", multiple=True, help="Test items of the boards.")
+@number_option(_SIZE, "--classifiers", "tries", multiple=True, help="Classifiers, with --shapes.")
 @click.option(
     "--route",
     "routes",
@@ -40,13 +47,14 @@ _RHOS = (0.0, 0.6, 0.85)
     type=click.Choice(["scores", "responses"]),
     help="Routes to judge; default scores.",
 )
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@number_option(PROCESSES, "--jobs", default=1, help="Processes.")
 @click.option(
     "--output",
     type=OutputFile(),
     default=None,
     help="JSON file that keeps what is done; an interrupted study goes on from there.",
 )
+@seed_option
 @output_options
 def calibrate(
     files: tuple[Path, ...],
@@ -68,8 +76,10 @@ def calibrate(
     """
     from bayes_sota.inference.board_calibration import run_board_study, summarize_study
 
-    if boards < 1 or jobs < 1 or any(size < 2 for size in (*sizes, *tries)):
-        raise InputError("--boards, --jobs must be at least 1, --n-test and --classifiers 2")
+    if shapes:
+        refuse_unused("--shapes", {"--responses": files})
+    else:
+        refuse_unused("boards drawn from response matrices", {"--classifiers": tries})
     chosen = routes or ("scores",)
     matrices = {} if shapes else _matrices(files)
     cases = _shape_cases(boards, sizes, tries) if shapes else _real_cases(boards, sizes, matrices)

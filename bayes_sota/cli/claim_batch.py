@@ -5,10 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bayes_sota.arguments import LEVEL, NUMBER
 from bayes_sota.cli.command import InputFile, OutputFile, command
-from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.options import (
+    echo_json,
+    number_option,
+    output_options,
+    top_option,
+)
 from bayes_sota.cli.tables import echo_problem, echo_table
-from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text
 
 if TYPE_CHECKING:
@@ -25,13 +30,12 @@ __all__ = ["batch"]
     default=None,
     help="FILE with the results: .csv, .md or .json.",
 )
-@click.option("--level", type=float, default=0.05, show_default=True, help="Of a doubtful claim.")
+@number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
 @click.option("--group-by", default=None, help="Column of the groups; default group.")
-@click.option(
+@number_option(
+    NUMBER,
     "--sd",
-    type=float,
     nargs=3,
-    default=None,
     help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
 )
 @click.option(
@@ -40,7 +44,7 @@ __all__ = ["batch"]
     help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
 )
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
-@click.option("--top", type=int, default=20, show_default=True, help="Claims shown.")
+@top_option(20, "Claims shown.")
 @click.option(
     "--figure",
     type=OutputFile("figure"),
@@ -59,7 +63,6 @@ def batch(
     top: int,
     figure: Path | None,
     as_json: bool,
-    seed: int | None,
     quiet: bool,
 ) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
@@ -72,8 +75,6 @@ def batch(
     """
     from bayes_sota.review_table import claims_table
 
-    if top < 1:
-        raise InputError(f"--top must be at least 1, got {top}")
     table = claims_table(
         file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy,
         skip_problems=skip_problems,

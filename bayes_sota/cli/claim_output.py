@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import LEVEL, refuse_unused
 from bayes_sota.cli.command import OutputFile
-from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.options import (
+    echo_json,
+    number_option,
+    output_options,
+    seed_option,
+    text_option,
+)
 from bayes_sota.cli.result_files import (
     packed_options,
     write_result_files,
@@ -33,11 +40,10 @@ class ClaimOutput:
     seed: int | None
     quiet: bool
 
-    def __post_init__(self) -> None:
-        """Check the level."""
-        from bayes_sota.exact.claim_planning import check_level
-
-        check_level(self.level)
+    def check_seed(self) -> None:
+        """Refuse a seed where the answer is exact and no draws are written."""
+        if self.output is None:
+            refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
 
     def deliver(
         self,
@@ -63,15 +69,15 @@ class ClaimOutput:
 
 def level_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--level``, the probability of a false claim that is accepted."""
-    return click.option(
-        "--level", type=float, default=0.05, show_default=True, help="Of an accepted false claim."
-    )(command)
+    option = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
+    return option(command)
 
 
 def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has, as one."""
     options = (
         output_options,
+        seed_option,
         click.option(
             "--output", type=OutputFile("result"), default=None,
             help="Posterior draws as a DataTree: FILE.nc.",
@@ -80,7 +86,7 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--figure", type=OutputFile("figure"), default=None,
             help="Figure: .png, .svg or .pdf.",
         ),
-        click.option("--text", is_flag=True, help="Only the paragraph that a review can use."),
+        text_option,
         level_option,
     )  # fmt: skip
     return packed_options(command, ClaimOutput, options)

@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
+from bayes_sota.arguments import ASSURANCE, COUNT, NOT_NEGATIVE, PAIRWISE, POSITIVE, SHARE
 from bayes_sota.cli.claim_output import level_option
 from bayes_sota.cli.command import OutputFile, command
-from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.options import echo_json, number_option, output_options
 from bayes_sota.errors import InputError
 
 __all__ = ["plan"]
@@ -17,20 +18,16 @@ _GAPS = 25
 
 
 @command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
-@click.option("--gap", type=float, default=None, help="Difference of A and B.")
-@click.option("--winner", type=float, default=None, help="With --gap: accuracy of A.")
-@click.option("--accuracy", type=float, nargs=2, default=None, help="Or both: of A and of B.")
-@click.option("--sd", type=float, nargs=2, default=None, help="With --gap: of cases, for means.")
-@click.option("--congruence", type=float, default=None, help="Share of items both get right.")
-@click.option(
-    "--odds-ratio", type=float, default=None, help="Congruence as an odds ratio; 1 is independence."
-)
-@click.option(
-    "--pairwise-correlation", type=float, default=None, help="Between the methods' cases."
-)
-@click.option("--power", type=float, default=0.8, show_default=True, help="At this true gap.")
-@click.option("--n-test", type=int, default=None, help="Items observed so far, for assurance.")
-@click.option("--assurance", type=float, default=None, help="With --n-test; default 0.8.")
+@number_option(POSITIVE, "--gap", help="Difference of A and B.")
+@number_option(SHARE, "--winner", help="With --gap: accuracy of A.")
+@number_option(SHARE, "--accuracy", nargs=2, help="Or both: of A and of B.")
+@number_option(NOT_NEGATIVE, "--sd", nargs=2, help="With --gap: of cases, for means.")
+@number_option(SHARE, "--congruence", help="Share of items both get right.")
+@number_option(POSITIVE, "--odds-ratio", help="Congruence as an odds ratio; 1 is independence.")
+@number_option(PAIRWISE, "--pairwise-correlation", help="Between the methods' cases.")
+@number_option(ASSURANCE, "--power", default=0.8, help="At this true gap.")
+@number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
+@number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
 @click.option("--figure", type=OutputFile("figure"), default=None, help="Figure: .png, ...")
 @level_option
 @output_options
@@ -48,7 +45,6 @@ def plan(
     figure: Path | None,
     level: float,
     as_json: bool,
-    seed: int | None,
     quiet: bool,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""

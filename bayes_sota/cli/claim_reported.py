@@ -4,9 +4,11 @@ from typing import Any
 
 import click
 
+from bayes_sota.arguments import COUNT, NOT_NEGATIVE, NUMBER, PAIRWISE, POSITIVE, SHARE, TRIES
 from bayes_sota.claim_text import rounded_up, text_of_accuracies, text_of_means
 from bayes_sota.cli.claim_output import ClaimOutput, claim_options
 from bayes_sota.cli.command import command
+from bayes_sota.cli.options import number_option
 from bayes_sota.cli.tables import chance, echo_table
 from bayes_sota.errors import ImpossibleAccuracyError, InputError
 
@@ -19,21 +21,23 @@ _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 @command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
 @click.option("--accuracy", nargs=2, required=True, help="Of A (the winner) and of B, as printed.")
 @click.option("--n-test", required=True, help="Number of test items, or a range A:B.")
-@click.option("--congruence", type=float, default=None, help="Share of items both got right.")
+@number_option(SHARE, "--congruence", help="Share of items both got right.")
 @click.option("--min", "lowest", is_flag=True, help="The least congruence that is possible.")
 @click.option("--max", "highest", is_flag=True, help="The largest.")
 @click.option("--independent", is_flag=True, help="Independent mistakes.")
-@click.option(
-    "--odds-ratio", type=float, nargs=2, default=None,
+@number_option(
+    NOT_NEGATIVE,
+    "--odds-ratio",
+    nargs=2,
     help="Prior of the congruence: median of the odds ratio, and sd of its logarithm.",
-)  # fmt: skip
-@click.option("--alpha", type=float, default=1.0, show_default=True, help="Dirichlet prior.")
-@click.option("--rope", type=float, default=None, help="Half-width of practical equivalence.")
+)
+@number_option(POSITIVE, "--alpha", default=1.0, help="Dirichlet prior.")
+@number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
 @click.option(
     "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
     show_default=True, help="How the printed accuracies were cut; auto is nearest.",
 )  # fmt: skip
-@click.option("--best-of", type=float, default=None, help="Tries of A of which this is the best.")
+@number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
 @claim_options
 def classification(
     accuracy: tuple[str, str],
@@ -57,6 +61,7 @@ def classification(
     from bayes_sota.exact.claim_planning import congruence_needed
     from bayes_sota.exact.false_claim import false_claim_probability, sensitivity_to_congruence
 
+    shown.check_seed()
     accuracy = (_printed(accuracy[0]), _printed(accuracy[1]))
     a, b = float(accuracy[0]), float(accuracy[1])
     chosen = _chosen(
@@ -104,23 +109,26 @@ def classification(
 
 
 @command(epilog="Example: bayes-sota claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100")
-@click.option("--mean", type=float, nargs=2, required=True, help="Of A (the winner) and of B.")
-@click.option("--sd", type=float, nargs=2, default=None, help="Standard deviations of cases.")
-@click.option(
-    "--sd-coefficients", type=float, nargs=3, default=None,
+@number_option(NUMBER, "--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
+@number_option(NOT_NEGATIVE, "--sd", nargs=2, help="Standard deviations of cases.")
+@number_option(
+    NUMBER,
+    "--sd-coefficients",
+    nargs=3,
     help="Imputed instead: c0 c1 c2 of c0 + c1 mean + c2 mean^2.",
-)  # fmt: skip
-@click.option("--sd-difference", type=float, default=None, help="Of the differences of cases.")
-@click.option("--n-test", type=int, required=True, help="Number of cases.")
-@click.option(
-    "--pairwise-correlation", type=float, default=None, help="Between the methods' cases."
 )
-@click.option(
-    "--correlation-range", type=float, nargs=2, default=(0.0, 1.0), show_default=True,
+@number_option(POSITIVE, "--sd-difference", help="Of the differences of cases.")
+@number_option(COUNT, "--n-test", required=True, help="Number of cases.")
+@number_option(PAIRWISE, "--pairwise-correlation", help="Between the methods' cases.")
+@number_option(
+    PAIRWISE,
+    "--correlation-range",
+    nargs=2,
+    default=(0.0, 1.0),
     help="Averaged over, where the correlation is not given.",
-)  # fmt: skip
+)
 @click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
-@click.option("--best-of", type=float, default=None, help="Tries of A of which this is the best.")
+@number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
 @claim_options
 def segmentation(
     mean: tuple[float, float],
@@ -145,6 +153,7 @@ def segmentation(
     from bayes_sota.exact.false_claim_mean import false_claim_probability_of_means
     from bayes_sota.exact.review_claims import CORRELATIONS
 
+    shown.check_seed()
     if sum(x is not None for x in (sd, sd_coefficients, sd_difference)) != 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
     spreads = None if sd_coefficients is None else (sd_coefficients, sd_coefficients)

@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import NOT_NEGATIVE, Range
 from bayes_sota.claim_text import size_of_outcomes, text_of_outcomes
 from bayes_sota.cli.claim_output import ClaimOutput, claim_options
 from bayes_sota.cli.command import InputFile, command
-from bayes_sota.cli.options import echo_verdict, interval_option
+from bayes_sota.cli.options import (
+    echo_verdict,
+    interval_option,
+    number_option,
+    top_option,
+)
 from bayes_sota.cli.tables import chance, decimals_for, echo_table
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text
@@ -21,6 +27,8 @@ if TYPE_CHECKING:
     from bayes_sota.exact.selected_claim import SelectedClaim
 
 __all__ = ["responses"]
+
+_DRAWS = Range(100, 1_000_000, whole=True)
 
 
 @command(
@@ -44,9 +52,9 @@ __all__ = ["responses"]
     "--lower-is-better", is_flag=True, default=None,
     help="Numbers are errors or losses. Default: if a log's metric is called so.",
 )  # fmt: skip
-@click.option("--rope", type=float, default=None, help="Half-width of practical equivalence.")
-@click.option("--top", type=int, default=15, show_default=True, help="Methods shown.")
-@click.option("--draws", type=int, default=10_000, show_default=True, help="Posterior draws.")
+@number_option(NOT_NEGATIVE, "--rope", help="Half-width of practical equivalence.")
+@top_option(15, "Methods shown.")
+@number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
 @click.option(
     "--no-selection", is_flag=True, help="Leave out the correction for picking the winner."
 )
@@ -74,12 +82,7 @@ def responses(
     """
     from bayes_sota.exact.method_comparison import compare_methods
     from bayes_sota.inference.provenance import resolve_seed
-    from bayes_sota.summaries import check_probability
 
-    check_probability(prob)
-    for option, least, value in (("--draws", 100, draws), ("--top", 1, top)):
-        if value < least:
-            raise InputError(f"{option} must be at least {least}, got {value}")
     outcomes, methods, source, notes = _read(
         files, item_metric, label_column, lower_is_better, reading
     )

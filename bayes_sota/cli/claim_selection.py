@@ -8,7 +8,7 @@ import click
 from bayes_sota.cli.command import InputFile, command
 from bayes_sota.cli.input_files import board_priors, field_options, read_file
 from bayes_sota.cli.maximum import chosen_correlation
-from bayes_sota.cli.options import echo_json, echo_verdict, output_options
+from bayes_sota.cli.options import echo_json, echo_verdict, output_options, seed_option
 from bayes_sota.cli.tables import chance, echo_table
 from bayes_sota.shown_text import plain_text
 
@@ -21,11 +21,11 @@ __all__ = ["selection"]
 @command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
 @click.argument("file", type=InputFile())
 @field_options
+@seed_option
 @output_options
 def selection(
     file: Path,
     file_format: str,
-    tries_per_entry: float,
     correlation: float | None,
     pairwise_correlation: float | None,
     as_json: bool,
@@ -35,18 +35,15 @@ def selection(
 ) -> int:
     """The claim "best of all entries", with and without the luck of having been picked.
 
-    FILE is a leaderboard, or a response matrix, as for bayes-sota board. Private tries behind every
-    entry (--tries-per-entry) make scores flatter and less noisy at once: the probability may fall.
+    FILE is a leaderboard, or a response matrix, as for bayes-sota board.
     """
     from bayes_sota.exact.selected_claim import claim_of_best_entry
     from bayes_sota.inference.provenance import resolve_seed
 
     priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
     rng, used_seed = resolve_seed(seed)
-    found = claim_of_best_entry(
-        read_file(file, file_format, **reading), priors,
-        tries_per_entry=tries_per_entry, random_seed=rng,
-    )  # fmt: skip
+    data = read_file(file, file_format, **reading)
+    found = claim_of_best_entry(data, priors, random_seed=rng)
     if as_json:
         echo_json(
             {
@@ -59,11 +56,11 @@ def selection(
             }
         )  # fmt: skip
     else:
-        _show(found, tries_per_entry, quiet)
+        _show(found, quiet)
     return echo_verdict(found.reasons)
 
 
-def _show(found: "SelectedClaim", tries: float, quiet: bool) -> None:
+def _show(found: "SelectedClaim", quiet: bool) -> None:
     winner, second = plain_text(found.winner), plain_text(found.runner_up)
     rows = [
         [f"{second} is at least as good as {winner}", chance(found.p_false),
@@ -73,10 +70,5 @@ def _show(found: "SelectedClaim", tries: float, quiet: bool) -> None:
     ]  # fmt: skip
     echo_table(["P(...)", "as if given beforehand", "corrected for the selection"], rows)
     click.echo(f"Mean correlation of an entry with what all share: {found.rho:.2f}")
-    if tries > 1:
-        click.echo(
-            f"Both columns take every entry to be the best of {tries:g} tries, which makes scores "
-            "less noisy; for tries of the winner alone: claim classification --best-of"
-        )
     for note in () if quiet else found.notes:
         click.echo(f"Note: {plain_text(note)}")

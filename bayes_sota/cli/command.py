@@ -161,7 +161,7 @@ _TOKEN = re.compile(
     r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""  # quoted: from a file
     r"""|(?<![\w./-])(?P<argument>[a-z]\w*)=(?P<value>"[^"]*"|'[^']*'|[\w.]*\w)?"""
     r"""|(?<![\w./-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w(]|[./]\w)"""
-    r"""|^(?P<subject>[a-z]+)(?= must | is for | needs )"""
+    r"""|^(?P<subject>[a-z]+)(?= must | is for | needs | has no )"""
     r"""|(?P<end>;[ ])"""
 )
 

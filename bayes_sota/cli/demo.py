@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.command import OutputDirectory, command
-from bayes_sota.cli.options import echo_json, interval_option, output_options, show_progress
+from bayes_sota.cli.options import (
+    echo_json,
+    interval_option,
+    output_options,
+    seed_option,
+    show_progress,
+)
 from bayes_sota.cli.tables import decimals_for, echo_problem, echo_table
 
 if TYPE_CHECKING:
@@ -26,6 +32,7 @@ __all__ = ["demo"]
     help="Where the DataTree files and figures go.",
 )
 @interval_option
+@seed_option
 @output_options
 def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: bool) -> int:
     """Obesity-risk challenge: what does its best score say about its best classifier?
@@ -36,10 +43,9 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     from bayes_sota.cli.sota import result_of
     from bayes_sota.data.examples import load_example
     from bayes_sota.estimate import estimate_sota, sota_sensitivity
-    from bayes_sota.summaries import check_probability, estimand_summary
+    from bayes_sota.summaries import estimand_summary
     from bayes_sota.whole_files import check_writable
 
-    check_probability(prob)
     _make_directory(output_dir)
     check_writable(output_dir / "obesity-risk.nc")
     seed = 20_240_229 if seed is None else seed

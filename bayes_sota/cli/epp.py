@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import OPEN_SHARE, Range, refuse_unused
 from bayes_sota.cli.command import InputFile, command
 from bayes_sota.cli.epp_input import read_tournaments, reading_score_options
 from bayes_sota.cli.epp_output import OVERLAP, EppOutput, epp_output_options, size_of
-from bayes_sota.cli.options import interval_option
+from bayes_sota.cli.options import interval_option, number_option
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import counted
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["epp"]
 
 _FEW_ROUNDS = 6
+_DRAWS = Range(100, 500_000, whole=True)
+_PENALTY = Range(0, 1e6)
+_REPETITIONS = Range(0, 1_000_000, whole=True)
+_ROPE = Range(0, 0.5, open_high=True)
 
 
 @command(
@@ -35,19 +40,23 @@ _FEW_ROUNDS = 6
     help="Compare scores of the same round, or any two: only for rounds that are replicates.",
 )  # fmt: skip
 @click.option("--test", "pairs", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
-@click.option(
-    "--penalty", type=float, default=0.0, show_default=True,
+@number_option(
+    _PENALTY,
+    "--penalty",
+    default=0.0,
     help="Add so many rounds of ties, which makes all estimates finite. Usual: 0.5.",
-)  # fmt: skip
-@click.option(
-    "--test-fraction", type=float, default=None,
+)
+@number_option(
+    OPEN_SHARE,
+    "--test-fraction",
     help="Rounds are splits of one data set that each test this share of it: they overlap.",
-)  # fmt: skip
-@click.option(
-    "--repetitions", type=int, default=None,
+)
+@number_option(
+    _REPETITIONS,
+    "--repetitions",
     help="Simulated tournaments for the p-value of the deviance; 0 for none. Default: 999, fewer "
     "for thousands of players.",
-)  # fmt: skip
+)
 @click.option(
     "--best-of", nargs=2, multiple=True, metavar="PLAYER N",
     help="PLAYER is the best of N private variants (a number, or a range A:B).",
@@ -57,13 +66,12 @@ _FEW_ROUNDS = 6
     "--ties", type=click.Choice(["half", "davidson", "rao-kupper"]), default="half",
     show_default=True, help="What a tie is: half a win, or an outcome of its own (with --bayes).",
 )  # fmt: skip
-@click.option(
-    "--rope", type=float, default=None,
+@number_option(
+    _ROPE,
+    "--rope",
     help="Half-width of equivalence, of the probability of winning about 1/2 (with --bayes).",
-)  # fmt: skip
-@click.option(
-    "--draws", type=int, default=None, help="Draws of each of four chains (with --bayes): 1000."
 )
+@number_option(_DRAWS, "--draws", help="Draws of each of four chains (with --bayes): 1000.")
 @click.option(
     "--player-covariates", type=InputFile(), default=None,
     help="Table of the players, named in its first column: families, sizes (with --bayes).",
@@ -100,9 +108,7 @@ def epp(
     cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model. Standard
     errors are clustered by round: matches of one round share its scores.
     """
-    from bayes_sota.summaries import check_probability
 
-    check_probability(prob)
     _check_together(
         bayes,
         {
@@ -133,7 +139,12 @@ def epp(
         )
         return sample_tournaments(tables, notes, asked, pairs, prob, shown)
     if len(tables) > 1:
-        _several(tables, notes, matches, penalty, test_fraction, pairs or best_of, prob, shown)
+        unused = {
+            "--test": pairs, "--best-of": best_of, "--repetitions": repetitions,
+            "--seed": shown.seed,
+        }  # fmt: skip
+        refuse_unused("several tournaments", unused)
+        _several(tables, notes, matches, penalty, test_fraction, prob, shown)
     else:
         _one(tables[0], notes, matches, penalty, test_fraction, repetitions, pairs, best_of, prob,
              shown)  # fmt: skip
@@ -169,8 +180,14 @@ def _one(
 
     fit = fit_epp(data, matches, penalty=penalty, test_fraction=test_fraction)
     tests = [asdict(fit.test(a, b, prob)) for a, b in pairs]
-    rng, seed = resolve_seed(shown.seed)
     reason = not_comparable(fit.data)
+    if reason:
+        refuse_unused(
+            f"a deviance that is not tested, as {reason}", {"--repetitions": repetitions or None}
+        )
+    if (repetitions == 0 or reason) and not best_of:
+        refuse_unused("what is computed without draws", {"--seed": shown.seed})
+    rng, seed = resolve_seed(shown.seed)
     quality = None if repetitions == 0 or reason else leaderboard_quality(
         fit, repetitions=repetitions, random_seed=rng
     )  # fmt: skip
@@ -199,7 +216,6 @@ def _several(
     matches: Any,
     penalty: float,
     test_fraction: float | None,
-    single: Any,
     prob: float,
     shown: EppOutput,
 ) -> None:
@@ -207,8 +223,6 @@ def _several(
     from bayes_sota.exact.epp_trees import tournaments_tree
     from bayes_sota.exact.tournaments import fit_tournaments
 
-    if single:
-        raise InputError("--test and --best-of are for one tournament; these are several")
     found = fit_tournaments(
         tables, matches, penalty=penalty, test_fraction=test_fraction, jobs=_jobs(tables)
     )

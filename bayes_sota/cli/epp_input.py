@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import NOT_NEGATIVE
 from bayes_sota.cli.command import InputFile
+from bayes_sota.cli.options import number_option
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ def reading_score_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--sds", type=InputFile(), default=None,
             help="Standard deviations over folds; FILE then holds the means.",
         ),
-        click.option(
-            "--local-rope", type=float, default=None,
+        number_option(
+            NOT_NEGATIVE, "--local-rope",
             help="Players tie in a group of folds, or with --sds in a round, if they differ by "
             "less than so many standard deviations of the folds. Usual: 0.4.",
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.cli.command import OutputFile
-from bayes_sota.cli.options import echo_json, output_options
+from bayes_sota.cli.options import echo_json, output_options, seed_option, top_option
 from bayes_sota.cli.result_files import (
     packed_options,
     write_result_files,
@@ -49,8 +49,6 @@ class EppOutput:
 
     def __post_init__(self) -> None:
         """Check what goes together."""
-        if self.top < 1:
-            raise InputError(f"--top must be at least 1, got {self.top}")
         if self.figure is None and self.figure_kind != "forest":
             raise InputError("--figure-kind needs --figure FILE")
 
@@ -75,6 +73,7 @@ def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--top``, ``--table``, ``--figure``, ``--output`` and what every command has, as one."""
     options = (
         output_options,
+        seed_option,
         click.option(
             "--output", type=OutputFile("result"), default=None,
             help="Result as a DataTree: FILE.nc.",
@@ -91,7 +90,7 @@ def epp_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--table", type=OutputFile("table"), default=None,
             help="Table of all players: .csv, .md or .json.",
         ),
-        click.option("--top", type=int, default=20, show_default=True, help="Players shown."),
+        top_option(20, "Players shown."),
     )  # fmt: skip
     return packed_options(command, EppOutput, options)
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from bayes_sota.arguments import DECIMALS
 from bayes_sota.cli.command import InputFile, command
-from bayes_sota.cli.options import echo_json, echo_verdict, output_options
+from bayes_sota.cli.options import echo_json, echo_verdict, number_option, output_options
 from bayes_sota.shown_text import plain_text
 
 __all__ = ["infer_n"]
@@ -30,7 +31,7 @@ __all__ = ["infer_n"]
     show_default=True,
     help="How scores were cut; auto tries both.",
 )
-@click.option("--decimals", type=int, default=None, help="Decimals printed; default as in FILE.")
+@number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE.")
 @click.option("--percent", is_flag=True, default=None, help="Scores are in percent.")
 @output_options
 def infer_n(
@@ -41,13 +42,11 @@ def infer_n(
     decimals: int | None,
     percent: bool | None,
     as_json: bool,
-    seed: int | None,
     quiet: bool,
 ) -> int:
     """Number of test items that can give all scores of a leaderboard.
 
-    Nothing is random here: --seed is accepted and changes nothing. Exits with 1 where the scores
-    are too few to tell.
+    Exits with 1 where the scores are too few to tell.
     """
     from bayes_sota.data.lattice import infer_n_test
     from bayes_sota.data.readers.leaderboard_files import check_scores, located, read_entries

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.options import check_positives, parse_tries
+from bayes_sota.arguments import CORRELATION, COUNT, DECIMALS, POSITIVE
+from bayes_sota.cli.options import check_positives, number_option, parse_tries, tries_option
 from bayes_sota.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ FORMATS = ("auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of a file: its format, columns, metric."""
     for option in (
-        click.option("--standard-error", type=float, default=None, help="Error of one score."),
+        number_option(POSITIVE, "--standard-error", help="Error of one score."),
         click.option(
             "--metric",
             type=click.Choice(["accuracy", "auc", "score"]),
@@ -40,7 +41,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="accuracy is right answers / items; auc needs --n-positive; score anything else, "
             "with --standard-error.",
         ),
-        click.option("--n-positive", type=int, default=None, help="Positive test items, for auc."),
+        number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
         click.option(
             "--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."
         ),
@@ -167,23 +168,13 @@ def size_of_board(text: str | None, metric: str) -> Any:
 def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of a whole leaderboard: how FILE is read, and what is assumed of its field."""
     for option in (
-        click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2."),
-        click.option(
-            "--correlation", type=float, default=None, help="Known rho instead of its prior."
-        ),
-        click.option(
-            "--tries-per-entry",
-            type=float,
-            default=1.0,
-            show_default=True,
-            help="Private variants behind each entry, of which the best is shown.",
-        ),
+        number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
+        number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
+        tries_option,
         click.option(
             "--classifiers", default=None, help="Number or range A:B; default those in FILE."
         ),
-        click.option(
-            "--decimals", type=int, default=None, help="Decimals printed; default as in FILE."
-        ),
+        number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE."),
         click.option(
             "--rounding",
             type=click.Choice(["auto", "nearest", "floor", "exact"]),

@@ -6,12 +6,15 @@ from typing import Any
 
 import click
 
+from bayes_sota.arguments import COUNT, DRAWS, OPEN_SHARE, SHARE, refuse_unused
 from bayes_sota.cli.command import command
 from bayes_sota.cli.options import (
     check_positives,
     echo_json,
     interval_option,
+    number_option,
     output_options,
+    seed_option,
     show_progress,
 )
 from bayes_sota.errors import InputError
@@ -19,14 +22,19 @@ from bayes_sota.score_distributions import SCORE_FAMILIES
 
 __all__ = ["maximum"]
 
+_INDEPENDENT = (
+    "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
+    "default prior of sota is a rho of 0.74: --correlation"
+)
+
 
 @command(
     epilog="Example: bayes-sota maximum --n-test 3000 --classifiers 1000 --theta 0.9 "
     "--correlation 0.6"
 )
-@click.option("--n-test", type=int, required=True, help="Number of test items.")
-@click.option("--classifiers", type=int, required=True, help="Number of classifiers.")
-@click.option("--theta", type=float, default=None, help="Skill of identical classifiers.")
+@number_option(COUNT, "--n-test", required=True, help="Number of test items.")
+@number_option(COUNT, "--classifiers", required=True, help="Number of classifiers.")
+@number_option(SHARE, "--theta", help="Skill of identical classifiers.")
 @click.option(
     "--metric",
     type=click.Choice(["accuracy", "auc"]),
@@ -34,7 +42,7 @@ __all__ = ["maximum"]
     show_default=True,
     help="auc: binormal scores; --correlation is then that of the scores with a reference score.",
 )
-@click.option("--n-positive", type=int, default=None, help="Positive test items, for auc.")
+@number_option(COUNT, "--n-positive", help="Positive test items, for auc.")
 @click.option(
     "--scores",
     type=click.Choice(SCORE_FAMILIES),
@@ -42,19 +50,17 @@ __all__ = ["maximum"]
     show_default=True,
     help="Law of the scores, for auc with --theta; all but normal are simulated.",
 )
-@click.option("--repetitions", type=int, default=None, help="Simulated test sets.  [default: 1000]")
-@click.option("--uniform", type=float, nargs=2, default=None, help="Skills uniform from A to B.")
-@click.option("--correlation", type=float, default=None, help="rho with the reference classifier.")
-@click.option(
-    "--pairwise-correlation", type=float, default=None, help="rho^2, between two classifiers."
-)
-@click.option(
+@number_option(DRAWS, "--repetitions", help="Simulated test sets.  [default: 1000]")
+@number_option(SHARE, "--uniform", nargs=2, help="Skills uniform from A to B.")
+@number_option(SHARE, "--correlation", help="rho with the reference classifier; default 0.")
+@number_option(SHARE, "--pairwise-correlation", help="rho^2, between two classifiers.")
+@number_option(
+    OPEN_SHARE,
     "--reference-skill",
-    type=float,
-    default=None,
     help="theta0; default the (expected) skill of the best classifier.",
 )
 @interval_option
+@seed_option
 @output_options
 def maximum(
     n_test: int,
@@ -75,13 +81,19 @@ def maximum(
 ) -> None:
     """Exact law of the best observed score of classifiers of known skill.
 
-    Nothing is random here, and --seed changes nothing, but with --scores other than normal: then
-    the law of the best AUC is simulated, and mcse is the Monte Carlo error of its expectation.
+    Without a correlation the classifiers are taken as independent, which real ones are not: the
+    mean of the default prior of sota is a rho of 0.74. With --scores other than normal the law of
+    the best AUC is simulated, and mcse is the Monte Carlo error of its expectation.
     """
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
-    rho = chosen_correlation(correlation, pairwise_correlation) or 0.0
+    given = chosen_correlation(correlation, pairwise_correlation)
+    rho = given or 0.0
     _check_scores(scores, metric, theta, repetitions)
+    if scores == "normal":
+        refuse_unused("an exact law: nothing is drawn", {"--seed": seed})
+    if rho == 0:
+        refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
@@ -98,10 +110,13 @@ def maximum(
         raise InputError("--n-positive is for --metric auc")
     else:
         result = _accuracy_result(n_test, classifiers, theta, uniform, rho, reference_skill, prob)
+    result["notes"] = [_INDEPENDENT] if given is None else []
     if as_json:
         echo_json(result)
         return
     click.echo(_sentence(result))
+    for note in () if quiet else result["notes"]:
+        click.echo(f"Note: {note}")
 
 
 def _accuracy_result(
@@ -184,8 +199,6 @@ def _simulated_result(
 
     positives = check_positives(n_positive, n_test)
     _check_chance(theta)
-    if not 0 < prob < 1:  # before the work
-        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
     positive, negative = named_scores(scores, theta or 0.0)
     found = simulate_auc_maximum(
         positive,
@@ -278,6 +291,7 @@ def _sentence(result: dict[str, Any]) -> str:
         ),
         "standard deviation of the best score": f"{result['sd']:.6f}",
         f"{result['prob']:.0%} interval of the best score": f"{low:.6f} to {high:.6f}",
+        "correlation with the reference classifier (rho)": f"{result['correlation']:g}",
         "multiplicity bias": f"{result['bias']:+.6f}",
     }
     if "mcse" in result:

@@ -9,7 +9,7 @@ __all__ = ["models"]
 
 @command(epilog="Example: bayes-sota models --json")
 @output_options
-def models(as_json: bool, seed: int | None, quiet: bool) -> None:
+def models(as_json: bool, quiet: bool) -> None:
     """List the named model specifications that --model takes."""
     from bayes_sota.specification import load_model, model_names
 

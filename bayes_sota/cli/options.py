@@ -1,12 +1,15 @@
 """Options that commands share, and how they turn into objects of the package."""
 
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from bayes_sota.arguments import COUNT, OPEN_SHARE, Range, refuse_tries, shorten
 from bayes_sota.cli.tables import echo_problem
 from bayes_sota.errors import InputError
 from bayes_sota.schema import SCHEMA_VERSION
@@ -16,42 +19,115 @@ __all__ = [
     "echo_json",
     "echo_verdict",
     "interval_option",
+    "number_option",
     "output_options",
     "parse_tries",
+    "seed_option",
     "show_progress",
+    "text_option",
+    "top_option",
+    "tries_option",
 ]
 
-_LARGEST_SEED = 2**63 - 1  # what a file of a result can hold
+_SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
+
+
+class _Real(click.FloatRange):
+    """Numbers of a range; the ends are shown by ``--help`` and by errors."""
+
+    def __init__(self, limits: Range) -> None:
+        low, high = (None if math.isinf(x) else float(x) for x in limits.ends)
+        super().__init__(low, high, limits.open_low, limits.open_high)
+        self.limits = limits
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """The number, if it is one of the range."""
+        return float(_converted(float, value, self.limits, param))
+
+
+class _Whole(click.IntRange):
+    """Whole numbers of a range; the ends are shown by ``--help`` and by errors."""
+
+    def __init__(self, limits: Range) -> None:
+        low, high = (None if math.isinf(x) else int(x) for x in limits.ends)
+        super().__init__(low, high)
+        self.limits = limits
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """The number, if it is one of the range."""
+        return int(_converted(int, value, self.limits, param))
+
+
+def _converted(kind: Callable[[Any], Any], value: Any, limits: Range, param: Any) -> Any:
+    try:
+        number = kind(value)
+    except ValueError:
+        number = float("nan")
+    if not limits.holds(number):
+        raise limits.refusal(max(param.opts, key=len), value, number)
+    return number
+
+
+def number_option[F: Callable[..., Any]](
+    limits: Range, *names: str, **settings: Any
+) -> Callable[[F], F]:
+    """An option that takes numbers of a range, shown with the range and its default."""
+    kind = _Whole(limits) if limits.whole else _Real(limits)
+    chosen = {"default": None, "show_default": True, **settings}
+    return click.option(*names, type=kind, **chosen)
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--json``, ``--seed`` and ``--quiet``."""
+    """``--json`` and ``--quiet``."""
     for option in (
         click.option("--quiet", is_flag=True, help="No progress and no notes."),
         click.option(
-            "--seed", type=int, callback=_checked_seed, help="Random seed; reported if drawn."
+            "--json", "as_json", is_flag=True, is_eager=True, help="One JSON object, nothing else."
         ),
-        click.option("--json", "as_json", is_flag=True, help="One JSON object, nothing else."),
     ):
         command = option(command)
     return command
 
 
-def _checked_seed(ctx: click.Context, param: click.Parameter, seed: int | None) -> int | None:
-    if seed is not None and not 0 <= seed <= _LARGEST_SEED:
-        raise InputError(f"--seed must be at least 0 and at most {_LARGEST_SEED:,}, got {seed}")
-    return seed
+def text_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--text``, only the paragraph, which ``--json`` has among all else."""
+    return click.option(
+        "--text", is_flag=True, callback=_not_with_json,
+        help="Only the paragraph that a review can use.",
+    )(command)  # fmt: skip
+
+
+def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--seed`` of commands that draw."""
+    return number_option(_SEED, "--seed", help="Random seed; reported if drawn.")(command)
+
+
+def top_option[F: Callable[..., Any]](default: int, what: str) -> Callable[[F], F]:
+    """``--top``, the rows of a printed table: ``--json`` has them all."""
+    return number_option(COUNT, "--top", default=default, help=what, callback=_not_with_json)
+
+
+def _not_with_json(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    typed = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+    if typed and context.params.get("as_json"):
+        raise InputError(f"{option.opts[0]} has no effect on --json, which has everything")
+    return value
+
+
+def tries_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--tries-per-entry``, which is refused with the reason."""
+    return click.option(
+        "--tries-per-entry", hidden=True, expose_value=False,
+        callback=lambda context, option, value: refuse_tries(value, "--tries-per-entry"),
+    )(command)  # fmt: skip
 
 
 def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--prob``, the probability of printed intervals."""
-    return click.option(
-        "--prob",
-        type=float,
-        default=0.95,
-        show_default=True,
-        help="Probability of the equal-tailed intervals.",
-    )(command)
+    option = number_option(
+        OPEN_SHARE, "--prob", default=0.95, help="Probability of the equal-tailed intervals."
+    )
+    return option(command)
 
 
 def check_positives(n_positive: int | None, n_test: int) -> int:
@@ -80,7 +156,9 @@ def parse_tries(text: str) -> int | tuple[int, int]:
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2):
-        raise InputError(f"--classifiers takes a whole number or a range A:B, got {text!r}")
+        raise InputError(
+            f"--classifiers takes a whole number or a range A:B, got {shorten(text)!r}"
+        )
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 
 

@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import CORRELATION, COUNT, POSITIVE, SHARE
 from bayes_sota.cli.command import InputFile, OutputFile, command
-from bayes_sota.cli.options import echo_json, echo_verdict, interval_option, output_options
+from bayes_sota.cli.options import (
+    echo_json,
+    echo_verdict,
+    interval_option,
+    number_option,
+    output_options,
+    seed_option,
+)
 from bayes_sota.cli.tables import decimals_for, echo_table
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text
@@ -40,23 +48,18 @@ _MEANING = {
 @click.option("--public-column", default=None, help="Column of public scores; else recognised.")
 @click.option("--private-column", default=None, help="Column of private scores; else recognised.")
 @click.option("--name-column", default=None, help="Column of the teams; else recognised.")
-@click.option("--n-test-public", type=int, default=None, help="Public test items (accuracies).")
-@click.option("--n-test-private", type=int, default=None, help="Private test items.")
-@click.option("--standard-error-public", type=float, default=None, help="Of one public score.")
-@click.option("--standard-error-private", type=float, default=None, help="Of one private score.")
+@number_option(COUNT, "--n-test-public", help="Public test items (accuracies).")
+@number_option(COUNT, "--n-test-private", help="Private test items.")
+@number_option(POSITIVE, "--standard-error-public", help="Of one public score.")
+@number_option(POSITIVE, "--standard-error-private", help="Of one private score.")
 @click.option(
     "--lower-is-better", is_flag=True, help="Scores are errors or losses; results are minus them."
 )
-@click.option(
-    "--top",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="Share of either board that the model is about.",
-)
-@click.option("--correlation", type=float, default=None, help="Known rho instead of its prior.")
+@number_option(SHARE, "--top", default=0.5, help="Share of either board that the model is about.")
+@number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
 @interval_option
+@seed_option
 @output_options
 def paired(
     file: Path,
@@ -87,9 +90,7 @@ def paired(
     from bayes_sota.inference.paired_route import estimate_paired
     from bayes_sota.inference.result import save_result
     from bayes_sota.priors import FixedCorrelation
-    from bayes_sota.summaries import check_probability
 
-    check_probability(prob)
     boards = read_paired_boards(
         file,
         private_file,

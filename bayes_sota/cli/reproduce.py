@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from bayes_sota.arguments import refuse_unused
 from bayes_sota.cli.command import InputDirectory, OutputDirectory, command
 from bayes_sota.cli.options import echo_json, output_options
 from bayes_sota.cli.tables import echo_table
@@ -40,7 +41,6 @@ def reproduce(
     data: Path | None,
     full_size: bool,
     as_json: bool,
-    seed: int | None,
     quiet: bool,
 ) -> int:
     """Recompute published tables and figures; all of them without ITEMS.
@@ -60,6 +60,8 @@ def reproduce(
     """
     from bayes_sota.reproduce import reproduce as recompute
 
+    if output_dir is None:
+        refuse_unused("numbers: it is for the figures of --output-dir", {"--full-size": full_size})
     comparisons = recompute(list(items) or None, data)
     files, undrawn = ([], []) if output_dir is None else _draw(items, output_dir, data, full_size)
     off = [c for c in comparisons if c.state == "off"]

@@ -5,6 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import (
+    CORRELATION,
+    COUNT,
+    DECIMALS,
+    DRAWS,
+    NUMBER,
+    OPEN_SHARE,
+    PROCESSES,
+    SHARE,
+    refuse_unused,
+)
 from bayes_sota.cli.command import InputFile, NameOrFile, OutputFile, command
 from bayes_sota.cli.input_files import (
     parse_size,
@@ -18,9 +29,12 @@ from bayes_sota.cli.options import (
     echo_json,
     echo_verdict,
     interval_option,
+    number_option,
     output_options,
     parse_tries,
+    seed_option,
     show_progress,
+    tries_option,
 )
 from bayes_sota.cli.point_estimates import run_point_estimate
 from bayes_sota.cli.sota_file import (
@@ -63,7 +77,7 @@ __all__ = ["echo_result", "result_of", "sota"]
     help="How scores were cut to their digits; auto: what all scores of FILE "
     "allow, nearest for --maximum.",
 )
-@click.option("--decimals", type=int, default=None, help="Decimals printed; default as typed.")
+@number_option(DECIMALS, "--decimals", help="Decimals printed; default as typed.")
 @click.option(
     "--method",
     type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
@@ -76,41 +90,33 @@ __all__ = ["echo_result", "result_of", "sota"]
     default=None,
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )
-@click.option("--n-classes", type=int, default=None, help="Classes of the task (shrink, crop).")
+@number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
 @click.option("--model", type=NameOrFile(), help="Named specification or a TOML file.")
-@click.option(
+@number_option(
+    CORRELATION,
     "--correlation",
-    type=float,
-    default=None,
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
 )
-@click.option("--pairwise-correlation", type=float, default=None, help="Known rho^2.")
-@click.option(
-    "--reference-skill", type=float, default=None, help="theta0; default the observed maximum."
-)
-@click.option("--new-n-test", type=int, default=None, help="Items of the fresh test set.")
-@click.option(
+@number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
+@number_option(OPEN_SHARE, "--reference-skill", help="theta0; default the observed maximum.")
+@number_option(COUNT, "--new-n-test", help="Items of the fresh test set.")
+@number_option(
+    SHARE,
     "--new-score",
-    type=float,
-    default=None,
     help="Probability that a new classifier of this field, with this score on --new-n-test other "
     "items, has a skill above theta_sota.",
 )
 @reading_options
-@click.option(
-    "--tries-per-entry",
-    type=float,
-    default=1.0,
-    help="Private variants behind each entry of FILE, of which the best is shown.",
-)
+@tries_option
 @click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
-@click.option("--drop-above", type=float, default=None, help="Leave out entries above this score.")
-@click.option("--draws", type=int, default=None, help="Posterior draws per chain.")
-@click.option("--chains", type=int, default=None, help="Chains.")
-@click.option("--cores", type=int, default=None, help="Processes (abc, nuts).")
+@number_option(NUMBER, "--drop-above", help="Leave out entries above this score.")
+@number_option(DRAWS, "--draws", help="Posterior draws per chain.")
+@number_option(DRAWS, "--chains", help="Chains.")
+@number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
 @click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
 @interval_option
+@seed_option
 @output_options
 def sota(
     file: Path | None,
@@ -128,7 +134,6 @@ def sota(
     reference_skill: float | None,
     new_n_test: int | None,
     new_score: float | None,
-    tries_per_entry: float,
     learn_rho: bool,
     drop_above: float | None,
     draws: int | None,
@@ -150,85 +155,75 @@ def sota(
     Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
     the distribution of skill and the correlation.
     """
-    from bayes_sota.data.leaderboard import Leaderboard
-    from bayes_sota.estimate import estimate_sota
-    from bayes_sota.inference.result import save_result
-    from bayes_sota.summaries import check_probability, check_score, probability_truly_better
-
-    check_probability(prob)
-    if new_score is not None:
-        check_score(new_score)
-    if new_n_test is not None and new_n_test < 1:
-        raise InputError(f"--new-n-test must be at least 1, got {new_n_test}")
+    rho = chosen_correlation(correlation, pairwise_correlation)
+    shown: dict[str, Any] = {"output": output, "prob": prob, "as_json": as_json, "quiet": quiet}
+    of_maxima = {
+        "--maximum": maxima, "--reference-skill": reference_skill, "--new-score": new_score
+    }  # fmt: skip
     if method in POINT_METHODS:
         unused = {
-            "--maximum": maxima, "--classifiers": tries, "--model": model,
-            "--reference-skill": reference_skill, "--new-n-test": new_n_test,
-            "--new-score": new_score, "--learn-rho": learn_rho, "--draws": draws,
-            "--chains": chains, "--tries-per-entry": tries_per_entry != 1,
+            "--classifiers": tries, "--model": model, "--new-n-test": new_n_test,
+            "--learn-rho": learn_rho, "--draws": draws, "--chains": chains, "--cores": cores,
+            "--seed": seed, "--no-sensitivity": no_sensitivity,
         }  # fmt: skip
-        _refuse(f"--method {method}", unused)
+        refuse_unused(f"--method {method}", {**of_maxima, **unused})
         if len(sizes) > 1:
             raise InputError("one FILE takes one --n-test")
         return run_point_estimate(
-            file, method=method, criterion=criterion, n_classes=n_classes,
-            rho=chosen_correlation(correlation, pairwise_correlation),
-            n_test=sizes[0] if sizes else None, drop_above=drop_above, output=output, prob=prob,
-            as_json=as_json, quiet=quiet, rounding=rounding, decimals=decimals, classifiers=None,
-            **reading,
+            file, method=method, criterion=criterion, n_classes=n_classes, rho=rho,
+            n_test=sizes[0] if sizes else None, drop_above=drop_above, rounding=rounding,
+            decimals=decimals, classifiers=None, **shown, **reading,
         )  # fmt: skip
-    _refuse("this method", {"--criterion": criterion, "--n-classes": n_classes})
-    known: tuple[Leaderboard, ...] = ()
-    if file is not None:
-        if maxima:
-            raise InputError("give FILE or --maximum, not both")
-        if new_score is not None:
-            raise InputError("--new-score goes with --maximum")
-        data = _read(file, sizes, tries, rounding, decimals, drop_above, method, reading)
-        if not isinstance(data, Leaderboard) or data.scores is not None:
-            return _estimate_file(
-                data,
-                model=model,
-                rho=chosen_correlation(correlation, pairwise_correlation),
-                settings={
-                    "method": method, "draws": draws, "chains": chains, "random_seed": seed,
-                    "new_n_test": new_n_test, "tries_per_entry": tries_per_entry,
-                    "learn_rho": learn_rho, "cores": cores,
-                    "progressbar": show_progress(quiet, as_json),
-                },
-                output=output, sensitivity=not no_sensitivity, prob=prob, as_json=as_json,
-                quiet=quiet,
-            )  # fmt: skip
-        known = (data,)
-    spec = _specification(model, chosen_correlation(correlation, pairwise_correlation))
-    boards = known or _boards(maxima, sizes, tries, rounding, decimals, spec, reading)
-    tree = estimate_sota(
-        boards,
-        model=spec,
-        method=method,
-        draws=draws,
-        chains=chains,
-        random_seed=seed,
-        reference_skill=reference_skill,
-        new_n_test=new_n_test,
-        cores=cores,
-        progressbar=show_progress(quiet, as_json),
-    )
+    given = {"--criterion": criterion, "--n-classes": n_classes}
+    refuse_unused("any method but shrink and crop", given)
+    settings: dict[str, Any] = {
+        "method": method, "draws": draws, "chains": chains, "random_seed": seed, "cores": cores,
+        "new_n_test": new_n_test, "progressbar": show_progress(quiet, as_json),
+    }  # fmt: skip
+    if file is not None and maxima:
+        raise InputError("give FILE or --maximum, not both")
+    if file is None:
+        refuse_unused("--maximum", {"--learn-rho": learn_rho, "--drop-above": drop_above})
+        spec = _specification(model, rho)
+        boards = _boards(maxima, sizes, tries, rounding, decimals, spec, reading)
+        sensitivity = not no_sensitivity
+        return _estimate_maxima(
+            boards, spec, reference_skill, new_score, settings, sensitivity, **shown
+        )
+    refuse_unused("FILE", of_maxima)
+    data = _read(file, sizes, tries, rounding, decimals, drop_above, reading)
+    if method == "abc":
+        raise InputError(_maximum_of(data))
+    settings["learn_rho"] = learn_rho
+    return _estimate_file(data, model, rho, settings, not no_sensitivity, **shown)
+
+
+def _estimate_maxima(
+    boards: tuple["Leaderboard", ...],
+    spec: "ModelSpecification",
+    reference_skill: float | None,
+    new_score: float | None,
+    settings: dict[str, Any],
+    sensitivity: bool,
+    *,
+    output: Path | None,
+    prob: float,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    from bayes_sota.estimate import estimate_sota
+    from bayes_sota.inference.result import save_result
+    from bayes_sota.summaries import probability_truly_better
+
+    tree = estimate_sota(boards, model=spec, reference_skill=reference_skill, **settings)
     if output is not None:
         save_result(tree, output)
-    rows = [] if no_sensitivity else _sensitivity(boards, spec, reference_skill, prob)
+    rows = _sensitivity(boards, spec, reference_skill, prob) if sensitivity else []
     result = result_of(tree, boards, rows, prob)
     if new_score is not None:
-        items = new_n_test or boards[0].n_test
+        items = settings["new_n_test"] or boards[0].n_test
         result["p_new_truly_better"] = probability_truly_better(tree, new_score, items)
     return echo_result(result, boards, rows, as_json, quiet)
-
-
-def _refuse(what: str, options: dict[str, Any]) -> None:
-    """Options that would be ignored silently."""
-    for option, value in options.items():
-        if value:
-            raise InputError(f"{option} has no meaning for {what}")
 
 
 def _read(
@@ -238,7 +233,6 @@ def _read(
     rounding: str,
     decimals: int | None,
     drop_above: float | None,
-    method: str | None,
     reading: dict[str, Any],
 ) -> "Leaderboard | Responses | ItemScores":
     from bayes_sota.data.leaderboard import Leaderboard
@@ -249,24 +243,44 @@ def _read(
         file, reading.pop("file_format"), n_test=sizes[0] if sizes else None,
         classifiers=tries[0] if tries else None, rounding=rounding, decimals=decimals, **reading,
     )  # fmt: skip
-    if drop_above is not None:
-        if not isinstance(data, Leaderboard) or data.scores is None or data.lower_is_better:
-            raise InputError("--drop-above is for leaderboards with scores, higher is better")
-        above = [i for i, score in enumerate(data.scores) if score > drop_above]
-        data = data.without(above) if above else data
-    if method == "abc" and isinstance(data, Leaderboard):
-        return data.maximum_only()
-    return data
+    if drop_above is None:
+        return data
+    if not isinstance(data, Leaderboard) or data.scores is None or data.lower_is_better:
+        raise InputError("--drop-above is for leaderboards with scores, higher is better")
+    above = [i for i, score in enumerate(data.scores) if score > drop_above]
+    if not above:
+        raise InputError(
+            f"--drop-above {drop_above:g} leaves out nothing: the best score is {data.maximum:g}"
+        )
+    return data.without(above)
+
+
+def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
+    """Why ABC takes no FILE, and the options that give it the best score of this one."""
+    from bayes_sota.data.leaderboard import Leaderboard
+
+    why = "--method abc reads the best score alone and would drop all others in FILE"
+    if not isinstance(data, Leaderboard):
+        return f"{why}: leave it out"
+    best = repr(data.maximum) if data.decimals is None else f"{data.maximum:.{data.decimals}f}"
+    size = "" if data.n_test is None else f" --n-test {data.n_test}"
+    how = (
+        f" --rounding {data.rounding}" if data.metric == "accuracy" else f" --metric {data.metric}"
+    )
+    return (
+        f"{why}; for an answer from that one: --maximum {best} --classifiers "
+        f"{data.typical_tries:.0f}{size}{how}"
+    )
 
 
 def _estimate_file(
     data: "Leaderboard | Responses | ItemScores",
-    *,
     model: str | None,
     rho: float | None,
     settings: dict[str, Any],
-    output: Path | None,
     sensitivity: bool,
+    *,
+    output: Path | None,
     prob: float,
     as_json: bool,
     quiet: bool,
@@ -282,6 +296,8 @@ def _estimate_file(
     spec = load_model(model or "leaderboard")
     if rho is not None and isinstance(spec.priors, BoardPriors):
         spec = replace(spec, priors=replace(spec.priors, correlation=FixedCorrelation(rho)))
+    if not sensitivity and not isinstance(data, Leaderboard):
+        refuse_unused("answers and item scores, which have none", {"--no-sensitivity": True})
     tree = estimate_sota(data, model=spec, **settings)
     if output is not None:
         save_result(tree, output)
@@ -323,7 +339,8 @@ def _boards(
     columns = (
         "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column"
     )  # fmt: skip
-    _refuse("--maximum", {"--" + name.replace("_", "-"): reading[name] for name in columns})
+    given = {"--" + name.replace("_", "-"): reading[name] for name in columns}
+    refuse_unused("--maximum", given | {"--format": reading["file_format"] != "auto"})
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
     if not len(maxima) == len(sizes) == len(tries):

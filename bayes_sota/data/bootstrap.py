@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.labels import checked_clusters
 from bayes_sota.errors import InputError
 
@@ -65,7 +66,7 @@ def bootstrap_standard_errors(
         )
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     groups = checked_clusters(clusters, len(given)) or [str(i) for i in range(len(given))]
     _, index = np.unique(np.array(groups), return_inverse=True)
     members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])

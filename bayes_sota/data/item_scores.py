@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.labels import checked_clusters, checked_labels, summed_by_cluster
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
@@ -206,7 +207,7 @@ class ItemScores:
         """
         if repetitions < 2:
             raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
-        rng = np.random.default_rng(random_seed)
+        rng = generator_of(random_seed)
         found = []
         for start in range(0, repetitions, _BLOCK):
             weights = self._bootstrap_weights(rng, min(_BLOCK, repetitions - start))

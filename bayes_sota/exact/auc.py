@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc_correlated import bridge_to_limit, correlated_maximum
 from bayes_sota.exact.auc_field import AucField, distribution_nodes
@@ -73,8 +74,7 @@ class _Tabulated:
 
     def interval(self, prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval."""
-        if not 0 < prob < 1:
-            raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+        OPEN_SHARE.check(prob, "prob")
         low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2])
         return float(low), float(high)
 

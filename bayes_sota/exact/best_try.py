@@ -154,9 +154,7 @@ def best_try_probability_of_means(
     return float(weights @ found)
 
 
-def not_below(
-    kernel: ScoreKernel, dispersion: float, tries: float, *, all_tries: bool = False
-) -> float:
+def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
     """P(psi of the best score <= psi of the lowest) on a kernel's grid, flat prior.
 
     Parameters
@@ -167,14 +165,12 @@ def not_below(
         Variance of a score given psi, relative to that of one score.
     tries : float
         Of the best score.
-    all_tries : bool
-        Whether the other score is the best of as many as well.
     """
     law, psi = kernel.law, kernel.psi
     dispersion = max(dispersion, _LEAST_DISPERSION)
     log_kernel = law.log_kernel(kernel.prepared, dispersion)
     rows = []
-    for row, several in ((-1, tries), (0, tries if all_tries else 1.0)):
+    for row, several in ((-1, tries), (0, 1.0)):
         likelihood = np.exp(log_kernel[row] - log_kernel[row].max())
         if several > 1:
             value = float(kernel.values[row])

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
 from bayes_sota.errors import InputError
@@ -426,8 +427,7 @@ def fit_epp(
 
 
 def _check_prob(prob: float) -> None:
-    if not 0 < prob < 1:
-        raise InputError(f"prob is a probability between 0 and 1, got {prob!r}")
+    OPEN_SHARE.check(prob, "prob")
 
 
 def _check_test_fraction(data: ScoreTable | Matches, test_fraction: float | None) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.blas_threads import one_thread
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
@@ -74,7 +75,7 @@ def bootstrap_epp(
     """
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     found = np.full((repetitions, len(fit.players)), np.nan)
     infinite = 0
     for row in found:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.blas_threads import one_thread
-from bayes_sota.errors import InputError
 from bayes_sota.exact.apparent_skills import FAMILIES, FieldScale, SkillFamily
 from bayes_sota.exact.importance import WeightedPoints, sample_importance
 from bayes_sota.exact.score_kernel import ScoreKernel
@@ -111,8 +110,6 @@ class FieldFit:
     copies : ndarray, shape (U,)
         Effective number of entries with each distinct score: spikes of identical submissions
         count as many as the model explains.
-    tries : float
-        Tries behind each entry, of which the best is shown.
     families : tuple of str
     points : tuple of WeightedPoints
         One per family.
@@ -122,7 +119,6 @@ class FieldFit:
     priors: BoardPriors
     rho: FloatArray
     copies: FloatArray
-    tries: float
     families: tuple[str, ...]
     points: tuple[WeightedPoints, ...]
     scale: FieldScale
@@ -169,7 +165,7 @@ class FieldFit:
             FAMILIES[family],
             points,
             self.kernel.y,
-            _is_relative(self.kernel, self.tries),
+            self.kernel.is_cut,
         )
         return self.strangers.join(shape) if strangers else shape
 
@@ -198,7 +194,7 @@ class FieldFit:
 
     def entry_log_likelihood(self, f: int, r: int) -> FloatArray:
         """Log density of each distinct score, given the modelled part, per point, (N, U)."""
-        likelihood = _Likelihood(self.kernel, self.rho[r : r + 1], self.copies, self.tries)
+        likelihood = _Likelihood(self.kernel, self.rho[r : r + 1], self.copies)
         density = self.density(self.families[f], self.points[f].points)
         return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density)[:, 0])
 
@@ -209,7 +205,6 @@ def fit_field(
     priors: BoardPriors,
     rng: np.random.Generator,
     *,
-    tries: float = 1.0,
     points: int = 200,
     merge_spikes: bool = True,
 ) -> FieldFit:
@@ -220,8 +215,6 @@ def fit_field(
     kernel : ScoreKernel
     priors : BoardPriors
     rng : Generator
-    tries : float
-        Tries behind each entry of which the best is shown (private variants), at least 1.
     points : int
         Importance sample per family, for each of its parameters.
     merge_spikes : bool
@@ -231,15 +224,13 @@ def fit_field(
     -------
     FieldFit
     """
-    if not tries >= 1:
-        raise InputError(f"tries per entry must be at least 1, got {tries:g}")
     rho = correlation_nodes(priors)
     copies, start = kernel.copies, None
     if merge_spikes and copies.max() > _SMALLEST_SPIKE:
-        copies, start = _merged_copies(kernel, priors, rho, tries, rng)
-    fit = _fit(kernel, priors, rho, copies, tries, points, rng, start)
+        copies, start = _merged_copies(kernel, priors, rho, rng)
+    fit = _fit(kernel, priors, rho, copies, points, rng, start)
     if fit.effective_size < _ENOUGH:
-        fit = _fit(kernel, priors, rho, copies, tries, 4 * points, rng)
+        fit = _fit(kernel, priors, rho, copies, 4 * points, rng)
     return fit
 
 
@@ -247,18 +238,17 @@ def _merged_copies(
     kernel: ScoreKernel,
     priors: BoardPriors,
     rho: FloatArray,
-    tries: float,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, "FieldFit"]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
     copies, middle = kernel.copies, rho[rho.size // 2 : rho.size // 2 + 1]
-    fit = _fit(kernel, priors, middle, copies, tries, _QUICK, rng)
+    fit = _fit(kernel, priors, middle, copies, _QUICK, rng)
     for _ in range(_MERGING_ROUNDS):
         merged = effective_copies(fit)
         if np.array_equal(merged, copies):
             break
         copies = merged
-        fit = _fit(kernel, priors, middle, copies, tries, _QUICK, rng, fit)
+        fit = _fit(kernel, priors, middle, copies, _QUICK, rng, fit)
     return copies, fit
 
 
@@ -298,22 +288,21 @@ def _fit(
     priors: BoardPriors,
     rho: FloatArray,
     copies: FloatArray,
-    tries: float,
     points: int,
     rng: np.random.Generator,
     start: FieldFit | None = None,
 ) -> FieldFit:
     scale = field_scale(kernel, priors)
     strangers = Strangers.of(kernel, scale, rho)
-    operations, relative = numpy_operations(), _is_relative(kernel, tries)
-    likelihood = _Likelihood(kernel, rho, copies, tries)
+    operations = numpy_operations()
+    likelihood = _Likelihood(kernel, rho, copies)
     samples = []
     for f, name in enumerate(priors.families):
         family = FAMILIES[name]
 
         def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
             return likelihood(
-                strangers.join(_density(operations, scale, family, t, kernel.y, relative))
+                strangers.join(_density(operations, scale, family, t, kernel.y, kernel.is_cut))
             )
 
         count = points * family.dimension
@@ -324,7 +313,6 @@ def _fit(
         priors,
         rho,
         copies,
-        tries,
         priors.families,
         tuple(samples),
         scale,
@@ -336,21 +324,10 @@ def _fit(
 class _Likelihood:
     """Log likelihood of all modelled scores, given that they are in the modelled part."""
 
-    def __init__(
-        self, kernel: ScoreKernel, rho: FloatArray, copies: FloatArray, tries: float
-    ) -> None:
-        self.copies, self.tries, self.nodes = copies, tries, rho.size
-        logs = [kernel.log_kernel(r) for r in rho]
-        tables = [np.exp(log) * kernel.step for log in logs]
-        if tries > 1:  # the probability of a score needs its constant beside the cdf
-            masses = [np.exp(kernel.log_mass(r))[:, None] for r in rho]
-            tables = [t * mass for t, mass in zip(tables, masses, strict=True)]
-            below = [at_most(kernel, r) * kernel.step for r in rho]
-            self.below = np.concatenate(below).T
-        self.table = np.concatenate(tables).T
-        self.log_mass = np.zeros((rho.size, kernel.values.size))
-        if tries == 1:  # the same for every point, but not for every rho
-            self.log_mass = np.array([kernel.log_mass(r) for r in rho])
+    def __init__(self, kernel: ScoreKernel, rho: FloatArray, copies: FloatArray) -> None:
+        self.copies, self.nodes = copies, rho.size
+        self.table = np.concatenate([np.exp(kernel.log_kernel(r)) * kernel.step for r in rho]).T
+        self.log_mass = np.array([kernel.log_mass(r) for r in rho])
         self.reach, self.reaching = None, np.array([copies.sum()])
         if kernel.is_cut:
             reaches = [kernel.reaches(r) for r in rho]
@@ -360,14 +337,7 @@ class _Likelihood:
 
     def per_value(self, density: FloatArray) -> FloatArray:
         """Log probability of each distinct score, shape (N, R, U)."""
-        mass = np.maximum(density @ self.table, _TINY)
-        if self.tries > 1:
-            at_most = np.maximum(density @ self.below, mass * 1.0000001)
-            log_below = self.tries * np.log(np.minimum(at_most, 1.0))
-            fewer = self.tries * np.log1p(-mass / at_most)
-            value = log_below + np.log(np.maximum(-np.expm1(fewer), _TINY))
-        else:
-            value = np.log(mass)
+        value = np.log(np.maximum(density @ self.table, _TINY))
         return np.asarray(value.reshape(len(density), self.nodes, -1) + self.log_mass)
 
     def log_reach(self, density: FloatArray) -> FloatArray:
@@ -375,24 +345,11 @@ class _Likelihood:
         if self.reach is None:
             return np.zeros((len(density), self.nodes, 1))
         reach = np.maximum(density @ self.reach, _TINY)
-        if self.tries > 1:
-            missed = self.tries * np.log1p(-np.minimum(reach, 1 - 1e-15))
-            reach = np.maximum(-np.expm1(missed), _TINY)
         return np.asarray(np.log(reach).reshape(len(density), self.nodes, -1))
 
     def __call__(self, density: FloatArray) -> FloatArray:
         total = self.per_value(density) @ self.copies
         return np.asarray(total - self.log_reach(density) @ self.reaching)
-
-
-def at_most(kernel: ScoreKernel, rho: float) -> FloatArray:
-    """Probability of at most each distinct score, shape (U, G)."""
-    return np.array([1 - kernel.reach(rho, level=v + kernel.law.spacing) for v in kernel.values])
-
-
-def _is_relative(kernel: ScoreKernel, tries: float) -> bool:
-    """Whether only relative densities matter: the best of several tries needs probabilities."""
-    return kernel.is_cut and tries == 1
 
 
 def _density(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.labels import summed_by_cluster
 from bayes_sota.errors import InputError
@@ -95,7 +96,7 @@ def item_scores_posterior(
     """
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws}")
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     priors = BoardPriors() if priors is None else priors
     found = influence_correlation(item_scores.influence, item_scores.scores, item_scores.clusters)
     learnt = replace(priors, correlation=learn_correlation(found, priors.correlation))

@@ -21,9 +21,10 @@ from functools import cached_property
 
 import numpy as np
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
-from bayes_sota.exact.field_fit import FieldFit, at_most, fit_field
+from bayes_sota.exact.field_fit import FieldFit, fit_field
 from bayes_sota.exact.score_kernel import ScoreKernel
 from bayes_sota.exact.score_laws import auc_scores_of, score_law
 from bayes_sota.priors import BoardPriors
@@ -92,7 +93,6 @@ def leaderboard_posterior(
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = None,
     new_n_test: int | None = None,
-    tries_per_entry: float = 1.0,
     learn_rho: bool = False,
 ) -> LeaderboardPosterior:
     """Posterior of theta_sota from all scores of a board, in well under a second.
@@ -108,8 +108,6 @@ def leaderboard_posterior(
     random_seed : int, Generator or None
     new_n_test : int, optional
         Size of the fresh test set; default the board's own.
-    tries_per_entry : float
-        Private variants behind each entry, of which the best was shown.
     learn_rho : bool
         Weight the values of rho by their evidence: the jointly learnt answer, to be shown beside
         the default, not instead of it.
@@ -132,10 +130,10 @@ def leaderboard_posterior(
     """
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws}")
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     priors = BoardPriors() if priors is None else priors
     kernel = ScoreKernel.of(board)
-    fit = fit_field(kernel, priors, rng, tries=tries_per_entry)
+    fit = fit_field(kernel, priors, rng)
     values = draw_leaderboard(
         fit, draws, rng, fit.learnt_rho_weights if learn_rho else None, new_n_test
     )
@@ -214,7 +212,7 @@ class NodeSampler:
     def __init__(self, fit: FieldFit, r: int) -> None:
         """Tabulate what all draws at node r of rho share."""
         kernel, rho = fit.kernel, float(fit.rho[r])
-        self.fit, self.kernel, self.tries = fit, kernel, fit.tries
+        self.fit, self.kernel = fit, kernel
         self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
         self.correlation = fit.priors.correlation
         within = kernel.law.depth(kernel.values / kernel.law.unit) <= _REACH
@@ -224,9 +222,6 @@ class NodeSampler:
         self.leaders, self.rest = _leaders(self.copies)
         log_kernel = kernel.log_kernel(rho)[within]
         self.table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
-        self.below = None
-        if self.tries > 1:  # of a hidden variant only an upper limit is known
-            self.below = at_most(kernel, rho)[within]
         self.reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
         self.hidden = None
         if kernel.board.is_partial:
@@ -245,10 +240,6 @@ class NodeSampler:
         cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
         rest_of = self.rest @ np.log(cdf)
-        if self.below is not None:
-            variant = np.cumsum(density[:, None, :] * self.below, axis=2)
-            variant = np.maximum(variant / np.maximum(variant[:, :, -1:], _TINY), _TINY)
-            rest_of = rest_of + (self.tries - 1) * (self.copies @ np.log(variant))
         tries = self._tries(size, rng)
         field = np.cumsum(density[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
         best_of_rest = _inverse(
@@ -294,7 +285,7 @@ class NodeSampler:
         field = np.cumsum(shape[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
         beyond = np.append(field[:, 1:], np.zeros((len(field), 1)), axis=1)
         beyond = beyond / np.maximum(field[:, :1], _TINY)
-        log_cdf = self.total * self.tries * np.log1p(-np.minimum(beyond, 1 - 1e-12))
+        log_cdf = self.total * np.log1p(-np.minimum(beyond, 1 - 1e-12))
         mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
         mean = mass @ self.kernel.psi / np.maximum(mass.sum(axis=1), _TINY)
         return np.repeat(self._coordinate(mean), REPEATS)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.blas_threads import one_thread
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
@@ -118,7 +119,7 @@ def leaderboard_quality(
         repetitions = int(np.clip(_WORK / work, _LEAST_REPETITIONS, _MOST_REPETITIONS))
     if repetitions < 2:
         raise InputError(f"at least 2 repetitions are needed, got {repetitions}")
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     found = np.array([
         _deviance(_replicate(fit, rng, keep_ties), fit) for _ in range(repetitions)
     ])  # fmt: skip

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.arguments import OPEN_SHARE, generator_of
 from bayes_sota.data.leaderboard import LARGEST
 from bayes_sota.errors import InputError
 from bayes_sota.exact.dependence import require_feasible
@@ -104,14 +105,13 @@ class MaximumLaw:
 
     def interval(self, prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval of the best score; its upper end is the papers' upper limit."""
-        if not 0 < prob < 1:
-            raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+        OPEN_SHARE.check(prob, "prob")
         low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2])
         return float(low), float(high)
 
     def rvs(self, size: int, random_seed: int | np.random.Generator | None = None) -> FloatArray:
         """Independent draws of the best score."""
-        return self.quantile(np.random.default_rng(random_seed).random(size))
+        return self.quantile(generator_of(random_seed).random(size))
 
     def joint_cdf(self, t: float, x: ArrayLike) -> FloatArray:
         r"""``P(theta_max <= t, max_j X_j <= x)``: best skill and best count together.

@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.evaluation_files import Evaluations
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
@@ -175,7 +176,7 @@ def compare_methods(
     >>> found.methods[found.winner], found.tied_with_best().tolist(), round(found.p_false, 3)
     ('a', [True, True, False], 0.034)
     """
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     if isinstance(outcomes, Evaluations):
         methods = outcomes.methods if methods is None else methods
         outcomes = outcomes.outcomes

@@ -34,6 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.arguments import OPEN_SHARE, generator_of
 from bayes_sota.data.entry_checks import whole_number
 from bayes_sota.errors import InputError
 from bayes_sota.exact.variant_posterior import VariantModel, VariantPosterior, largest_means
@@ -101,8 +102,7 @@ class PrivateVariants:
 
     def interval(self, prob: float = 0.95, of: str = "winner_skill") -> tuple[float, float]:
         """Equal-tailed interval of one of the draws' variables."""
-        if not 0 < prob < 1:
-            raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+        OPEN_SHARE.check(prob, "prob")
         if of not in self.draws:
             raise InputError(f"there is no {of!r}; allowed: {', '.join(self.draws)}")
         low, high = np.quantile(self.draws[of], [(1 - prob) / 2, (1 + prob) / 2])
@@ -181,7 +181,7 @@ def private_variants(
     )
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws}")
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     posterior = VariantPosterior(model, *_tries_nodes(tries, refinement))
     alone = VariantPosterior(model, np.ones(1), np.ones(1)).moments()[0]
     return PrivateVariants(model.estimate, *posterior.moments(), alone, posterior.draw(rng, draws))

@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.errors import InputError
@@ -111,7 +112,7 @@ def responses_posterior(
             f"at most {_MOST_CLASSIFIERS:,} are compared, every one with every other; rows are "
             "items and columns classifiers; or leave out the weakest"
         )
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     priors = BoardPriors() if priors is None else priors
     found = response_correlation(responses)
     learnt = replace(priors, correlation=learn_correlation(found, priors.correlation))

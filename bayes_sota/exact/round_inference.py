@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.skill_distributions import FloatArray
 
 __all__ = [
@@ -140,7 +141,7 @@ def _criticals(
     """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
     found = bonferroni_criticals(prob, df.size, df)
     if full and clusters >= _ENOUGH_FLIPS:
-        rng = np.random.default_rng(random_seed)
+        rng = generator_of(random_seed)
         draws = [largest(_flips(rng, size, clusters)) for size in _sizes(_FLIPS)]
         share = 1 - (1 - prob) * full / df.size  # of the errors that are allowed
         together = _studentised(np.concatenate(draws), clusters, share)

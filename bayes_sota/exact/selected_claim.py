@@ -6,8 +6,8 @@ skill from one distribution P(theta), learnt from all scores or answers (``leade
 the joint posterior of all skills. The best of several tries of one method is in ``best_try``.
 
 The uncorrected probability beside it takes both as given beforehand: from scores with the same
-correlation and the same number of tries behind each entry, from answers and item scores by their
-paired posterior, so that there the difference holds what the two models differ in as well.
+correlation, from answers and item scores by their paired posterior, so that there the difference
+holds what the two models differ in as well.
 ``tests/exact/test_selected_claim.py`` compares with simulated winners.
 """
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayes_sota.arguments import generator_of, refuse_tries
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -75,7 +76,7 @@ def claim_of_best_entry(
     entries: Leaderboard | Responses | ItemScores,
     priors: BoardPriors | None = None,
     *,
-    tries_per_entry: float = 1.0,
+    tries_per_entry: float | None = None,
     given: MethodComparison | None = None,
     random_seed: int | np.random.Generator | None = None,
 ) -> SelectedClaim:
@@ -87,9 +88,8 @@ def claim_of_best_entry(
         All that took part. From answers and item scores the correlation is learnt; from scores it
         keeps its prior.
     priors : BoardPriors, optional
-    tries_per_entry : float
-        Private variants behind each entry of a leaderboard, of which the best is shown. They make
-        all scores flatter and less noisy at once: the probability may rise or fall.
+    tries_per_entry : float, optional
+        Refused: several tries behind each entry have no model here that can be trusted.
     given : MethodComparison, optional
         Of the same answers or item scores, where it is known already.
     random_seed : int, Generator or None
@@ -102,7 +102,7 @@ def claim_of_best_entry(
     Raises
     ------
     InputError
-        Fewer than two entries, or several tries per entry of answers or item scores.
+        Fewer than two entries, several tries per entry, or ``given`` beside a leaderboard.
 
     Examples
     --------
@@ -111,23 +111,22 @@ def claim_of_best_entry(
     >>> found.p_false_selected > found.p_false
     True
     """
-    rng = np.random.default_rng(random_seed)
+    refuse_tries(tries_per_entry)
+    rng = generator_of(random_seed)
     if isinstance(entries, Leaderboard):
-        return _of_scores(entries, priors, tries_per_entry, rng)
-    if tries_per_entry != 1:
-        raise InputError("tries per entry are for scores; responses show one variant each")
+        if given is not None:
+            raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
+        return _of_scores(entries, priors, rng)
     return _of_items(entries, priors, given, rng)
 
 
 def _of_scores(
-    board: Leaderboard, priors: BoardPriors | None, tries: float, rng: np.random.Generator
+    board: Leaderboard, priors: BoardPriors | None, rng: np.random.Generator
 ) -> SelectedClaim:
     from bayes_sota.exact.entry_skills import draw_entry_skills
     from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 
-    posterior = leaderboard_posterior(
-        board, priors, draws=_DRAWS, random_seed=rng, tries_per_entry=tries
-    )
+    posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
     drawn = draw_entry_skills(posterior.fit, 1000, rng)
     first, second = (int(i) for i in board.order[:2])
     assert board.scores is not None
@@ -137,7 +136,7 @@ def _of_scores(
         winner=board.names[first],
         runner_up=board.names[second],
         p_false_selected=0.5 if tied else float(drawn.p_not_below_leader[second]),
-        p_false=0.5 if tied else _as_given(pair, priors, tries),
+        p_false=0.5 if tied else _as_given(pair, priors),
         p_not_best=float(1 - drawn.p_best[first]),
         p_best=tuple(float(p) for p in drawn.p_best),
         rho=float(posterior.draws["rho"].mean()),
@@ -146,11 +145,11 @@ def _of_scores(
     )
 
 
-def _as_given(pair: Leaderboard, priors: BoardPriors | None, tries: float) -> float:
-    """Two scores as if both had been given, flat priors, the same correlation and tries."""
+def _as_given(pair: Leaderboard, priors: BoardPriors | None) -> float:
+    """Two scores as if both had been given, with flat priors and the same correlation."""
     kernel = ScoreKernel.of(pair)
     nodes = correlation_nodes(BoardPriors() if priors is None else priors)
-    return float(np.mean([not_below(kernel, 1 - rho**2, tries, all_tries=True) for rho in nodes]))
+    return float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
 
 
 def _of_items(

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc import AucMaximumLaw, auc_law
 from bayes_sota.exact.auc_field import AucField
@@ -250,8 +251,7 @@ def _checked(
         raise InputError(f"correlation must lie in [0, 1), got {correlation:g}")
     if criterion not in CRITERIA:
         raise InputError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
-    if not 0 < prob < 1:
-        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+    OPEN_SHARE.check(prob, "prob")
     kept = values[values > chance]
     if kept.size == 0:
         raise InputError(f"no score is above chance, {chance:.4g}")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.board_likelihood import BoardLikelihood, FieldDraws
@@ -107,7 +108,7 @@ def sota_posterior(
     if reference_skill is not None and not 0 < reference_skill < 1:
         raise InputError(f"reference skill must lie in (0, 1), got {reference_skill:g}")
     priors = Priors() if priors is None else priors
-    rng = np.random.default_rng(random_seed)
+    rng = generator_of(random_seed)
     quantiles, correlations = _correlation_nodes(priors, refinement)
     likelihoods = [BoardLikelihood(b, correlations, reference_skill, refinement) for b in boards]
     target = _Target(priors, likelihoods, correlations)

@@ -40,7 +40,6 @@ def sample_board(
     chains: int = 4,
     random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
     new_n_test: int | None = None,
-    tries_per_entry: float = 1.0,
     learn_rho: bool = False,
     model_name: str | None = None,
     model_hash: str | None = None,
@@ -54,7 +53,7 @@ def sample_board(
     draws, chains : int
         Draws per chain, and chains; all draws are independent given the importance sample.
     random_seed : int, SeedSequence, Generator or None
-    new_n_test, tries_per_entry, learn_rho
+    new_n_test, learn_rho
         As in ``bayes_sota.exact.leaderboard_posterior``.
     model_name, model_hash : str, optional
         Recorded as attributes.
@@ -74,7 +73,6 @@ def sample_board(
         draws=draws * chains,
         random_seed=rng,
         new_n_test=new_n_test,
-        tries_per_entry=tries_per_entry,
         learn_rho=learn_rho,
     )
     shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
@@ -84,7 +82,6 @@ def sample_board(
             model_hash=model_hash,
         ),
         **_describe_exact(result, new_n_test),
-        "tries_per_entry": float(tries_per_entry),
         "rho_learnt": int(learn_rho),
     }  # fmt: skip
     return build_board_tree(shaped, result.fit, attributes, rng)
@@ -102,7 +99,6 @@ def sample_board_nuts(
     progressbar: bool = False,
     random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
     new_n_test: int | None = None,
-    tries_per_entry: float = 1.0,
     learn_rho: bool = False,
     model_name: str | None = None,
     model_hash: str | None = None,
@@ -112,13 +108,13 @@ def sample_board_nuts(
     Raises
     ------
     InputError
-        Private variants or a learnt rho: the exact route has them, and
+        A learnt rho: the exact route has it, and
         ``bayes_sota.pymc_models.leaderboard.build_leaderboard(..., correlation="learnt")``.
     """
     from bayes_sota.inference.leaderboard_nuts import sample_leaderboard_nuts
 
-    if tries_per_entry != 1 or learn_rho:
-        raise InputError("tries_per_entry and learn_rho are for the exact route, not for nuts")
+    if learn_rho:
+        raise InputError("learn_rho is for the exact route, not for nuts")
     rng, seed = resolve_seed(random_seed)
     found = sample_leaderboard_nuts(
         board,

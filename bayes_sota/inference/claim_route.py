@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.inference.nuts import run_nuts
 from bayes_sota.inference.provenance import describe_sampled, resolve_seed
@@ -126,8 +127,7 @@ def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
     """
     import xarray as xr
 
-    if not 0 < prob < 1:
-        raise InputError(f"an interval's probability must lie in (0, 1), got {prob:g}")
+    OPEN_SHARE.check(prob, "prob")
     difference, over = tree["posterior"]["difference"], ("chain", "draw")
     ends = {"lower": (1 - prob) / 2, "upper": (1 + prob) / 2}
     mean, estimates = difference.mean(over), tree["point_estimate"]

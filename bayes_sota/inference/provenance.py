@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from bayes_sota import __version__
-from bayes_sota.errors import InputError
+from bayes_sota.arguments import generator_of
 from bayes_sota.priors import BoardPriors, Priors
 from bayes_sota.schema import SCHEMA_VERSION
 
@@ -61,12 +61,10 @@ def resolve_seed(
     if isinstance(random_seed, np.random.Generator):
         return random_seed, "generator"
     if isinstance(random_seed, np.random.SeedSequence):
-        return np.random.default_rng(random_seed), f"seed sequence {random_seed.entropy}"
-    if isinstance(random_seed, int) and random_seed < 0:
-        raise InputError(f"a random seed is a whole number of at least 0, got {random_seed}")
+        return generator_of(random_seed), f"seed sequence {random_seed.entropy}"
     if random_seed is None:
         random_seed = int(np.random.SeedSequence().generate_state(1)[0])
-    return np.random.default_rng(random_seed), str(random_seed)
+    return generator_of(random_seed), str(random_seed)
 
 
 def describe_provenance(

@@ -15,6 +15,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
+from bayes_sota.arguments import generator_of
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.maximum_scoring import maximum_scoring, score_bounds
@@ -101,7 +102,7 @@ def sample_smc_abc(
     if draws < 10 or chains < 1:
         raise InputError(f"at least 10 draws and 1 chain are needed, got {draws} and {chains}")
     priors = Priors() if priors is None else priors
-    seeds = np.random.default_rng(random_seed).integers(2**31, size=_PILOTS + 2)
+    seeds = generator_of(random_seed).integers(2**31, size=_PILOTS + 2)
     start = _standard_errors(boards, reference_skill)
     if epsilon is not None:
         start = np.full(len(boards), float(epsilon))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.exact.bradley_terry import BradleyTerryFit
 from bayes_sota.plots.canvas import (
@@ -33,7 +34,6 @@ from bayes_sota.plots.player_axes import (
     shown_name,
 )
 from bayes_sota.skill_distributions import FloatArray
-from bayes_sota.summaries import check_probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -116,7 +116,7 @@ def plot_epp(
     >>> figure.viz["figure_title"].item()["string"]
     '2 of 4 players may be the best (filled dots)'
     """
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     if contrast not in (None, *_CONTRASTS):
         raise InputError(f"contrast is simultaneous, model or None, got {contrast!r}")
     is_fit = isinstance(result, BradleyTerryFit)

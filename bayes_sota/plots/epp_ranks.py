@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.exact.bradley_terry import BradleyTerryFit
 from bayes_sota.plots.canvas import COLORS, Panel, make_bounds, make_collection, title_figure
 from bayes_sota.plots.player_axes import (
@@ -22,7 +23,6 @@ from bayes_sota.plots.player_axes import (
     shown_name,
 )
 from bayes_sota.skill_distributions import FloatArray
-from bayes_sota.summaries import check_probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,7 +83,7 @@ def plot_rank_distribution(
     >>> figure.viz["figure_title"].item()["string"]
     'a is the best with a probability of 72%'
     """
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     shares: FloatArray | None = None
     if isinstance(result, BradleyTerryFit):
         players, middle = result.players, result.rank.astype(np.float64)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.plots.canvas import (
     COLORS,
@@ -19,7 +20,6 @@ from bayes_sota.plots.canvas import (
 )
 from bayes_sota.priors import SKILL_FAMILIES
 from bayes_sota.skill_distributions import FloatArray
-from bayes_sota.summaries import check_probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -79,7 +79,7 @@ def plot_prior_predictive(
     >>> figure.viz["observed_maximum"]["observed_maximum"].item()["x"]
     0.98
     """
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     if n_fields < 1:
         raise InputError(f"n_fields must be at least 1, got {n_fields}")
     if not {"prior", "prior_predictive"} <= set(tree.children):

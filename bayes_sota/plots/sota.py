@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.arguments import OPEN_SHARE
 from bayes_sota.errors import InputError
 from bayes_sota.plots.canvas import (
     COLORS,
@@ -23,7 +24,6 @@ from bayes_sota.plots.canvas import (
     word_of_skill,
 )
 from bayes_sota.skill_distributions import FloatArray
-from bayes_sota.summaries import check_probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -89,7 +89,7 @@ def plot_sota(
     >>> figure.viz["observed_maximum"]["posterior"].item()["x"]
     0.98
     """
-    check_probability(prob)
+    OPEN_SHARE.check(prob, "prob")
     names = _names(tree, var_names)
     observed = get_variable(tree, "observed_data", "observed_maximum")
     collection = _empty_figure(tree, observed, len(names), backend, figsize)

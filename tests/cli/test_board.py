@@ -106,7 +106,6 @@ def test_options_of_leaderboards(capsys: pytest.CaptureFixture[str], board: Path
     assert tied("--prob", "0.999") > tied("--prob", "0.5")
     notes = json.loads(run(capsys, *base, "--classifiers", "100:400")[1])["notes"]
     assert any("21 are listed" in note for note in notes)
-    assert run(capsys, *base, "--tries-per-entry", "5")[0] == 0
 
 
 def test_the_size_can_be_inferred_whatever_the_rounding(
@@ -126,7 +125,7 @@ def test_the_size_can_be_inferred_whatever_the_rounding(
     [
         ((), "--n-test is missing"),
         (("--n-test", "many"), "--n-test takes a whole number or infer, got 'many'"),
-        (("--n-test", "500", "--top", "0"), "--top must be at least 1"),
+        (("--n-test", "500", "--top", "0"), "--top must be a whole number from 1"),
         (("--n-test", "500", "--prob", "95"), "then write 0.95"),
         (("--n-test", "500", "--score-column", "x"), "there is no column 'x'"),
         (("--n-test", "500", "--output", "table.xlsx"), ".csv, .md or .json"),

@@ -211,14 +211,14 @@ def test_a_leaderboard_s_winner_was_picked(capsys, tmp_path: Path) -> None:
         (("responses", "x.csv", "--label-column", "gold"), "for numbers with --item-metric auc"),
         (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--winner", ".9"), "means are planned by"),
         ((*REPORTED, "--odds-ratio", "0", "1"), "odds ratio is positive"),
-        ((*REPORTED, "--best-of", "0"), "tries must be at least 1"),
+        ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
         ((*REPORTED[:2], "0.9x", "0.88", *REPORTED[4:]), "two numbers in [0, 1], got '0.9x'"),
         ((*REPORTED[:-1], "many"), "whole number or a range A:B, got 'many'"),
         ((*REPORTED, "--output", "draws.csv"), "a result is written as .nc"),
         ((*REPORTED, "--figure", "x.txt"), ".png, .svg or .pdf"),
         (("segmentation", "--mean", ".8", ".7", "--n-test", "9"), "give one of --sd,"),
         (("responses", "no-such-file.csv"), "no-such-file.csv"),
-        (("responses", "x.csv", "--draws", "3"), "--draws must be at least 100"),
+        (("responses", "x.csv", "--draws", "3"), "--draws must be a whole number from 100"),
     ],
 )
 def test_wrong_input_gets_one_line(

@@ -46,18 +46,24 @@ def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
         ((), "--n-positive is missing"),
         (("--n-positive", "1"), "at least 2 items of each class"),
         (("--n-positive", "99"), "at least 2 items of each class"),
-        (("--n-positive", "20", "--reference-skill", "0.9"), "auc takes no --reference-skill"),
+        (("--n-positive", "20", "--reference-skill", "0.9"), "no effect on independent"),
         (("--n-positive", "20", "--correlation", "1"), "correlation must lie in [0, 1)"),
         (("--n-positive", "20", "--theta", "0.4"), "worse than chance"),
-        (("--n-positive", "20", "--theta", "1.2"), "must lie in (0, 1)"),
+        (("--n-positive", "20", "--theta", "1.2"), "from 0 to 1, got 1.2"),
         (("--metric", "accuracy", "--n-positive", "20"), "--n-positive is for --metric auc"),
         (("--n-positive", "20", "--scores", "cauchy"), "'cauchy' is not one of 'normal',"),
         (("--n-positive", "20", "--scores", "gamma", "--theta", "1"), "must lie in [0.5, 1)"),
         (("--n-positive", "20", "--scores", "gamma", "--theta", "0.4"), "worse than chance"),
-        (("--n-positive", "20", "--scores", "gamma", "--classifiers", "0"), "at least 1, got 0"),
+        (
+            ("--n-positive", "20", "--scores", "gamma", "--classifiers", "0"),
+            "from 1 to 1,000,000,000, got 0",
+        ),
         (("--n-positive", "20", "--scores", "gamma", "--repetitions", "1"), "at least 2, got 1"),
-        (("--n-positive", "20", "--scores", "gamma", "--seed", "-1"), "--seed must be at least 0"),
-        (("--n-positive", "20", "--scores", "gamma", "--prob", "1"), "must lie in (0, 1)"),
+        (
+            ("--n-positive", "20", "--scores", "gamma", "--seed", "-1"),
+            "--seed must be a whole number from 0",
+        ),
+        (("--n-positive", "20", "--scores", "gamma", "--prob", "1"), "above 0 and below 1, got 1"),
         (("--n-positive", "1", "--scores", "gamma"), "at least 2 items of each class"),
         (("--n-positive", "20", "--repetitions", "9"), "--repetitions is for --scores other than"),
         (("--metric", "accuracy", "--scores", "gamma"), "--scores is for --metric auc"),
@@ -98,10 +104,10 @@ def test_maximum_of_uniform_aucs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_maximum_of_aucs_of_other_scores(capsys: pytest.CaptureFixture[str]) -> None:
     command = (
         "maximum", "--metric", "auc", "--n-test", "300", "--n-positive", "20", "--classifiers",
-        "30", "--theta", "0.9", "--seed", "3",
+        "30", "--theta", "0.9",
     )  # fmt: skip
     exact = run_json(capsys, *command)
-    simulated = (*command, "--scores", "gamma", "--repetitions", "200")
+    simulated = (*command, "--scores", "gamma", "--repetitions", "200", "--seed", "3")
     gamma = run_json(capsys, *simulated)
     assert gamma == run_json(capsys, *simulated)
     assert exact["scores"] == "normal"
@@ -128,6 +134,31 @@ def test_maximum_gives_row_3_of_table_1(capsys: pytest.CaptureFixture[str]) -> N
     assert law["sd"] == pytest.approx(0.0035, abs=5e-5)
     assert law["interval"][1] == pytest.approx(0.9207, abs=5e-5)
     assert law["bias"] == pytest.approx(law["expected_maximum"] - 0.9)
+
+
+@pytest.mark.parametrize(("options", "said"), [((), True), (("--correlation", "0"), False)])
+def test_independent_classifiers_are_an_assumption_that_is_said(capsys, options, said) -> None:
+    command = ("maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9", *options)
+    notes = run_json(capsys, *command)["notes"]
+    assert (len(notes) == 1 and "independent (rho 0)" in notes[0]) is said
+    out = run(capsys, *command)[1]
+    assert ("Note: the classifiers are taken as independent" in out) is said
+    assert "correlation with the reference classifier (rho)   0\n" in out
+    assert "Note:" not in run(capsys, *command, "--quiet")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--seed", "1"), "--seed has no effect on an exact law"),
+        (("--reference-skill", "0.8"), "--reference-skill has no effect on independent"),
+    ],
+)
+def test_laws_refuse_what_has_no_effect(capsys, options, message: str) -> None:
+    command = ("maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9", *options)
+    code, out, error = run(capsys, *command)
+    assert (code, out) == (2, "")
+    assert message in error
 
 
 def test_uniform_skills_have_the_expected_best_one_as_theta_sota(
@@ -216,12 +247,12 @@ def test_table_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
         (("--maximum", "0.911", "--n-test", "7", "--classifiers", "5"), "attainable"),
         (("--maximum", "0.98", "--n-test", "200"), "--classifiers"),
         (("--n-test", "200", "--classifiers", "5"), "--maximum"),
-        ((*BOARD[1:], "--correlation", "1.5"), "[0, 1)"),
+        ((*BOARD[1:], "--correlation", "1.5"), "of at least 0 and below 1, got 1.5"),
         ((*BOARD[1:], "--correlation", "0.5", "--pairwise-correlation", "0.5"), "either"),
-        ((*BOARD[1:], "--reference-skill", "1"), "(0, 1)"),
+        ((*BOARD[1:], "--reference-skill", "1"), "above 0 and below 1, got 1"),
         ((*BOARD[1:], "--prob", "95"), "0.95"),
         ((*BOARD[1:], "--draws", "0"), "draws"),
-        ((*BOARD[1:], "--new-n-test", "0"), "at least 1"),
+        ((*BOARD[1:], "--new-n-test", "0"), "from 1 to 1,000,000,000, got 0"),
         ((*BOARD[1:], "--model", "nothing-like-it"), "nothing-like-it"),
         ((*BOARD[1:], "--output", "/no/such/directory/x.nc"), "does not exist"),
         ((*BOARD[1:], "--method", "magic"), "magic"),
@@ -244,7 +275,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
         (("--theta", "0.9", "--uniform", "0.1", "0.2"), "either"),
         ((), "either"),
         (("--uniform", "0.5", "0.9", "--correlation", "0.9"), "feasible are correlations in [0, "),
-        (("--theta", "0.9", "--correlation", "2"), "[0, 1]"),
+        (("--theta", "0.9", "--correlation", "2"), "from 0 to 1, got 2"),
         (("--uniform", "0.9", "0.5"), "low < high"),
     ],
 )

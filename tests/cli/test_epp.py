@@ -116,7 +116,7 @@ def test_several_tournaments(capsys, tmp_path: Path) -> None:
     assert bs.read_result(tmp_path / "r.nc")["point_estimate"]["epp"].shape == (2, 3)
     code, _, error = run(capsys, *arguments, "--test", "m_0", "m_1")
     assert (code, error.count("\n")) == (2, 1)
-    assert "for one tournament" in error
+    assert "--test has no effect on several tournaments" in error
 
 
 def test_battles_and_local_rope(capsys, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--draws", "10"), "--draws must be at least 100"),
+        (("--draws", "10"), "--draws must be a whole number from 100"),
         (("--test", "a", "f"), "no player 'f'"),
         (("--penalty", "0.5"), "leave out --bayes"),
         (("--matches", "all-rounds"), "leave out --bayes"),
@@ -263,7 +263,7 @@ def test_rounds_that_look_like_errors_are_pointed_out(capsys, tmp_path: Path) ->
         (("--draws", "100"), "--draws is for the Bayesian model"),
         (("--bayes", "--repetitions", "9"), "--repetitions is for maximum likelihood"),
         (("--bayes", "--rope", "0.1"), "--test names it"),
-        (("--bayes", "--rope", "0.6", "--test", "a", "b"), "in [0, 0.5)"),
+        (("--bayes", "--rope", "0.6", "--test", "a", "b"), "of at least 0 and below 0.5, got 0.6"),
         (("--figure-kind", "matrix"), "--figure-kind needs --figure"),
         (("--best-of", "a", "ten"), "--best-of takes a player and a whole number"),
     ],

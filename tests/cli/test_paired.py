@@ -69,8 +69,8 @@ def test_noise_that_cannot_be_exits_with_1(capsys: pytest.CaptureFixture[str], t
     [
         (("--n-test-public", "10"), "--n-test-private is missing"),
         (("--standard-error-private", "1"), "--standard-error-public is missing"),
-        (("--top", "2"), "top is a share of the teams"),
-        (("--prob", "95"), "must lie in (0, 1)"),
+        (("--top", "2"), "--top must be a number"),
+        (("--prob", "95"), "above 0 and below 1"),
         (("--public-column", "x"), "there is no column 'x'"),
     ],
 )

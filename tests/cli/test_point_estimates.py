@@ -88,7 +88,7 @@ def test_a_lone_leader(capsys, tmp_path: Path) -> None:
         (("--n-test", "500"), "--n-classes is missing"),
         (("--n-test", "500", "--n-classes", "1"), "--n-classes must be at least 2"),
         (("--n-classes", "4"), "--n-test is missing"),
-        (("--n-test", "500", "--n-classes", "4", "--draws", "9"), "--draws has no meaning"),
+        (("--n-test", "500", "--n-classes", "4", "--draws", "9"), "--draws has no effect"),
         (("--n-test", "500", "--n-classes", "4", "--metric", "score"), "for accuracies and AUCs"),
     ],
 )
@@ -103,7 +103,7 @@ def test_bad_input(capsys, file: str, arguments: tuple[str, ...], message: str) 
 def test_options_of_the_point_estimates_are_theirs_alone(capsys, file: str) -> None:
     code, _, error = run(capsys, file, "--n-test", "500", "--n-classes", "4")
     assert code == 2
-    assert "--n-classes has no meaning" in error
+    assert "--n-classes has no effect" in error
 
 
 def test_a_file_is_needed(capsys) -> None:

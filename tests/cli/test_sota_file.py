@@ -38,7 +38,7 @@ def test_keys(capsys: pytest.CaptureFixture[str], board: Path) -> None:
     assert set(result) >= KEYS
     assert result["rho"]["learnt"] is False
     assert result["n_test_source"] == "given"
-    assert {"rho", "family", "tries_per_entry", "n_classifiers"} <= set(result["sensitivity"])
+    assert {"rho", "family", "n_classifiers"} <= set(result["sensitivity"])
     assert sum(result["families"].values()) == pytest.approx(1)
     assert result["theta_sota"]["mean"] < result["observed_maximum"]
 
@@ -67,7 +67,6 @@ def test_output_and_abc(capsys: pytest.CaptureFixture[str], board: Path, tmp_pat
         (("--n-test", "500", "--n-test", "600"), "one FILE takes one --n-test"),
         (("--n-test", "500", "--score-column", "auc"), "'team', 'score'"),
         (("--n-test", "500", "--model", "observed-maximum"), "for observed maxima"),
-        (("--n-test", "500", "--tries-per-entry", "0"), "at least 1, got 0"),
         (("--n-test", "500", "--drop-above", "0.1"), "no entry would be left"),
         (("--n-test", "500", "--correlation", "1.2"), "correlation"),
     ],
@@ -128,3 +127,37 @@ def test_calibrate_bad_input(capsys: pytest.CaptureFixture[str], arguments: tupl
     code, _, err = run(capsys, "calibrate", *arguments)
     assert code == 2
     assert err.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--method", "abc"), "drop all others in FILE; for an answer from that one: --maximum"),
+        (("--reference-skill", "0.9"), "--reference-skill has no effect on FILE"),
+        (("--new-score", "0.9"), "--new-score has no effect on FILE"),
+        (("--cores", "2"), "--cores has no effect on the exact route"),
+        (("--tries-per-entry", "1"), "--tries-per-entry is refused: its model"),
+        (("--criterion", "upper"), "--criterion has no effect on any method but shrink"),
+        (("--drop-above", "0.99999"), "--drop-above 0.99999 leaves out nothing"),
+        (("--method", "shrink", "--n-classes", "2", "--seed", "1"), "--seed has no effect on"),
+    ],
+)
+def test_what_has_no_effect_on_a_file_is_refused(
+    capsys: pytest.CaptureFixture[str], board: Path, arguments: tuple, message: str
+) -> None:
+    code, out, err = run(capsys, "sota", board, "--n-test", 500, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_the_way_to_an_answer_from_the_best_score_alone_works(
+    capsys: pytest.CaptureFixture[str], board: Path
+) -> None:
+    error = run(capsys, "sota", board, "--n-test", 500, "--method", "abc")[2]
+    options = error.split("from that one: ")[1].split()
+    few = ("--draws", 50, "--seed", 1, "--no-sensitivity", "--json")
+    code, out, error = run(capsys, "sota", *options, *few)
+    assert (code, error) == (0, "")
+    best = json.loads(run(capsys, "sota", board, "--n-test", 500, "--seed", 1, "--json")[1])
+    assert json.loads(out)["observed_maximum"] == best["observed_maximum"]
+    assert json.loads(out)["n_classifiers"] == best["n_classifiers"]

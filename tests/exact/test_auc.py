@@ -176,7 +176,7 @@ def test_many_different_aucs_arecondensed() -> None:
             "correlation must lie",
         ),
         (lambda: auc_covariance(0.9, 0.9, 9, 9, 1.5), "correlation must lie"),
-        (lambda: auc_law(0.9, 20, 20).interval(1.0), "probability must lie"),
+        (lambda: auc_law(0.9, 20, 20).interval(1.0), "above 0 and below 1"),
     ],
 )
 def test_bad_input(call, message: str) -> None:

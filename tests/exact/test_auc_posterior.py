@@ -11,7 +11,7 @@ from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.maximum_scoring import score_bounds
 from bayes_sota.exact.score_laws import score_law
 from bayes_sota.exact.sota_posterior import sota_posterior
-from bayes_sota.priors import BoardPriors, FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.priors import FixedCorrelation, LogitNormalSkill, Priors
 from bayes_sota.skill_distributions import expit
 
 
@@ -244,23 +244,6 @@ def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
     board = Leaderboard(aucs, n_test=3000, n_positive=400, metric="auc")
     posterior = leaderboard_posterior(board, random_seed=0, draws=200)
     assert any("leave these entries out" in reason for reason in posterior.reasons)
-
-
-def test_private_variants_of_scores_do_not_depend_on_the_unit() -> None:
-    """The best of three variants each: truth known, in two units of the same scores."""
-    rng, found = np.random.default_rng(2), []
-    skills = 0.8 + 0.01 * rng.standard_normal((25, 3))
-    seen = (skills + 0.01 * rng.standard_normal((25, 3))).max(axis=1)
-    for unit in (1.0, 1000.0):
-        board = Leaderboard(seen * unit, metric="score", standard_error=0.01 * unit)
-        draws = leaderboard_posterior(
-            board, BoardPriors(correlation=FixedCorrelation(0.0)), tries_per_entry=3,
-            random_seed=0, draws=2000,
-        ).draws["theta_sota"]  # fmt: skip
-        found.append(draws.mean() / unit)
-    assert found[0] == pytest.approx(found[1], abs=1e-9)
-    assert found[0] < seen.max()
-    assert found[0] == pytest.approx(skills.max(), abs=0.012)
 
 
 def test_a_larger_test_set_makes_new_scores_sharper() -> None:

@@ -9,7 +9,6 @@ import pytest
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
-from bayes_sota.errors import InputError
 from bayes_sota.exact.method_comparison import compare_methods
 from bayes_sota.exact.paired_outcomes import probability_not_better
 from bayes_sota.exact.selected_claim import claim_of_best_entry
@@ -95,8 +94,3 @@ def test_on_real_answers_the_field_knows_better_who_is_the_best() -> None:
 
     assert abs(field.mean() - seen.mean()) < abs(alone.mean() - seen.mean())
     assert loss(field) < loss(alone) + 0.02
-
-
-def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(InputError, match="one variant each"):
-        claim_of_best_entry(Responses([[1, 0], [1, 1]]), tries_per_entry=3)

@@ -218,7 +218,7 @@ def test_clopper_pearson() -> None:
         ({"chance": 1.0}, "chance must lie"),
         ({"correlation": 1.0}, "correlation must lie"),
         ({"criterion": "median"}, "criterion must be one of expected, upper"),
-        ({"prob": 1.0}, "probability must lie"),
+        ({"prob": 1.0}, "above 0 and below 1"),
     ],
 )
 def test_bad_input(method, changes: dict, message: str) -> None:
@@ -246,7 +246,7 @@ def test_point_estimates_are_a_method_of_estimate_sota() -> None:
         estimate_sota(board, method="shrink")
     with pytest.raises(InputError, match="all scores of a board"):
         estimate_sota(board.maximum_only(), method="crop", n_classes=2)
-    with pytest.raises(InputError, match="criterion is for the methods"):
+    with pytest.raises(InputError, match="criterion has no effect on any method but shrink"):
         estimate_sota(board, criterion="upper")
     aucs = Leaderboard([0.8, 0.85, 0.9], n_test=500, n_positive=60, metric="auc")
     found = estimate_sota(aucs, method="shrink", correlation=0.5)

@@ -124,7 +124,7 @@ def test_near_normal_cases_agree_with_student_and_the_result_is_whole(tmp_path: 
     assert again.attrs["data_hash"] == case_tree.attrs["data_hash"]
     narrow, wide = (summarize_claim(case_tree, p).iloc[0] for p in (0.5, 0.9))
     assert wide["lower"] < narrow["lower"] < narrow["upper"] < wide["upper"]
-    with pytest.raises(InputError, match=r"must lie in \(0, 1\)"):
+    with pytest.raises(InputError, match=r"above 0 and below 1"):
         summarize_claim(case_tree, 95)
 
 

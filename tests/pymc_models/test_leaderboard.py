@@ -66,7 +66,7 @@ def test_log_density_is_the_exact_one(fits, family, kind):
     fit = fits[kind]
     model = build_leaderboard(fit.kernel.board, family=family, fit=fit)
     log_density = model.compile_logp(**UNOPTIMISED)
-    likelihood = _Likelihood(fit.kernel, fit.rho, fit.copies, 1.0)
+    likelihood = _Likelihood(fit.kernel, fit.rho, fit.copies)
     rng = np.random.default_rng(2)
     for _ in range(4):
         t = random_points(fit, family, rng, fit.rho.size)
@@ -101,7 +101,7 @@ def test_with_rho_as_a_variable_the_kernel_is_normalised(fits, kind):
     rng = np.random.default_rng(4)
     for rho in (0.3, 0.6, 0.8, 0.95):
         t = random_points(fit, "normal", rng, 1)
-        exact = _Likelihood(fit.kernel, np.array([rho]), fit.copies, 1.0)(fit.density("normal", t))
+        exact = _Likelihood(fit.kernel, np.array([rho]), fit.copies)(fit.density("normal", t))
         exact = exact[0, 0] - fit.copies @ fit.kernel.log_mass(0.0)
         free = transform.forward(np.float64(rho), *model["rho"].owner.inputs).eval()
         point = {"coordinates": t[0], value.name: free}
