@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.errors import InputError
@@ -82,3 +83,23 @@ def test_wrong_questions_are_refused(tree) -> None:
         estimand_summary(tree, "nonsense")
     with pytest.raises(InputError, match=r"0\.95"):
         bs.summarize(tree, prob=95)
+
+
+@pytest.mark.parametrize(
+    ("variable", "message"),
+    [
+        ("epp", "is a tournament: summarize_epp and epp_table"),
+        ("difference", "about a claim: summarize_claim"),
+        ("mine", "no theta_sota: var_names chooses of mine"),
+    ],
+)
+def test_other_results_name_the_table_that_they_have(variable: str, message: str) -> None:
+    draws = np.random.default_rng(0).normal(size=(2, 50, 2))
+    content = xr.Dataset({variable: (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
+    tree = xr.DataTree.from_dict({"posterior": content})
+    with pytest.raises(InputError, match=message):
+        bs.summarize(tree)
+    tree.attrs["draws_are_independent"] = 1
+    rows = bs.summarize(tree, var_names=[variable])
+    assert list(rows.index) == [f"{variable}[a]", f"{variable}[b]"]
+    assert rows["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())
