@@ -63,9 +63,9 @@ LONG = "model,task,{}\n" + "".join(f"{m},{t},.{i + 1}\n" for i, (m, t) in enumer
             "column 'error' holds errors .*metric=.score. and lower_is_better=True",
         ),
         (
-            lambda path: read_leaderboard(path, metric="score"),
+            lambda path: read_leaderboard(path, metric="score", score_column="test_RMSE"),
             "team,test_RMSE\nA,0.10\nB,0.20\n",
-            "no column looks like scores|column 'test_RMSE' holds errors",
+            "column 'test_RMSE' holds errors",
         ),
         (
             lambda path: read_paired_boards(path, public_column="mae public"),
