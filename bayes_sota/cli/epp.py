@@ -199,7 +199,7 @@ def _one(
         "reading": notes,
         "notes": _remarks(fit) + ([f"the deviance is not compared: {reason}"] if reason else []),
         "prob": prob,
-        "seed": int(seed),
+        "seed": int(seed) if quality or best_of else None,
     }
 
     def drawn(kind: str) -> Any:

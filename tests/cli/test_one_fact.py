@@ -26,14 +26,14 @@ COMMANDS: dict[str, str] = {
     "maximum": "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
     "maximum of a range": "maximum --n-test 500 --classifiers 50 --uniform 0.7 0.9",
     "maximum auc": "maximum --metric auc --n-test 500 --n-positive 60 --classifiers 50 --theta 0.9",
-    "sota of a maximum": "sota --maximum 0.98 --n-test 200 --classifiers 50 --draws 250",
-    "sota of a board": "sota board.csv --n-test 749 --correlation 0.8 --draws 250",
-    "sota of answers": "sota answers.csv --draws 250",
+    "sota of a maximum": "sota --maximum 0.98 --n-test 200 --classifiers 50 --draws 250 --seed 3",
+    "sota of a board": "sota board.csv --n-test 749 --correlation 0.8 --draws 250 --seed 3",
+    "sota of answers": "sota answers.csv --draws 250 --seed 3",
     "shrink": "sota board.csv --n-test 749 --method shrink --n-classes 10",
-    "board": "board board.csv --n-test 749 --draws 200",
-    "board of answers": "board answers.csv --draws 200",
+    "board": "board board.csv --n-test 749 --draws 200 --seed 3",
+    "board of answers": "board answers.csv --draws 200 --seed 3",
     "infer-n": "infer-n board.csv",
-    "paired": "paired paired.csv --n-test-public 300 --n-test-private 449",
+    "paired": "paired paired.csv --n-test-public 300 --n-test-private 449 --seed 3",
     "claim classification": "claim classification --accuracy 0.90 0.88 --n-test 500 --rope 0.01",
     "claim classification, tries":
         "claim classification --accuracy 0.90 0.88 --n-test 500 --best-of 10 --level 0.1",
@@ -41,10 +41,10 @@ COMMANDS: dict[str, str] = {
     "claim plan": "claim plan --gap 0.02 --winner 0.90 --n-test 400",
     "claim plan of means":
         "claim plan --gap 0.02 --sd 0.1 0.12 --pairwise-correlation 0.7 --n-test 300",
-    "claim responses": "claim responses answers.csv --draws 400 --rope 0.01",
-    "claim selection": "claim selection board.csv --n-test 749",
-    "epp": "epp rounds.csv --penalty 0.5 --repetitions 50",
-    "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --repetitions 50",
+    "claim responses": "claim responses answers.csv --draws 400 --rope 0.01 --seed 3",
+    "claim selection": "claim selection board.csv --n-test 749 --seed 3",
+    "epp": "epp rounds.csv --penalty 0.5 --repetitions 50 --seed 3",
+    "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --repetitions 9 --seed 3",
     "epp of battles": "epp battles.csv --test {first} {second} --penalty 0.5 --repetitions 0",
 }  # fmt: skip
 # What is printed without being in the JSON, and why that is right.
@@ -108,7 +108,7 @@ def shown(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[
     printed = []
     for more in ([], ["--json", *tree]):
         with pytest.raises(SystemExit) as stop:
-            main([*command, "--seed", "3", *more])
+            main([*command, *more])
         captured = capsys.readouterr()
         assert stop.value.code in (0, None, 1), captured.err
         printed.append(captured.out)
@@ -210,7 +210,7 @@ def test_every_number_in_the_words_of_a_figure_is_in_the_json(
     monkeypatch.setattr("bayes_sota.plots.save.save_figure", lambda figure, _: drawn.append(figure))
     words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
     with rc_context({"plot.backend": "none"}), pytest.raises(SystemExit):
-        main([*words, "--seed", "3", "--json", "--figure", str(folder / "figure.png")])
+        main([*words, "--json", "--figure", str(folder / "figure.png")])
     result = json.loads(capsys.readouterr().out)
     texts = [text for text in words_of(drawn[0]) if not text.startswith("independent mistakes")]
     assert texts
