@@ -150,7 +150,7 @@ def read_evaluations(
         source += f", truth in column {shown(tables.truth)}" if tables.truth else ""
     else:
         tables = OutcomeTables([part for content in contents for part in content], None, None)
-    joined = join_parts(tables.parts)
+    joined = tables.joined or join_parts(tables.parts)
     losses = sorted({part.metric for part in tables.parts if is_loss(part.metric)})
     lower = bool(losses) if lower_is_better is None else lower_is_better
     outcomes = _outcomes(joined, tables, kind == "table", name, lower)

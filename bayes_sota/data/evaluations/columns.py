@@ -62,6 +62,10 @@ class ColumnRoles:
         """Cells of a column as Python values."""
         return [_plain(cell) for cell in self.table.columns[column]]
 
+    def distinct(self, column: int) -> set[Any]:
+        """Different cells of a column as Python values."""
+        return {_plain(cell) for cell in set(self.table.columns[column])}
+
     def place(self, row: int, column: int) -> str:
         """Where a cell stands, for messages."""
         table = self.table

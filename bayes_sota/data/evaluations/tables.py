@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.data.evaluations.columns import ColumnRoles, find_roles
+from bayes_sota.data.evaluations.joining import Joined
 from bayes_sota.data.evaluations.parts import Choices, Part, file_names
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import parse_number
@@ -43,11 +45,14 @@ class OutcomeTables:
         Cluster of each item.
     truth : str or None
         Column of the true classes.
+    joined : Joined, optional
+        In the place of parts, where there is one table of all.
     """
 
     parts: list[Part]
     clusters: Mapping[str, str] | None
     truth: str | None
+    joined: Joined | None = None
 
 
 def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTables:
@@ -70,6 +75,10 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
     for roles in found.values():
         _check_orientation(roles)
     truth = _truth(list(found.values()))
+    if len(found) == 1 and truth is None:
+        (only,) = found.values()
+        if joined := _joined(only, choices):
+            return OutcomeTables([], _clusters([only]), None, joined)
     names = _method_names(found)
     parts: list[Part] = []
     for path, roles in found.items():
@@ -99,7 +108,7 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
         raise InputError(f"{files}: there is no column of a method")
     if truth is None:
         for roles in found.values():
-            _check_answers(roles)
+            _check_answers(roles, _matrix(roles))
     else:
         parts[0] = replace(parts[0], notes=truth.notes(parts, list(found.values())))
     if choices.cluster_column is None:
@@ -114,21 +123,54 @@ def _check_orientation(roles: ColumnRoles) -> None:
     check_orientation(roles.table.where, len(roles.items), len(roles.methods), named)
 
 
-def _check_answers(roles: ColumnRoles) -> None:
+def _check_answers(roles: ColumnRoles, values: NDArray[np.float64]) -> None:
     """Refuse slips among right and wrong answers, and predicted classes without the truth."""
     numbers = "or say that these are numbers (item_metric, read_item_scores)"
-    slip = slip_among(np.array([[*_numbers(roles, j).values()] for j in roles.methods]).T)
+    slip = slip_among(values)
     if slip is not None:
         row, column = slip[0], roles.methods[slip[1]]
         raise InputError(
             f"{roles.place(row, column)}: {shown(roles.cells(column)[row])} is no answer, as "
             f"nearly all others are; write 1 (right), 0 (wrong) or nothing (missing), {numbers}"
         )
-    seen = classes_seen(cell for j in roles.methods for cell in roles.cells(j))
+    seen = classes_seen(set().union(*(roles.distinct(j) for j in roles.methods)))
     if len(roles.methods) > 1 and len(roles.items) > len(roles.methods) and seen:
         raise InputError(
             f"{roles.table.where}: {seen}; add the true classes as a column ground_truth, {numbers}"
         )
+
+
+def _joined(roles: ColumnRoles, choices: Choices) -> Joined | None:
+    """Outcomes of a table that every item is in; None where there is something to join.
+
+    Parts of a large table, cell by cell, take four times as long.
+    """
+    if choices.run_separator is not None or len(roles.methods) < 2 or len(roles.items) < 2:
+        return None
+    names = tuple(roles.table.header[column] for column in roles.methods)
+    values = _matrix(roles)
+    _check_answers(roles, values)
+    notes = [] if choices.cluster_column is not None else _cluster_notes([roles])
+    return Joined(names, names, roles.items, values, tuple(notes))
+
+
+def _matrix(roles: ColumnRoles) -> NDArray[np.float64]:
+    """Outcomes, items x methods."""
+    values = np.empty((len(roles.items), len(roles.methods)))
+    for place, column in enumerate(roles.methods):
+        values[:, place] = _values(roles, column)
+    return values
+
+
+def _values(roles: ColumnRoles, column: int) -> list[float]:
+    """Outcomes of a column in the order of the items; those of texts, each text once."""
+    cells = roles.table.columns[column]
+    distinct = set(cells)
+    if all(isinstance(cell, str) for cell in distinct):
+        known = {cell: number for cell in distinct if (number := _number(cell)) is not None}
+        if len(known) == len(distinct):
+            return [known[cell] for cell in cells]
+    return list(_numbers(roles, column).values())
 
 
 def _split(name: str, separator: str | None) -> tuple[str, str]:
