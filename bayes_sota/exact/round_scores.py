@@ -71,7 +71,7 @@ def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     own = np.column_stack([_below(*pair) for pair in zip(scores.T, players, strict=True)])
     everybody = _below(scores, np.sort(scores[present])) - own
     few_rounds = table.n_rounds < table.n_players
-    against = _against_rounds(scores) if few_rounds else _against_scores(scores, players)
+    against = _against_rounds(scores) if few_rounds else _against_scores(scores)
     counts = present.sum(axis=0).astype(np.float64)
     between = probabilities - np.diag(np.diagonal(probabilities))
     expected_first = between @ counts
@@ -90,13 +90,21 @@ def _against_rounds(scores: FloatArray) -> FloatArray:
     return against
 
 
-def _against_scores(scores: FloatArray, players: list[FloatArray]) -> FloatArray:
-    """The same by players: what is above each score of the others."""
+def _against_scores(scores: FloatArray) -> FloatArray:
+    """The same by players, along the pooled order: what is above each score of the others."""
+    rounds, owners = np.nonzero(~np.isnan(scores))
+    values = scores[rounds, owners]
+    order = np.argsort(values)
+    rounds, owners = rounds[order], owners[order]
+    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
+    ends = np.append(starts[1:], values.size)
     against = np.empty(scores.shape)
-    for j, ordered in enumerate(players):
-        above = np.where(np.isnan(scores), 0.0, ordered.size - _below(scores, ordered))
-        above[:, j] = 0.0
-        against[:, j] = above.sum(axis=1)
+    for j in range(scores.shape[1]):
+        own = owners == j
+        passed = np.concatenate([[0], np.cumsum(own)])
+        below = np.repeat((passed[starts] + passed[ends]) / 2, ends - starts)
+        above = np.where(own, 0.0, passed[-1] - below)
+        against[:, j] = np.bincount(rounds, weights=above, minlength=len(scores))
     return against
 
 

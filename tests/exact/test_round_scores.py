@@ -113,6 +113,5 @@ def test_matches_of_a_table_listed_one_by_one_are_the_same_tournament() -> None:
 
 def test_by_rounds_and_by_players_is_the_same() -> None:
     scores = drawn(0.35, None).oriented
-    players = [np.sort(column[~np.isnan(column)]) for column in scores.T]
     by_rounds = round_scores._against_rounds(scores)
-    np.testing.assert_array_equal(by_rounds, round_scores._against_scores(scores, players))
+    np.testing.assert_array_equal(by_rounds, round_scores._against_scores(scores))

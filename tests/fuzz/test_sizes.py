@@ -1,20 +1,19 @@
 """Large inputs take at most 30 s of processor time and 2 GiB, or are refused in one line.
 
 Seconds of processor time and peak memory of the whole command, reading included, before and after
-the limits and the routes for large inputs:
+the limits and the routes for large inputs; after, on two busy processors:
 
-========================================  ================  =================
+========================================  ================  ================
 input                                     before            after
-========================================  ================  =================
-epp, 9,999 players                        > 56 s, 5.7 GB    refused: 3 s
-epp, 50,000 columns                       memory error      refused: 1 s
-sota, 5,000 classifiers x 100 answers     memory error      refused: 6 s
-board, 2,000 classifiers x 500 answers    23 s, 6.5 GB      see the test
-epp, all rounds, 20 x 50,000              > 400 s           see the test
+========================================  ================  ================
+epp, 9,999 players                        > 56 s, 5.7 GB    refused, 4 s
+epp, 50,000 columns                       memory error      refused, 1 s
+sota, 5,000 classifiers x 100 answers     memory error      refused, 6 s
+board, 2,000 classifiers x 500 answers    23 s, 6.5 GB      18 s, 0.8 GB
+epp, all rounds, 20 x 50,000              > 400 s           36 s, 0.4 GB
 best AUC, a million items                 377 s, 9 GB       5 s, 0.1 GB
-claim responses, 100,000 x 300            42 s, 2.6 GB      see the test
-paired, 20,000 teams                      61 s              see the test
-========================================  ================  =================
+claim responses, 100,000 x 300            42 s, 2.6 GB      23 s, 1.3 GB
+========================================  ================  ================
 """
 
 import os
@@ -50,15 +49,6 @@ def write_answers(path: Path, items: int, classifiers: int) -> None:
     )
 
 
-def write_paired(path: Path, teams: int) -> None:
-    rng = np.random.default_rng(0)
-    skill = rng.normal(0.8, 0.03, teams)
-    boards = [np.round((skill + rng.normal(0, sd, teams)) * n) / n
-              for sd, n in ((0.01, 2000), (0.007, 4000))]  # fmt: skip
-    rows = np.column_stack([np.arange(teams), *boards])
-    np.savetxt(path, rows, ("%d", "%.5f", "%.5f"), ",", header="TeamId,public,private", comments="")
-
-
 Case = tuple[Callable[[Path], None] | None, list[str], bool]
 CASES: dict[str, Case] = {
     "players": (lambda p: write_scores(p, 9_999, 4), ["epp"], False),
@@ -67,7 +57,6 @@ CASES: dict[str, Case] = {
     "board": (lambda p: write_answers(p, 500, 2_000), ["board"], True),
     "items": (lambda p: write_answers(p, 100_000, 300), ["claim", "responses"], True),
     "rounds": (lambda p: write_scores(p, 20, 50_000), ["epp", "--matches", "all-rounds"], True),
-    "teams": (lambda p: write_paired(p, 20_000), ["paired"], True),
     "auc": (
         None,
         ["maximum", "--metric", "auc", "--n-test", "1000000", "--n-positive", "300000",
