@@ -1,0 +1,252 @@
+"""Small valid inputs of every kind that a command or reader takes, and the commands that take them.
+
+Everything is made here, from a seed: no file belongs to anybody. ``mutations.py`` spoils them.
+"""
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import bayes_sota as bs
+
+__all__ = ["READ_RESULT", "Case", "corpus", "table_text"]
+
+_EXACT = ("--seed", "1", "--json")
+_BOARD = ("--n-test", "500")
+READ_RESULT = "read_result"  # the pseudo-command of ``worker.py`` for result files
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One input and one command that takes it.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of the input, which decides what mutations mean.
+    name : str
+        Name of the input's file; ``command`` holds it as ``{file}``.
+    content : bytes
+        The file.
+    command : tuple of str
+        Arguments of the command line.
+    others : dict
+        Further files of the case, which stay as they are.
+    score_columns : tuple of int
+        Columns of a delimited table whose cells are scores or answers.
+    """
+
+    kind: str
+    name: str
+    content: bytes
+    command: tuple[str, ...]
+    others: dict[str, bytes] = field(default_factory=dict)
+    score_columns: tuple[int, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name of the command and the file, for messages."""
+        words = [word for word in self.command[:2] if not word.startswith(("-", "{"))]
+        return f"{' '.join(words)} {self.name}"
+
+
+def table_text(rows: list[list[str]], delimiter: str = ",") -> bytes:
+    """Rows as delimited text."""
+    return "".join(delimiter.join(row) + "\n" for row in rows).encode()
+
+
+def corpus() -> tuple[Case, ...]:
+    """Every kind of input with every command that reads it."""
+    return tuple(_cases())
+
+
+def _cases() -> Iterator[Case]:
+    rng = np.random.default_rng(20_240)
+    yield from _boards(rng)
+    yield from _answers(rng)
+    yield from _paired(rng)
+    yield from _claims()
+    yield from _rounds(rng)
+    yield from _logs(rng)
+    yield _specification()
+    yield _result()
+
+
+def _boards(rng: np.random.Generator) -> Iterator[Case]:
+    right = np.unique(rng.binomial(500, rng.beta(60, 12, 40)))[:18]
+    rows = [["team", "score"], *([f"team {k}", f"{k / 500:.3f}"] for k in right)]
+    records = [{"team": name, "score": float(score)} for name, score in rows[1:]]
+    kaggle = [
+        ["Rank", "TeamId", "TeamName", "LastSubmissionDate", "Score", "SubmissionCount",
+         "TeamMemberUserNames"],
+        *([str(r), str(100 + r), name, "2024-02-29 12:00:00", score, "7", f"user{r}"]
+          for r, (name, score) in enumerate(rows[1:], 1)),
+    ]  # fmt: skip
+    files = {
+        "board.csv": table_text(rows),
+        "board.json": json.dumps(records).encode(),
+        "names.json": json.dumps({r["team"]: r["score"] for r in records}).encode(),
+        "board.parquet": _parquet({"team": [r["team"] for r in records],
+                                   "score": [r["score"] for r in records]}),
+    }  # fmt: skip
+    read = {
+        "board": ("board", "{file}", *_BOARD, "--draws", "100"),
+        "sota": ("sota", "{file}", *_BOARD, "--draws", "100", "--no-sensitivity"),
+        "selection": ("claim", "selection", "{file}", *_BOARD),
+        "infer": ("infer-n", "{file}"),
+        "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10"),
+    }
+    for name, content in files.items():
+        for key, command in read.items():
+            if name == "board.csv" or key in ("board", "infer"):
+                seed = ("--json",) if key in ("infer", "shrink") else _EXACT
+                columns = (1,) if name.endswith(".csv") else ()
+                yield Case("board", name, content, (*command, *seed), score_columns=columns)
+    yield Case("kaggle", "slug-publicleaderboard.csv", table_text(kaggle),
+               ("board", "{file}", *_BOARD, "--rounding", "nearest", "--draws", "100", *_EXACT),
+               score_columns=(4,))  # fmt: skip
+
+
+def _answers(rng: np.random.Generator) -> Iterator[Case]:
+    right = (rng.random((60, 4)) < [0.9, 0.85, 0.8, 0.6]).astype(int)
+    rows = [["item", "tree", "forest", "stump", "coin"]]
+    rows += [[f"q{i}", *map(str, row)] for i, row in enumerate(right)]
+    matrix = {"names": rows[0][1:], "correct": right.tolist()}
+    columns = {name: right[:, j].tolist() for j, name in enumerate(rows[0][1:])}
+    answers = {
+        "answers.csv": table_text(rows),
+        "answers.json": json.dumps(matrix).encode(),
+        "answers.parquet": _parquet({"item": [row[0] for row in rows[1:]], **columns}),
+    }
+    read = (
+        ("sota", "{file}", "--draws", "100", *_EXACT),
+        ("board", "{file}", "--draws", "100", *_EXACT),
+        ("claim", "responses", "{file}", "--draws", "200", *_EXACT),
+        ("claim", "selection", "{file}", *_EXACT),
+    )
+    for name, content in answers.items():
+        for command in read if name == "answers.csv" else read[:1] + read[2:3]:
+            scored = (1, 2, 3, 4) if name == "answers.csv" else ()
+            yield Case("answers", name, content, command, score_columns=scored)
+    dice = [["case", "unet", "vit"]]
+    dice += [[f"c{i}", f"{a:.3f}", f"{b:.3f}"] for i, (a, b) in enumerate(rng.beta(8, 2, (30, 2)))]
+    yield Case("item-scores", "dice.csv", table_text(dice), read[2], score_columns=(1, 2))
+    label = rng.integers(0, 2, 60)
+    auc = [["item", "label", "a", "b"]]
+    auc += [
+        [f"i{i}", str(y), f"{rng.normal(y):.3f}", f"{rng.normal(y):.3f}"]
+        for i, y in enumerate(label)
+    ]
+    how = ("--format", "item-scores", "--item-metric", "auc", "--label-column", "label")
+    yield Case("item-scores", "auc.csv", table_text(auc),
+               ("board", "{file}", *how, "--draws", "100", *_EXACT), score_columns=(2, 3))  # fmt: skip
+
+
+def _paired(rng: np.random.Generator) -> Iterator[Case]:
+    skill = rng.beta(60, 12, 25)
+    public, private = rng.binomial(400, skill) / 400, rng.binomial(600, skill) / 600
+    rows = [["team", "public", "private"]]
+    rows += [[f"t{i}", f"{a:.4f}", f"{b:.4f}"] for i, (a, b) in enumerate(zip(public, private))]  # noqa: B905
+    sizes = ("--n-test-public", "400", "--n-test-private", "600")
+    yield Case("paired", "paired.csv", table_text(rows), ("paired", "{file}", *sizes, *_EXACT),
+               score_columns=(1, 2))  # fmt: skip
+
+
+def _claims() -> Iterator[Case]:
+    rows = [
+        ["paper", "accuracy_a", "accuracy_b", "n_test"],
+        ["Li", "0.90", "0.88", "500"],
+        ["Doe", "0.95", "0.85", "500"],
+        ["Roe", "0.80", "0.79", "100"],
+    ]
+    yield Case("claims", "review.csv", table_text(rows),
+               ("claim", "batch", "{file}", "--json"), score_columns=(1, 2))  # fmt: skip
+
+
+def _rounds(rng: np.random.Generator) -> Iterator[Case]:
+    scores = rng.normal([0.9, 0.88, 0.87, 0.85], 0.03, (12, 4)).round(4)
+    players = ["a", "b", "c", "d"]
+    wide = [["task", *players], *([f"t{r}", *map(str, row)] for r, row in enumerate(scores))]
+    long = [["player", "round", "score"]]
+    long += [[p, f"t{r}", str(x)] for r, row in enumerate(scores) for p, x in zip(players, row)]  # noqa: B905
+    pairs = [(rng.choice(players, 2, replace=False), rng.random()) for _ in range(60)]
+    battles = [["winner", "loser", "tie"], *([*pair, str(int(u < 0.1))] for pair, u in pairs)]
+    outcomes = [["player_a", "player_b", "outcome"]]
+    outcomes += [[*pair, "0" if u < 0.4 else "1" if u < 0.9 else "0.5"] for pair, u in pairs]
+    folds = {f"split{i}_test_score": row.tolist() for i, row in enumerate(scores)}
+    cv = {"params": [{"depth": depth} for depth in range(4)], **folds,
+          "mean_test_score": scores.mean(axis=0).tolist()}  # fmt: skip
+    read = ("epp", "{file}", "--repetitions", "19", "--penalty", "0.5", *_EXACT)
+    yield Case("rounds", "wide.csv", table_text(wide), read, score_columns=(1, 2, 3, 4))
+    yield Case("rounds", "long.csv", table_text(long), read, score_columns=(2,))
+    yield Case("battles", "battles.csv", table_text(battles), read, score_columns=(2,))
+    yield Case("battles", "outcomes.csv", table_text(outcomes), read, score_columns=(2,))
+    yield Case("rounds", "cv.json", json.dumps(cv).encode(), (*read, "--format", "cv_results"))
+    frame = {"task": [row[0] for row in wide[1:]],
+             **{p: scores[:, j].tolist() for j, p in enumerate(players)}}  # fmt: skip
+    yield Case("rounds", "wide.parquet", _parquet(frame), read)
+
+
+def _logs(rng: np.random.Generator) -> Iterator[Case]:
+    right = (rng.random((40, 2)) < [0.8, 0.6]).astype(int).tolist()
+    samples = [
+        "".join(
+            json.dumps({"doc_id": i, "acc": float(row[j])}) + "\n" for i, row in enumerate(right)
+        )
+        for j in range(2)
+    ]
+    read = ("claim", "responses", "{file}", "{other}", "--draws", "200", *_EXACT)
+    yield Case("logs", "samples_task_a.jsonl", samples[0].encode(), read,
+               {"samples_task_b.jsonl": samples[1].encode()})  # fmt: skip
+    helm = [
+        json.dumps([
+            {"instance_id": f"id{i}",
+             "stats": [{"name": {"name": "exact_match"}, "mean": row[j], "count": 1}]}
+            for i, row in enumerate(right)
+        ])
+        for j in range(2)
+    ]  # fmt: skip
+    yield Case("logs", "a_per_instance_stats.json", helm[0].encode(), read,
+               {"b_per_instance_stats.json": helm[1].encode()})  # fmt: skip
+    inspect = [
+        json.dumps({
+            "version": 2, "status": "success", "eval": {"task": "t", "model": f"model-{j}"},
+            "results": {"completed_samples": len(right)},
+            "samples": [
+                {"id": i, "epoch": 1, "scores": {"match": {"value": "C" if row[j] else "I"}}}
+                for i, row in enumerate(right)
+            ],
+        })
+        for j in range(2)
+    ]  # fmt: skip
+    yield Case("logs", "a_inspect.json", inspect[0].encode(), read,
+               {"b_inspect.json": inspect[1].encode()})  # fmt: skip
+
+
+def _specification() -> Case:
+    text = (Path(__file__).parents[2] / "models" / "observed-maximum.toml").read_bytes()
+    command = ("sota", "--maximum", "0.91", "--n-test", "500", "--classifiers", "30",
+               "--model", "{file}", "--draws", "100", "--no-sensitivity", *_EXACT)  # fmt: skip
+    return Case("specification", "model.toml", text, command)
+
+
+def _result() -> Case:
+    board = bs.Leaderboard.from_maximum("0.91", n_test=500, n_classifiers=30)
+    tree = bs.estimate_sota(board, draws=20, random_seed=1)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "result.nc"
+        bs.save_result(tree, path)
+        return Case("result", path.name, path.read_bytes(), (READ_RESULT, "{file}"))
+
+
+def _parquet(columns: dict[str, list[object]]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()

@@ -1,0 +1,356 @@
+"""Seeded mutations of valid inputs, each with what must become of it.
+
+``same``: the file means what it meant, so the numbers must not change. ``refuse``: exit code 2.
+``any``: whatever is said must be honest (``judge.py`` says what that means).
+"""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import struct
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from fuzz.corpus import Case, table_text
+
+__all__ = ["Mutant", "mutate"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A spoilt file: its name, its bytes, what was done, and what must become of it."""
+
+    name: str
+    content: bytes
+    what: str
+    expected: str = "any"
+
+
+def mutate(case: Case, rng: np.random.Generator) -> Mutant:
+    """One mutation that suits the kind of file, drawn at random."""
+    tables = [_cell, _cell, _structure, _meaning_kept, _encoding, _archive, _name]
+    by_ending = {"csv": tables, "json": [_json_value, _json_value, _json_text, _archive, _encoding],
+                 "jsonl": [_json_text, _json_line], "toml": [_toml]}  # fmt: skip
+    choices: list[Callable[[Case, np.random.Generator], Mutant]] = [_bytes]
+    choices += by_ending.get(case.name.rpartition(".")[2], [_bytes])
+    return choices[rng.integers(len(choices))](case, rng)
+
+
+# --- bytes
+
+_JUNK = (
+    b"\0", b"\xff", b"\xff\xfe", b'"', b"'", b"{", b"}", b"[", b",", b";", b"\t", b"\r", b"\n",
+    b"\n\n", b"-", b"e", b"9", b"NaN", b"1e999", b"\x1b[2J", b"\xed\xa0\x80", b"=1+1", b"#", b"\\",
+)  # fmt: skip
+
+
+def _bytes(case: Case, rng: np.random.Generator) -> Mutant:
+    content = bytearray(case.content)
+    done = []
+    for _ in range(int(rng.integers(1, 4))):
+        at = int(rng.integers(len(content) + 1))
+        span = int(min(rng.geometric(0.05), len(content) - at))
+        kind = ("flip", "cut", "double", "junk", "end")[rng.integers(5)]
+        if kind == "flip" and at < len(content):
+            content[at] ^= 1 << int(rng.integers(8))
+        elif kind == "cut":
+            del content[at : at + span]
+        elif kind == "double":
+            content[at:at] = content[at : at + span]
+        elif kind == "junk":
+            content[at:at] = _JUNK[rng.integers(len(_JUNK))]
+        elif kind == "end" and rng.random() < 0.3:
+            del content[at:]
+        done.append(f"{kind} at {at}")
+    return Mutant(case.name, bytes(content), "; ".join(done))
+
+
+# --- delimited tables
+
+_NO_NUMBERS = (
+    "0x10", "1_000", "٠.٩", "0.9.1", "--", "9" * 400, "1e400", "-1e400", "inf", "-inf", "Infinity",
+    "abc", "0.9 0.8", "1/2", "0.5j", "=0.9", "0.9;", "True!", "½", "0,9,1", "1e", "+", "∞",
+)  # fmt: skip
+# In a column of accuracies that are fractions these are numbers, but no scores.
+_NO_FRACTIONS = ("-1", "-0.2", "1e308", "11", "1.0001", "200", "-1e308", "98.5")
+_NO_ANSWERS = ("11", "2", "0.5", "-2", "x", "yes!", "1e308", "10", "01x", "9", "1;")
+_NO_OUTCOMES = ("-1", "2", ".1", "x", "11", "0.7", "-0.5", "1e308", "inf")
+_ODD = ("", " ", "NA", "nan", "None", "null", "-", "0", "1", "1.0", "+0.9", "9e-1", " 0.9 ", "1E-3",
+        "0.90000000000000000001", "5e-324", "1e-400", "TRUE", "90%", "0,9", "'0.9", "0.9\u00a0")  # fmt: skip
+
+
+def _rows(case: Case) -> list[list[str]]:
+    return [line.split(",") for line in case.content.decode().splitlines()]
+
+
+def _cell(case: Case, rng: np.random.Generator) -> Mutant:
+    rows = _rows(case)
+    row = int(rng.integers(1, len(rows)))
+    column = int(case.score_columns[rng.integers(len(case.score_columns))])
+    wrong = {
+        "board": _NO_NUMBERS + _NO_FRACTIONS, "kaggle": _NO_NUMBERS + _NO_FRACTIONS,
+        "answers": _NO_NUMBERS + _NO_ANSWERS, "paired": _NO_NUMBERS + _NO_FRACTIONS,
+        "claims": _NO_NUMBERS + _NO_FRACTIONS[:3], "battles": _NO_NUMBERS + _NO_OUTCOMES,
+    }.get(case.kind, _NO_NUMBERS)  # fmt: skip
+    refused = rng.random() < 0.7
+    pool = wrong if refused else _ODD
+    text = pool[rng.integers(len(pool))]
+    rows[row][column] = f'"{text}"' if "," in text or ";" in text else text
+    return Mutant(case.name, table_text(rows), f"{text[:20]!r} at row {row}, column {column}",
+                  "refuse" if refused else "any")  # fmt: skip
+
+
+_HOSTILE = (
+    "=cmd|' /C calc'!A0", "\x1b[31mred", "a" * 10_000, "\u202eevil", "", " ", "NaN", "null", "0.9",
+    "<script>alert(1)</script>", "[bold]x[/bold]", "../../etc/passwd", "a\0b", "👩‍🔬", "${HOME}",
+    "{0}", "%s", "None", "team\\n2", "$\\frac", "-1", "Average", "ÄÖ" * 50,
+)  # fmt: skip
+
+
+def _name(case: Case, rng: np.random.Generator) -> Mutant:
+    rows = _rows(case)
+    in_header = rng.random() < 0.4
+    row = 0 if in_header else int(rng.integers(1, len(rows)))
+    column = int(rng.integers(len(rows[0]))) if in_header else 0
+    name = _HOSTILE[rng.integers(len(_HOSTILE))]
+    rows[row][column] = '"' + name.replace('"', '""') + '"'
+    return Mutant(case.name, table_text(rows), f"name {name[:20]!r} at row {row}, column {column}")
+
+
+def _structure(case: Case, rng: np.random.Generator) -> Mutant:
+    rows = _rows(case)
+    row = int(rng.integers(1, len(rows)))
+    column = int(rng.integers(len(rows[0])))
+    kind = ("missing cell", "extra cell", "no header", "empty", "header only", "one row",
+            "row twice", "column twice", "column dropped", "turned", "blank row", "header twice",
+            "ragged end")[rng.integers(13)]  # fmt: skip
+    expected = "any"
+    if kind == "missing cell":
+        del rows[row][column]
+        expected = "refuse"
+    elif kind == "extra cell":
+        rows[row].insert(column, "0.5")
+        expected = "refuse"
+    elif kind == "no header":
+        rows = rows[1:]
+    elif kind == "empty":
+        rows, expected = [], "refuse"
+    elif kind == "header only":
+        rows, expected = rows[:1], "refuse"
+    elif kind == "one row":
+        rows = rows[:2]
+    elif kind == "row twice":
+        rows.insert(row, list(rows[row]))
+    elif kind == "column twice":
+        rows = [[*r, r[column]] for r in rows]
+    elif kind == "column dropped":
+        rows = [[c for i, c in enumerate(r) if i != column] for r in rows]
+    elif kind == "turned":
+        rows = [list(r) for r in zip(*rows, strict=True)]
+    elif kind == "blank row":
+        rows.insert(row, [""] * len(rows[0]))
+    elif kind == "header twice":
+        rows.insert(row, list(rows[0]))
+    else:
+        rows[-1] = rows[-1][: max(1, column)]
+        expected = "any" if column >= len(rows[0]) else "refuse"
+    return Mutant(case.name, table_text(rows), kind, expected)
+
+
+def _meaning_kept(case: Case, rng: np.random.Generator) -> Mutant:
+    rows = _rows(case)
+    kind = ("semicolons", "tabs", "quotes", "spaces", "CRLF", "no end", "BOM", "blank end",
+            "rows shuffled", "columns shuffled")[rng.integers(10)]  # fmt: skip
+    content = case.content
+    if kind == "semicolons":
+        content = table_text(rows, ";")
+    elif kind == "tabs":
+        content = table_text(rows, "\t")
+    elif kind == "quotes":
+        content = table_text([[f'"{cell}"' for cell in row] for row in rows])
+    elif kind == "spaces":
+        content = table_text([[f"{cell} " for cell in row] for row in rows])
+    elif kind == "CRLF":
+        content = content.replace(b"\n", b"\r\n")
+    elif kind == "no end":
+        content = content.rstrip(b"\n")
+    elif kind == "BOM":
+        content = b"\xef\xbb\xbf" + content
+    elif kind == "blank end":
+        content += b"\n\n"
+    elif kind == "rows shuffled":
+        content = table_text([rows[0], *(rows[i] for i in 1 + rng.permutation(len(rows) - 1))])
+    else:
+        order = [0, *(1 + rng.permutation(len(rows[0]) - 1))]
+        content = table_text([[row[i] for i in order] for row in rows])
+    return Mutant(case.name, content, kind, "same")
+
+
+def _encoding(case: Case, rng: np.random.Generator) -> Mutant:
+    text = case.content.decode().replace("t", "té", 1)
+    codec = ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "utf-7", "cp037", "shift_jis")[
+        rng.integers(8)
+    ]
+    return Mutant(case.name, text.encode(codec, "replace"), codec)
+
+
+# --- archives
+
+
+def _archive(case: Case, rng: np.random.Generator) -> Mutant:
+    kind = ("zip", "zip spoilt", "lzma", "lzma spoilt", "bzip2", "two members", "odd name",
+            "gzip", "gzip spoilt", "gzip in zip", "claims more", "raw xz", "raw bz2",
+            "bomb")[rng.integers(14)]  # fmt: skip
+    content, name = case.content, f"{case.name}.zip"
+    methods = {"lzma": zipfile.ZIP_LZMA, "lzma spoilt": zipfile.ZIP_LZMA,
+               "bzip2": zipfile.ZIP_BZIP2}  # fmt: skip
+    if kind.startswith("gzip"):
+        packed = gzip.compress(content)
+        name = f"{case.name}.gz"
+        if kind == "gzip in zip":
+            packed, name = _zip({name: packed}), f"{case.name}.zip"
+    elif kind == "raw xz":
+        packed, name = lzma.compress(content), f"{case.name}.xz"
+    elif kind == "raw bz2":
+        packed, name = bz2.compress(content), f"{case.name}.bz2"
+    elif kind == "two members":
+        packed = _zip({case.name: content, f"b-{case.name}": content})
+    elif kind == "odd name":
+        packed = _zip({case.name: content}).replace(case.name.encode(), b"\xff" * len(case.name))
+    elif kind == "bomb":
+        packed = _zip({case.name: content + b"\n" * 30_000_000})
+    else:
+        packed = _zip({case.name: content}, methods.get(kind, zipfile.ZIP_DEFLATED))
+    if kind == "claims more":
+        packed = packed.replace(struct.pack("<L", len(content)), struct.pack("<L", 2**31), 1)
+    if kind.endswith("spoilt"):
+        spoilt = bytearray(packed)
+        for at in rng.integers(0, len(spoilt), 3):
+            spoilt[at] ^= 1 << int(rng.integers(8))
+        packed = bytes(spoilt)
+    return Mutant(name, packed, f"archive: {kind}")
+
+
+def _zip(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+# --- JSON and TOML
+
+_VALUES: tuple[Any, ...] = (
+    None, True, False, "", "x", "0.9", -1, 0, 1, 2, 1e308, 10**400, [], {}, [[]], [1, [2]],
+    {"a": 1}, "\ud800", "=1+1", "\x1b[31m", -0.0, 0.5, "NaN", 1e-320,
+)  # fmt: skip
+
+
+def _json_value(case: Case, rng: np.random.Generator) -> Mutant:
+    content = json.loads(case.content)
+    places = _places(content)
+    parent, key = places[rng.integers(len(places))]
+    kind = ("replace", "delete", "rename")[rng.integers(3)]
+    value = _VALUES[rng.integers(len(_VALUES))]
+    if kind == "delete":
+        del parent[key]
+    elif kind == "rename" and isinstance(parent, dict):
+        parent[f"{key}x"] = parent.pop(key)
+    else:
+        parent[key] = value
+    what = f"JSON {kind} {key!r}: {str(value)[:20]!r}"
+    return Mutant(case.name, json.dumps(content).encode("utf-8", "replace"), what)
+
+
+def _places(content: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) of a JSON value."""
+    found: list[tuple[Any, Any]] = []
+    keys = list(content) if isinstance(content, dict) else range(len(content))
+    for key in keys:
+        found.append((content, key))
+        if isinstance(content[key], dict | list):
+            found += _places(content[key])
+    return found
+
+
+def _json_text(case: Case, rng: np.random.Generator) -> Mutant:
+    text = case.content.decode()
+    kind = ("key twice", "deep", "NaN", "Infinity", "comment", "two documents", "bytes",
+            "surrogate", "long number", "trailing comma")[rng.integers(10)]  # fmt: skip
+    digits = [i for i, c in enumerate(text) if c.isdigit()]
+    at = digits[rng.integers(len(digits))]
+    expected = "any"
+    if kind == "key twice" and "{" in text:
+        text, expected = text.replace("{", '{"twice": 1, "twice": 2, ', 1), "refuse"
+    elif kind == "deep":
+        text, expected = "[" * 100_000 + text + "]" * 100_000, "refuse"
+    elif kind in ("NaN", "Infinity"):
+        text = text[:at] + kind + text[at + 1 :]
+    elif kind == "comment":
+        text, expected = "// a comment\n" + text, "refuse"
+    elif kind == "two documents":
+        text = text + text
+    elif kind == "bytes":
+        return _bytes(case, rng)
+    elif kind == "surrogate":
+        text = text.replace('"', '"\\ud800', 1)
+    elif kind == "long number":
+        text = text[:at] + "9" * 5_000 + text[at + 1 :]
+    else:
+        text = text.rstrip().rstrip("]}") + ",]"
+        expected = "refuse"
+    return Mutant(case.name, text.encode(), f"JSON text: {kind}", expected)
+
+
+def _json_line(case: Case, rng: np.random.Generator) -> Mutant:
+    lines = case.content.decode().splitlines()
+    at = int(rng.integers(len(lines)))
+    kind = ("twice", "dropped", "blank", "not an object", "value", "spoilt")[rng.integers(6)]
+    expected = "any"
+    if kind == "twice":
+        lines.insert(at, lines[at])
+    elif kind == "dropped":
+        del lines[at]
+    elif kind == "blank":
+        lines.insert(at, "")
+    elif kind == "not an object":
+        lines[at], expected = "[1, 2]", "refuse"
+    elif kind == "value":
+        content = json.loads(lines[at])
+        places = _places(content)
+        parent, key = places[rng.integers(len(places))]
+        parent[key] = _VALUES[rng.integers(len(_VALUES))]
+        lines[at] = json.dumps(content)
+    else:
+        lines[at], expected = lines[at][:-2], "refuse"
+    return Mutant(case.name, ("\n".join(lines) + "\n").encode(), f"line {at + 1} {kind}", expected)
+
+
+def _toml(case: Case, rng: np.random.Generator) -> Mutant:
+    lines = case.content.decode().splitlines()
+    at = [i for i, line in enumerate(lines) if "=" in line and not line.startswith("#")]
+    row = at[rng.integers(len(at))]
+    key, _, _ = lines[row].partition("=")
+    values = ("nan", "inf", "-1", "0", "1e308", '"x"', "[]", "{}", "true", "1e-320", "1" * 400,
+              "2024-01-01", "''")  # fmt: skip
+    kind = ("value", "dropped", "twice", "renamed", "table")[rng.integers(5)]
+    value = values[rng.integers(len(values))]
+    if kind == "value":
+        lines[row] = f"{key}= {value}"
+    elif kind == "dropped":
+        del lines[row]
+    elif kind == "twice":
+        lines.insert(row, lines[row])
+    elif kind == "renamed":
+        lines[row] = f"x{lines[row]}"
+    else:
+        lines.insert(row, "[unknown]")
+    expected = {"twice": "refuse", "table": "refuse", "renamed": "refuse"}.get(kind, "any")
+    what = f"TOML {kind} of {key.strip()}: {value[:20]}"
+    return Mutant(case.name, "\n".join(lines).encode(), what, expected)
