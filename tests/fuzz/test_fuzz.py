@@ -1,4 +1,4 @@
-"""Mutated inputs of every kind through every command that reads it; ``judge.py`` says what is wrong.
+"""Mutated inputs of every kind through every command that reads it, judged by ``judge.py``.
 
 A few hundred by default, thousands as a slow study: ``BAYES_SOTA_FUZZ=10000`` sets how many, and
 ``BAYES_SOTA_FUZZ_SEED`` which. A seed gives the same mutants in each run.

@@ -26,24 +26,22 @@ def serve() -> None:
 def answer(request: dict) -> dict:
     """Run one command line in its directory."""
     os.chdir(request["directory"])
-    start, caught = time.monotonic(), {}
-    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
-        stream.flush()
-        caught[number] = tempfile.TemporaryFile()
-        os.dup2(caught[number].fileno(), number)
-    with warnings.catch_warnings():  # each command's warnings are shown anew
-        code = run(request["arguments"])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    texts = {}
-    for number, file in caught.items():
-        file.seek(0)
-        texts[number] = file.read().decode("utf-8", "replace")
-        file.close()
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        os.dup2(out.fileno(), 1)
+        os.dup2(err.fileno(), 2)
+        with warnings.catch_warnings():  # each command's warnings are shown anew
+            code = run(request["arguments"])
+        sys.stdout.flush()
+        sys.stderr.flush()
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace"))
     return {
         "code": code,
-        "out": texts[1],
-        "err": texts[2],
+        "out": texts[0],
+        "err": texts[1],
         "seconds": time.monotonic() - start,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
