@@ -288,15 +288,25 @@ def _rounds_of(data: ScoreTable | Matches) -> int:
 
 
 def _replicate(fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool) -> MatchCounts:
-    """A tournament of the same shape in which the estimated skills are true."""
-    data = fit.data
+    """A tournament of the same shape in which the estimated skills are true.
+
+    What is drawn follows the names of the players and what was observed, so that the order of a
+    file's rows and columns does not matter.
+    """
+    data, names = fit.data, np.array(fit.players)
     if isinstance(data, Matches):
         first, second = fit.skills.odds[data.first], fit.skills.odds[data.second]
         wins = first / (first + second)
-        drawn = (rng.random(data.n_matches) < wins).astype(float)
+        order = np.lexsort((data.outcomes, names[data.second], names[data.first]))
+        drawn = np.empty(data.n_matches)
+        drawn[order] = rng.random(data.n_matches) < wins[order]
         outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
         return count_matches(Matches(data.first, data.second, outcomes, players=data.players))
-    scores = fit.epp + rng.gumbel(size=data.scores.shape)
+    columns = np.argsort(names)
+    rows = np.lexsort(data.oriented[:, columns].T)
+    noise = np.empty(data.scores.shape)
+    noise[np.ix_(rows, columns)] = rng.gumbel(size=noise.shape)
+    scores = fit.epp + noise
     scores[~data.present] = np.nan
     if keep_ties and fit.counts.n_ties:
         scores = _in_observed_places(scores, data.oriented, fit.kind == "all-rounds")
