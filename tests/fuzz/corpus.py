@@ -145,8 +145,8 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         for i, y in enumerate(label)
     ]
     how = ("--format", "item-scores", "--item-metric", "auc", "--label-column", "label")
-    yield Case("item-scores", "auc.csv", table_text(auc),
-               ("board", "{file}", *how, "--draws", "100", *_EXACT), score_columns=(2, 3))  # fmt: skip
+    command = ("board", "{file}", *how, "--draws", "100", *_EXACT)
+    yield Case("item-scores", "auc.csv", table_text(auc), command, score_columns=(2, 3))
 
 
 def _paired(rng: np.random.Generator) -> Iterator[Case]:
