@@ -51,7 +51,7 @@ class MethodComparison:
     scores : ndarray, shape (m,)
         Observed means over items and runs.
     winner : int
-        The first with the best one.
+        The one with the best score; of equals the first by name.
     draws : ndarray, shape (D, m)
         Joint posterior draws of the means over all items (and runs) that there could be.
     p_not_below : ndarray, shape (m,)
@@ -182,21 +182,25 @@ def compare_methods(
         outcomes = outcomes.outcomes
     names, columns = _runs(outcomes.names, methods)
     data, notes = _data(outcomes)
+    order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns
+    sorted_columns = [columns[method] for method in order]
     if data.answers and data.clusters is None and len(names) == len(outcomes.names):
-        scores, winner = data.scores, int(np.argmax(data.scores))
-        drawn, p_not_below = _dirichlet_draws(data.values, draws, rng), _closed_form(data, winner)
-        n_clusters = len(data.values)
+        values = data.values[:, np.concatenate(sorted_columns)]
+        scores, n_clusters = values.mean(axis=0), len(values)
+        first = int(np.argmax(scores))
+        drawn, p_not_below = _dirichlet_draws(values, draws, rng), _closed_form(values, first)
     else:
-        law = student_law(data, columns)
-        notes += remarks_on(law, data, columns)
-        scores, n_clusters, winner = law.scores, law.n_clusters, int(np.argmax(law.scores))
-        drawn, p_not_below = law.draw(winner, draws, rng)
+        law = student_law(data, sorted_columns)
+        notes += remarks_on(law, data, sorted_columns)
+        scores, n_clusters, first = law.scores, law.n_clusters, int(np.argmax(law.scores))
+        drawn, p_not_below = law.draw(first, draws, rng)
+    place = np.argsort(order)
     return MethodComparison(
         methods=names,
-        scores=scores,
-        winner=winner,
-        draws=drawn,
-        p_not_below=p_not_below,
+        scores=scores[place],
+        winner=int(order[first]),
+        draws=drawn[:, place],
+        p_not_below=p_not_below[place],
         n_items=len(data.values),
         n_clusters=n_clusters,
         bounds=data.bounds,
@@ -246,8 +250,8 @@ def left_out(outcomes: Responses, kept: Responses) -> list[str]:
     return [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
 
 
-def _closed_form(data: ItemData, winner: int) -> FloatArray:
-    right, own = data.values, data.values[:, winner]
+def _closed_form(right: FloatArray, winner: int) -> FloatArray:
+    own = right[:, winner]
     return probability_not_better(np.rint(own @ (1 - right)), np.rint((1 - own) @ right))
 
 
