@@ -23,7 +23,8 @@ from fuzz.mutations import Mutant, mutate
 
 __all__ = ["Judge", "Verdict", "numbers_of", "same_numbers"]
 
-SECONDS = 60.0
+SECONDS = 60.0  # of processor time, so that other work on the machine does not count
+_PATIENCE = 300.0  # until a process that does not answer counts as hung
 MEMORY = 2 * 2**30
 _RECYCLED = 2**30  # a worker this large is replaced, so that the next peak is seen
 
@@ -96,14 +97,14 @@ class Judge:
         try:
             self.worker.stdin.write(json.dumps(request) + "\n")
             self.worker.stdin.flush()
-            ready, _, _ = select.select([self.worker.stdout], [], [], SECONDS)
+            ready, _, _ = select.select([self.worker.stdout], [], [], _PATIENCE)
             line = self.worker.stdout.readline() if ready else None
         except BrokenPipeError:
             line = ""
         if not line:
             died = self.worker.poll()
             self.close()
-            hung = f"no answer within {SECONDS:g} s"
+            hung = f"no answer within {_PATIENCE:g} s"
             return {"problem": hung if line is None else f"the process died ({died})"}
         answer: dict[str, Any] = json.loads(line)
         if answer["peak"] > _RECYCLED:

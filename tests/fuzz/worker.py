@@ -26,7 +26,7 @@ def serve() -> None:
 def answer(request: dict) -> dict:
     """Run one command line in its directory."""
     os.chdir(request["directory"])
-    start = time.monotonic()
+    start = time.process_time()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
@@ -42,7 +42,7 @@ def answer(request: dict) -> dict:
         "code": code,
         "out": texts[0],
         "err": texts[1],
-        "seconds": time.monotonic() - start,
+        "seconds": time.process_time() - start,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
 
