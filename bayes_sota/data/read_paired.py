@@ -122,7 +122,7 @@ def _from_one(
         return PairedBoards(
             public,
             private,
-            None if names is None else [str(cell) for cell in table.columns[names]],
+            None if names is None else [str(cell).strip() for cell in table.columns[names]],
             name=table.stem if name is None else name,
             **options,
         )

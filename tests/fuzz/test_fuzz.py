@@ -35,7 +35,7 @@ def check(judge: Judge, case: Case, seeds: range) -> None:
 def test_hundreds_of_mutants(judge: Judge, part: int) -> None:
     cases = _CASES[part::2]
     for number, case in enumerate(cases):
-        check(judge, case, range(1000 * number, 1000 * number + 8))
+        check(judge, case, range(1000 * number, 1000 * number + 7))
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_thousands_of_mutants(judge: Judge, case: Case) -> None:
 def test_the_judge_sees_what_is_wrong(judge: Judge) -> None:
     """A judge that finds nothing wrong proves nothing."""
     case = next(case for case in _CASES if case.name == "board.csv")
-    other = Mutant(case.name, case.content.replace(b"0.9", b"0.8"), "other scores", "same")
+    other = Mutant(case.name, case.content.replace(b"0.8", b"0.7"), "other scores", "same")
     whole = Mutant(case.name, case.content, "nothing", "refuse")
     assert "another result" in str(judge.judge(case, other))
     assert "must be refused" in str(judge.judge(case, whole))

@@ -45,6 +45,10 @@ def run_case(capsys, folder: Path, case: Case, name: str, content: bytes, *more:
     return run(capsys, *(path if word == "{file}" else word for word in case.command), *more)
 
 
+def named_in_one_column(case: Case) -> bool:
+    return case.kind not in ("battles", "claims", "paired") and case.name != "long.csv"
+
+
 def rows_of(case: Case) -> Rows:
     return list(csv.reader(io.StringIO(case.content.decode())))
 
@@ -91,6 +95,8 @@ SAME: dict[str, tuple[str, Callable[[Rows], bytes]]] = {
 
 
 def check_same(capsys, folder: Path, case: Case, ways: dict[str, Any]) -> None:
+    if case.kind == "paired":  # draws follow the order of the teams: the same law, other draws
+        ways = {what: how for what, how in ways.items() if what != "rows reversed"}
     stem = case.name.removesuffix(".csv")
     expected = numbers_of(run_case(capsys, folder, case, case.name, case.content))
     wrong = []
@@ -101,7 +107,7 @@ def check_same(capsys, folder: Path, case: Case, ways: dict[str, Any]) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("case", TABLES, ids=label)
+@pytest.mark.parametrize("case", [c for c in TABLES if c.kind != "paired"], ids=label)
 def test_order_and_format_together_do_not_matter(capsys, tmp_path: Path, case: Case) -> None:
     check_same(capsys, tmp_path, case, {"everything": (".csv.gz", everything)})
 
@@ -128,11 +134,9 @@ def _without_decimals(found: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in ("decimals", "statement")}
 
 
-@pytest.mark.parametrize("case", TABLES, ids=label)
+@pytest.mark.parametrize("case", [c for c in TABLES if named_in_one_column(c)], ids=label)
 def test_names_are_only_names(capsys, tmp_path: Path, case: Case) -> None:
     """Names that sort as the old ones give the same numbers under the new names."""
-    if case.kind in ("battles", "claims") or case.name == "long.csv":
-        pytest.skip("the names are spread over the table")
     expected = numbers_of(run_case(capsys, tmp_path, case, case.name, case.content))
     rows = rows_of(case)
     for row in rows[1:]:

@@ -231,7 +231,7 @@ def _names(table: Table, column: int, rows: Sequence[int], kaggle: bool) -> tupl
         if isinstance(cells[row], Nested):
             place = f"{table.places[row]}, column {shown(table.header[column])}"
             raise InputError(f"{table.where}: {place}: a name is text, got {shown(cells[row])}")
-    names = team_names(table, column, rows) if kaggle else [str(cells[row]) for row in rows]
+    names = team_names(table, column, rows) if kaggle else [str(cells[row]).strip() for row in rows]
     seen: dict[str, int] = {}
     for row, name in zip(rows, names, strict=True):
         if seen.setdefault(name, row) != row:
