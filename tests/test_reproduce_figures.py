@@ -150,7 +150,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr("bayes_sota.reproduce.figures.os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match=r"cannot write .*: disk full"):
         reproduce_figure("figure-2", tmp_path)
     assert image.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["figure-2.csv", "figure-2.png"]

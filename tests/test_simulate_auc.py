@@ -268,7 +268,7 @@ def test_summary_and_its_monte_carlo_errors() -> None:
     assert (found["prob"], found["repetitions"], found["seed"]) == (0.8, size, 0)
     assert found["interval"] == list(best.interval(0.8))
     assert found["sd_mcse"] == best.std_mcse()
-    with pytest.raises(InputError, match="probability"):
+    with pytest.raises(InputError, match="above 0 and below 1, got 1"):
         best.interval(1)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bayes_sota.data.examples import load_example
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.errors import SpecificationError
+from bayes_sota.errors import InputError, SpecificationError
 from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
 from bayes_sota.exact.maximum import maximum_law
 from bayes_sota.priors import (
@@ -210,7 +210,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         raise OSError("no space")
 
     monkeypatch.setattr("os.replace", refuse)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(InputError, match=r"cannot write .*: no space"):
         parse_model(VALID).write_toml(tmp_path / "copy.toml")
     assert not list(tmp_path.iterdir())
 

@@ -334,9 +334,9 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
     perfect = _perfect_entries(board)
     if perfect:
         yield (
-            f"{counted(perfect, 'entry', 'entries')} of {board.n_entries:,} with all of "
-            f"{board.n_test:,} items right, while no other comes near: the answers have probably "
-            "leaked, so leave out what is perfect and fit the rest"
+            f"{counted(perfect, 'perfect score')} among {board.n_entries:,} entries on "
+            f"{board.n_test:,} items, while no other comes near: the answers have probably leaked, "
+            "so leave out what is perfect and fit the rest"
         )
 
 

@@ -240,7 +240,7 @@ def test_what_spreadsheets_write(tmp_path: Path, content: str, cells: list[str])
     "command",
     [
         "sota", "board", "infer-n", "paired", "epp", "claim batch", "claim responses",
-        "claim selection", "sota --standard-error nan", "paired --private-file",
+        "claim selection", "sota --standard-error 0.1", "paired --private-file",
         "epp --player-covariates", "epp --sds",
     ],
 )  # fmt: skip

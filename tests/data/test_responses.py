@@ -92,7 +92,7 @@ def test_answers_cannot_be_changed_and_are_a_copy() -> None:
         (np.array([[1, 0], [-2, 1]]), {}, "classifier '1' has -2"),
         ([[1, "yes"], [0, 1]], {"items": ["x", "y"]}, "classifier '2' has 'yes' for item 'x'"),
         (np.array([["1", "0"], ["1", "1"]]), {}, "classifier '1' has '1'"),
-        ([["x" * 99, 0], [0, 1]], {}, "xxx[.][.][.] for item"),
+        ([["x" * 99, 0], [0, 1]], {}, "xxx[.][.][.]' for item"),
         ([[1], [0]], {}, "at least 2 classifiers, got 1"),
         ([[], []], {}, "at least 2 classifiers, got 0"),
         ([[1, 0]], {}, "at least 2 items, got 1"),

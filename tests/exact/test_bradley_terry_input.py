@@ -71,7 +71,7 @@ def test_probabilities_are_checked(prob: float) -> None:
         lambda: fit.tied_with_best(prob),
         lambda: fit.test("a", "b", prob=prob),
     ):
-        with pytest.raises(InputError, match="between 0 and 1"):
+        with pytest.raises(InputError, match="above 0 and below 1"):
             call()
 
 

@@ -159,7 +159,7 @@ def test_a_prior_on_the_number_of_entries() -> None:
 def test_leaked_answers_are_found_and_explained() -> None:
     counts = np.append(np.random.default_rng(1).binomial(4000, np.full(50, 0.8)), [4000, 4000])
     posterior = leaderboard_posterior(board_of(counts, 4000), random_seed=1)
-    assert any("2 of 52 entries are perfect" in reason for reason in posterior.reasons)
+    assert any("2 perfect scores among 52 entries" in reason for reason in posterior.reasons)
     clean = leaderboard_posterior(board_of(counts[:-2], 4000), random_seed=1)
     assert not clean.reasons
 

@@ -361,7 +361,7 @@ def test_draws_intervals_and_seeds() -> None:
     assert found.interval(of="theta_sota")[1] > found.interval()[1]
     with pytest.raises(InputError, match="allowed: winner_skill"):
         found.interval(of="skill")
-    with pytest.raises(InputError, match="probability"):
+    with pytest.raises(InputError, match="above 0 and below 1, got 95"):
         found.interval(95)
 
 
