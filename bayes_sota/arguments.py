@@ -13,6 +13,7 @@ import numpy as np
 from bayes_sota.errors import InputError
 
 __all__ = [
+    "ALPHA",
     "ASSURANCE",
     "CORRELATION",
     "COUNT",
@@ -87,6 +88,7 @@ def shorten(value: object) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+ALPHA = Range(1e-6, 1e6)  # cells of a Dirichlet prior
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
 CORRELATION = Range(0, 1, open_high=True)  # rho
 COUNT = Range(1, 10**9, whole=True)  # items, classifiers

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.arguments import refuse_unused
 from bayes_sota.data.claim_rows import ClaimRows, check_columns, claim_rows
 from bayes_sota.data.files.frames import is_frame, table_of_frame
 from bayes_sota.data.files.opening import open_table
@@ -302,6 +303,9 @@ def claims_table(
     table = table_of_frame(frame)
     _check_free(table)
     rows = claim_rows(table, check_counts=check_counts)
+    spread = np.isnan(rows.sd_a) | np.isnan(rows.sd_b)
+    if not np.any((rows.metric != "accuracy") & spread & np.isnan(rows.sd_difference)):
+        refuse_unused("claims that all have what they need", {"sd": sd})
     label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
     group = _group_column(table, group_by)
     result = _as_pandas(frame, table).assign(**_results(rows, level, sd))

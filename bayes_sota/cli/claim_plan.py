@@ -1,11 +1,20 @@
 """``bayes-sota claim plan``: how many test items a claim of a given gap needs."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bayes_sota.arguments import ASSURANCE, COUNT, NOT_NEGATIVE, PAIRWISE, POSITIVE, SHARE
+from bayes_sota.arguments import (
+    ASSURANCE,
+    COUNT,
+    NOT_NEGATIVE,
+    PAIRWISE,
+    POSITIVE,
+    SHARE,
+    refuse_unused,
+)
 from bayes_sota.cli.claim_output import level_option
 from bayes_sota.cli.command import OutputFile, command
 from bayes_sota.cli.options import echo_json, number_option, output_options
@@ -25,7 +34,7 @@ _GAPS = 25
 @number_option(SHARE, "--congruence", help="Share of items both get right.")
 @number_option(POSITIVE, "--odds-ratio", help="Congruence as an odds ratio; 1 is independence.")
 @number_option(PAIRWISE, "--pairwise-correlation", help="Between the methods' cases.")
-@number_option(ASSURANCE, "--power", default=0.8, help="At this true gap.")
+@number_option(ASSURANCE, "--power", help="At this true gap; default 0.8.")
 @number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
 @number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
 @click.option("--figure", type=OutputFile("figure"), default=None, help="Figure: .png, ...")
@@ -39,7 +48,7 @@ def plan(
     congruence: float | None,
     odds_ratio: float | None,
     pairwise_correlation: float | None,
-    power: float,
+    power: float | None,
     n_test: int | None,
     assurance: float | None,
     figure: Path | None,
@@ -51,6 +60,9 @@ def plan(
     if assurance is not None and n_test is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
     assurance = 0.8 if assurance is None else assurance
+    if sd is not None and pairwise_correlation is None:
+        refuse_unused("means without --pairwise-correlation", {"--power": power})
+    power = 0.8 if power is None else power
     if sd is not None:
         if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
             raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
@@ -67,10 +79,11 @@ def plan(
             from bayes_sota.plots.save import save_figure
 
             save_figure(_figure(pair, shared, assumption, level, result), figure)
+    result["notes"] = list(_notes(result))
     if as_json:
         echo_json(result)
     else:
-        _show(result, n_test)
+        _show(result, quiet)
     return 0
 
 
@@ -204,7 +217,7 @@ def _figure(
     )  # fmt: skip
 
 
-def _show(result: dict[str, Any], n_test: int | None) -> None:
+def _show(result: dict[str, Any], quiet: bool) -> None:
     unknown = "congruence" if "congruence" in result else "correlation"
     assumption = result[unknown]["assumption"]
     click.echo(
@@ -216,22 +229,29 @@ def _show(result: dict[str, Any], n_test: int | None) -> None:
             f"{result['n_for_power']:,} items for a claim with probability {result['power']:g} if "
             "that is the true gap"
         )
-    if unknown == "congruence" and assumption == "independent":
-        click.echo(
-            f"Real classifiers share more of their mistakes: --odds-ratio {_ODDS_RATIO:g} is "
-            "typical of close ones (docs/claims.md) and asks for fewer items"
-        )
-    if n_test is None:
-        return
-    if result["n_assured"] is None:
-        click.echo(
-            f"No size makes the claim with probability {result['assurance']:g}: after {n_test:,} "
-            f"items A is the better one with probability {result['highest_assurance']:.3f}"
-        )
-    else:
+    if result.get("n_assured") is not None:
         click.echo(
             f"about {_two_digits(result['n_assured']):,} fresh items for a claim with probability "
             f"{result['assurance']:g}"
+        )
+    for note in () if quiet else result["notes"]:
+        click.echo(f"Note: {note}")
+
+
+def _notes(result: dict[str, Any]) -> Iterator[str]:
+    """What is missing and why, and what is assumed."""
+    if result["n_for_power"] is None:
+        yield "items for a given power need --pairwise-correlation"
+    if result.get("congruence", {}).get("assumption") == "independent":
+        yield (
+            f"real classifiers share more of their mistakes: --odds-ratio {_ODDS_RATIO:g} is "
+            "typical of close ones (docs/claims.md) and asks for fewer items"
+        )
+    if "n_assured" in result and result["n_assured"] is None:
+        yield (
+            f"no size makes the claim with probability {result['assurance']:g}: after "
+            f"{result['n_test']:,} items A is the better one with probability "
+            f"{result['highest_assurance']:.3f}"
         )
 
 

@@ -4,7 +4,16 @@ from typing import Any
 
 import click
 
-from bayes_sota.arguments import COUNT, NOT_NEGATIVE, NUMBER, PAIRWISE, POSITIVE, SHARE, TRIES
+from bayes_sota.arguments import (
+    ALPHA,
+    COUNT,
+    NOT_NEGATIVE,
+    NUMBER,
+    PAIRWISE,
+    POSITIVE,
+    SHARE,
+    TRIES,
+)
 from bayes_sota.claim_text import rounded_up, text_of_accuracies, text_of_means
 from bayes_sota.cli.claim_output import ClaimOutput, claim_options
 from bayes_sota.cli.command import command
@@ -31,7 +40,7 @@ _ALPHAS = (0.25, 0.5, 1.0, 2.0)
     nargs=2,
     help="Prior of the congruence: median of the odds ratio, and sd of its logarithm.",
 )
-@number_option(POSITIVE, "--alpha", default=1.0, help="Dirichlet prior.")
+@number_option(ALPHA, "--alpha", default=1.0, help="Dirichlet prior.")
 @number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
 @click.option(
     "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",

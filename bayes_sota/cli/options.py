@@ -29,6 +29,10 @@ __all__ = [
     "tries_option",
 ]
 
+_NULLS = {  # keys of numbers that may not exist, and why
+    "mcse": "one draw has no Monte Carlo error",
+    "standardized_deviance": "no degrees of freedom are left",
+}
 _SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 
 
@@ -65,7 +69,7 @@ def _converted(kind: Callable[[Any], Any], value: Any, limits: Range, param: Any
         number = float("nan")
     if not limits.holds(number):
         raise limits.refusal(max(param.opts, key=len), value, number)
-    return number
+    return number + 0  # no -0.0
 
 
 def number_option[F: Callable[..., Any]](
@@ -163,8 +167,13 @@ def parse_tries(text: str) -> int | tuple[int, int]:
 
 
 def echo_json(content: dict[str, Any]) -> None:
-    """Print one JSON object with the schema version first; no NaN, which JSON does not know."""
-    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **_jsonable(content)}, indent=2))
+    """Print one JSON object with the schema version first.
+
+    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says why.
+    """
+    reasons: dict[str, str] = {}
+    found = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
+    click.echo(json.dumps(found | ({"null_reasons": reasons} if reasons else {}), indent=2))
 
 
 def echo_verdict(reasons: Sequence[str]) -> int:
@@ -174,14 +183,16 @@ def echo_verdict(reasons: Sequence[str]) -> int:
     return 1 if reasons else 0
 
 
-def _jsonable(value: Any) -> Any:
+def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {str(k): _jsonable(v) for k, v in value.items()}
+        return {str(k): _jsonable(v, (*place, str(k)), reasons) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_jsonable(v) for v in value]
+        return [_jsonable(v, (*place, str(i)), reasons) for i, v in enumerate(value)]
     if hasattr(value, "tolist"):
-        return _jsonable(value.tolist())
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return _jsonable(value.tolist(), place, reasons)
+    if isinstance(value, float) and not math.isfinite(value):
+        key = next((name for name in reversed(place) if not name.isdigit()), "")
+        reasons[".".join(place)] = _NULLS.get(key, f"not a finite number: {value}")
         return None
     return value
 

@@ -60,8 +60,7 @@ def reproduce(
     """
     from bayes_sota.reproduce import reproduce as recompute
 
-    if output_dir is None:
-        refuse_unused("numbers: it is for the figures of --output-dir", {"--full-size": full_size})
+    _check_figures(items, output_dir, full_size)
     comparisons = recompute(list(items) or None, data)
     files, undrawn = ([], []) if output_dir is None else _draw(items, output_dir, data, full_size)
     off = [c for c in comparisons if c.state == "off"]
@@ -75,6 +74,17 @@ def reproduce(
         if undrawn:
             click.echo(f"not drawn without their data (--data): {', '.join(undrawn)}")
     return 1 if off else 0
+
+
+def _check_figures(items: tuple[str, ...], output_dir: Path | None, full_size: bool) -> None:
+    """Refuse options of figures where no such figure is drawn."""
+    from bayes_sota.reproduce.figures import figure_names
+
+    drawn = [name for name in figure_names() if not items or name in items]
+    if not drawn:
+        refuse_unused("items without a figure", {"--output-dir": output_dir})
+    if output_dir is None or not {"epp-figure-4", "epp-figure-5"} & {*drawn}:
+        refuse_unused("any figure but epp-figure-4 and -5", {"--full-size": full_size})
 
 
 def _draw(

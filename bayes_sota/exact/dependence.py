@@ -61,8 +61,8 @@ def feasible_correlation(skill: ArrayLike, reference_skill: float) -> FloatArray
     0.3333
     """
     skill = np.asarray(skill, dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        odds_ratio = skill / (1 - skill) * ((1 - reference_skill) / reference_skill)
+    with np.errstate(divide="ignore", over="ignore"):
+        odds_ratio = (skill + 0.0) / (1 - skill) * ((1 - reference_skill) / reference_skill)
         return np.asarray(np.sqrt(np.minimum(odds_ratio, 1 / odds_ratio)), np.float64)
 
 
@@ -254,7 +254,7 @@ def reference_nodes(
     low = max(0, int(np.floor(n_test * reference_skill - reach)))
     high = min(n_test, int(np.ceil(n_test * reference_skill + reach)))
     counts = np.arange(low, high + 1, dtype=np.int64)
-    stride = max(1, int(step * sd))
+    stride = int(np.clip(step * sd, 1, counts.size))
     pmf = _binomial_pmf(n_test, reference_skill, counts)
     middle = int(np.argmax(pmf))
     chosen = np.arange(middle % stride, counts.size, stride)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.arguments import ALPHA
 from bayes_sota.errors import InputError
 from bayes_sota.exact.congruence import (
     Congruence,
@@ -260,6 +261,8 @@ def _checked(
         raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
     cells = np.asarray(alpha, np.float64)
     cells = np.full(4, float(cells)) if cells.ndim == 0 else cells
-    if cells.shape != (4,) or not np.all((cells > 0) & np.isfinite(cells)):
-        raise InputError(f"alpha must be one positive number or four, got {alpha}")
+    if cells.shape != (4,):
+        raise InputError(f"alpha must be one number or four, got {alpha}")
+    for cell in cells:
+        ALPHA.check(cell, "alpha")
     return a, b, n, cells

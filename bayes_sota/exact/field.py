@@ -102,9 +102,8 @@ class Field:
         # times the change of the cdf over a step.
         rho = self.correlation
         gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(self.n_classifiers + 2.0))
-        return reference_nodes(
-            self.n_test, self.reference_skill, _STRIDE[self.rough] * gumbel / rho
-        )
+        step = _STRIDE[self.rough] * gumbel / max(rho, 1e-9)
+        return reference_nodes(self.n_test, self.reference_skill, step)
 
     def _moments(
         self, counts: NDArray[np.int64], skills: FloatArray

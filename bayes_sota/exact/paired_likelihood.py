@@ -36,6 +36,7 @@ _RESIDUAL_SD, _RATIO_SD = 1.0, 0.4  # of the logarithms
 _CHUNK = 16
 _REFINED = 4  # grid for interpolation, by zeros in the spectrum
 _FLOOR = 1e-300
+_LEAST_SHIFT = 0.01
 STRANGERS = 0.01  # teams whose skill follows no shape, a priori
 
 
@@ -357,13 +358,18 @@ def shift_scales(
         rho = np.repeat(noise.rho[:, None], offsets.size, axis=1)
         spread = np.asarray(likelihood.standard_errors)
         error = np.full(rho.shape, np.hypot(*spread))
-        return rho, np.broadcast_to(offsets, rho.shape), error
+        return rho, _seen_offsets(rho, offsets), error
     levels = (np.arange(nodes) + 0.5) / nodes
     quantiles = np.atleast_1d(likelihood.priors.correlation.quantile(levels))
     rho_k, offset_k = (v.ravel() for v in np.meshgrid(quantiles, offsets))
     total = np.hypot(noise.public_sd, noise.private_sd)[:, None]
     rho = np.broadcast_to(rho_k, (total.size, rho_k.size))
-    return rho, np.broadcast_to(offset_k, rho.shape), total / np.sqrt(1 - rho**2)
+    return rho, _seen_offsets(rho, offset_k), total / np.sqrt(1 - rho**2)
+
+
+def _seen_offsets(rho: FloatArray, offsets: FloatArray) -> FloatArray:
+    """Offsets, as large as a sampler needs where nothing else shifts: 1 % of a standard error."""
+    return np.asarray(np.where(rho < _LEAST_SHIFT, np.maximum(offsets, _LEAST_SHIFT), offsets))
 
 
 def shift_log_weights(likelihood: PairedLikelihood, noise: Residuals) -> FloatArray:

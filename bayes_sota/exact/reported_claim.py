@@ -137,12 +137,13 @@ def reported_claim(
         _at_size(n, _run(ends[0], n - low), _run(ends[1], n - low), congruence, cells, many)
         for n in sizes.tolist()
     ]
-    weights = np.array([evidence for evidence, *_ in found])
+    units = np.array([unit for unit, *_ in found])
+    weights = np.array([evidence for _, evidence, *_ in found]) * np.exp(units - units.max())
     weights /= weights.sum()
     likely = int(sizes[int(np.argmax(weights))]) - low
     return ReportedClaim(
-        p_false=float(weights @ [p for _, p, _, _ in found]),
-        lowest=min(least for _, _, least, _ in found),
+        p_false=float(weights @ [p for *_, p, _, _ in found]),
+        lowest=min(least for *_, least, _ in found),
         highest=max(most for *_, most in found),
         n_test=sizes,
         probability=weights,
@@ -198,18 +199,20 @@ def _at_size(
     congruence: Congruence,
     cells: FloatArray,
     many: bool,
-) -> tuple[float, float, float, float]:
-    """Evidence of one size up to a constant, and mean, least and largest P(false) at it."""
+) -> tuple[float, float, float, float, float]:
+    """Log unit and evidence of one size, and mean, least and largest P(false) at it."""
     if run_a[1] < run_b[0]:
-        return 0.0, 0.0, 1.0, 0.0
+        return -np.inf, 0.0, 0.0, 1.0, 0.0
     run_a, run_b = (max(run_a[0], run_b[0]), run_a[1]), (run_b[0], min(run_b[1], run_a[1]))
     x_a, x_b, weights = _pairs(n, run_a, run_b, many)
-    tables = weights * _evidence(x_a, x_b, n, cells)
+    unit, evidence = _evidence(x_a, x_b, n, cells)
+    tables = weights * evidence
     p = _probability(x_a, x_b, n, congruence, cells)
     corners = np.array([(a, min(b, a)) for a in run_a for b in run_b], np.float64)
     ends = _probability(corners[:, 0], corners[:, 1], n, congruence, cells)
     least, most = min(p.min(), ends.min()), max(p.max(), ends.max())
-    return float(tables.sum()), float(tables @ p / tables.sum()), float(least), float(most)
+    mean = float(tables @ p / tables.sum())
+    return unit, float(tables.sum()), mean, float(least), float(most)
 
 
 def _pairs(
@@ -236,18 +239,22 @@ def _placed(x: FloatArray, w: FloatArray, low: float, high: float) -> tuple[Floa
     return low + (high - low) * (x + 1) / 2, w * (high - low) / 2
 
 
-def _evidence(x_a: FloatArray, x_b: FloatArray, n: int, cells: FloatArray) -> FloatArray:
-    """Probability of pairs of counts beforehand, relative to other sizes as well."""
+def _evidence(
+    x_a: FloatArray, x_b: FloatArray, n: int, cells: FloatArray
+) -> tuple[float, FloatArray]:
+    """Log of a unit, and in it the probability of pairs of counts beforehand."""
     if np.all(cells == 1):
-        return (np.minimum(x_b, n - x_a) + 1) / ((n + 1.0) * (n + 2) * (n + 3))
-    from scipy.special import gammaln
+        return 0.0, (np.minimum(x_b, n - x_a) + 1) / ((n + 1.0) * (n + 2) * (n + 3))
+    from scipy.special import gammaln, logsumexp
 
-    log_size = gammaln(n + 1) - gammaln(n + cells.sum())
-    found = [
-        np.exp(table_weights(float(a), float(b), float(n), cells)[1] + log_size).sum()
-        for a, b in zip(x_a, x_b, strict=True)
-    ]
-    return np.array(found)
+    found = np.array(
+        [
+            logsumexp(table_weights(float(a), float(b), float(n), cells)[1])
+            for a, b in zip(x_a, x_b, strict=True)
+        ]
+    )
+    unit = float(found.max())
+    return unit + float(gammaln(n + 1) - gammaln(n + cells.sum())), np.exp(found - unit)
 
 
 def _probability(

@@ -235,7 +235,7 @@ def normal_survival_table(
 def _step(correlation: float, typical_tries: float) -> float:
     """Distance of the nodes of the shift: a share of what the best of many varies by."""
     gumbel = np.sqrt(1 - correlation**2) / np.sqrt(2 * np.log(typical_tries + 2))
-    return float(min(1.2 * gumbel / correlation, 0.5))
+    return float(min(1.2 * gumbel / max(correlation, 1e-9), 0.5))
 
 
 def _survival(

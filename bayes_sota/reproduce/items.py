@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from bayes_sota.arguments import refuse_unused
 from bayes_sota.errors import InputError
 from bayes_sota.reproduce import (
     auc_numbers,
@@ -60,6 +61,9 @@ _EPP: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
 }
 
 
+_READING = {"table-2", "table-4", "cassava", "figure-8", "figure-9", "vtab", "epp-figure-6"}
+
+
 def item_names() -> list[str]:
     """Names that ``reproduce`` takes: the sample maximum, then the challenges and AUC, then EPP.
 
@@ -108,6 +112,8 @@ def reproduce(
     for name in names:
         if name not in item_names():
             raise InputError(f"nothing to reproduce is named {name!r}: {', '.join(item_names())}")
+    if _READING.isdisjoint(names):
+        refuse_unused("items that read no data", {"data": data})
     directory = None if data is None else Path(data)
     maxima, others = load_published("sample_maximum"), load_published("challenges")
     epp = load_published("epp")

@@ -53,7 +53,7 @@ def test_segmentation_and_planning(capsys) -> None:
     code, out, _ = run(capsys, "plan", "--accuracy", "0.9", "0.88", "--json")
     assert (code, json.loads(out)["n_needed"]) == (0, 1330)
     code, out, _ = run(capsys, "plan", "--accuracy", "0.8", "0.79", "--n-test", "100")
-    assert "No size makes the claim" in out
+    assert "no size makes the claim" in out
     code, out, _ = run(capsys, "plan", "--gap", "0.02", "--winner", "0.9", "--json")
     assert (code, json.loads(out)["n_needed"]) == (0, 1330)
     code, out, _ = run(

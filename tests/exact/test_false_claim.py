@@ -102,8 +102,8 @@ def test_a_region_of_equivalence_agrees_with_simulation() -> None:
         ((0.9, 0.8, 10.5), {}, "whole number of at least 2"),
         ((0.9, 0.8, 100), {"congruence": 0.85}, "between 0.7 and 0.8.* got 0.85"),
         ((0.9, 0.8, 100), {"congruence": "most"}, "min, max, independent, got 'most'"),
-        ((0.9, 0.8, 100), {"alpha": 0}, "alpha must be one positive number or four"),
-        ((0.9, 0.8, 100), {"alpha": (1, 1)}, "alpha must be one positive number or four"),
+        ((0.9, 0.8, 100), {"alpha": 0}, "alpha must be"),
+        ((0.9, 0.8, 100), {"alpha": (1, 1)}, "alpha must be"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments, options: dict, message: str) -> None:

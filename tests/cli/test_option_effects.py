@@ -1,0 +1,247 @@
+"""No option without effect: on every kind of input it changes the result, or it is refused.
+
+Every option of every command has values in ``VALUES`` (choices, flags and files have theirs by
+themselves), so that a new option fails here until it is in the table. What cannot show in a result
+is named in ``SILENT`` with the reason.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from bayes_sota.cli import main
+from bayes_sota.cli.command import OutputDirectory, OutputFile
+from bayes_sota.cli.commands import cli
+
+SILENT = {
+    "--json": "another form of the same result",
+    "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
+    "--cores": "the same draws, sooner",
+    "--jobs": "the same numbers, sooner",
+    "--unbounded": "a permission: means outside [0, 1]",
+    "--any-accuracy": "a permission: accuracies that no number of items gives",
+    "--skip-problems": "a permission: rows that cannot be used",
+}
+# {x} is a file of the fixture option_inputs
+FAST = (
+    "infer-n {board.csv}",
+    "maximum --n-test 300 --classifiers 10 --theta 0.9",
+    "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
+    "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
+    "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9",
+    "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9 --scores gamma "
+    "--repetitions 5 --seed 1",
+    "models",
+    "claim classification --accuracy 0.90 0.88 --n-test 500",
+    "claim classification --accuracy 0.90 0.88 --n-test 480:500 --congruence 0.83",
+    "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
+    "claim segmentation --mean 0.81 0.80 --sd-difference 0.1 --n-test 100",
+    "claim plan --gap 0.02 --winner 0.9",
+    "claim plan --accuracy 0.9 0.85 --n-test 300",
+    "claim plan --gap 0.02 --sd 0.1 0.1",
+    "claim plan --gap 0.02 --sd 0.1 0.1 --pairwise-correlation 0.5 --n-test 50",
+    "claim batch {claims.csv}",
+    "claim batch {means.csv} --sd 0.5 0 -0.5",
+)
+SLOW = (
+    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1",
+    "sota --maximum 0.9 --metric auc --n-positive 50 --n-test 300 --classifiers 20 --draws 50 "
+    "--chains 2 --seed 1",
+    "sota --maximum 0.9 --metric score --standard-error 0.02 --classifiers 20 --draws 50 "
+    "--chains 2 --seed 1",
+    "sota {board.csv} --n-test 500 --draws 50 --chains 2 --seed 1",
+    "sota {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --chains 2 --seed 1",
+    "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better --draws 50 --chains "
+    "2 --seed 1",
+    "sota {answers.csv} --draws 50 --chains 2 --seed 1",
+    "sota {items.csv} --draws 50 --chains 2 --seed 1",
+    "sota {board.csv} --n-test 500 --method shrink --n-classes 2",
+    "sota {board.csv} --n-test 500 --method crop --n-classes 2",
+    "sota {board.csv} --n-test 500 --method shrink --metric auc --n-positive 200",
+    "board {board.csv} --n-test 500 --seed 1",
+    "board {board.csv} --metric auc --n-test 500 --n-positive 200 --seed 1",
+    "board {errors.csv} --metric score --standard-error 0.1 --lower-is-better --seed 1",
+    "board {answers.csv} --seed 1",
+    "board {items.csv} --seed 1",
+    "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
+    "paired {public.csv} --private-file {private.csv} --seed 1",
+    "calibrate --boards 1 --n-test 100 --seed 1",
+    "calibrate --shapes --boards 1 --n-test 50 --classifiers 5 --seed 1",
+    "claim responses {answers.csv} --seed 1",
+    "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator @ "
+    "--seed 1",
+    "claim responses {items.csv} --item-metric mean --item-column case --seed 1",
+    "claim selection {board.csv} --n-test 500 --seed 1",
+    "claim selection {answers.csv} --seed 1",
+    "epp {rounds.csv} --repetitions 20 --seed 1",
+    "epp {battles.csv} --repetitions 0",
+    "epp {folds.csv} --player-column player --round-column fold --score-column score "
+    "--group-column data --repetitions 0",
+    "epp {folds.csv} --player-column player --round-column fold --score-column score "
+    "--tournament-column data --penalty 0.5",
+    "reproduce coin-flip",
+)
+# values that are tried on every input; several where one could be what is taken anyway
+VALUES: dict[str, tuple[str, ...]] = {
+    "--accuracy": ("0.91 0.87",), "--alpha": ("2",), "--assurance": ("0.6",), "--best-of": ("3",),
+    "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
+    "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
+    "--correlation": ("0.4", "0.45"), "--correlation-range": ("0.1 0.4",), "--decimals": ("5", "3"),
+    "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
+    "--group-by": ("topic",), "--group-column": ("data",), "--item-column": ("item", "a"),
+    "--label-column": ("gold", "a"), "--level": ("0.2",), "--local-rope": ("0.4",),
+    "--lower-is-better-in": ("r1", "f1"), "--maximum": ("0.91",), "--mean": ("0.82 0.8",),
+    "--metric": ("accuracy", "auc", "score"), "--model": ("obesity-risk-maximum", "leaderboard"),
+    "--n-classes": ("4",), "--n-positive": ("60", "22"), "--n-test": ("400", "1000"),
+    "--n-test-private": ("3000",), "--n-test-public": ("2000",),
+    "--name-column": ("other", "label"),
+    "--new-n-test": ("90",), "--new-score": ("0.9",), "--odds-ratio": ("9", "9 1"),
+    "--pairwise-correlation": ("0.3", "0.35"), "--penalty": ("0.7",), "--player-column": ("fold",),
+    "--power": ("0.9",), "--private-column": ("private_2",), "--prob": ("0.5",),
+    "--public-column": ("public_2",), "--reference-skill": ("0.85",), "--repetitions": ("7",),
+    "--rope": ("0.01",), "--round-column": ("data",), "--run-separator": ("@", "x"),
+    "--score-column": ("other", "score2"), "--scorer": ("x",), "--sd": ("0.2 0.1", "0.4 0 -0.5"),
+    "--sd-coefficients": ("0.5 0 -0.5",), "--sd-difference": ("0.2",), "--seed": ("2",),
+    "--standard-error": ("0.05", "0.3"), "--standard-error-private": ("0.02",),
+    "--standard-error-public": ("0.02",), "--test": ("a b",), "--test-fraction": ("0.3",),
+    "--theta": ("0.85",), "--top": ("2", "0.9"), "--tournament-column": ("data", "fold"),
+    "--tries-per-entry": ("3",), "--uniform": ("0.7 0.9",), "--winner": ("0.95",),
+}  # fmt: skip
+OWN = {  # of one command
+    ("epp", "--best-of"): ("a 3",), ("epp", "--draws"): ("100",), ("epp", "--metric"): ("x",),
+    ("claim responses", "--metric"): ("x",), ("epp", "--rope"): ("0.1",),
+    ("maximum", "--classifiers"): ("25",), ("maximum", "--n-test"): ("70", "400"),
+    ("calibrate", "--n-test"): ("60",), ("calibrate", "--classifiers"): ("7",),
+    ("claim classification", "--odds-ratio"): ("9 1",), ("claim plan", "--sd"): ("0.2 0.1",),
+    ("claim plan", "--odds-ratio"): ("9",), ("claim plan", "--n-test"): ("60",),
+    ("claim segmentation", "--n-test"): ("50",), ("claim segmentation", "--sd"): ("0.2 0.1",),
+    ("claim classification", "--n-test"): ("400",), ("claim batch", "--sd"): ("0.4 0 -0.5",),
+    ("paired", "--name-column"): ("label",), ("sota", "--draws"): ("70",),
+    ("claim batch", "--level"): ("0.2",), ("paired", "--top"): ("0.9",),
+    ("maximum", "--correlation"): ("0.4",), ("maximum", "--pairwise-correlation"): ("0.35",),
+}  # fmt: skip
+READ = {
+    "--private-file": "private.csv", "--sds": "sds.csv", "--player-covariates": "players.csv",
+    "--round-covariates": "tasks.csv", "--responses": "answers.csv",
+    "--data": ".",
+}  # fmt: skip
+ENDINGS = {"--figure": ".png", "--table": ".csv", "--output": (".nc", ".csv", ".json")}
+# what takes minutes: the Bayesian model, and ABC and NUTS
+SAMPLED = {("epp", "--bayes"), ("sota", "--method nuts"), ("sota", "--method abc")}
+
+
+def leaves(group: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    if isinstance(group, click.Group):
+        for name in group.list_commands(click.Context(group)):
+            yield from leaves(group.get_command(click.Context(group), name), (*words, name))
+    else:
+        yield " ".join(words), group
+
+
+COMMANDS = dict(leaves(cli))
+
+
+def command_of(base: str) -> str:
+    return max((name for name in COMMANDS if f"{base} ".startswith(f"{name} ")), key=len)
+
+
+def given_values(name: str, option: click.Option, inputs: Path, out: Path) -> list[list[str]]:
+    """Arguments that give an option to a command, one list for each value."""
+    flag = max(option.opts, key=len)
+    if option.is_flag:
+        return [[flag]]
+    if isinstance(option.type, click.Choice):
+        return [[flag, str(choice)] for choice in option.type.choices]
+    if isinstance(option.type, OutputFile):
+        endings = ENDINGS[flag]
+        return [
+            [flag, str(out / f"x{e}")]
+            for e in ((endings,) if isinstance(endings, str) else endings)
+        ]
+    if isinstance(option.type, OutputDirectory):
+        return [[flag, str(out / "made")]]
+    if flag in READ:
+        return [[flag, str(inputs / READ[flag])]]
+    values = OWN.get((name, flag)) or VALUES[flag]
+    return [[flag, *value.split()] for value in values]
+
+
+def arguments_of(base: str, inputs: Path, flag: str = "") -> list[str]:
+    """Arguments of a base, without those of one option."""
+    words = [str(inputs / word[1:-1]) if word[0] == "{" else word for word in base.split()]
+    if flag in words:
+        end = start = words.index(flag)
+        end += 1
+        while end < len(words) and not words[end].startswith("--"):
+            end += 1
+        words = words[:start] + words[end:]
+    return words
+
+
+def run(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    return int(stop.value.code or 0), capsys.readouterr().out
+
+
+def forms(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, Any, str]:
+    """Exit code, the JSON object without its seed, and the text without the line of the seed."""
+    code, out = run(capsys, [*arguments, "--json"])
+    found = json.loads(out) if out else None
+    if found:
+        found.pop("seed", None)
+    return code, found, run(capsys, arguments)[1].split("seed ")[0]
+
+
+def without_effect(base: str, capsys: Any, inputs: Path, out: Path) -> list[str]:
+    """Options that were accepted and changed nothing, with all of their values."""
+    name, silent = command_of(base), []
+    plain = forms(capsys, arguments_of(base, inputs))
+    assert plain[0] in (0, 1), base
+    for option in COMMANDS[name].params:
+        flag = max(option.opts, key=len)
+        if not isinstance(option, click.Option) or flag in SILENT:
+            continue
+        outcomes = []
+        for given in given_values(name, option, inputs, out):
+            if {(name, " ".join(given)), (name, flag)} & SAMPLED:
+                continue
+            code, found, text = forms(capsys, [*arguments_of(base, inputs, flag), *given])
+            outcomes.append(code == 2 or (found, text) != plain[1:] or any(out.iterdir()))
+            for path in sorted(out.rglob("*"), reverse=True):
+                path.unlink() if path.is_file() else path.rmdir()
+        if outcomes and not any(outcomes):
+            silent.append(flag)
+    return silent
+
+
+def test_every_option_has_values(tmp_path: Path) -> None:
+    lacking = []
+    for name, command in COMMANDS.items():
+        for option in command.params:
+            flag = max(option.opts, key=len)
+            if isinstance(option, click.Option) and flag not in SILENT:
+                try:
+                    assert given_values(name, option, tmp_path, tmp_path)
+                except (KeyError, AssertionError):
+                    lacking.append((name, flag))
+    assert lacking == []
+
+
+def test_every_command_has_an_input() -> None:
+    assert set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)} == {"demo"}
+
+
+@pytest.mark.parametrize("base", FAST)
+def test_options_of_fast_commands(base: str, capsys, option_inputs: Path, tmp_path: Path) -> None:
+    assert without_effect(base, capsys, option_inputs, tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", SLOW)
+def test_options_of_all_commands(base: str, capsys, option_inputs: Path, tmp_path: Path) -> None:
+    assert without_effect(base, capsys, option_inputs, tmp_path) == []

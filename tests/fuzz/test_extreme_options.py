@@ -1,0 +1,212 @@
+"""Every numeric option of every command at its extremes: one line, in bounded time and memory.
+
+A number in range gives a result without unexplained gaps (exit code 0, or 1 with the reason), any
+other one line on standard error (2). A new numeric option is found by itself; a new command needs
+a line in ``BASES``.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from bayes_sota.cli import main
+from bayes_sota.cli.commands import cli
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes of its own")
+
+EXTREMES = (
+    "0", "-0.0", "-1", "1", "2", "1e-308", "5e-324", "1e308", "1.8e308", "inf", "-inf", "nan",
+    str(2**31), str(2**63), str(10**30), "1e-17", "0.9999999999999999", "abc",
+)  # fmt: skip
+FEW = ("0", "1e-308", "1e308", "nan", str(2**63), "abc")
+SECONDS, BYTES = 60, 2 * 2**30
+
+# name: command and arguments; {x} is a file of the fixture option_inputs
+BASES = {
+    "infer-n": "infer-n {board.csv}",
+    "maximum": "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
+    "maximum uniform": "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
+    "maximum auc": "maximum --metric auc --n-test 300 --n-positive 40 --classifiers 9 --theta 0.9",
+    "maximum gamma": "maximum --metric auc --n-test 100 --n-positive 40 --classifiers 9 --theta "
+    "0.9 --scores gamma --repetitions 9 --seed 1",
+    "sota best": "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1",
+    "sota board": "sota {board.csv} --n-test 500 --draws 50 --chains 2 --seed 1 --no-sensitivity",
+    "sota score": "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better "
+    "--draws 50 --chains 2 --seed 1",
+    "sota answers": "sota {answers.csv} --draws 50 --chains 2 --seed 1",
+    "sota shrink": "sota {board.csv} --n-test 500 --method shrink --n-classes 2",
+    "sota crop": "sota {board.csv} --n-test 500 --method crop --n-classes 2",
+    "board": "board {board.csv} --n-test 500 --draws 50 --seed 1",
+    "board auc": "board {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --seed 1",
+    "paired": "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
+    "paired errors": "paired {paired.csv} --standard-error-public 0.02 --standard-error-private "
+    "0.01 --seed 1",
+    "calibrate": "calibrate --boards 1 --n-test 100 --seed 1",
+    "calibrate shapes": "calibrate --shapes --boards 1 --n-test 50 --classifiers 5 --seed 1",
+    "claim classification": "claim classification --accuracy 0.90 0.88 --n-test 500",
+    "claim segmentation": "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
+    "claim segmentation spread": "claim segmentation --mean 0.81 0.80 --sd-difference 0.1 --n-test "
+    "100",
+    "claim segmentation imputed": "claim segmentation --mean 0.81 0.80 --sd-coefficients 0.5 0 "
+    "-0.5 --n-test 100",
+    "claim responses": "claim responses {answers.csv} --draws 200 --seed 1",
+    "claim responses numbers": "claim responses {items.csv} --item-metric mean --draws 200 "
+    "--seed 1 --item-column case --cluster-column group",
+    "claim selection": "claim selection {board.csv} --n-test 500 --seed 1",
+    "claim plan": "claim plan --gap 0.02 --winner 0.9 --n-test 300",
+    "claim plan pair": "claim plan --accuracy 0.9 0.85",
+    "claim plan means": "claim plan --gap 0.02 --sd 0.1 0.1 --pairwise-correlation 0.5 --n-test 50",
+    "claim batch": "claim batch {means.csv} --sd 0.5 0 -0.5",
+    "epp": "epp {rounds.csv} --repetitions 20 --seed 1",
+    "epp folds": "epp {folds.csv} --format long --player-column player --round-column fold "
+    "--score-column score --group-column data --local-rope 0.4 --repetitions 0",
+}
+# options that are tried in a process of their own kind of work, or not at all, and why
+LEFT_OUT = {
+    ("demo", "--seed"): "the same option as everywhere; a demo takes a minute",
+    ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
+    ("epp", "--draws"): "NUTS: the slow test of sampled models",
+    ("epp", "--rope"): "NUTS: the slow test of sampled models",
+}
+# options that are text for click, and numbers for a user; the extreme takes the place of {}
+TEXTS = {
+    "sota best": {"--maximum": "{}", "--n-test": "{}", "--classifiers": ("{}", "2:{}")},
+    "sota board": {"--n-test": "{}", "--classifiers": "20:{}"},
+    "claim classification": {"--n-test": ("{}", "100:{}"), "--accuracy": ("{} 0.88", "0.9 {}")},
+    "epp": {"--best-of": ("a {}", "a 2:{}")},
+}
+
+
+def leaves(group: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    if isinstance(group, click.Group):
+        for name, command in group.commands.items():
+            yield from leaves(command, (*words, name))
+    else:
+        yield " ".join(words), group
+
+
+COMMANDS = dict(leaves(cli))
+
+
+def command_of(base: str) -> str:
+    return max((name for name in COMMANDS if f"{base} ".startswith(f"{name} ")), key=len)
+
+
+def numeric(command: click.Command) -> Iterator[click.Option]:
+    for param in command.params:
+        if isinstance(param, click.Option) and hasattr(param.type, "limits"):
+            yield param
+
+
+def variants(base: str, values: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
+    """Option, and the arguments that give it one extreme."""
+    name = command_of(base)
+    for option in numeric(COMMANDS[name]):
+        flag = max(option.opts, key=len)
+        if (name, flag) in LEFT_OUT:
+            continue
+        for value in values:
+            for place in range(option.nargs):
+                given = ["0.5"] * option.nargs
+                given[place] = value
+                yield flag, [flag, *given]
+    for flag, patterns in TEXTS.get(base, {}).items():
+        for pattern in (patterns,) if isinstance(patterns, str) else patterns:
+            for value in values:
+                yield flag, [flag, *pattern.format(value).split()]
+
+
+def arguments_of(base: str, inputs: Path, flag: str, given: list[str]) -> list[str]:
+    """Arguments of the base with those of one option in their place."""
+    words = [str(inputs / word[1:-1]) if word[0] == "{" else word for word in BASES[base].split()]
+    if flag in words:
+        start = words.index(flag)
+        end = start + 1
+        while end < len(words) and not words[end].startswith("--"):
+            end += 1
+        words = words[:start] + words[end:]
+    return [*words, *given, "--json"]
+
+
+def run_alone(arguments: list[str]) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command in a process with bounded time and memory."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + BYTES, used + BYTES))
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            signal.alarm(20 * SECONDS)  # what waits, and does not work
+            code = 99
+            try:
+                main(arguments)
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode())
+    return os.waitstatus_to_exitcode(status), texts[0], texts[1]
+
+
+def complaints(code: int, out: str, err: str) -> Iterator[str]:
+    """What is wrong with the behaviour of a command."""
+    if code not in (0, 1, 2):
+        yield f"exit code {code}"
+    if err.count("\n") > 1 or "Traceback" in err or "Warning" in err:
+        yield f"standard error {err[-600:]!r}"
+    if code == 2 and not (err.startswith("error: ") and not out):
+        yield f"refused with {out[:80]!r} and {err!r}"
+    if code in (0, 1) and out:
+        found = json.loads(out, parse_constant=lambda text: pytest.fail(text))
+        if "not a finite number" in json.dumps(found.get("null_reasons", {})):
+            yield f"nulls without a reason: {found['null_reasons']}"
+
+
+def sweep(base: str, inputs: Path, values: tuple[str, ...]) -> list[str]:
+    wrong = []
+    for flag, given in variants(base, values):
+        arguments = arguments_of(base, inputs, flag, given)
+        wrong += [f"{' '.join(arguments)}: {text}" for text in complaints(*run_alone(arguments))]
+    return wrong
+
+
+def test_every_command_with_numbers_has_a_base() -> None:
+    named = {command_of(base) for base in BASES}
+    lacking = [name for name, command in COMMANDS.items() if any(numeric(command))]
+    assert set(lacking) - named <= {name for name, _ in LEFT_OUT}
+
+
+def test_every_number_has_a_range() -> None:
+    for name, command in COMMANDS.items():
+        for param in command.params:
+            bare = isinstance(param.type, click.types.IntParamType | click.types.FloatParamType)
+            assert not bare or hasattr(param.type, "limits"), (name, param.name)
+
+
+@pytest.mark.parametrize("base", ["maximum", "claim classification", "claim plan"])
+def test_few_extremes(base: str, option_inputs: Path) -> None:
+    assert sweep(base, option_inputs, FEW) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", BASES)
+def test_all_extremes(base: str, option_inputs: Path) -> None:
+    assert sweep(base, option_inputs, EXTREMES) == []
