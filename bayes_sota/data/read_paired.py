@@ -58,6 +58,8 @@ def read_paired_boards(
     Returns
     -------
     PairedBoards
+        Teams in the order of their public scores, equal ones by name, so that results do not depend
+        on the order of the rows.
 
     Raises
     ------
@@ -82,17 +84,19 @@ def read_paired_boards(
     }  # fmt: skip
     accuracies = n_test is not None
     if private_path is None:
-        return _from_one(
+        boards = _from_one(
             open_table(path, format), (public_column, private_column), name_column, accuracies,
             name, options,
         )  # fmt: skip
-    boards = [
+        return boards.subset(boards.order(boards.public))
+    both = [
         read_entries(source, score_column=column, name_column=name_column, format=format)
         for source, column in ((path, public_column), (private_path, private_column))
     ]
-    for entries in boards:
+    for entries in both:
         _check_direction(entries.where, entries.column, lower_is_better)
-    return _joined(boards[0], boards[1], accuracies, name, options)
+    boards = _joined(both[0], both[1], accuracies, name, options)
+    return boards.subset(boards.order(boards.public))
 
 
 def _from_one(

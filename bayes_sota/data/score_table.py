@@ -156,10 +156,13 @@ class ScoreTable:
 
     @property
     def clusters(self) -> NDArray[np.intp]:
-        """Cluster of each round, numbered from 0: its group, or the round itself, (n_rounds,)."""
-        if self.groups is None:
-            return np.arange(self.n_rounds)
-        return np.unique(np.array(self.groups), return_inverse=True)[1]
+        """Cluster of each round, (n_rounds,): its group, or the round itself.
+
+        Clusters are numbered from 0 in the order of their names, so that random draws for them do
+        not depend on the order of the rounds.
+        """
+        names = self.rounds if self.groups is None else self.groups
+        return np.unique(np.array(names), return_inverse=True)[1]
 
     @property
     def n_clusters(self) -> int:

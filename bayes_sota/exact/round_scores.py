@@ -41,8 +41,6 @@ def cluster_scores(
         return _of_matches(data, win_probabilities)
     rounds = _of_same_round if kind == "same-round" else _of_all_rounds
     values = rounds(data, win_probabilities)
-    if data.groups is None:
-        return values
     summed = np.zeros((data.n_clusters, data.n_players))
     np.add.at(summed, data.clusters, values)
     return summed

@@ -95,8 +95,6 @@ SAME: dict[str, tuple[str, Callable[[Rows], bytes]]] = {
 
 
 def check_same(capsys, folder: Path, case: Case, ways: dict[str, Any]) -> None:
-    if case.kind == "paired":  # draws follow the order of the teams: the same law, other draws
-        ways = {what: how for what, how in ways.items() if what != "rows reversed"}
     stem = case.name.removesuffix(".csv")
     expected = numbers_of(run_case(capsys, folder, case, case.name, case.content))
     wrong = []
@@ -107,7 +105,7 @@ def check_same(capsys, folder: Path, case: Case, ways: dict[str, Any]) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("case", [c for c in TABLES if c.kind != "paired"], ids=label)
+@pytest.mark.parametrize("case", TABLES, ids=label)
 def test_order_and_format_together_do_not_matter(capsys, tmp_path: Path, case: Case) -> None:
     check_same(capsys, tmp_path, case, {"everything": (".csv.gz", everything)})
 
