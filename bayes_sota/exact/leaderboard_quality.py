@@ -11,7 +11,7 @@ Dependent rounds are refused: clustered matches, groups of rounds.
 ``tests/exact/test_leaderboard_quality.py`` measures how often true leaderboards are rejected.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,9 +120,9 @@ def leaderboard_quality(
     if repetitions < 2:
         raise InputError(f"at least 2 repetitions are needed, got {repetitions}")
     rng = generator_of(random_seed)
-    found = np.array([
-        _deviance(_replicate(fit, rng, keep_ties), fit) for _ in range(repetitions)
-    ])  # fmt: skip
+    replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
+    replicates = replicate(fit, rng, keep_ties)
+    found = np.array([_deviance(next(replicates), fit) for _ in range(repetitions)])
     larger = int(np.sum(found >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
     return LeaderboardQuality(
         tournament=fit.data.tournament,
@@ -287,38 +287,45 @@ def _rounds_of(data: ScoreTable | Matches) -> int:
     return data.n_rounds if isinstance(data, ScoreTable) else 1
 
 
-def _replicate(fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool) -> MatchCounts:
-    """A tournament of the same shape in which the estimated skills are true.
+def _of_matches(
+    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+) -> Iterator[MatchCounts]:
+    """Tournaments of the same shape in which the estimated skills are true.
 
     What is drawn follows the names of the players and what was observed, so that the order of a
     file's rows and columns does not matter.
     """
     data, names = fit.data, np.array(fit.players)
-    if isinstance(data, Matches):
-        first, second = fit.skills.odds[data.first], fit.skills.odds[data.second]
-        wins = first / (first + second)
-        order = np.lexsort((data.outcomes, names[data.second], names[data.first]))
+    assert isinstance(data, Matches)
+    first, second = fit.skills.odds[data.first], fit.skills.odds[data.second]
+    wins = first / (first + second)
+    order = np.lexsort((data.outcomes, names[data.second], names[data.first]))
+    while True:
         drawn = np.empty(data.n_matches)
         drawn[order] = rng.random(data.n_matches) < wins[order]
         outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
-        return count_matches(Matches(data.first, data.second, outcomes, players=data.players))
-    columns = np.argsort(names)
-    rows = np.lexsort(data.oriented[:, columns].T)
-    noise = np.empty(data.scores.shape)
-    noise[np.ix_(rows, columns)] = rng.gumbel(size=noise.shape)
-    scores = fit.epp + noise
-    scores[~data.present] = np.nan
-    if keep_ties and fit.counts.n_ties:
-        scores = _in_observed_places(scores, data.oriented, fit.kind == "all-rounds")
-    return count_matches(ScoreTable(scores), fit.kind)
+        yield count_matches(Matches(data.first, data.second, outcomes, players=data.players))
 
 
-def _in_observed_places(scores: FloatArray, observed: FloatArray, pooled: bool) -> FloatArray:
-    """The observed scores in the new order, of each round or of all together: tied as they were."""
-    new, old = (scores.reshape(1, -1), observed.reshape(1, -1)) if pooled else (scores, observed)
-    found = np.empty_like(new)
-    np.put_along_axis(found, np.argsort(new, axis=1), np.sort(old, axis=1), axis=1)
-    return found.reshape(scores.shape)
+def _of_scores(
+    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+) -> Iterator[MatchCounts]:
+    """The same of rounds; tied as they were observed: in each round, or of all scores together."""
+    data = fit.data
+    assert isinstance(data, ScoreTable)
+    columns = np.argsort(np.array(fit.players))
+    places = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
+    shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
+    observed = np.sort(data.oriented.reshape(shape), axis=1)
+    tied = keep_ties and fit.counts.n_ties > 0
+    while True:
+        noise = np.empty(data.scores.shape)
+        noise[places] = rng.gumbel(size=noise.shape)
+        scores = np.where(data.present, fit.epp + noise, np.nan)
+        if tied:
+            drawn = scores.reshape(shape)
+            np.put_along_axis(drawn, np.argsort(drawn, axis=1), observed, axis=1)
+        yield count_matches(ScoreTable(scores), fit.kind)
 
 
 def _deviance(counts: MatchCounts, fit: BradleyTerryFit) -> float:

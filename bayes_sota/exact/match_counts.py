@@ -188,7 +188,7 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
     """Walk through the pooled order with the number of scores passed so far of each player."""
     present = table.present
     scores, owners = table.oriented[present], np.nonzero(present)[1]
-    order = np.argsort(scores, kind="stable")
+    order = np.argsort(scores)
     owners, scores = owners[order], scores[order]
     starts = np.flatnonzero(np.diff(scores, prepend=-np.inf))
     ends = np.append(starts[1:], scores.size)
@@ -230,12 +230,16 @@ def _doubled_by_player(
     owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], m: int, wide: Any
 ) -> NDArray[np.signedinteger]:
     """The same player by player: few of them, with many scores each."""
-    sizes = ends - starts
+    level = np.repeat(np.arange(starts.size), ends - starts)
+    tied = np.flatnonzero((ends - starts)[level] > 1)
+    first, last = starts[level[tied]], ends[level[tied]]
     doubled: NDArray[np.signedinteger] = np.empty((m, m), wide)
+    passed = np.zeros(owners.size + 1)
     for loser in range(m):
-        passed = np.concatenate([[0], np.cumsum(owners == loser)])
-        twice = np.repeat(passed[starts] + passed[ends], sizes)
-        doubled[:, loser] = np.bincount(owners, weights=twice, minlength=m)
+        passed[0] = 0
+        np.cumsum(owners == loser, out=passed[1:])
+        passed[tied] = (passed[first] + passed[last]) / 2
+        doubled[:, loser] = 2 * np.bincount(owners, weights=passed[:-1], minlength=m)
     return doubled
 
 

@@ -115,7 +115,7 @@ class _Columns:
         known = self._known
         for column, cells in zip(self.cells, zip(*rows, strict=True), strict=False):
             if len(known) < _SHARED:
-                column.extend([known.setdefault(cell, cell) for cell in cells])
+                column.extend(map(known.setdefault, cells, cells))
                 continue
             further = len(set(cells).difference(known))
             self._further += further
