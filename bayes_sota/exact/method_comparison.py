@@ -257,10 +257,12 @@ def _closed_form(right: FloatArray, winner: int) -> FloatArray:
 
 def _dirichlet_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
     """Draws of the skills: Gamma weights of patterns, and of the prior mass in sticks."""
-    patterns, counts = np.unique(answers.astype(np.int8), axis=0, return_counts=True)
-    if float(draws) * len(patterns) > _MOST_WEIGHTS:
+    bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))  # sorted much faster
+    rows = bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
+    _, first, counts = np.unique(rows, return_index=True, return_counts=True)
+    if float(draws) * len(first) > _MOST_WEIGHTS:
         return _normal_draws(answers, draws, rng)
-    patterns = patterns.astype(np.float64)
+    patterns = answers[first]
     blocks = []
     for start in range(0, draws, _BLOCK):
         size = min(_BLOCK, draws - start)

@@ -254,8 +254,13 @@ def _right_and_given(correct: NDArray[np.int8]) -> tuple[FloatArray, FloatArray]
 def counts_of(correct: NDArray[np.int8]) -> FloatArray:
     """Both right, both answered, and j right where k answered, (3, m, m)."""
     right = (correct == 1).astype(np.float32)
-    given = (correct != MISSING).astype(np.float32)
-    return np.array([right.T @ right, given.T @ given, right.T @ given], np.float64)
+    both_right = right.T @ right
+    given = correct != MISSING
+    if given.all():  # the two other products are known
+        n, own = np.full_like(both_right, len(correct)), np.diagonal(both_right)[:, None]
+        return np.array([both_right, n, np.broadcast_to(own, n.shape)], np.float64)
+    answered = given.astype(np.float32)
+    return np.array([both_right, answered.T @ answered, right.T @ answered], np.float64)
 
 
 def _cluster_groups(responses: Responses) -> list[NDArray[np.int8]] | None:

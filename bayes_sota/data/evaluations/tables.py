@@ -162,15 +162,15 @@ def _matrix(roles: ColumnRoles) -> NDArray[np.float64]:
     return values
 
 
-def _values(roles: ColumnRoles, column: int) -> list[float]:
+def _values(roles: ColumnRoles, column: int) -> NDArray[np.float64]:
     """Outcomes of a column in the order of the items; those of texts, each text once."""
     cells = roles.table.columns[column]
     distinct = set(cells)
     if all(isinstance(cell, str) for cell in distinct):
         known = {cell: number for cell in distinct if (number := _number(cell)) is not None}
         if len(known) == len(distinct):
-            return [known[cell] for cell in cells]
-    return list(_numbers(roles, column).values())
+            return np.fromiter(map(known.__getitem__, cells), float, len(cells))
+    return np.array(list(_numbers(roles, column).values()))
 
 
 def _split(name: str, separator: str | None) -> tuple[str, str]:
