@@ -55,7 +55,10 @@ _MEANING = {
 @click.option(
     "--lower-is-better", is_flag=True, help="Scores are errors or losses; results are minus them."
 )
-@number_option(SHARE, "--top", default=0.5, help="Share of either board that the model is about.")
+@number_option(
+    SHARE, "--top",
+    help="Share of either board that the model is about. Default: one half, at most 2,000 places.",
+)  # fmt: skip
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
 @interval_option
@@ -72,7 +75,7 @@ def paired(
     standard_error_public: float | None,
     standard_error_private: float | None,
     lower_is_better: bool,
-    top: float,
+    top: float | None,
     correlation: float | None,
     output: Path | None,
     prob: float,

@@ -82,7 +82,7 @@ def paired_posterior(
     *,
     rng: np.random.Generator,
     draws: int = 2000,
-    top: float = 0.5,
+    top: float | None = None,
     merge: bool | None = None,
     points: int = 2500,
 ) -> PairedPosterior:
@@ -297,7 +297,7 @@ def predict_from_public(
     rng: np.random.Generator,
     entries: IntArray | None = None,
     draws: int = 2000,
-    top: float = 0.5,
+    top: float | None = None,
     points: int = 2500,
 ) -> FloatArray:
     """Private scores predicted without looking at any of them; the noise must be known.

@@ -19,6 +19,7 @@ __all__ = ["Coordinate", "PairedPriors", "Selection", "Teams", "top_places"]
 IntArray = NDArray[np.int64]
 
 _FEWEST_KEPT = 30  # all teams of a board with fewer are kept
+_TOP, _MOST_KEPT = 0.5, 2_000  # unless another share is asked for
 
 
 @dataclass(frozen=True)
@@ -134,16 +135,16 @@ class Selection:
 
     @classmethod
     def of_boards(
-        cls, boards: PairedBoards, top: float = 0.5, merge: bool | None = None
+        cls, boards: PairedBoards, top: float | None = None, merge: bool | None = None
     ) -> "Selection":
         """Teams in the upper part of either board.
 
         Parameters
         ----------
         boards : PairedBoards
-        top : float
+        top : float, optional
             A team is kept if its public or its private score is among the best ``top`` of that
-            board; never fewer than 30 places.
+            board; never fewer than 30 places. Default: one half, at most 2,000 places.
         merge : bool, optional
             Whether teams with the same two scores count once: copies of one submission. Default:
             for scores that are not accuracies; few counts make equal accuracies by chance.
@@ -169,8 +170,10 @@ class Selection:
         return cls(kept, group.reshape(-1), threshold, Teams(pairs[:, 0], pairs[:, 1], threshold))
 
 
-def top_places(m: int, top: float) -> int:
+def top_places(m: int, top: float | None) -> int:
     """How many places of a board count as its top."""
+    if top is None:
+        top = min(_TOP, _MOST_KEPT / m)
     if not 0 < top <= 1:
         raise InputError(f"top is a share of the teams in (0, 1], got {top:g}")
     return max(int(np.ceil(top * m)), min(m, _FEWEST_KEPT))

@@ -34,6 +34,7 @@ NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _EXPONENT = 24.0  # frequencies with |phi| below exp(-24) are dropped
 _BLOCK = 256  # skills that share a window of counts
 _GROWTH = 600.0  # largest exponent that repeated multiplication may reach
+_NOTHING = 1e-40  # of a characteristic function
 _SHIFT_REACH = 6.0  # standard deviations of S0 on each side
 _SKILL_REACH = 7.0  # conditional standard errors on each side
 
@@ -252,9 +253,11 @@ def _survival(
     drift = 1j * frequency * (a - b)[:, None]
     slope = np.asarray(stride * (log_a - log_b + drift), np.complex128)
     kernel = _upper_sums(np.clip(edges - low, -1, size - 1), size, frequency)
+    # The real part of a complex product, as one real product of half the work.
+    parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, kernel.shape[1])
     survival = np.empty((edges.size, counts.size, a.size))
     for row, phi in enumerate(_powers(exponent, slope, counts.size)):
-        survival[:, row] = (phi @ kernel).real.T
+        survival[:, row] = (phi.view(np.float64) @ parts).T
     return np.clip(survival, 0.0, 1.0)
 
 
@@ -263,17 +266,17 @@ def _powers(
 ) -> Iterator[NDArray[np.complex128]]:
     """``exp(exponent + row * slope)`` for each row.
 
-    Multiplication instead of an exponential per row, unless what underflows in the first row
-    could matter in the last one.
+    Multiplication instead of an exponential, begun anew before it grows too much. What stays too
+    small to matter until then is 0: arithmetic of subnormal numbers is very slow.
     """
-    if count * float(slope.real.max()) > _GROWTH:
-        for row in range(count):
-            yield np.exp(exponent + row * slope)
-        return
-    current, ratio = np.exp(exponent), np.exp(slope)
-    for _ in range(count):
+    growth = np.maximum(slope.real, 0.0)
+    steps = int(min(count, _GROWTH / max(float(growth.max()), 1e-9) + 1))
+    least = _NOTHING * np.exp(-growth * steps)
+    ratio = np.exp(slope) if steps > 1 else slope
+    for row in range(count):
+        current = current * ratio if row % steps else np.exp(exponent + row * slope)
+        current[np.abs(current.real) + np.abs(current.imag) < least] = 0.0
         yield current
-        current *= ratio
 
 
 def _window(

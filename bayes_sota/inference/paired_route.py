@@ -38,7 +38,7 @@ def estimate_paired(
     draws: int = 250,
     chains: int = 4,
     random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
-    top: float = 0.5,
+    top: float | None = None,
     merge: bool | None = None,
     public_alone: bool = True,
 ) -> "xr.DataTree":
@@ -58,9 +58,9 @@ def estimate_paired(
     draws, chains : int
         Draws per chain, and chains.
     random_seed : int, SeedSequence, Generator or None
-    top : float
+    top : float, optional
         The model is about teams among the best ``top`` of either board (never fewer than 30
-        places); failed and abandoned entries lie below.
+        places); failed and abandoned entries lie below. Default: one half, at most 2,000 places.
     merge : bool, optional
         Count teams with the same two scores once. Default: only where scores are not accuracies.
     public_alone : bool

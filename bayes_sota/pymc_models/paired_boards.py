@@ -48,7 +48,7 @@ def build_paired_boards(
     priors: PairedPriors | None = None,
     *,
     family: str = "ex-gaussian",
-    top: float = 0.5,
+    top: float | None = None,
     merge: bool | None = None,
 ) -> pm.Model:
     r"""Model of a public and a private board.

@@ -49,6 +49,14 @@ def write_answers(path: Path, items: int, classifiers: int) -> None:
     )
 
 
+def write_pairs(path: Path, teams: int) -> None:
+    rng = np.random.default_rng(0)
+    skill = rng.beta(60, 12, teams)
+    scores = [rng.binomial(n, skill) / n for n in (4_000, 6_000)]
+    rows = np.column_stack([np.arange(teams), *scores])
+    np.savetxt(path, rows, "%.6g", ",", header="team,public,private", comments="")
+
+
 Case = tuple[Callable[[Path], None] | None, list[str], bool]
 CASES: dict[str, Case] = {
     "players": (lambda p: write_scores(p, 9_999, 4), ["epp"], False),
@@ -57,6 +65,16 @@ CASES: dict[str, Case] = {
     "board": (lambda p: write_answers(p, 500, 2_000), ["board"], True),
     "items": (lambda p: write_answers(p, 100_000, 300), ["claim", "responses"], True),
     "rounds": (lambda p: write_scores(p, 20, 50_000), ["epp", "--matches", "all-rounds"], True),
+    "teams": (
+        lambda p: write_pairs(p, 20_000),
+        ["paired", "--n-test-public", "4000", "--n-test-private", "6000"],
+        True,
+    ),
+    "field": (
+        None,
+        ["sota", "--maximum", "0.9", "--n-test", "1000", "--classifiers", "2:1000000000"],
+        True,
+    ),
     "auc": (
         None,
         ["maximum", "--metric", "auc", "--n-test", "1000000", "--n-positive", "300000",
