@@ -188,33 +188,45 @@ def run(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, 
     return int(stop.value.code or 0), capsys.readouterr().out
 
 
-def forms(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, Any, str]:
-    """Exit code, the JSON object without its seed, and the text without the line of the seed."""
+def as_json(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, Any]:
+    """Exit code, and the JSON object without its seed."""
     code, out = run(capsys, [*arguments, "--json"])
     found = json.loads(out) if out else None
     if found:
         found.pop("seed", None)
-    return code, found, run(capsys, arguments)[1].split("seed ")[0]
+    return code, found
+
+
+def as_text(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
+    """Printed text without the line of the seed."""
+    return run(capsys, arguments)[1].split("seed ")[0]
 
 
 def without_effect(base: str, capsys: Any, inputs: Path, out: Path) -> list[str]:
     """Options that were accepted and changed nothing, with all of their values."""
     name, silent = command_of(base), []
-    plain = forms(capsys, arguments_of(base, inputs))
-    assert plain[0] in (0, 1), base
+    code, plain = as_json(capsys, arguments_of(base, inputs))
+    assert code in (0, 1), base
+    text = as_text(capsys, arguments_of(base, inputs))
+
+    def acts(flag: str, given: list[str]) -> bool:
+        arguments = [*arguments_of(base, inputs, flag), *given]
+        code, found = as_json(capsys, arguments)
+        changed = code == 2 or found != plain or any(out.iterdir())
+        for path in sorted(out.rglob("*"), reverse=True):
+            path.unlink() if path.is_file() else path.rmdir()
+        return changed or as_text(capsys, arguments) != text
+
     for option in COMMANDS[name].params:
         flag = max(option.opts, key=len)
         if not isinstance(option, click.Option) or flag in SILENT:
             continue
-        outcomes = []
-        for given in given_values(name, option, inputs, out):
-            if {(name, " ".join(given)), (name, flag)} & SAMPLED:
-                continue
-            code, found, text = forms(capsys, [*arguments_of(base, inputs, flag), *given])
-            outcomes.append(code == 2 or (found, text) != plain[1:] or any(out.iterdir()))
-            for path in sorted(out.rglob("*"), reverse=True):
-                path.unlink() if path.is_file() else path.rmdir()
-        if outcomes and not any(outcomes):
+        values = [
+            given
+            for given in given_values(name, option, inputs, out)
+            if not {(name, " ".join(given)), (name, flag)} & SAMPLED
+        ]
+        if values and not any(acts(flag, given) for given in values):
             silent.append(flag)
     return silent
 
