@@ -32,7 +32,6 @@ FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
-    "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9",
     "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9 --scores gamma "
     "--repetitions 5 --seed 1",
     "models",
@@ -48,25 +47,26 @@ FAST = (
     "claim batch {means.csv} --sd 0.5 0 -0.5",
 )
 SLOW = (
+    "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9",
     "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1",
     "sota --maximum 0.9 --metric auc --n-positive 50 --n-test 300 --classifiers 20 --draws 50 "
     "--chains 2 --seed 1",
     "sota --maximum 0.9 --metric score --standard-error 0.02 --classifiers 20 --draws 50 "
     "--chains 2 --seed 1",
-    "sota {board.csv} --n-test 500 --draws 50 --chains 2 --seed 1",
+    "sota {fine.csv} --n-test 3000 --draws 50 --chains 2 --seed 1",
     "sota {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --chains 2 --seed 1",
     "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better --draws 50 --chains "
     "2 --seed 1",
     "sota {answers.csv} --draws 50 --chains 2 --seed 1",
-    "sota {items.csv} --draws 50 --chains 2 --seed 1",
-    "sota {board.csv} --n-test 500 --method shrink --n-classes 2",
-    "sota {board.csv} --n-test 500 --method crop --n-classes 2",
-    "sota {board.csv} --n-test 500 --method shrink --metric auc --n-positive 200",
-    "board {board.csv} --n-test 500 --seed 1",
+    "sota {numbers.csv} --draws 50 --chains 2 --seed 1",
+    "sota {fine.csv} --n-test 3000 --method shrink --n-classes 2",
+    "sota {fine.csv} --n-test 3000 --method crop --n-classes 2",
+    "sota {fine.csv} --n-test 3000 --method shrink --metric auc --n-positive 200",
+    "board {fine.csv} --n-test 3000 --seed 1",
     "board {board.csv} --metric auc --n-test 500 --n-positive 200 --seed 1",
     "board {errors.csv} --metric score --standard-error 0.1 --lower-is-better --seed 1",
     "board {answers.csv} --seed 1",
-    "board {items.csv} --seed 1",
+    "board {numbers.csv} --seed 1",
     "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired {public.csv} --private-file {private.csv} --seed 1",
     "calibrate --boards 1 --n-test 100 --seed 1",
@@ -75,7 +75,7 @@ SLOW = (
     "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator @ "
     "--seed 1",
     "claim responses {items.csv} --item-metric mean --item-column case --seed 1",
-    "claim selection {board.csv} --n-test 500 --seed 1",
+    "claim selection {fine.csv} --n-test 3000 --seed 1",
     "claim selection {answers.csv} --seed 1",
     "epp {rounds.csv} --repetitions 20 --seed 1",
     "epp {battles.csv} --repetitions 0",
@@ -226,6 +226,8 @@ def without_effect(base: str, capsys: Any, inputs: Path, out: Path) -> list[str]
             for given in given_values(name, option, inputs, out)
             if not {(name, " ".join(given)), (name, flag)} & SAMPLED
         ]
+        if flag in arguments_of(base, inputs):
+            values.append([])  # without it
         if values and not any(acts(flag, given) for given in values):
             silent.append(flag)
     return silent
