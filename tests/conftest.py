@@ -94,5 +94,8 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fine = rng.binomial(3000, 0.9 - 0.02 * rng.random(20))  # three counts print as each score
     write("fine.csv", "team,score,other", ((f"t{i}", f"{x / 3000:.3f}", f"{x / 4000:.3f}")
                                            for i, x in enumerate(fine)))  # fmt: skip
+    write("broken.csv", "name,accuracy_a,accuracy_b,n_test", (
+        ("x", 0.90, 0.88, 500), ("y", 0.95, "", 1000),
+    ))  # fmt: skip
     (folder / "model.toml").write_text("")
     return folder

@@ -22,9 +22,14 @@ SILENT = {
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
     "--cores": "the same draws, sooner",
     "--jobs": "the same numbers, sooner",
-    "--unbounded": "a permission: means outside [0, 1]",
-    "--any-accuracy": "a permission: accuracies that no number of items gives",
-    "--skip-problems": "a permission: rows that cannot be used",
+    "--unbounded": "a permission: PERMISSIONS",
+    "--any-accuracy": "a permission: PERMISSIONS",
+    "--skip-problems": "a permission: PERMISSIONS",
+}
+PERMISSIONS = {  # inputs that are refused without the option
+    "--unbounded": "claim segmentation --mean 1.2 1.1 --sd 0.1 0.1 --n-test 100",
+    "--any-accuracy": "claim batch {averaged.csv}",
+    "--skip-problems": "claim batch {broken.csv}",
 }
 # {x} is a file of the fixture option_inputs
 FAST = (
@@ -244,6 +249,15 @@ def test_every_option_has_values(tmp_path: Path) -> None:
                 except (KeyError, AssertionError):
                     lacking.append((name, flag))
     assert lacking == []
+
+
+@pytest.mark.parametrize(("flag", "base"), PERMISSIONS.items())
+def test_permissions_allow_what_is_refused(
+    flag: str, base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path
+) -> None:
+    arguments = arguments_of(base, option_inputs)
+    assert run(capsys, arguments)[0] == 2
+    assert run(capsys, [*arguments, flag])[0] == 0
 
 
 def test_every_command_has_an_input() -> None:

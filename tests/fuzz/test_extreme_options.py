@@ -88,7 +88,8 @@ ABSENT = {
     "group": "claims are not in groups", "n_above_sota": "the best score alone has no entries",
     "n_rounds": "matches have no rounds", "n_test": "not given",
     "n_assured": "not asked for, or no size is enough",
-    "sd": "the differences are given", "sd_difference": "the spreads are given",
+    "rounding": "no number of right answers prints so: notes", "sd": "the differences are given",
+    "sd_difference": "the spreads are given",
     "test": "no pair was asked for",
 }  # fmt: skip
 # options that are text for click, and numbers for a user; the extreme takes the place of {}
