@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ SILENT = {
     "cores": "the same draws, sooner", "jobs": "the same numbers, sooner",
     "progressbar": "shows the progress", "on_progress": "is told the progress",
 }  # fmt: skip
-SLOW = ("estimate_paired",)
+SLOW = ("auc_maximum_law", "estimate_paired", "estimate_sota", "shrink_aucs", "sota_sensitivity")
 
 
 @dataclass
@@ -69,7 +70,9 @@ def answers(extra: float = 0.0, clusters: bool = False) -> bs.Responses:
 
 @cache
 def table(seed: int = 3, name: str = "one") -> bs.ScoreTable:
-    return bs.simulate_tournament([0.6, 0.2, 0.0, -0.5], 24, tournament=name, random_seed=seed)
+    return bs.simulate_tournament(
+        [0.6, 0.2, 0.0, -0.3, -0.5, 0.9], 24, tournament=name, random_seed=seed
+    )
 
 
 @cache
@@ -79,7 +82,8 @@ def fit(seed: int = 3) -> bs.BradleyTerryFit:
 
 @cache
 def folds() -> bs.ScoreTable:
-    scores = np.random.default_rng(4).normal([0.5, 0.4, 0.35], 0.1, (20, 3))
+    rng = np.random.default_rng(4)
+    scores = rng.normal([0.5, 0.4, 0.35], 0.03, (20, 3)) + rng.normal(0, 0.1, (20, 1))
     return bs.ScoreTable(scores, groups=[f"d{i // 4}" for i in range(20)])
 
 
@@ -89,9 +93,9 @@ def compared(extra: float = 0.0) -> Any:
 
 
 @cache
-def paired(seed: int = 5) -> bs.PairedBoards:
+def paired(seed: int = 5, teams: int = 12) -> bs.PairedBoards:
     rng = np.random.default_rng(seed)
-    skill = 0.8 - 0.05 * rng.exponential(size=12)
+    skill = 0.8 - 0.05 * rng.exponential(size=teams)
     return bs.PairedBoards(
         rng.binomial(300, skill) / 300, rng.binomial(600, skill) / 600, n_test=(300, 600)
     )
@@ -116,7 +120,8 @@ def largest_error(truth: Any, predicted: Any) -> float:
     return float(np.abs(truth - predicted).max())
 
 
-def calls() -> dict[str, Call]:
+@cache
+def calls(folder: Path) -> dict[str, Call]:
     rng = np.random.default_rng(6)
     truth, guesses = rng.normal(size=30), rng.normal(size=(30, 2))
     pair = {"accuracy_a": 0.9, "accuracy_b": 0.85, "n_test": 200}
@@ -154,7 +159,7 @@ def calls() -> dict[str, Call]:
             {"auc": 0.8, **aucs, "n_classifiers": 5},
             {"auc": 0.9, **aucs_others, "n_classifiers": 6, "spread_ratio": 2.0},
             {"correlation": ({"rough": True}, 0.5),
-             "rough": ({"auc": Uniform(0.7, 0.8), "correlation": 0.3}, True)},
+             "rough": ({"correlation": 0.5}, True)},
         ),
         "best_try_probability": Call({**pair, "tries": 2}, {**pair_others, "tries": 3}),
         "best_try_probability_of_means": Call(
@@ -185,7 +190,7 @@ def calls() -> dict[str, Call]:
         ),
         "claim_test_size_of_means": Call(
             {"mean_a": 0.9, "mean_b": 0.8, "sd": (0.3, 0.3)},
-            {"mean_a": 0.95, "mean_b": 0.7, "sd": (0.2, 0.3), "correlation": 0.5, "level": 0.1},
+            {"mean_a": 0.95, "mean_b": 0.7, "sd": (0.2, 0.3), "correlation": 0.9, "level": 0.1},
         ),
         "claim_tree": Call(
             {**pair, "draws": 20, "random_seed": 1},
@@ -225,7 +230,8 @@ def calls() -> dict[str, Call]:
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
             {"boards": paired(6), "priors": PairedPriors(FixedCorrelation(0.5)), "draws": 60,
-             "chains": 3, "top": 0.9, "merge": True, "public_alone": False, **seeds},
+             "chains": 3, "merge": True, "public_alone": False, **seeds},
+            {"top": ({"boards": paired(5, 60)}, 0.6)},
         ),
         "estimate_sota": Call(
             {"board": best(), "draws": 50, "chains": 2, "random_seed": 1},
@@ -259,8 +265,8 @@ def calls() -> dict[str, Call]:
             {"folds": folds()}, {"folds": table(), "threshold": 2.0, "paired": True}
         ),
         "local_rope_matches_of_means": Call(
-            {"means": table(), "standard_deviations": np.full((24, 4), 0.3)},
-            {"means": table(7), "standard_deviations": np.full((24, 4), 3.0), "threshold": 4.0},
+            {"means": table(), "standard_deviations": np.full((24, 6), 0.3)},
+            {"means": table(7), "standard_deviations": np.full((24, 6), 3.0), "threshold": 4.0},
         ),
         "maximum_law": Call(
             {"n_test": 50, "skill": 0.8, "n_classifiers": 5, "correlation": 0.5},
@@ -316,11 +322,11 @@ def calls() -> dict[str, Call]:
             {"tree": bs.claim_tree(**pair, draws=20, random_seed=1)},
             {"tree": bs.claim_tree(**pair, draws=20, random_seed=2), "prob": 0.8},
         ),
-        **readers(),
+        **readers(folder),
     }  # fmt: skip
 
 
-def readers() -> dict[str, Call]:
+def readers(folder: Path) -> dict[str, Call]:
     """Calls of the functions that read tables."""
     rng = np.random.default_rng(8)
     listed = pd.DataFrame({
@@ -331,7 +337,6 @@ def readers() -> dict[str, Call]:
         "id": range(20), "unit": np.arange(20) // 2, "label": rng.integers(0, 2, 20),
         "gold": rng.integers(0, 2, 20), "a": rng.random(20), "b": rng.random(20),
     })  # fmt: skip
-    answers = items.drop(columns=["a", "b"]).astype({"unit": int})
     twice = pd.DataFrame({
         "team": ["x", "y", "z", "w", "v"], "public_score": [0.81, 0.8, 0.79, 0.77, 0.7],
         "private_score": [0.8, 0.79, 0.8, 0.75, 0.7], "p2": [0.6, 0.7, 0.8, 0.5, 0.4],
@@ -360,7 +365,8 @@ def readers() -> dict[str, Call]:
              "format": "csv", "name": "x"},
         ),
         "read_responses": Call(
-            {"path": answers}, {"path": answers[:10], "format": "csv", "item_column": "unit"}
+            {"path": folder / "answers.csv"},
+            {"path": folder / "claims.csv", "format": "json", "item_column": "a"},
         ),
         "read_paired_boards": Call(
             {"path": twice},
@@ -372,13 +378,13 @@ def readers() -> dict[str, Call]:
             {"source": long, **columns, "tournament_column": "data"},
             {"source": long[:12], "format": "wide", "player_column": "fold", "round_column": "data",
              "score_column": "other", "tournament_column": None, "group_column": "other",
-             "lower_is_better": True, "scheme": "model/cv", "cluster_column": "fold"},
+             "lower_is_better": True, "scheme": "dataset/model", "cluster_column": "fold"},
             {"players": ({"source": wide, **dict.fromkeys(columns), "tournament_column": None},
                          "rows"),
              "cluster_column": ({"source": fights, **dict.fromkeys(columns),
                                  "tournament_column": None}, "judge")},
         ),
-        "read_claims": Call({"path": listed}, {"path": listed[:2]}),
+        "read_claims": Call({"path": folder / "claims.csv"}, {"path": folder / "means.csv"}),
     }  # fmt: skip
 
 
@@ -421,8 +427,8 @@ def call(name: str, arguments: dict[str, Any]) -> str | None:
         return None
 
 
-def test_every_function_has_a_call() -> None:
-    assert set(functions()) == {*calls(), *LEFT_OUT}
+def test_every_function_has_a_call(option_inputs: Path) -> None:
+    assert set(functions()) == {*calls(option_inputs), *LEFT_OUT}
 
 
 @pytest.mark.parametrize(
@@ -433,8 +439,8 @@ def test_every_function_has_a_call() -> None:
         if n not in LEFT_OUT
     ],
 )
-def test_every_argument_has_an_effect(name: str) -> None:
-    case = calls()[name]
+def test_every_argument_has_an_effect(name: str, option_inputs: Path) -> None:
+    case = calls(option_inputs)[name]
     plain, lacking = call(name, case.base), []
     assert plain is not None
     assert call(name, case.base) == plain
