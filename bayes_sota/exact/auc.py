@@ -226,9 +226,7 @@ def auc_maximum_law(
     0.957
     """
     if isinstance(auc, SkillDistribution) or isinstance(correlation, tuple) or correlation == 0:
-        refuse_unused(
-            "independent AUCs, and where normal scores are all there is", {"rough": rough}
-        )
+        refuse_unused("AUCs that are independent or by normal scores anyway", {"rough": rough})
     if isinstance(auc, SkillDistribution):
         return _random_field(auc, n_positive, n_negative, n_classifiers, correlation, spread_ratio)
     values = checked_auc(auc)
