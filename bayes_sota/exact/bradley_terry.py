@@ -407,7 +407,7 @@ def fit_epp(
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
     kind: MatchKind = "listed" if isinstance(data, Matches) else matches
-    if kind == "listed":
+    if isinstance(data, Matches):
         refuse_unused("listed matches", {"matches": matches != "same-round"})
     if not (penalty == 0 or (np.isfinite(penalty) and penalty >= _LEAST_PENALTY)):
         raise InputError(
