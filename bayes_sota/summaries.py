@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.arguments import COUNT, OPEN_SHARE, SHARE
+from bayes_sota.arguments import COUNT, OPEN_SHARE, SHARE, Range
 from bayes_sota.errors import InputError
 from bayes_sota.schema import ESTIMANDS
 from bayes_sota.skill_distributions import FloatArray
@@ -199,6 +199,9 @@ def probability_truly_better(
     COUNT.check(n_test, "n_test")
     family = str(tree.attrs.get("skill_family", "logit-normal"))
     location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
+    shape = group_of(tree, "theta_sota")["theta_sota"].shape
+    boards = shape[2] if len(shape) == 3 else 1
+    Range(0, boards - 1, whole=True).check(board, "board")
     theta = draws_of(tree, "theta_sota", board).ravel()
     successes = round(score * n_test)
     return float(np.mean(_posterior_above(family, location, spread, theta, successes, n_test)))

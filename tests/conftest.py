@@ -87,5 +87,15 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ))  # fmt: skip
     write("means.csv", "name,mean_a,mean_b,n_test", (("x", 0.81, 0.80, 100), ("y", 0.7, 0.6, 50)))
     write("averaged.csv", "name,accuracy_a,accuracy_b,n_test", (("x", 0.913, 0.9, 100),))
+    write("numbers.csv", "label,a,b,c", (
+        [int(x > 0), *(f"{x / 4 + rng.normal(0.5 - 0.05 * j, 0.2):.3f}" for j in range(3))]
+        for x in hard
+    ))  # fmt: skip
+    fine = rng.binomial(3000, 0.9 - 0.02 * rng.random(20))  # three counts print as each score
+    write("fine.csv", "team,score,other", ((f"t{i}", f"{x / 3000:.3f}", f"{x / 4000:.3f}")
+                                           for i, x in enumerate(fine)))  # fmt: skip
+    write("broken.csv", "name,accuracy_a,accuracy_b,n_test", (
+        ("x", 0.90, 0.88, 500), ("y", 0.95, "", 1000),
+    ))  # fmt: skip
     (folder / "model.toml").write_text("")
     return folder

@@ -97,8 +97,6 @@ def read_file(
     numbers = item_metric or label_column or file_format == "item-scores"
     if numbers or (file_format == "auto" and looks_like_item_scores(file)):
         lower = options.pop("lower_is_better") or None
-        if options["metric"] in ("auc", "score"):  # says nothing beside the matrix
-            options["metric"] = "accuracy"
         _refuse_for_matrix({**options, "lower_is_better": False}, "item scores")
         return read_item_scores(
             file, metric=item_metric, label_column=label_column, lower_is_better=lower

@@ -31,7 +31,11 @@ __all__ = [
 
 _NULLS = {  # keys of numbers that may not exist, and why
     "mcse": "one draw has no Monte Carlo error",
+    "rmse_ratio": "the raw maximum has no error",
+    "score_difference_se": "one board has no standard error",
+    "score_ratio": "the raw maximum has no interval score",
     "standardized_deviance": "no degrees of freedom are left",
+    "width_ratio": "the raw maximum's interval has no width",
 }
 _SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayes_sota.arguments import refuse_unused
 from bayes_sota.cli.input_files import parse_size, read_file
 from bayes_sota.cli.options import echo_json
 from bayes_sota.cli.tables import echo_table
@@ -38,6 +39,10 @@ def run_point_estimate(
 
     if file is None:
         raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
+    if n_test != "infer":
+        cut = None if reading["rounding"] == "auto" else reading["rounding"]
+        digits = {"--rounding": cut, "--decimals": reading["decimals"]}
+        refuse_unused(f"--method {method}, which takes scores as they are", digits)
     how: dict[str, Any] = {"criterion": criterion or "expected", "prob": prob}
     if rho is not None:
         how["correlation"] = rho

@@ -6,10 +6,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.arguments import refuse_unused
 from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
+    RoundingChoice,
     count_bounds,
     parse_number,
     plain_list,
@@ -93,12 +95,17 @@ def check_metric(
     n_test: Any,
     percent: bool | None,
     lower_is_better: bool = False,
+    rounding: RoundingChoice = "auto",
+    decimals: int | None = None,
 ) -> None:
     """Raise ``InputError`` where options of one metric come with another."""
     if metric not in ("accuracy", "auc", "score"):
         raise InputError(f'metric must be "accuracy", "auc" or "score", got {metric!r}')
     if metric != "accuracy" and n_test == "infer":
         raise InputError(f'n_test="infer" is for accuracies, but metric is "{metric}"')
+    if metric == "score":
+        cut = None if rounding == "auto" or isinstance(rounding, tuple) else rounding
+        refuse_unused('metric "score"', {"rounding": cut, "decimals": decimals})
     if metric == "score" and percent:
         raise InputError('percent=True is for accuracies and AUCs, but metric is "score"')
     if lower_is_better and metric != "score":

@@ -224,11 +224,11 @@ class ItemScores:
         >>> board.maximum.__round__(3), board.standard_error.__round__(4)
         (0.8, 0.0577)
         """
-        shared: dict[str, Any] = {"names": self.names, "name": self.name, "rounding": "exact"}
+        shared: dict[str, Any] = {"names": self.names, "name": self.name}
         if self.metric == "auc":
             return Leaderboard(
                 self.scores, n_test=self.n_items, n_positive=self.n_positive, metric="auc",
-                percent=False, **shared,
+                percent=False, rounding="exact", **shared,
             )  # fmt: skip
         error = float(self.standard_errors[int(np.argmax(self.scores))])
         if error <= _ROUND_OFF * float(np.max(np.abs(self.values))):

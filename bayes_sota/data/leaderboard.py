@@ -171,7 +171,7 @@ class Leaderboard:
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything and find the counts behind each score."""
-        check_metric(metric, standard_error, n_test, percent, lower_is_better)
+        check_metric(metric, standard_error, n_test, percent, lower_is_better, rounding, decimals)
         given = None if names is None else checked_names(names)
         subject = partial(_subject, given)
         is_accuracy, is_score = metric == "accuracy", metric == "score"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.arguments import OPEN_SHARE
+from bayes_sota.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.errors import InputError
 from bayes_sota.exact.auc_correlated import bridge_to_limit, correlated_maximum
 from bayes_sota.exact.auc_field import AucField, distribution_nodes
@@ -225,6 +225,8 @@ def auc_maximum_law(
     >>> round(law.mean(), 3)
     0.957
     """
+    if isinstance(auc, SkillDistribution) or isinstance(correlation, tuple) or correlation == 0:
+        refuse_unused("AUCs that are independent or by normal scores anyway", {"rough": rough})
     if isinstance(auc, SkillDistribution):
         return _random_field(auc, n_positive, n_negative, n_classifiers, correlation, spread_ratio)
     values = checked_auc(auc)

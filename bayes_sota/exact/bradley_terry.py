@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.arguments import OPEN_SHARE
+from bayes_sota.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
 from bayes_sota.errors import InputError
@@ -370,7 +370,7 @@ def fit_epp(
         Larger scores are better, unless a ScoreTable says otherwise.
     matches : {"same-round", "all-rounds"}
         Compare scores of the same round, or any two scores: only for rounds that are replicates,
-        such as splits of one data set. Listed matches are taken as they are.
+        such as splits of one data set. Of no use to listed matches, and refused there.
     penalty : float
         So many rounds in which everybody ties with everybody are added (for all-rounds matches each
         against R others): 0.5 pulls differences of skill a little together and makes them finite
@@ -407,6 +407,8 @@ def fit_epp(
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
     kind: MatchKind = "listed" if isinstance(data, Matches) else matches
+    if isinstance(data, Matches):
+        refuse_unused("listed matches", {"matches": matches != "same-round"})
     if not (penalty == 0 or (np.isfinite(penalty) and penalty >= _LEAST_PENALTY)):
         raise InputError(
             f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "

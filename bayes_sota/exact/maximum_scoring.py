@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.errors import InputError
 from bayes_sota.exact.field_draws import FreshTestSet, TestSet
 from bayes_sota.exact.normal_fields import NormalTestSet
 from bayes_sota.exact.normal_scores import GaussianScores, NormalScores
@@ -45,8 +46,11 @@ def normal_scores_of(board: Leaderboard, new_n_test: int | None = None) -> Norma
     if board.metric == "auc":
         return auc_scores_of(board, new_n_test)
     assert board.standard_error is not None
-    smaller = 1.0 if not (new_n_test and board.n_test) else board.n_test / new_n_test
-    return GaussianScores(board.standard_error * float(np.sqrt(smaller)))
+    if new_n_test is None:
+        return GaussianScores(board.standard_error)
+    if not board.n_test:
+        raise InputError("new_n_test needs n_test, the number of items behind standard_error")
+    return GaussianScores(board.standard_error * float(np.sqrt(board.n_test / new_n_test)))
 
 
 def score_bounds(board: Leaderboard) -> tuple[float, float]:

@@ -169,6 +169,8 @@ def _of_items(
         posterior = responses_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
     else:
         posterior = item_scores_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+    if given is not None and given.methods != items.names:
+        raise InputError("given is a comparison of other methods, or of several runs of these")
     if given is None:
         given = compare_methods(items, draws=_DRAWS, random_seed=rng)
     first, second = given.winner, given.runner_up

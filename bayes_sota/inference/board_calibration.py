@@ -379,6 +379,9 @@ def _row(route: str, estimand: str, pairs: Sequence[tuple[Judgement, Judgement]]
     def score(j: Judgement) -> float:
         return interval_score(j.lower, j.upper, j.truth)
 
+    def ratio(mine: float, theirs: float) -> float:
+        return mine / theirs if theirs > 0 else float("nan")
+
     def covers(j: Judgement) -> float:
         return float(j.lower <= j.truth <= j.upper)
 
@@ -393,13 +396,13 @@ def _row(route: str, estimand: str, pairs: Sequence[tuple[Judgement, Judgement]]
         "raw_coverage": float(column(covers, 1).mean()),
         "bias": float(ours.mean()),
         "raw_bias": float(raw.mean()),
-        "rmse_ratio": float(np.sqrt(np.mean(ours**2) / np.mean(raw**2))),
-        "score_ratio": float(column(score, 0).mean() / column(score, 1).mean()),
+        "rmse_ratio": ratio(float(np.mean(ours**2)), float(np.mean(raw**2))) ** 0.5,
+        "score_ratio": ratio(float(column(score, 0).mean()), float(column(score, 1).mean())),
         "score_difference": float(difference.mean()),
         "score_difference_se": float(difference.std(ddof=1) / np.sqrt(len(pairs)))
         if len(pairs) > 1
         else float("nan"),
-        "width_ratio": float(width[0] / width[1]),
+        "width_ratio": ratio(float(width[0]), float(width[1])),
     }
 
 

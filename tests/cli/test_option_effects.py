@@ -22,9 +22,14 @@ SILENT = {
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
     "--cores": "the same draws, sooner",
     "--jobs": "the same numbers, sooner",
-    "--unbounded": "a permission: means outside [0, 1]",
-    "--any-accuracy": "a permission: accuracies that no number of items gives",
-    "--skip-problems": "a permission: rows that cannot be used",
+    "--unbounded": "a permission: PERMISSIONS",
+    "--any-accuracy": "a permission: PERMISSIONS",
+    "--skip-problems": "a permission: PERMISSIONS",
+}
+PERMISSIONS = {  # inputs that are refused without the option
+    "--unbounded": "claim segmentation --mean 1.2 1.1 --sd 0.1 0.1 --n-test 100",
+    "--any-accuracy": "claim batch {averaged.csv}",
+    "--skip-problems": "claim batch {broken.csv}",
 }
 # {x} is a file of the fixture option_inputs
 FAST = (
@@ -32,7 +37,6 @@ FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
-    "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9",
     "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9 --scores gamma "
     "--repetitions 5 --seed 1",
     "models",
@@ -48,25 +52,26 @@ FAST = (
     "claim batch {means.csv} --sd 0.5 0 -0.5",
 )
 SLOW = (
+    "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9",
     "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1",
     "sota --maximum 0.9 --metric auc --n-positive 50 --n-test 300 --classifiers 20 --draws 50 "
     "--chains 2 --seed 1",
     "sota --maximum 0.9 --metric score --standard-error 0.02 --classifiers 20 --draws 50 "
     "--chains 2 --seed 1",
-    "sota {board.csv} --n-test 500 --draws 50 --chains 2 --seed 1",
+    "sota {fine.csv} --n-test 3000 --draws 50 --chains 2 --seed 1",
     "sota {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --chains 2 --seed 1",
     "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better --draws 50 --chains "
     "2 --seed 1",
     "sota {answers.csv} --draws 50 --chains 2 --seed 1",
-    "sota {items.csv} --draws 50 --chains 2 --seed 1",
-    "sota {board.csv} --n-test 500 --method shrink --n-classes 2",
-    "sota {board.csv} --n-test 500 --method crop --n-classes 2",
-    "sota {board.csv} --n-test 500 --method shrink --metric auc --n-positive 200",
-    "board {board.csv} --n-test 500 --seed 1",
+    "sota {numbers.csv} --draws 50 --chains 2 --seed 1",
+    "sota {fine.csv} --n-test 3000 --method shrink --n-classes 2",
+    "sota {fine.csv} --n-test 3000 --method crop --n-classes 2",
+    "sota {fine.csv} --n-test 3000 --method shrink --metric auc --n-positive 200",
+    "board {fine.csv} --n-test 3000 --seed 1",
     "board {board.csv} --metric auc --n-test 500 --n-positive 200 --seed 1",
     "board {errors.csv} --metric score --standard-error 0.1 --lower-is-better --seed 1",
     "board {answers.csv} --seed 1",
-    "board {items.csv} --seed 1",
+    "board {numbers.csv} --seed 1",
     "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired {public.csv} --private-file {private.csv} --seed 1",
     "calibrate --boards 1 --n-test 100 --seed 1",
@@ -75,7 +80,7 @@ SLOW = (
     "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator @ "
     "--seed 1",
     "claim responses {items.csv} --item-metric mean --item-column case --seed 1",
-    "claim selection {board.csv} --n-test 500 --seed 1",
+    "claim selection {fine.csv} --n-test 3000 --seed 1",
     "claim selection {answers.csv} --seed 1",
     "epp {rounds.csv} --repetitions 20 --seed 1",
     "epp {battles.csv} --repetitions 0",
@@ -188,33 +193,47 @@ def run(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, 
     return int(stop.value.code or 0), capsys.readouterr().out
 
 
-def forms(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, Any, str]:
-    """Exit code, the JSON object without its seed, and the text without the line of the seed."""
+def as_json(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, Any]:
+    """Exit code, and the JSON object without its seed."""
     code, out = run(capsys, [*arguments, "--json"])
     found = json.loads(out) if out else None
     if found:
         found.pop("seed", None)
-    return code, found, run(capsys, arguments)[1].split("seed ")[0]
+    return code, found
+
+
+def as_text(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
+    """Printed text without the line of the seed."""
+    return run(capsys, arguments)[1].split("seed ")[0]
 
 
 def without_effect(base: str, capsys: Any, inputs: Path, out: Path) -> list[str]:
     """Options that were accepted and changed nothing, with all of their values."""
     name, silent = command_of(base), []
-    plain = forms(capsys, arguments_of(base, inputs))
-    assert plain[0] in (0, 1), base
+    code, plain = as_json(capsys, arguments_of(base, inputs))
+    assert code in (0, 1), base
+    text = as_text(capsys, arguments_of(base, inputs))
+
+    def acts(flag: str, given: list[str]) -> bool:
+        arguments = [*arguments_of(base, inputs, flag), *given]
+        code, found = as_json(capsys, arguments)
+        changed = code == 2 or found != plain or any(out.iterdir())
+        for path in sorted(out.rglob("*"), reverse=True):
+            path.unlink() if path.is_file() else path.rmdir()
+        return changed or as_text(capsys, arguments) != text
+
     for option in COMMANDS[name].params:
         flag = max(option.opts, key=len)
         if not isinstance(option, click.Option) or flag in SILENT:
             continue
-        outcomes = []
-        for given in given_values(name, option, inputs, out):
-            if {(name, " ".join(given)), (name, flag)} & SAMPLED:
-                continue
-            code, found, text = forms(capsys, [*arguments_of(base, inputs, flag), *given])
-            outcomes.append(code == 2 or (found, text) != plain[1:] or any(out.iterdir()))
-            for path in sorted(out.rglob("*"), reverse=True):
-                path.unlink() if path.is_file() else path.rmdir()
-        if outcomes and not any(outcomes):
+        values = [
+            given
+            for given in given_values(name, option, inputs, out)
+            if not {(name, " ".join(given)), (name, flag)} & SAMPLED
+        ]
+        if flag in arguments_of(base, inputs):
+            values.append([])  # without it
+        if values and not any(acts(flag, given) for given in values):
             silent.append(flag)
     return silent
 
@@ -230,6 +249,15 @@ def test_every_option_has_values(tmp_path: Path) -> None:
                 except (KeyError, AssertionError):
                     lacking.append((name, flag))
     assert lacking == []
+
+
+@pytest.mark.parametrize(("flag", "base"), PERMISSIONS.items())
+def test_permissions_allow_what_is_refused(
+    flag: str, base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path
+) -> None:
+    arguments = arguments_of(base, option_inputs)
+    assert run(capsys, arguments)[0] == 2
+    assert run(capsys, [*arguments, flag])[0] in (0, 1)  # 1: rows were left out
 
 
 def test_every_command_has_an_input() -> None:

@@ -77,6 +77,21 @@ LEFT_OUT = {
     ("epp", "--draws"): "NUTS: the slow test of sampled models",
     ("epp", "--rope"): "NUTS: the slow test of sampled models",
 }
+# keys that are null where what they would say was not asked for or does not exist, and why
+ABSENT = {
+    "congruence": "numbers per item have no congruence",
+    "congruence.value": "not given: averaged over", "correlation.value": "not given: averaged over",
+    "correlation_needed": "no correlation needs to be known, or none is enough",
+    "congruence_needed": "no congruence is enough",
+    "deviance_expected": "not compared", "deviance_p_value": "not compared",
+    "standardized_deviance": "not compared", "seed": "nothing was drawn",
+    "group": "claims are not in groups", "n_above_sota": "the best score alone has no entries",
+    "n_rounds": "matches have no rounds", "n_test": "not given",
+    "n_assured": "not asked for, or no size is enough",
+    "rounding": "no number of right answers prints so: notes", "sd": "the differences are given",
+    "sd_difference": "the spreads are given",
+    "test": "no pair was asked for",
+}  # fmt: skip
 # options that are text for click, and numbers for a user; the extreme takes the place of {}
 TEXTS = {
     "sota best": {"--maximum": "{}", "--n-test": "{}", "--classifiers": ("{}", "2:{}")},
@@ -176,8 +191,23 @@ def complaints(code: int, out: str, err: str) -> Iterator[str]:
         yield f"refused with {out[:80]!r} and {err!r}"
     if code in (0, 1) and out:
         found = json.loads(out, parse_constant=lambda text: pytest.fail(text))
-        if "not a finite number" in json.dumps(found.get("null_reasons", {})):
-            yield f"nulls without a reason: {found['null_reasons']}"
+        reasons = found.pop("null_reasons", {})
+        if unexplained := [where for where in nulls(found) if where not in reasons]:
+            yield f"nulls without a reason: {unexplained}"
+        if "not a finite number" in json.dumps(reasons):
+            yield f"nulls without a reason: {reasons}"
+
+
+def nulls(value: Any, place: tuple[str, ...] = ()) -> Iterator[str]:
+    """Where an object is null, apart from what is absent for a known reason."""
+    keys = [key for key in place if not key.isdigit()]
+    if value is None and not {".".join(keys[-1:]), ".".join(keys[-2:])} & set(ABSENT):
+        yield ".".join(place)
+    for key, part in (
+        value.items() if isinstance(value, dict)
+        else enumerate(value) if isinstance(value, list) else ()
+    ):  # fmt: skip
+        yield from nulls(part, (*place, str(key)))
 
 
 def sweep(base: str, inputs: Path, values: tuple[str, ...]) -> list[str]:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from bayes_sota.arguments import refuse_unused
 from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.frames import is_frame, table_of_frame
@@ -29,6 +30,7 @@ def open_table(source: Any, file_format: str = "auto") -> Table:
         known = ", ".join(get_args(FileFormat))
         raise InputError(f"format must be one of {known}, got {file_format!r}")
     if is_frame(source):
+        refuse_unused("a data frame", {"format": file_format not in ("auto", "kaggle")})
         return table_of_frame(source)
     if not isinstance(source, str | os.PathLike):
         raise InputError(

@@ -133,7 +133,7 @@ def read_leaderboard(
     >>> board.name, board.names, board.scores.tolist()
     ('board', ('A', 'B'), [0.91, 0.94])
     """
-    check_metric(metric, standard_error, n_test, percent, lower_is_better)
+    check_metric(metric, standard_error, n_test, percent, lower_is_better, rounding, decimals)
     entries = read_entries(
         path_or_frame, score_column=score_column, name_column=name_column, format=format,
         lower_is_better=lower_is_better,

@@ -1,0 +1,293 @@
+"""Calls of public functions for ``test_argument_effects``, and other values of their arguments."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from reader_calls import Call, readers
+
+import bayes_sota as bs
+from bayes_sota.exact.paired_teams import PairedPriors
+from bayes_sota.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
+from bayes_sota.score_distributions import named_scores
+from bayes_sota.skill_distributions import Uniform
+
+
+@cache
+def board() -> bs.Leaderboard:
+    rng = np.random.default_rng(1)
+    return bs.Leaderboard(rng.binomial(400, 0.9 - 0.02 * rng.random(12)) / 400, n_test=400)
+
+
+@cache
+def best() -> bs.Leaderboard:
+    return bs.Leaderboard.from_maximum("0.93", n_test=300, n_classifiers=20)
+
+
+@cache
+def answers(extra: float = 0.0, clusters: bool = False) -> bs.Responses:
+    rng = np.random.default_rng(2)
+    right = rng.normal(size=(60, 3)) + rng.normal(size=(60, 1)) < [1.2 + extra, 1.0, 0.7]
+    groups = [f"g{i // 4}" for i in range(60)] if clusters else None
+    return bs.Responses(right, names=["a", "b", "c"], clusters=groups)
+
+
+@cache
+def table(seed: int = 3, name: str = "one") -> bs.ScoreTable:
+    return bs.simulate_tournament(
+        [0.6, 0.2, 0.0, -0.3, -0.5, 0.9], 24, tournament=name, random_seed=seed
+    )
+
+
+@cache
+def fit(seed: int = 3) -> bs.BradleyTerryFit:
+    return bs.fit_epp(table(seed))
+
+
+@cache
+def folds() -> bs.ScoreTable:
+    rng = np.random.default_rng(4)
+    scores = rng.normal([0.5, 0.4, 0.35], 0.03, (20, 3)) + rng.normal(0, 0.1, (20, 1))
+    return bs.ScoreTable(scores, groups=[f"d{i // 4}" for i in range(20)])
+
+
+@cache
+def compared(extra: float = 0.0) -> Any:
+    return bs.compare_methods(answers(extra), draws=200, random_seed=1)
+
+
+@cache
+def paired(seed: int = 5, teams: int = 12) -> bs.PairedBoards:
+    rng = np.random.default_rng(seed)
+    skill = 0.8 - 0.05 * rng.exponential(size=teams)
+    return bs.PairedBoards(
+        rng.binomial(300, skill) / 300, rng.binomial(600, skill) / 600, n_test=(300, 600)
+    )
+
+
+@cache
+def tree(seed: int = 1) -> xr.DataTree:
+    return bs.estimate_sota(best(), draws=50, chains=2, random_seed=seed)
+
+
+@cache
+def two_trees() -> xr.DataTree:
+    other = bs.Leaderboard.from_maximum("0.83", n_test=200, n_classifiers=9)
+    return bs.estimate_sota([best(), other], draws=50, chains=2, random_seed=1)
+
+
+def mean_error(truth: Any, predicted: Any) -> float:
+    return float(np.abs(truth - predicted).mean())
+
+
+def largest_error(truth: Any, predicted: Any) -> float:
+    return float(np.abs(truth - predicted).max())
+
+
+@cache
+def calls(folder: Path) -> dict[str, Call]:
+    rng = np.random.default_rng(6)
+    truth, guesses = rng.normal(size=30), rng.normal(size=(30, 2))
+    pair = {"accuracy_a": 0.9, "accuracy_b": 0.85, "n_test": 200}
+    pair_others = {"accuracy_a": 0.91, "accuracy_b": 0.86, "n_test": 300, "congruence": "max"}
+    means = {"mean_a": 0.8, "mean_b": 0.78, "n_test": 50, "sd": (0.1, 0.1)}
+    means_others = {
+        "mean_a": 0.81, "mean_b": 0.77, "n_test": 60, "sd": (0.2, 0.1), "correlation": 0.5,
+        "correlation_range": (0.2, 0.6), "sd_difference": 0.1,
+    }  # fmt: skip
+    wide = ({**means, "mean_a": 1.2, "mean_b": 1.1, "bounds": None}, (0.0, 1.0))
+    aucs = {"n_positive": 20, "n_negative": 30}
+    aucs_others = {"n_positive": 25, "n_negative": 35}
+    normal, gamma = named_scores("normal", 0.8), named_scores("gamma", 0.8)
+    scores = list(0.9 - 0.01 * np.arange(12))
+    known = BoardPriors(correlation=FixedCorrelation(0.5))
+    claims = pd.DataFrame({
+        "name": ["x", "y"], "accuracy_a": [0.9, 0.8], "accuracy_b": [0.88, 0.75],
+        "n_test": [500, 200], "topic": ["p", "q"],
+    })  # fmt: skip
+    dice = pd.DataFrame({"name": ["x"], "mean_a": [0.8], "mean_b": [0.7], "n_test": [50]})
+    odd = claims.assign(accuracy_a=[0.913, 0.8], n_test=[100, 200])
+    gap = claims.assign(accuracy_b=[None, 0.75])
+    seeds = {"random_seed": 2}
+    return {
+        "add_player": Call(
+            {"fit": fit(), "player": "new", "scores": rng.normal(size=24)},
+            {"fit": fit(7), "player": "newer", "scores": rng.normal(size=24)},
+        ),
+        "auc_estimate_correlation": Call(
+            {"auc": 0.8, **aucs, "correlation": 0.5},
+            {"auc": 0.9, **aucs_others, "correlation": 0.6, "spread_ratio": 2.0},
+        ),
+        "auc_law": Call({"auc": 0.8, **aucs}, {"auc": 0.9, **aucs_others, "spread_ratio": 2.0}),
+        "auc_maximum_law": Call(
+            {"auc": 0.8, **aucs, "n_classifiers": 5},
+            {"auc": 0.9, **aucs_others, "n_classifiers": 6, "spread_ratio": 2.0,
+             "correlation": 0.5},
+            {"rough": ({"correlation": 0.5}, True)},
+        ),
+        "best_try_probability": Call({**pair, "tries": 2}, {**pair_others, "tries": 3}),
+        "best_try_probability_of_means": Call(
+            {**means, "tries": 2}, {**means_others, "tries": 3}, {"bounds": wide}
+        ),
+        "board_table": Call(
+            {"board_or_responses": board(), "draws": 60, "random_seed": 1},
+            {"board_or_responses": answers(), "n_test": 300, "priors": known, "prob": 0.8,
+             "draws": 70, "tries_per_entry": 3, **seeds},
+        ),
+        "bootstrap_epp": Call(
+            {"fit": fit(), "repetitions": 20}, {"fit": fit(7), "repetitions": 25, **seeds}
+        ),
+        "bootstrap_standard_errors": Call(
+            {"metric": mean_error, "truth": truth, "predictions": guesses, "repetitions": 20,
+             "random_seed": 1},
+            {"metric": largest_error, "truth": truth + 1, "predictions": guesses + 1,
+             "repetitions": 30, "clusters": [f"c{i // 3}" for i in range(30)], **seeds},
+        ),
+        "claim_of_best_entry": Call(
+            {"entries": board(), "random_seed": 1},
+            {"entries": answers(), "priors": known, "tries_per_entry": 2, **seeds},
+            {"given": ({"entries": answers()}, compared(0.5))},
+        ),
+        "claim_test_size": Call(
+            {"accuracy_a": 0.9, "accuracy_b": 0.8},
+            {"accuracy_a": 0.91, "accuracy_b": 0.85, "congruence": "max", "level": 0.1},
+        ),
+        "claim_test_size_of_means": Call(
+            {"mean_a": 0.9, "mean_b": 0.8, "sd": (0.3, 0.3)},
+            {"mean_a": 0.95, "mean_b": 0.7, "sd": (0.2, 0.3), "correlation": 0.9, "level": 0.1},
+        ),
+        "claim_tree": Call(
+            {**pair, "draws": 20, "random_seed": 1},
+            {**pair_others, "alpha": 2.0, "names": ("x", "y"), "draws": 30, **seeds},
+        ),
+        "claims_table": Call(
+            {"claims": claims},
+            {"claims": claims[:1], "level": 0.2, "group_by": "topic", "sd": (0.5, 0, -0.5)},
+            {"sd": ({"claims": dice}, (0.5, 0.0, -0.5)), "check_counts": ({"claims": odd}, False),
+             "skip_problems": ({"claims": gap}, True)},
+        ),
+        "compare_leaderboards": Call(
+            {"fits": [fit(), fit(7)], "repetitions": 9},
+            {"fits": [fit(7), fit()], "repetitions": 19, **seeds},
+        ),
+        "compare_methods": Call(
+            {"outcomes": answers(), "draws": 200, "random_seed": 1},
+            {"outcomes": answers(0.5), "methods": ["a", "a", "c"], "draws": 300, **seeds},
+        ),
+        "comparison_tree": Call(
+            {"comparison": compared(), "outcomes": answers()},
+            {"comparison": compared(0.5), "outcomes": answers(clusters=True), "seed": "x",
+             "selected": bs.claim_of_best_entry(answers(), random_seed=1)},
+        ),
+        **{name: Call(
+            {"scores": scores, "n_test": 300, "chance": 0.5},
+            {"scores": scores[1:], "n_test": 400, "chance": 0.4, "correlation": 0.3,
+             "criterion": "upper", "prob": 0.8},
+        ) for name in ("crop_scores", "shrink_scores")},
+        "shrink_aucs": Call(
+            {"aucs": scores, **aucs},
+            {"aucs": scores[2:], **aucs_others, "correlation": 0.3, "criterion": "upper",
+             "prob": 0.8},
+        ),
+        "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
+        "epp_table": Call({"result": fit()}, {"result": fit(7), "prob": 0.8}),
+        "estimate_paired": Call(
+            {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
+            {"boards": paired(6), "priors": PairedPriors(FixedCorrelation(0.5)), "draws": 60,
+             "chains": 3, "merge": True, "public_alone": False, **seeds},
+            {"top": ({"boards": paired(5, 60)}, 0.6)},
+        ),
+        "estimate_sota": Call(
+            {"board": best(), "draws": 50, "chains": 2, "random_seed": 1},
+            {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
+             "model": "obesity-risk-maximum", "draws": 60, "chains": 3, "reference_skill": 0.8,
+             "new_n_test": 50, "tries_per_entry": 2, "learn_rho": True, "n_classes": 3,
+             "criterion": "upper", "correlation": 0.3, **seeds},
+        ),
+        "false_claim_probability": Call(pair, {**pair_others, "alpha": 2.0}),
+        "false_claim_probability_of_means": Call(means, means_others, {"bounds": wide}),
+        "false_claim_rope": Call({**pair, "rope": 0.01}, {**pair_others, "rope": 0.02, "alpha": 2}),
+        "fit_epp": Call(
+            {"data": table()},
+            {"data": table(7), "matches": "all-rounds", "penalty": 0.5, "test_fraction": 0.3},
+        ),
+        "fit_tournaments": Call(
+            {"tables": [table(), table(7, "two")]},
+            {"tables": [table()], "matches": "all-rounds", "penalty": 0.5, "test_fraction": 0.3},
+        ),
+        "infer_n_test": Call(
+            {"scores": ["0.9116", "0.9094", "0.8807", "0.7521"]},
+            {"scores": ["0.91", "0.9"], "rounding": "floor", "decimals": 5, "max_n": 900,
+             "percent": True},
+        ),
+        "leaderboard_quality": Call(
+            {"fit": fit(), "repetitions": 9},
+            {"fit": fit(7), "repetitions": 19, **seeds},
+            {"keep_ties": ({"fit": bs.fit_epp(np.round(table().scores, 0))}, False)},
+        ),
+        "local_rope_matches": Call(
+            {"folds": folds()}, {"folds": table(), "threshold": 2.0, "paired": True}
+        ),
+        "local_rope_matches_of_means": Call(
+            {"means": table(), "standard_deviations": np.full((24, 6), 0.3)},
+            {"means": table(7), "standard_deviations": np.full((24, 6), 3.0), "threshold": 4.0},
+        ),
+        "maximum_law": Call(
+            {"n_test": 50, "skill": 0.8, "n_classifiers": 5, "correlation": 0.5},
+            {"n_test": 60, "skill": 0.7, "n_classifiers": 6, "correlation": 0.6,
+             "reference_skill": 0.85, "reference_count": 45},
+            {"cap_correlation": ({"skill": [0.5, 0.9], "n_classifiers": None, "correlation": 0.9},
+                                 True),
+             "rough": ({"skill": Uniform(0.6, 0.8)}, True)},
+        ),
+        "private_variants": Call(
+            {"estimate": 1.0, "standard_error": 0.2, "variants": 5, "population_sd": 0.5,
+             "draws": 50, "random_seed": 1},
+            {"estimate": 1.1, "standard_error": 0.3, "variants": 6, "population_sd": 0.6,
+             "population_mean": 0.2, "variant_sd": 0.1, "error_correlation": 0.5, "df": 5.0,
+             "draws": 60, "refinement": 0.3, **seeds},
+        ),
+        "private_variants_of": Call(
+            {"fit": fit(), "player": fit().players[0], "variants": 5, "draws": 50,
+             "random_seed": 1},
+            {"fit": fit(7), "player": fit().players[1], "variants": 6, "variant_sd": 0.1,
+             "error_correlation": 0.5, "draws": 60, **seeds},
+        ),
+        "probability_truly_better": Call(
+            {"tree": tree(), "score": 0.9, "n_test": 300},
+            {"tree": tree(2), "score": 0.92, "n_test": 3000, "board": 1},
+        ),
+        "reliability": Call({"fit": fit()}, {"fit": fit(7), "n_bins": 3}),
+        "reported_claim": Call(
+            {**pair, "accuracy_a": "0.90", "accuracy_b": "0.85", "n_test": 333},
+            {"accuracy_a": "0.92", "accuracy_b": "0.86", "n_test": (300, 310), "congruence": "max",
+             "alpha": 2.0, "rounding": "floor"},
+        ),
+        "simulate_auc_maximum": Call(
+            {"positive": normal[0], "negative": normal[1], **aucs, "n_classifiers": 3,
+             "repetitions": 5, "random_seed": 1},
+            {"positive": gamma[0], "negative": gamma[1], **aucs_others, "n_classifiers": 4,
+             "auc": 0.7, "correlation": 0.5, "repetitions": 6, **seeds},
+        ),
+        "simulate_tournament": Call(
+            {"skills": [0.5, 0.0, -0.5], "n_rounds": 6, "random_seed": 1},
+            {"skills": [0.6, 0.0, -0.6], "n_rounds": 7, "law": "normal", "overlap": 0.5,
+             "step": 0.5, "missing": 0.2, "players": ["a", "b", "c"], "tournament": "x", **seeds},
+        ),
+        "sota_sensitivity": Call(
+            {"board": best(), "draws": 50},
+            {"board": board(), "priors": Priors(correlation=FixedCorrelation(0.5)),
+             "reference_skill": 0.8, "prob": 0.8, "draws": 60, **seeds},
+        ),
+        "summarize": Call(
+            {"tree": tree()}, {"tree": tree(2), "prob": 0.8, "var_names": ["theta_sota"]}
+        ),
+        "summarize_claim": Call(
+            {"tree": bs.claim_tree(**pair, draws=20, random_seed=1)},
+            {"tree": bs.claim_tree(**pair, draws=20, random_seed=2), "prob": 0.8},
+        ),
+        **readers(folder),
+    }  # fmt: skip

@@ -1,0 +1,79 @@
+"""Calls of the public functions that read tables, for ``test_argument_effects``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass
+class Call:
+    """A call, other values of its arguments, and calls with which others act."""
+
+    base: dict[str, Any]
+    others: dict[str, Any] = field(default_factory=dict)
+    on: dict[str, tuple[dict[str, Any], Any]] = field(default_factory=dict)
+
+
+def readers(folder: Path) -> dict[str, Call]:
+    """Calls of the functions that read tables."""
+    rng = np.random.default_rng(8)
+    listed = pd.DataFrame({
+        "team": ["x", "y", "z"], "score": ["0.912", "0.900", "0.880"], "b": ["0.7", "0.8", "0.9"],
+        "label": ["p", "q", "r"],
+    })  # fmt: skip
+    items = pd.DataFrame({
+        "id": range(20), "unit": np.arange(20) // 2, "label": rng.integers(0, 2, 20),
+        "gold": rng.integers(0, 2, 20), "a": rng.random(20), "b": rng.random(20),
+    })  # fmt: skip
+    twice = pd.DataFrame({
+        "team": ["x", "y", "z", "w", "v"], "public_score": [0.81, 0.8, 0.79, 0.77, 0.7],
+        "private_score": [0.8, 0.79, 0.8, 0.75, 0.7], "p2": [0.6, 0.7, 0.8, 0.5, 0.4],
+        "label": list("abcde"),
+    })  # fmt: skip
+    one = twice[["team", "public_score"]].rename(columns={"public_score": "score"})
+    long = pd.DataFrame({
+        "data": np.repeat(["d", "e", "f"], 6), "fold": np.tile(np.repeat([1, 2], 3), 3),
+        "player": list("abc") * 6, "score": rng.random(18), "other": rng.random(18),
+    })  # fmt: skip
+    columns = {"player_column": "player", "round_column": "fold", "score_column": "score"}
+    wide = pd.DataFrame(rng.random((3, 3)), columns=["a", "b", "c"])
+    fights = pd.DataFrame({"winner": list("abca"), "loser": list("bcac"), "judge": list("xxyy")})
+    return {
+        "read_leaderboard": Call(
+            {"path_or_frame": listed, "n_test": 3000},
+            {"path_or_frame": listed[:2], "n_test": 4000, "score_column": "b",
+             "name_column": "label", "format": "kaggle", "lower_is_better": True,
+             "rounding": "floor", "decimals": 4, "percent": True, "n_classifiers": 9,
+             "metric": "auc", "standard_error": 0.1, "n_positive": 50, "name": "x"},
+        ),
+        "read_item_scores": Call(
+            {"path_or_frame": items.drop(columns="gold")},
+            {"path_or_frame": items[:10], "metric": "mean", "item_column": "unit",
+             "label_column": "id", "cluster_column": "unit", "lower_is_better": True,
+             "format": "csv", "name": "x"},
+        ),
+        "read_responses": Call(
+            {"path": folder / "answers.csv"},
+            {"path": folder / "claims.csv", "format": "json", "item_column": "a"},
+        ),
+        "read_paired_boards": Call(
+            {"path": twice},
+            {"path": twice[:4], "private_path": one, "public_column": "p2", "private_column": "p2",
+             "name_column": "label", "format": "json", "n_test": (100, 100),
+             "standard_errors": (0.1, 0.1), "lower_is_better": True, "name": "x"},
+        ),
+        "read_scores": Call(
+            {"source": long, **columns, "tournament_column": "data"},
+            {"source": long[:12], "format": "wide", "player_column": "fold", "round_column": "data",
+             "score_column": "other", "tournament_column": None, "group_column": "other",
+             "lower_is_better": True, "scheme": "dataset/model", "cluster_column": "fold"},
+            {"players": ({"source": wide, **dict.fromkeys(columns), "tournament_column": None},
+                         "rows"),
+             "cluster_column": ({"source": fights, **dict.fromkeys(columns),
+                                 "tournament_column": None}, "judge")},
+        ),
+        "read_claims": Call({"path": folder / "claims.csv"}, {"path": folder / "means.csv"}),
+    }  # fmt: skip
