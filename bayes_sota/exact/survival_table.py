@@ -273,10 +273,12 @@ def _powers(
     steps = int(min(count, _GROWTH / max(float(growth.max()), 1e-9) + 1))
     least = _NOTHING * np.exp(-growth * steps)
     ratio = np.exp(slope) if steps > 1 else slope
-    for row in range(count):
-        current = current * ratio if row % steps else np.exp(exponent + row * slope)
-        current[np.abs(current.real) + np.abs(current.imag) < least] = 0.0
-        yield current
+    for start in range(0, count, steps):
+        current = np.exp(exponent + start * slope)
+        for _ in range(start, min(start + steps, count)):
+            current[np.abs(current.real) + np.abs(current.imag) < least] = 0.0
+            yield current
+            current *= ratio
 
 
 def _window(
