@@ -28,6 +28,7 @@ __all__ = [
     "PROCESSES",
     "SEED",
     "SHARE",
+    "SKILL",
     "TRIES",
     "Range",
     "generator_of",
@@ -103,6 +104,7 @@ POSITIVE = Range(1e-100, 1e100)
 PROCESSES = Range(1, 1024, whole=True)
 SEED = Range(0, math.inf, whole=True)
 SHARE = Range(0, 1)
+SKILL = Range(1e-6, 0.999999)  # of a reference classifier
 TRIES = Range(1, 1e6)
 
 

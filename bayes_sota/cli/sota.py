@@ -11,9 +11,9 @@ from bayes_sota.arguments import (
     DECIMALS,
     DRAWS,
     NUMBER,
-    OPEN_SHARE,
     PROCESSES,
     SHARE,
+    SKILL,
     refuse_unused,
 )
 from bayes_sota.cli.command import InputFile, NameOrFile, OutputFile, command
@@ -98,7 +98,7 @@ __all__ = ["echo_result", "result_of", "sota"]
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
 )
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
-@number_option(OPEN_SHARE, "--reference-skill", help="theta0; default the observed maximum.")
+@number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
 @number_option(COUNT, "--new-n-test", help="Items of the fresh test set.")
 @number_option(
     SHARE,

@@ -16,7 +16,6 @@ __all__ = ["LEVELS", "BoardCheck", "FamilyRow", "check_board", "compare_families
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _GAPS = (1, 2, 5)
-_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +132,12 @@ def compare_families(fit: FieldFit) -> list[FamilyRow]:
     rows = []
     for f, family in enumerate(fit.families):
         log_density = fit.entry_log_likelihood(f, r)
-        weights = fit.points[f].weights[:, r, None] / np.exp(np.maximum(log_density, -600))
-        loo = -np.log(np.maximum(weights.sum(axis=0), _TINY))
-        effective = weights.sum(axis=0) ** 2 / np.maximum((weights**2).sum(axis=0), _TINY)
+        own = fit.points[f].weights[:, r, None]
+        log_inverse = np.where(own > 0, -log_density, -np.inf)
+        largest = log_inverse.max(axis=0)
+        weights = own * np.exp(log_inverse - largest)
+        loo = -largest - np.log(weights.sum(axis=0))
+        effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
         mean = fit.copies @ loo / fit.copies.sum()
         rows.append(
             FamilyRow(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.arguments import generator_of
+from bayes_sota.arguments import SKILL, generator_of
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.board_likelihood import BoardLikelihood, FieldDraws
@@ -105,8 +105,8 @@ def sota_posterior(
         raise InputError("at least one leaderboard is needed")
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws}")
-    if reference_skill is not None and not 0 < reference_skill < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {reference_skill:g}")
+    if reference_skill is not None:
+        SKILL.check(reference_skill, "reference_skill")
     priors = Priors() if priors is None else priors
     rng = generator_of(random_seed)
     quantiles, correlations = _correlation_nodes(priors, refinement)
