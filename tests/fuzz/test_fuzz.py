@@ -38,6 +38,11 @@ def test_hundreds_of_mutants(judge: Judge, part: int) -> None:
         check(judge, case, range(1000 * number, 1000 * number + 7))
 
 
+@pytest.mark.parametrize(("label", "seed"), [("epp wide.parquet", 1_000_102)])
+def test_what_the_study_found_stays_mended(judge: Judge, label: str, seed: int) -> None:
+    check(judge, next(case for case in _CASES if case.label == label), range(seed, seed + 1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.label.replace(" ", "-"))
 def test_thousands_of_mutants(judge: Judge, case: Case) -> None:

@@ -29,6 +29,7 @@ def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
         _check_size(file.metadata, len(schema), where)
         read = file.read(columns=flat)
+        read.validate(full=True)  # codes of texts that are not there, text that is none
         if read.num_columns != len(flat):
             raise InputError(f"{where}: a column of lists has the name of another column")
         cells = iter(read.columns)
