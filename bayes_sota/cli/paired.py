@@ -57,7 +57,7 @@ _MEANING = {
 )
 @number_option(
     SHARE, "--top",
-    help="Share of either board that the model is about. Default: one half, at most 2,000 places.",
+    help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )  # fmt: skip
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")

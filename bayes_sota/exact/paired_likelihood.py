@@ -33,7 +33,7 @@ WIDE = 5.0  # standard deviations of the wide residual
 FLAT = 0.002  # probability of a score that says nothing
 _OUTLIERS, _OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori
 _RESIDUAL_SD, _RATIO_SD = 1.0, 0.4  # of the logarithms
-_CHUNK = 16
+_CHUNK = 16  # points at once, fewer with many teams: memory that is too large comes slowly
 _REFINED = 4  # grid for interpolation, by zeros in the spectrum
 _FLOOR = 1e-300
 _LEAST_SHIFT = 0.01
@@ -207,7 +207,8 @@ class PairedLikelihood:
 
     def log_likelihood(self, family: SkillFamily, t: FloatArray) -> FloatArray:
         """Log likelihood with the correction of the prior, shape (N, 1)."""
-        parts = [self._chunk(family, t[i : i + _CHUNK]) for i in range(0, len(t), _CHUNK)]
+        size = int(np.clip(8192 // self.teams.x.size, 2, _CHUNK))
+        parts = [self._chunk(family, t[i : i + size]) for i in range(0, len(t), size)]
         return np.concatenate(parts)[:, None]
 
     def _chunk(self, family: SkillFamily, t: FloatArray) -> FloatArray:

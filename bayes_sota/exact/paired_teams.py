@@ -19,7 +19,7 @@ __all__ = ["Coordinate", "PairedPriors", "Selection", "Teams", "top_places"]
 IntArray = NDArray[np.int64]
 
 _FEWEST_KEPT = 30  # all teams of a board with fewer are kept
-_TOP, _MOST_KEPT = 0.5, 2_000  # unless another share is asked for
+_TOP, _MOST_KEPT = 0.5, 1_500  # unless another share is asked for
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Selection:
         boards : PairedBoards
         top : float, optional
             A team is kept if its public or its private score is among the best ``top`` of that
-            board; never fewer than 30 places. Default: one half, at most 2,000 places.
+            board; never fewer than 30 places. Default: one half, at most 1,500 places.
         merge : bool, optional
             Whether teams with the same two scores count once: copies of one submission. Default:
             for scores that are not accuracies; few counts make equal accuracies by chance.

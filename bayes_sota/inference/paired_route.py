@@ -60,7 +60,7 @@ def estimate_paired(
     random_seed : int, SeedSequence, Generator or None
     top : float, optional
         The model is about teams among the best ``top`` of either board (never fewer than 30
-        places); failed and abandoned entries lie below. Default: one half, at most 2,000 places.
+        places); failed and abandoned entries lie below. Default: one half, at most 1,500 places.
     merge : bool, optional
         Count teams with the same two scores once. Default: only where scores are not accuracies.
     public_alone : bool

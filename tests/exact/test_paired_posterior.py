@@ -90,7 +90,7 @@ def test_selection_keeps_the_top_of_either_board() -> None:
     assert Selection.of_boards(PairedBoards(x[:20], y[:20])).threshold is None
     large = np.arange(10_000.0)
     kept = [Selection.of_boards(PairedBoards(large, large), top).kept.size for top in (None, 0.5)]
-    assert kept == [2_000, 5_000]
+    assert kept == [1_500, 5_000]
     with pytest.raises(InputError, match="top is a share"):
         Selection.of_boards(PairedBoards(x, y), top=0.0)
 

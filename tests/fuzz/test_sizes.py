@@ -1,18 +1,20 @@
 """Large inputs take at most 30 s of processor time and 2 GiB, or are refused in one line.
 
 Seconds of processor time and peak memory of the whole command, reading included, before and after
-the limits and the routes for large inputs; after, on two busy processors:
+the limits and the routes for large inputs, on two processors with nothing else to do:
 
 ========================================  ================  ================
 input                                     before            after
 ========================================  ================  ================
-epp, 9,999 players                        > 56 s, 5.7 GB    refused, 4 s
-epp, 50,000 columns                       memory error      refused, 1 s
-sota, 5,000 classifiers x 100 answers     memory error      refused, 6 s
-board, 2,000 classifiers x 500 answers    23 s, 6.5 GB      18 s, 0.8 GB
-epp, all rounds, 20 x 50,000              > 400 s           36 s, 0.4 GB
-best AUC, a million items                 377 s, 9 GB       5 s, 0.1 GB
-claim responses, 100,000 x 300            42 s, 2.6 GB      23 s, 1.3 GB
+epp, 9,999 players                        > 56 s, 5.7 GB    refused, 2.4 s
+epp, 50,000 columns                       memory error      refused, 0.4 s
+sota, 5,000 classifiers x 100 answers     memory error      refused, 0.6 s
+board, 2,000 classifiers x 500 answers    23 s, 6.5 GB      10 s, 0.8 GB
+epp, all rounds, 20 x 50,000              > 400 s           23 s, 0.6 GB
+best AUC, a million items                 377 s, 9 GB       2 s, 0.1 GB
+claim responses, 100,000 x 300            42 s, 2.6 GB      21 s, 1.3 GB
+paired, 20,000 teams                      61 s              29 s, 0.3 GB
+sota, 2 to 10^9 classifiers               11.6 GB           14 s, 0.4 GB
 ========================================  ================  ================
 """
 
