@@ -1,15 +1,17 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and files that can be read."""
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown_path
+from bayes_sota.shown_text import plain_text, shown_path
 
 __all__ = [
     "check_ending",
+    "check_file",
     "check_writable",
     "remove_drafts",
     "whole_file",
@@ -22,6 +24,30 @@ _ENDINGS = {
     "result": (".nc",),
 }
 _drafts: set[Path] = set()
+
+
+def check_file(path: Path) -> None:
+    """Raise ``InputError`` unless there is a regular file: pipes and devices never end.
+
+    Examples
+    --------
+    >>> check_file(Path("no-such-file.csv"))
+    Traceback (most recent call last):
+    bayes_sota.errors.InputError: no-such-file.csv: there is no such file
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{shown_path(path)}: there is no such file") from None
+    except (OSError, ValueError) as error:  # a name that no file can have
+        reason = getattr(error, "strerror", None) or plain_text(error, 200)
+        raise InputError(f"{shown_path(path)}: cannot be read ({reason})") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{shown_path(path)}: is a directory; name the files in it")
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            f"{shown_path(path)}: is a pipe or a device; save what it gives to a file and name that"
+        )
 
 
 def check_writable(path: Path) -> None:

@@ -41,7 +41,7 @@ class InputFile(_File):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Path of a regular file, or ``InputError``."""
-        from bayes_sota.data.files.content import check_file
+        from bayes_sota.whole_files import check_file
 
         check_file(Path(value))
         return Path(value)

@@ -10,7 +10,7 @@ from bayes_sota.exact.board_likelihood import FieldDraws
 from bayes_sota.exact.conditional_fields import draw_fields
 from bayes_sota.exact.maximum_scoring import default_reference_skill
 from bayes_sota.exact.prior_predictive import draw_prior
-from bayes_sota.inference.result import build_tree
+from bayes_sota.inference.maximum_tree import build_tree
 from bayes_sota.priors import Priors
 from bayes_sota.skill_distributions import FloatArray
 

@@ -12,8 +12,8 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.errors import InputError
 from bayes_sota.exact.prior_predictive import draw_prior
 from bayes_sota.exact.sota_posterior import sota_posterior
+from bayes_sota.inference.maximum_tree import build_tree
 from bayes_sota.inference.provenance import describe_provenance, resolve_seed
-from bayes_sota.inference.result import build_tree
 from bayes_sota.priors import Priors
 from bayes_sota.skill_distributions import FloatArray
 

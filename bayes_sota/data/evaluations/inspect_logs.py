@@ -21,13 +21,13 @@ from bayes_sota.data.files import limits
 from bayes_sota.data.files.content import (
     UNPACKING_ERRORS,
     Content,
-    check_file,
     read_bounded,
 )
 from bayes_sota.data.files.json_text import parse_json
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text, shown, shown_path
+from bayes_sota.whole_files import check_file
 
 __all__ = ["is_log", "is_log_archive", "parts_of_archive", "parts_of_log"]
 

@@ -7,7 +7,6 @@ import codecs
 import gzip
 import io
 import lzma
-import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,11 +18,11 @@ from typing import IO, Literal, cast
 from bayes_sota.data.files import limits
 from bayes_sota.errors import InputError
 from bayes_sota.shown_text import plain_text, shown, shown_path
+from bayes_sota.whole_files import check_file
 
 __all__ = [
     "UNPACKING_ERRORS",
     "Content",
-    "check_file",
     "check_text",
     "read_bounded",
     "read_content",
@@ -73,30 +72,6 @@ class Content:
         """UTF-8 text, with or without a byte-order mark."""
         check_text(self.data, self.where)
         return self.data.decode("utf-8-sig")
-
-
-def check_file(path: Path) -> None:
-    """Raise ``InputError`` unless there is a regular file: pipes and devices never end.
-
-    Examples
-    --------
-    >>> check_file(Path("no-such-file.csv"))
-    Traceback (most recent call last):
-    bayes_sota.errors.InputError: no-such-file.csv: there is no such file
-    """
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{shown_path(path)}: there is no such file") from None
-    except (OSError, ValueError) as error:  # a name that no file can have
-        reason = getattr(error, "strerror", None) or plain_text(error, 200)
-        raise InputError(f"{shown_path(path)}: cannot be read ({reason})") from None
-    if stat.S_ISDIR(mode):
-        raise InputError(f"{shown_path(path)}: is a directory; name the files in it")
-    if not stat.S_ISREG(mode):
-        raise InputError(
-            f"{shown_path(path)}: is a pipe or a device; save what it gives to a file and name that"
-        )
 
 
 def read_content(path: Path, head: int | None = None) -> Content:
