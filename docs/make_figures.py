@@ -11,9 +11,9 @@ from typing import Any
 import arviz as az
 
 import bayes_sota as bs
+from bayes_sota.claims.accuracies import sensitivity_to_congruence
+from bayes_sota.core.plots_files import save_figure
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.exact.false_claim import sensitivity_to_congruence
-from bayes_sota.plots.save import save_figure
 
 RESOLUTION = 110
 NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}

@@ -10,10 +10,10 @@ import xarray as xr
 from reader_calls import Call, readers
 
 import bayes_sota as bs
-from bayes_sota.exact.paired_teams import PairedPriors
-from bayes_sota.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
-from bayes_sota.score_distributions import named_scores
-from bayes_sota.skill_distributions import Uniform
+from bayes_sota.auc.score_distributions import named_scores
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
+from bayes_sota.core.skills import Uniform
+from bayes_sota.paired.teams import PairedPriors
 
 
 @cache

@@ -1,10 +1,17 @@
 """Fixtures that several rooms use."""
 
+import importlib.util
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
+import xarray as xr
+
+import bayes_sota as bs
 
 os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, never shown
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one test per core, one thread per test
@@ -99,3 +106,42 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ))  # fmt: skip
     (folder / "model.toml").write_text("")
     return folder
+
+
+@pytest.fixture(scope="session")
+def independent() -> ModuleType:
+    """Laws by direct summation in extended precision; shares no code with the package."""
+    path = Path(__file__).resolve().parent / "benchmarks" / "independent_table1.py"
+    spec = importlib.util.spec_from_file_location("independent_table1", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def board() -> bs.Leaderboard:
+    return bs.Leaderboard.from_maximum("0.95", n_test=400, n_classifiers=60)
+
+
+@pytest.fixture(scope="session")
+def tree(board: bs.Leaderboard) -> xr.DataTree:
+    return bs.estimate_sota(board, draws=500, random_seed=1)
+
+
+@pytest.fixture(scope="session")
+def two_boards() -> xr.DataTree:
+    names_and_maxima = (("public $board$", "0.95"), ("<b>private</b>", "0.93"))
+    boards = [
+        bs.Leaderboard.from_maximum(maximum, n_test=400, n_classifiers=60, name=name)
+        for name, maximum in names_and_maxima
+    ]
+    return bs.estimate_sota(boards, draws=300, random_seed=2)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -17,7 +17,7 @@ import xarray as xr
 from argument_calls import calls
 
 import bayes_sota as bs
-from bayes_sota.errors import InputError
+from bayes_sota.core.errors import InputError
 
 LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",

@@ -72,7 +72,7 @@ def test_wheel_holds_everything(wheel: Path) -> None:
 
 
 def test_wheel_holds_the_published_numbers(wheel: Path) -> None:
-    assert "bayes_sota/published.json" in names_in(wheel)
+    assert "bayes_sota/published/published.json" in names_in(wheel)
 
 
 def test_wheel_holds_nothing_else(wheel: Path) -> None:
@@ -115,7 +115,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_installed_package_finds_its_models(installed: Path, tmp_path: Path) -> None:
     code = (
-        "import json, bayes_sota, bayes_sota.specification as s;"
+        "import json, bayes_sota, bayes_sota.leaderboard.specification as s;"
         "print(json.dumps([bayes_sota.__file__, s.model_names()]))"
     )
     file, names = json.loads(run(installed / "python", "-c", code, cwd=tmp_path).stdout)

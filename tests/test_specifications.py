@@ -6,12 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayes_sota.data.examples import load_example
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.errors import InputError, SpecificationError
-from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
-from bayes_sota.exact.maximum import maximum_law
-from bayes_sota.priors import (
+from bayes_sota.core.errors import InputError, SpecificationError
+from bayes_sota.core.priors import (
     BetaCorrelation,
     BoardPriors,
     FixedCorrelation,
@@ -19,14 +15,18 @@ from bayes_sota.priors import (
     Priors,
     SkillPrior,
 )
-from bayes_sota.skill_distributions import expit
-from bayes_sota.specification import (
+from bayes_sota.core.skills import expit
+from bayes_sota.data.examples import load_example
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.specification import (
     ModelSpecification,
     SamplerSettings,
     load_model,
     model_names,
     parse_model,
 )
+from bayes_sota.maximum.law import maximum_law
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 FILES = sorted(MODELS.glob("*.toml"))
@@ -101,7 +101,7 @@ def test_named_model_has_sensible_hyperparameters(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MAXIMUM_FILES, ids=lambda p: p.stem)
 def test_named_model_builds_with_a_finite_log_density(path: Path) -> None:
-    from bayes_sota.pymc_models import maximum
+    from bayes_sota.maximum import models as maximum
 
     spec = load_model(path)
     model = maximum.build_observed_maximum(board_of(spec), spec.priors)
@@ -113,7 +113,7 @@ def test_named_model_builds_with_a_finite_log_density(path: Path) -> None:
 def test_named_model_has_sensible_prior_draws(path: Path) -> None:
     import pymc as pm
 
-    from bayes_sota.pymc_models import maximum
+    from bayes_sota.maximum import models as maximum
 
     spec = load_model(path)
     model = maximum.build_observed_maximum(board_of(spec), spec.priors)

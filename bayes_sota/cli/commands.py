@@ -3,17 +3,17 @@
 import click
 
 from bayes_sota import __version__
-from bayes_sota.cli.board import board
-from bayes_sota.cli.calibrate import calibrate
-from bayes_sota.cli.claim import claim
+from bayes_sota.claims.command import claim
 from bayes_sota.cli.demo import demo
-from bayes_sota.cli.epp import epp
-from bayes_sota.cli.infer_n import infer_n
-from bayes_sota.cli.maximum import maximum
-from bayes_sota.cli.models import models
-from bayes_sota.cli.paired import paired
-from bayes_sota.cli.reproduce import reproduce
-from bayes_sota.cli.sota import sota
+from bayes_sota.data.command import infer_n
+from bayes_sota.epp.command import epp
+from bayes_sota.leaderboard.command import board
+from bayes_sota.leaderboard.command_calibrate import calibrate
+from bayes_sota.leaderboard.command_models import models
+from bayes_sota.leaderboard.command_sota import sota
+from bayes_sota.maximum.command import maximum
+from bayes_sota.paired.command import paired
+from bayes_sota.published.command import reproduce
 
 __all__ = ["cli"]
 

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.cli.command import OutputDirectory, command
-from bayes_sota.cli.options import (
+from bayes_sota.core.command_options import (
     echo_json,
     interval_option,
     output_options,
     seed_option,
     show_progress,
 )
-from bayes_sota.cli.tables import decimals_for, echo_problem, echo_table
+from bayes_sota.core.command_tables import decimals_for, echo_problem, echo_table
+from bayes_sota.core.command_types import OutputDirectory, command
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,11 +40,11 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
-    from bayes_sota.cli.sota import result_of
+    from bayes_sota.core.files import check_writable
+    from bayes_sota.core.summary import estimand_summary
     from bayes_sota.data.examples import load_example
-    from bayes_sota.estimate import estimate_sota, sota_sensitivity
-    from bayes_sota.summaries import estimand_summary
-    from bayes_sota.whole_files import check_writable
+    from bayes_sota.leaderboard.command_sota import result_of
+    from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
 
     _make_directory(output_dir)
     check_writable(output_dir / "obesity-risk.nc")
@@ -83,7 +83,7 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
 
 
 def _make_directory(directory: Path) -> None:
-    from bayes_sota.errors import InputError
+    from bayes_sota.core.errors import InputError
 
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -102,11 +102,11 @@ def _write(
     sensitivity: Any,
     prob: float,
 ) -> list[Path]:
-    from bayes_sota.inference.result import save_result
-    from bayes_sota.plots.prior_predictive import plot_prior_predictive
-    from bayes_sota.plots.save import save_figure
-    from bayes_sota.plots.sensitivity import plot_sensitivity
-    from bayes_sota.plots.sota import plot_sota
+    from bayes_sota.core.plots_files import save_figure
+    from bayes_sota.core.sample_files import save_result
+    from bayes_sota.leaderboard.plots import plot_sensitivity
+    from bayes_sota.maximum.plots import plot_sota
+    from bayes_sota.maximum.plots_prior import plot_prior_predictive
 
     files = [save_result(tree, directory / f"{name}.nc") for name, (_, tree) in trees.items()]
     lead = trees["obesity-risk"][1]

@@ -124,7 +124,7 @@ def _signal_main_thread(number: int) -> None:
 
 def _remove_drafts() -> None:
     """Remove half-written files; there are none before the module that writes them is imported."""
-    files = sys.modules.get("bayes_sota.whole_files")
+    files = sys.modules.get("bayes_sota.core.files")
     if files is not None:
         files.remove_drafts()
 

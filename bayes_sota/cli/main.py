@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from bayes_sota.cli.interrupts import ENDINGS, run_until_interrupted
-from bayes_sota.errors import BayesSotaError
+from bayes_sota.core.errors import BayesSotaError
 
 __all__ = ["main"]
 
@@ -103,7 +103,7 @@ def _debugging() -> bool:
 
 
 def _complain(message: str, code: int) -> int:
-    from bayes_sota.cli.tables import echo_problem
+    from bayes_sota.core.command_tables import echo_problem
 
     echo_problem("error", message)
     return code

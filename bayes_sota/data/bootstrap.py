@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.arguments import generator_of
-from bayes_sota.data.labels import checked_clusters
-from bayes_sota.errors import InputError
+from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.labels import checked_clusters
 
 __all__ = ["bootstrap_standard_errors"]
 

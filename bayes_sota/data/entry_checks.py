@@ -6,7 +6,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.arguments import refuse_unused
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import TriesPrior, UniformTries
 from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
     PrintedScores,
@@ -16,8 +18,6 @@ from bayes_sota.data.printed_scores import (
     parse_number,
     plain_list,
 )
-from bayes_sota.errors import InputError
-from bayes_sota.priors import TriesPrior, UniformTries
 
 __all__ = [
     "GIVEN",

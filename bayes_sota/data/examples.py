@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard, Rounding
-from bayes_sota.data.response_files import read_responses
+from bayes_sota.data.read_responses import read_responses
 from bayes_sota.data.responses import Responses
-from bayes_sota.errors import InputError
 
 __all__ = [
     "Example",

@@ -20,11 +20,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.arguments import generator_of
-from bayes_sota.data.labels import checked_clusters, checked_labels, summed_by_cluster
+from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.labels import checked_clusters, checked_labels, summed_by_cluster
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
-from bayes_sota.errors import InputError
 
 __all__ = ["ItemMetric", "ItemScores"]
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
@@ -19,7 +20,6 @@ from bayes_sota.data.printed_scores import (
     lattice_ends,
     parse_each,
 )
-from bayes_sota.errors import InputError
 
 __all__ = ["LARGEST_SIZE", "LatticeFit", "fit_lattice", "infer_n_test"]
 

@@ -15,6 +15,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import TriesPrior
 from bayes_sota.data.entry_checks import (
     GIVEN,
     LARGEST,
@@ -41,8 +43,6 @@ from bayes_sota.data.printed_scores import (
     rounding_order,
     score_of_entry,
 )
-from bayes_sota.errors import InputError
-from bayes_sota.priors import TriesPrior
 
 __all__ = ["LARGEST", "Leaderboard", "Metric", "Rounding"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.data.labels import checked_labels
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.labels import checked_labels
+from bayes_sota.core.skills import FloatArray
 from bayes_sota.data.score_table import nearest_player
-from bayes_sota.errors import InputError
-from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["Matches"]
 

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
 
 __all__ = [
     "EXACT_DECIMALS",

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.text import shown
+from bayes_sota.data.columns import find_column, is_summary
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table, is_numeric, normalize_name
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.readers.columns import find_column, is_summary
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
-from bayes_sota.skill_distributions import FloatArray
 
 __all__ = ["looks_like_item_scores", "read_item_scores"]
 

@@ -8,14 +8,14 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
+from bayes_sota.data.columns import find_column, find_name_column, is_loss
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.paired_boards import PairedBoards
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.printed_scores import parse_scores
-from bayes_sota.data.readers.columns import find_column, find_name_column, is_loss
-from bayes_sota.data.readers.leaderboard_files import Entries, located, read_entries
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
+from bayes_sota.data.read_leaderboard import Entries, located, read_entries
 
 __all__ = ["read_paired_boards"]
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.data.labels import checked_clusters, checked_labels
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.labels import checked_clusters, checked_labels
+from bayes_sota.core.text import shown
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
 
 __all__ = ["MISSING", "Responses"]
 

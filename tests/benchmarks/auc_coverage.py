@@ -23,13 +23,13 @@ from joblib import Parallel, delayed
 from scipy import special
 
 import bayes_sota as bs
+from bayes_sota.core.files import whole_file
+from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.exact.item_scores_posterior import item_scores_posterior
-from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
-from bayes_sota.exact.sota_posterior import sota_posterior
-from bayes_sota.inference.board_calibration import FIELDS, interval_score
-from bayes_sota.skill_distributions import expit, logit
-from bayes_sota.whole_files import whole_file
+from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.sample_calibration import FIELDS, interval_score
+from bayes_sota.maximum.posterior import sota_posterior
 
 TASKS = {
     "digits, one": ("digit 1", "digit 3", "digit 8", "digit 9"),

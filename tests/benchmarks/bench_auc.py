@@ -15,15 +15,15 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
+from bayes_sota.auc.law import auc_maximum_law
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.readers.leaderboard_files import read_leaderboard
-from bayes_sota.exact.auc import auc_maximum_law
-from bayes_sota.exact.dependence import conditional_probabilities
-from bayes_sota.exact.item_scores_posterior import item_scores_posterior
-from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
-from bayes_sota.exact.shrinkage import shrink_aucs, shrink_scores
-from bayes_sota.exact.sota_posterior import sota_posterior
+from bayes_sota.data.read_leaderboard import read_leaderboard
+from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.shrinkage import shrink_aucs, shrink_scores
 
 FEW = 5
 

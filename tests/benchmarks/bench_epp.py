@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     from bayes_sota.data.score_table import ScoreTable
-    from bayes_sota.exact.bradley_terry import BradleyTerryFit
+    from bayes_sota.epp.fit import BradleyTerryFit
 
 PLAYERS, ROUNDS, TOURNAMENTS = 2_000, 20, 30
 KINDS = ("same-round", "all-rounds")
@@ -53,7 +53,7 @@ def seconds(call: Callable[[], object], repeats: int = REPEATS) -> float:
 
 def simulated(seed: int = 0) -> "ScoreTable":
     """Skills of standard deviation 1.5 logits."""
-    from bayes_sota.simulate_tournament import simulate_tournament
+    from bayes_sota.epp.simulate import simulate_tournament
 
     skills = 1.5 * np.random.default_rng([1, seed]).standard_normal(PLAYERS)
     return simulate_tournament(skills, ROUNDS, tournament=f"t{seed}", random_seed=seed)
@@ -61,7 +61,7 @@ def simulated(seed: int = 0) -> "ScoreTable":
 
 def fitted(table: "ScoreTable", kind: Any, what: str) -> "BradleyTerryFit":
     """What one wants of a fit, computed."""
-    from bayes_sota.exact.bradley_terry import fit_epp
+    from bayes_sota.epp.fit import fit_epp
 
     fit = fit_epp(table, kind)
     if what == "covariance":
@@ -152,8 +152,8 @@ def opponent_row(fit: "BradleyTerryFit", name: str) -> dict[str, Any]:
 
 def opponents_rows(table: "ScoreTable", kind: Any) -> list[dict[str, Any]]:
     """Ours, then theirs: from ready inputs, and from the scores, for which they get our counts."""
-    from bayes_sota.exact.bradley_terry_solver import solve
-    from bayes_sota.exact.match_counts import count_matches
+    from bayes_sota.epp.match_counts import count_matches
+    from bayes_sota.epp.solver import solve
 
     fit = fitted(table, kind, "estimates")
     totals, n_matches = fit.counts.totals, float(fit.counts.n_matches)
@@ -181,7 +181,7 @@ def tournaments_seconds(kind: Any) -> dict[str, float]:
     On two cores by the clock, which other work on the machine disturbs; and processor time of some
     of them one after another, scaled to thirty.
     """
-    from bayes_sota.exact.tournaments import fit_tournaments
+    from bayes_sota.epp.tournaments import fit_tournaments
 
     tables, some = [simulated(seed) for seed in range(TOURNAMENTS)], 5
     processor = seconds(lambda: fit_tournaments(tables[:some], kind), 1) * TOURNAMENTS / some

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.readers.leaderboard_files import read_leaderboard
-from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
+from bayes_sota.data.read_leaderboard import read_leaderboard
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
 FILE = Path("kaggle") / "playground-series-s4e2__private.csv"
 N_TEST = 11_072
@@ -64,7 +64,7 @@ def growth() -> dict[str, float]:
 
 def nuts_figures() -> dict[str, float]:
     """In this process: first call, second call, convergence, memory."""
-    from bayes_sota.inference.leaderboard_nuts import sample_leaderboard_nuts
+    from bayes_sota.leaderboard.sample_nuts import sample_leaderboard_nuts
 
     board, figures = obesity_board(), {}
     for family in ("ex-gaussian", "auto"):

@@ -13,9 +13,9 @@ import time
 
 import numpy as np
 
-from bayes_sota.exact.dependence import conditional_probabilities
-from bayes_sota.exact.maximum import maximum_law
-from bayes_sota.skill_distributions import Uniform
+from bayes_sota.core.skills import Uniform
+from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.law import maximum_law
 
 N_TEST, CLASSIFIERS, RHO, THETA0 = 3000, 1000, 0.6, 0.9
 REPETITIONS = 1000 * 100_000
@@ -27,7 +27,7 @@ ROW_4 = {
     "correlation": RHO,
 }
 LARGE = (
-    "from bayes_sota.exact.maximum import maximum_law; import resource, time; {imports}t = "
+    "from bayes_sota.maximum.law import maximum_law; import resource, time; {imports}t = "
     "time.perf_counter(); law = maximum_law(n_test=1_000_000, n_classifiers=100_000, "
     "skill={skill}, correlation=0.6); print(time.perf_counter() - t, "
     "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
@@ -92,9 +92,7 @@ def main() -> None:
     exact = best_time()
     binomial, bernoulli = binomial_seconds(), bernoulli_seconds()
     identical = large_case("0.9")
-    uniform = large_case(
-        "Uniform(0.875, 0.9)", "from bayes_sota.skill_distributions import Uniform; "
-    )
+    uniform = large_case("Uniform(0.875, 0.9)", "from bayes_sota.core.skills import Uniform; ")
     figures = {
         "row_4_milliseconds": exact * 1e3,
         "row_4_cdf_error": cdf_error(),

@@ -10,10 +10,10 @@ import time
 import arviz as az
 import numpy as np
 
+from bayes_sota.core.priors import LogitNormalSkill, Priors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.exact.sota_posterior import sota_posterior
-from bayes_sota.inference.smc_abc import sample_smc_abc
-from bayes_sota.priors import LogitNormalSkill, Priors
+from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.sample_smc import sample_smc_abc
 
 NEARLY_EQUAL = Priors(skill=LogitNormalSkill(spread=0.0111))  # sd .001 of accuracy at .90
 SETTINGS = (

@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
+from bayes_sota.core.priors import Priors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.exact.dependence import conditional_probabilities
-from bayes_sota.exact.sota_posterior import sota_posterior
-from bayes_sota.priors import Priors
+from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.posterior import sota_posterior
 
 PAPER = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
 SMALL = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, rounding="exact")

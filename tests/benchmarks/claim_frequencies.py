@@ -26,14 +26,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.response_files import read_responses
-from bayes_sota.exact.congruence import (
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import (
     OddsRatioCongruence,
     congruence_bounds,
     congruence_of_odds_ratio,
 )
-from bayes_sota.exact.false_claim import false_claim_probability
+from bayes_sota.data.examples import load_responses_example
+from bayes_sota.data.read_responses import read_responses
 
 CLAIMS, BOARDS, SIZES, SEED = 20_000, 2_000, (100, 500, 2_000), 20261121
 LEVEL, NEIGHBOURS, CLOSE = 0.05, 3, 0.02

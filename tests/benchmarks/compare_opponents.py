@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from bayes_sota.inference.board_calibration import BoardCase
+    from bayes_sota.leaderboard.sample_calibration import BoardCase
 
 SHAPES = ("normal", "left-skewed", "plateau of equals", "few strong", "clones", "uniform")
 RHOS = (0.0, 0.6, 0.85)
@@ -32,7 +32,7 @@ def simulate(boards: int, sizes: list[int], jobs: int) -> list[dict]:
     """Boards with our posterior and the paper's shrinking."""
     from joblib import Parallel, delayed
 
-    from bayes_sota.inference.board_calibration import BoardCase
+    from bayes_sota.leaderboard.sample_calibration import BoardCase
 
     cases = [
         BoardCase(shape, N_TEST, i, m, rho)
@@ -51,9 +51,9 @@ def simulate(boards: int, sizes: list[int], jobs: int) -> list[dict]:
 
 def judged(case: "BoardCase") -> dict:
     """One board with its truth."""
-    from bayes_sota.exact.leaderboard_posterior import leaderboard_posterior
-    from bayes_sota.exact.shrinkage import shrink_scores
-    from bayes_sota.inference.board_calibration import simulate_shape
+    from bayes_sota.leaderboard.posterior import leaderboard_posterior
+    from bayes_sota.leaderboard.sample_calibration import simulate_shape
+    from bayes_sota.maximum.shrinkage import shrink_scores
 
     key = [20261121, *case.source.encode(), case.n_classifiers, round(1000 * case.rho), case.index]
     board, skills = simulate_shape(case, np.random.default_rng(key))

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import nutpie
 
-from bayes_sota.exact.bradley_terry import fit_epp
-from bayes_sota.exact.match_counts import ranks_of_rounds
-from bayes_sota.pymc_models.bradley_terry import build_epp
-from bayes_sota.pymc_models.plackett_luce import order_rounds
-from bayes_sota.pymc_models.tied_matches import cluster_weight, count_cells, rows_of_rounds
-from bayes_sota.simulate_tournament import simulate_tournament
-from bayes_sota.whole_files import whole_file
+from bayes_sota.core.files import whole_file
+from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.match_counts import ranks_of_rounds
+from bayes_sota.epp.models import build_epp
+from bayes_sota.epp.models_rankings import order_rounds
+from bayes_sota.epp.models_ties import cluster_weight, count_cells, rows_of_rounds
+from bayes_sota.epp.simulate import simulate_tournament
 
 LAWS, SPREADS = ("gumbel", "normal"), ("equal", "spread")
 LIKELIHOODS = ("plackett-luce", "matches")

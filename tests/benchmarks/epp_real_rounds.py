@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bayes_sota.data.response_files import read_responses
+from bayes_sota.data.read_responses import read_responses
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.exact.bradley_terry import BradleyTerryFit, fit_epp
-from bayes_sota.exact.leaderboard_quality import leaderboard_quality
+from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.quality import leaderboard_quality
 
 ROUNDS, MANY, SEED = 20, 20_000, 20_261_121
 
@@ -52,8 +52,8 @@ def covered(fit: BradleyTerryFit, truth: np.ndarray) -> dict[str, float]:
 
 def sampled(table: ScoreTable, truth: np.ndarray, seed: int) -> dict[str, float]:
     """The same of the posterior."""
-    from bayes_sota.inference.epp_route import sample_epp
-    from bayes_sota.pymc_models import build_epp
+    from bayes_sota.epp.models import build_epp
+    from bayes_sota.epp.sample import sample_epp
 
     tree = sample_epp(
         build_epp(table), draws=500, tune=500, chains=2, random_seed=seed, log_likelihood=False

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-from bayes_sota.errors import InfiniteEstimateError
-from bayes_sota.exact.bradley_terry import fit_epp
-from bayes_sota.simulate_tournament import simulate_tournament
+from bayes_sota.core.errors import InfiniteEstimateError
+from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.simulate import simulate_tournament
 
 LEVEL, ROUNDS, MANY_ROUNDS = 0.05, 20, 40_000
 SEED, BATCH = 20_261_121, 50

@@ -94,8 +94,8 @@ def table1_row4(x: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 if __name__ == "__main__":
-    from bayes_sota.exact.maximum import maximum_law
-    from bayes_sota.skill_distributions import Uniform
+    from bayes_sota.core.skills import Uniform
+    from bayes_sota.maximum.law import maximum_law
 
     top = 0.9 + 0.025 / 1001
     law = maximum_law(

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from joblib import Parallel, delayed
 
-from bayes_sota.data.paired_boards import PairedBoards
-from bayes_sota.exact.dependence import conditional_probabilities, feasible_correlation
-from bayes_sota.exact.paired_posterior import paired_posterior
+from bayes_sota.data.paired import PairedBoards
+from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
+from bayes_sota.paired.posterior import paired_posterior
 
 TEAMS, SIZES, REFERENCE = 150, (600, 1400), 0.88
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray]  # skills, public and private scores

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from bayes_sota.exact.bradley_terry import fit_epp
-from bayes_sota.simulate_tournament import simulate_tournament
+from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.simulate import simulate_tournament
 
 LEVEL, ROUNDS = 0.05, 20
 AIM = (0.025, 0.065)  # of the share rejected; fewer than 5 % are allowed

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bayes_sota.cli import interrupts
 from bayes_sota.cli.main import main
-from bayes_sota.whole_files import whole_file
+from bayes_sota.core.files import whole_file
 
 SIGNAL = signal.SIGINT
 

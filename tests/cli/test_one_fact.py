@@ -19,8 +19,8 @@ from arviz_base import rc_context
 
 import bayes_sota as bs
 from bayes_sota.cli import main
+from bayes_sota.core.sample_files import read_result
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.inference.result import read_result
 
 COMMANDS: dict[str, str] = {
     "maximum": "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
@@ -207,7 +207,8 @@ def test_every_number_in_the_words_of_a_figure_is_in_the_json(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr("bayes_sota.plots.save.save_figure", lambda figure, _: drawn.append(figure))
+    save = "bayes_sota.core.plots_files.save_figure"
+    monkeypatch.setattr(save, lambda figure, _: drawn.append(figure))
     words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
     with rc_context({"plot.backend": "none"}), pytest.raises(SystemExit):
         main([*words, "--json", "--figure", str(folder / "figure.png")])

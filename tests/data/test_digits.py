@@ -8,9 +8,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.examples import ResponsesExample, load_responses_example
-from bayes_sota.data.response_files import looks_like_responses, read_responses
-from bayes_sota.errors import InputError
+from bayes_sota.data.read_responses import looks_like_responses, read_responses
 
 RETRAINED = (
     "lda/svd",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.examples import Example, list_examples, load_example
-from bayes_sota.errors import InputError
 
 BOARDS = {
     "obesity-risk": "playground-series-s4e2",

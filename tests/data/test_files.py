@@ -13,20 +13,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.cli.main import main
-from bayes_sota.data.evaluation_files import read_evaluations
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import delimited, limits
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json_text import parse_json
 from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.read_evaluations import read_evaluations
 from bayes_sota.data.read_item_scores import read_item_scores
+from bayes_sota.data.read_leaderboard import read_leaderboard
 from bayes_sota.data.read_paired import read_paired_boards
-from bayes_sota.data.readers.leaderboard_files import read_leaderboard
-from bayes_sota.data.response_files import read_responses
-from bayes_sota.data.score_files import read_scores
-from bayes_sota.errors import InputError
-from bayes_sota.review_table import claims_table
-from bayes_sota.specification import load_model
+from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.read_scores import read_scores
+from bayes_sota.leaderboard.specification import load_model
 
 TABLE_READERS: dict[str, Callable[[Path], Any]] = {
     "leaderboard": lambda path: read_leaderboard(path, metric="score", standard_error=0.1),

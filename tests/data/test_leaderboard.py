@@ -5,9 +5,9 @@ from decimal import ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 import numpy as np
 import pytest
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import LogNormalTries, UniformTries
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.errors import InputError
-from bayes_sota.priors import LogNormalTries, UniformTries
 
 
 def board(maximum="0.91", n_test=100, n_classifiers=10, **options):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
-from bayes_sota.errors import InputError
 
 
 def test_names_and_places_agree():

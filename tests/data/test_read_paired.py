@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.read_paired import read_paired_boards
-from bayes_sota.errors import InputError
 
 HEADER = "team_id,rank_private,score_private,rank_public,score_public"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import limits
-from bayes_sota.data.readers.leaderboard_files import read_leaderboard
-from bayes_sota.errors import InputError
+from bayes_sota.data.read_leaderboard import read_leaderboard
 
 PLAIN = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
 NEW_HEADER = "Rank,TeamId,TeamName,LastSubmissionDate,Score,SubmissionCount,TeamMemberUserNames"

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.responses import Responses
-from bayes_sota.errors import InputError
 
 SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
 

@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.score_table import ScoreTable, nearest_player
-from bayes_sota.errors import InputError
 
 SCORES = [[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]]
 TABLE = ScoreTable(

@@ -66,7 +66,7 @@ def run(arguments: list[str]) -> int:
 def read_back(path: str) -> int:
     """Read a result file as a script would."""
     import bayes_sota as bs
-    from bayes_sota.errors import BayesSotaError
+    from bayes_sota.core.errors import BayesSotaError
 
     try:
         tree = bs.read_result(path)

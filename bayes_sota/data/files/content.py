@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import check_file
+from bayes_sota.core.text import plain_text, shown, shown_path
 from bayes_sota.data.files import limits
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import plain_text, shown, shown_path
-from bayes_sota.whole_files import check_file
 
 __all__ = [
     "UNPACKING_ERRORS",

@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import overload
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
 from bayes_sota.data.files import limits
 from bayes_sota.data.files.content import check_text
 from bayes_sota.data.files.tables import Table
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
 
 __all__ = ["delimited_rows", "parse_delimited"]
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
 from bayes_sota.data.files import limits
 from bayes_sota.data.files.json_text import parse_json
 from bayes_sota.data.files.tables import Nested, Table
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
 
 __all__ = ["parse_json_table"]
 

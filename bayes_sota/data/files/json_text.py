@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
 from bayes_sota.data.files import limits
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
 
 __all__ = ["json_lines", "parse_json", "try_json"]
 

@@ -3,7 +3,7 @@
 With them every file is read or refused in about 2 GiB of memory (``tests/data/test_files.py``).
 """
 
-from bayes_sota.errors import InputError
+from bayes_sota.core.errors import InputError
 
 __all__ = [
     "MAX_BYTES",
@@ -37,7 +37,7 @@ def check_shape(rows: int, columns: int, where: str) -> None:
     --------
     >>> check_shape(2, 10_001, "wide.csv")
     Traceback (most recent call last):
-    bayes_sota.errors.InputError: wide.csv: more than 10,000 columns, which is the limit
+    bayes_sota.core.errors.InputError: wide.csv: more than 10,000 columns, which is the limit
     """
     for found, limit, what in (
         (columns, MAX_COLUMNS, "columns"),

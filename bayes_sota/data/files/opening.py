@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bayes_sota.arguments import refuse_unused
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.errors import InputError
 from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.frames import is_frame, table_of_frame
 from bayes_sota.data.files.json_tables import parse_json_table
 from bayes_sota.data.files.parquet import parse_parquet
 from bayes_sota.data.files.tables import Table
-from bayes_sota.errors import InputError
 
 __all__ = ["FileFormat", "open_table", "table_of_content"]
 

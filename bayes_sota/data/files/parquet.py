@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import plain_text
 from bayes_sota.data.files import limits
 from bayes_sota.data.files.tables import Nested, Table
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import plain_text
 
 __all__ = ["parse_parquet"]
 

@@ -8,9 +8,9 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
 from bayes_sota.data.files import limits
-from bayes_sota.errors import InputError
-from bayes_sota.shown_text import shown
 
 __all__ = ["Nested", "Table", "is_numeric", "normalize_name", "shown"]
 

@@ -1,0 +1,1 @@
+"""The law of one AUC estimate, alone and correlated."""

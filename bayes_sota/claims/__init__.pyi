@@ -1,0 +1,4 @@
+from .models import build_clustered_items as build_clustered_items
+from .models import build_hierarchical_claims as build_hierarchical_claims
+from .models_means import build_case_differences as build_case_differences
+from .models_means import build_metric_differences as build_metric_differences

@@ -1,0 +1,20 @@
+"""``bayes-sota claim``: the probability that "A outperforms B" is false."""
+
+import click
+
+from bayes_sota.claims.command_batch import batch
+from bayes_sota.claims.command_plan import plan
+from bayes_sota.claims.command_reported import classification, segmentation
+from bayes_sota.claims.command_responses import responses
+from bayes_sota.claims.command_selection import selection
+
+__all__ = ["claim"]
+
+
+@click.group(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
+def claim() -> None:
+    """Probability that "A outperforms B" is false: from reported numbers or per-item outcomes."""
+
+
+for _command in (classification, segmentation, responses, selection, plan, batch):
+    claim.add_command(_command)

@@ -1,0 +1,225 @@
+r"""Probability that "A outperforms B" is false, from two reported means of cases (Dice).
+
+.. math:: P(\mu_A \le \mu_B) = T_{n-1}\Big(\sqrt n\,
+          \frac{\hat\mu_B - \hat\mu_A}{\sqrt{s_A^2 + s_B^2 - 2 r s_A s_B}}\Big)
+
+with the Student cdf (*Claims Reloaded*, after Christodoulou et al. 2025, arXiv 2505.04720; its
+text says quantile). The correlation r between the two methods' cases is hardly ever reported:
+known, or averaged over a prior. ``tests/claims/test_means.py`` compares with SciPy's
+paired t test and with quadrature.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import FloatArray
+
+__all__ = ["draw_difference", "false_claim_probability_of_means", "imputed_sd"]
+
+_NODES = 64
+Sd = ArrayLike | Callable[[FloatArray], FloatArray]
+
+
+def imputed_sd(mean: ArrayLike, sd: Sd | Sequence[float]) -> FloatArray:
+    """Standard deviation of cases from their mean.
+
+    Parameters
+    ----------
+    mean : array_like
+    sd : float, callable or three coefficients
+        A number, a function of the mean, or ``(c0, c1, c2)`` of ``c0 + c1 mean + c2 mean^2``: the
+        literature uses a polynomial of second order, whose coefficients are the user's.
+
+    Examples
+    --------
+    >>> imputed_sd([0.8, 0.9], lambda mean: 0.5 * (1 - mean)).round(3).tolist()
+    [0.1, 0.05]
+    """
+    values = np.asarray(mean, np.float64)
+    if callable(sd):
+        return np.asarray(sd(values), np.float64)
+    given = np.asarray(sd, np.float64)
+    if given.shape == (3,):
+        return np.asarray(given[0] + given[1] * values + given[2] * values**2)
+    return np.broadcast_to(given, values.shape)
+
+
+def false_claim_probability_of_means(
+    mean_a: ArrayLike,
+    mean_b: ArrayLike,
+    n_test: ArrayLike,
+    *,
+    sd: tuple[Sd, Sd] | None = None,
+    correlation: ArrayLike | None = None,
+    correlation_range: tuple[float, float] = (0.0, 1.0),
+    sd_difference: ArrayLike | None = None,
+    bounds: tuple[float, float] | None = (0.0, 1.0),
+) -> Any:
+    """Probability that B is at least as good as A, although A has the better mean.
+
+    Parameters
+    ----------
+    mean_a, mean_b : array_like
+        Reported means of the winner and of the other; broadcast.
+    n_test : array_like of int
+        Number of cases.
+    sd : (sd of A, sd of B), optional
+        Numbers, arrays or functions of the mean (``imputed_sd``); needed without
+        ``sd_difference``.
+    correlation : array_like, optional
+        Correlation of the two methods' cases. Default: averaged, uniform over
+        ``correlation_range``.
+    correlation_range : (float, float)
+    sd_difference : array_like, optional
+        Standard deviation of the differences of cases, where it is known.
+    bounds : (float, float), optional
+        Range of a case; None for an unbounded metric.
+
+    Returns
+    -------
+    ndarray or float
+
+    Raises
+    ------
+    InputError
+        A below B, standard deviations that are negative or impossible for a bounded mean,
+        correlations outside [-1, 1], fewer than two cases.
+
+    Examples
+    --------
+    >>> round(float(false_claim_probability_of_means(
+    ...     0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)), 3)
+    0.1
+    """
+    from scipy.special import stdtr
+
+    a, b, n = (np.asarray(x, np.float64) for x in (mean_a, mean_b, n_test))
+    if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
+        raise InputError(f"means must be finite numbers, got {mean_a!r} and {mean_b!r}")
+    if np.any(a < b):
+        raise InputError("A is the reported winner, but its mean is below that of B: exchange them")
+    if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
+        raise InputError(f"n_test must be a whole number of at least 2, got {n_test!r}")
+    if bounds is not None:
+        _check_means(a, b, bounds)
+    if sd_difference is not None:
+        known = np.asarray(sd_difference, np.float64)
+        if not np.all((known > 0) & np.isfinite(known)):
+            raise InputError(f"sd_difference must be positive, got {sd_difference!r}")
+        if correlation is not None:
+            raise InputError("sd_difference says all: give it, or sd and correlation")
+        return _plain(stdtr(n - 1, np.sqrt(n) * (b - a) / known))
+    if sd is None:
+        raise InputError("give sd, the standard deviations of both methods, or sd_difference")
+    first, second = imputed_sd(a, sd[0]), imputed_sd(b, sd[1])
+    _check_spreads(((a, first), (b, second)), n, bounds)
+    if correlation is not None:
+        r = np.asarray(correlation, np.float64)
+        if not np.all((r >= -1) & (r <= 1)):
+            raise InputError(f"correlation must lie in [-1, 1], got {correlation!r}")
+        return _plain(_probability(a, b, n, first, second, r))
+    low, high = correlation_range
+    if not -1 <= low < high <= 1:
+        raise InputError(f"correlation_range must lie in [-1, 1], increasing, got {(low, high)}")
+    x, w = np.polynomial.legendre.leggauss(_NODES)
+    nodes = low + (high - low) * (x + 1) / 2
+    each = [_probability(a, b, n, first, second, np.asarray(r)) for r in nodes]
+    return _plain(np.tensordot(w / 2, np.array(each), 1))
+
+
+def draw_difference(
+    mean_a: float,
+    mean_b: float,
+    n_test: int,
+    *,
+    sd: tuple[Sd, Sd] | None = None,
+    correlation: float | None = None,
+    correlation_range: tuple[float, float] = (0.0, 1.0),
+    sd_difference: float | None = None,
+    draws: int = 4000,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Posterior draws of the difference of the means, A minus B, shape (draws,).
+
+    Parameters are those of ``false_claim_probability_of_means``, which checks them.
+
+    Examples
+    --------
+    >>> draws = draw_difference(0.8, 0.7, 50, sd_difference=0.2, rng=np.random.default_rng(0))
+    >>> draws.mean().round(2)
+    np.float64(0.1)
+    """
+    spread: Any = sd_difference
+    if sd is not None and sd_difference is None:
+        first, second = imputed_sd(mean_a, sd[0]), imputed_sd(mean_b, sd[1])
+        r: Any = correlation
+        if correlation is None:
+            r = rng.uniform(*correlation_range, draws)
+        spread = _spread(first, second, r)
+    noise = rng.standard_t(n_test - 1, draws) / np.sqrt(n_test)
+    return np.asarray(mean_a - mean_b + spread * noise)
+
+
+def _spread(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
+    """Standard deviation of the differences of cases."""
+    return np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
+
+
+def _probability(
+    a: FloatArray,
+    b: FloatArray,
+    n: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    r: FloatArray,
+) -> FloatArray:
+    from scipy.special import stdtr
+
+    spread = _spread(first, second, r)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.sqrt(n) * (b - a) / spread
+    # no spread at all: equal means stay a toss-up, others are certain
+    t = np.where(spread > 0, t, np.where(a > b, -np.inf, 0.0))
+    return np.asarray(stdtr(n - 1, t))
+
+
+def _plain(found: Any) -> Any:
+    return float(found) if np.ndim(found) == 0 else np.asarray(found)
+
+
+def _check_means(a: FloatArray, b: FloatArray, bounds: tuple[float, float]) -> None:
+    low, high = bounds
+    for mean in (a, b):
+        wrong = ~((mean >= low) & (mean <= high))
+        if np.any(wrong):
+            first = float(mean[wrong].ravel()[0])
+            hint = f"; in percent? then write {first / 100:g}" if 1 < first <= 100 else ""
+            raise InputError(
+                f"a mean lies between {low:g} and {high:g}, the range of a case, got "
+                f"{first:g}{hint}"
+            )
+
+
+def _check_spreads(
+    pairs: tuple[tuple[FloatArray, FloatArray], ...], n: FloatArray, bounds: Any
+) -> None:
+    for mean, spread in pairs:
+        if not np.all((spread >= 0) & np.isfinite(spread)):
+            raise InputError(f"a standard deviation is at least 0, got {float(np.min(spread)):g}")
+        if bounds is None:
+            continue
+        low, high = bounds
+        most = np.sqrt((mean - low) * (high - mean) * n / (n - 1))
+        wrong = spread > most * (1 + 1e-9)
+        if np.any(wrong):
+            where = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            values = (np.broadcast_to(x, wrong.shape)[where] for x in (mean, most, spread))
+            m, largest, given = (float(x) for x in values)
+            raise InputError(
+                f"cases between {low:g} and {high:g} with the mean {m:g} have a standard deviation "
+                f"of at most {largest:.4g}, got {given:g}"
+            )

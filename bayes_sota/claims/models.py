@@ -1,0 +1,365 @@
+r"""Claims of many papers, and claims on clustered items, as plain ``pm.Model`` for NUTS.
+
+One claim with independent items has a closed form (``bayes_sota.claims.accuracies``). Its flat
+Dirichlet prior of the cells (both right, A alone, B alone, none) says in other words
+
+.. math:: p_A \sim Beta(2, 2), \quad \psi = \log\frac{p_{11}\, p_{00}}{p_{10}\, p_{01}} \sim f,
+          \quad p(p_B \mid p_A, \psi) = \frac{1}{p_A (1 - p_A)\, f(\psi) \sum_c 1 / p_c}
+
+with f the law of a sum of two standard logistic variables (their sd is 2.57). A review of many
+claims keeps all of it but f, in whose place comes :math:`N(\mu, \tau)` with both learnt: what the
+tables that are known say of the congruence, the others borrow.
+``tests/claims/test_models.py`` compares with the closed form, with sums over all tables
+and with importance sampling from closed-form posteriors.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from numpy.typing import ArrayLike
+from pymc.distributions.transforms import logodds
+from scipy.special import expit, gammaln
+
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.labels import checked_labels
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.data.responses import MISSING, Responses
+
+__all__ = ["COUNTS", "OUTCOMES", "build_clustered_items", "build_hierarchical_claims"]
+
+OUTCOMES = ("both", "only_a", "only_b", "none")
+COUNTS = ("right_a", "right_b", "both_right", "n_test")  # -1 where both_right is not known
+_UNKNOWN = -1
+_FLOOR = 1e-15  # of a cell: below it only rounding is left
+_SERIES = 0.03  # half the log odds ratio below which its density is a series
+_GRID, _TAIL = 801, 20.0  # for draws of the prior
+
+
+def build_hierarchical_claims(
+    accuracy_a: ArrayLike,
+    accuracy_b: ArrayLike,
+    n_test: ArrayLike,
+    congruence: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    *,
+    typical_prior: tuple[float, float] = (0.0, 2.4),
+    spread_prior: float = 1.0,
+    shared: bool = True,
+) -> pm.Model:
+    r"""Model of many claims whose congruences have one distribution of log odds ratios.
+
+    .. math::
+        \mu \sim N, \quad \tau \sim N^+, \quad \psi_i \sim N(\mu, \tau), \quad
+        (x_{A}, x_{B}) \mid p \sim \sum_{x_{11}} Multinomial(n_i, p_i)
+
+    An odds ratio is feasible for every pair of accuracies (Plackett 1965), so that papers with
+    different accuracies can share its distribution. The default priors give the log odds ratio of
+    a single claim the sd that the flat Dirichlet gives it, 2.6, and the same centre: without any
+    known congruence the review starts from (nearly) the closed form.
+
+    Parameters
+    ----------
+    accuracy_a, accuracy_b : array_like, shape (claims,)
+        Reported accuracies of winner and other; the nearest whole numbers of right answers count.
+    n_test : array_like of int, shape (claims,) or a number
+    congruence : array_like, shape (claims,), optional
+        Share of items that both got right, NaN where it is not known. Default: known nowhere.
+    names : sequence of str, optional
+        Default "1", "2", ...
+    typical_prior : (float, float)
+        Mean and sd of the prior of mu.
+    spread_prior : float
+        Scale of the half-normal prior of tau.
+    shared : bool
+        Whether the claims share their congruence. False takes f for each: then a claim is the
+        closed form, whether its congruence is known or not.
+
+    Returns
+    -------
+    pm.Model
+        Free ``typical_log_odds_ratio`` and ``log_odds_ratio_sd`` (where shared), and of every
+        claim ``log_odds_ratio_offset``, ``accuracy_a``, ``accuracy_b``; deterministic
+        ``log_odds_ratio``, ``congruence``, ``p_a_alone``, ``p_b_alone`` and ``difference``,
+        (claim,). Observed ``counts`` (claim, count), whose draws are fresh test sets.
+
+    Raises
+    ------
+    InputError
+        What ``false_claim_probability`` refuses; priors without width.
+
+    Notes
+    -----
+    The sum over :math:`x_{11}` is padded to the longest one: its cost grows as claims times the
+    largest number of wrong answers of a claim.
+
+    Examples
+    --------
+    >>> model = build_hierarchical_claims(
+    ...     [0.90, 0.85], [0.88, 0.80], [500, 200], [np.nan, 0.75], names=["first", "second"])
+    >>> model.named_vars_to_dims["difference"]
+    ('claim',)
+    """
+    counts = _reported_counts(accuracy_a, accuracy_b, n_test, congruence)
+    if not (typical_prior[1] > 0 and spread_prior > 0):
+        raise InputError(
+            "typical_prior and spread_prior need positive widths, got "
+            f"{typical_prior[1]:g} and {spread_prior:g}"
+        )
+    both, log_tables = _possible_tables(counts)
+    coords = {"claim": list(checked_labels(names, len(counts), "claim")), "count": list(COUNTS)}
+    with pm.Model(coords=coords) as model:
+        psi = _shared_log_odds_ratio(typical_prior, spread_prior) if shared else _flat()
+        a = pm.Beta("accuracy_a", 2, 2, dims="claim", initval=_typical(counts, 0))
+        b = pm.CustomDist(
+            "accuracy_b",
+            a,
+            psi,
+            logp=_second_accuracy_logp,
+            random=_draw_second_accuracy,
+            signature="(),()->()",
+            transform=logodds,
+            initval=_typical(counts, 1),
+            dims="claim",
+        )
+        cells = _cells(a, b, psi)
+        for name, cell in zip(("congruence", "p_a_alone", "p_b_alone"), cells, strict=False):
+            pm.Deterministic(name, cell, dims="claim")
+        pm.Deterministic("difference", a - b, dims="claim")
+        pm.CustomDist(
+            "counts",
+            pt.stack(cells, axis=-1),
+            counts[:, 3],
+            logp=_tables_logp(both, log_tables),
+            random=_draw_counts,
+            signature="(c),()->(c)",
+            observed=counts,
+            dims=("claim", "count"),
+        )
+    return model
+
+
+def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) -> FloatArray:
+    """Whole numbers of ``COUNTS``, shape (claims, 4)."""
+    given = (a, b, n, np.nan if congruence is None else congruence)
+    arrays = [np.atleast_1d(np.asarray(x, np.float64)) for x in given]
+    if len({x.shape for x in arrays} - {(1,)}) > 1 or any(x.ndim != 1 for x in arrays):
+        shapes = ", ".join(str(x.shape) for x in arrays)
+        raise InputError(
+            f"accuracies, n_test and congruence need one entry per claim, got {shapes}"
+        )
+    first, second, size, p11 = np.broadcast_arrays(*arrays)
+    known = np.isfinite(p11)
+    false_claim_probability(first, second, size)  # refuses what no claim can be
+    false_claim_probability(first[known], second[known], size[known], p11[known])
+    x_a, x_b = np.rint(first * size), np.rint(second * size)
+    both = np.clip(np.rint(np.where(known, p11, 0) * size), x_a + x_b - size, np.minimum(x_a, x_b))
+    both = np.where(known, np.maximum(both, 0), _UNKNOWN)
+    return np.stack([x_a, x_b, both, size], axis=1)
+
+
+def _possible_tables(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Numbers of items that both may have right, and log numbers of such tables, (claims, k)."""
+    x_a, x_b, both, n = counts.T
+    known = both != _UNKNOWN
+    least = np.where(known, both, np.maximum(0, x_a + x_b - n))
+    most = np.where(known, both, np.minimum(x_a, x_b))
+    possible = least[:, None] + np.arange(int((most - least).max()) + 1)
+    inside = possible <= most[:, None]
+    possible = np.minimum(possible, most[:, None])
+    table = (
+        possible, x_a[:, None] - possible, x_b[:, None] - possible,
+        (n - x_a - x_b)[:, None] + possible,
+    )  # fmt: skip
+    log_number = gammaln(n + 1)[:, None] - sum(gammaln(x + 1) for x in table)
+    return possible, np.where(inside, log_number, -np.inf)
+
+
+def _typical(counts: FloatArray, which: int) -> FloatArray:
+    """An accuracy inside (0, 1) from which the sampler can start."""
+    return (counts[:, which] + 1) / (counts[:, 3] + 2)
+
+
+def _shared_log_odds_ratio(typical_prior: tuple[float, float], spread_prior: float) -> Any:
+    typical = pm.Normal("typical_log_odds_ratio", *typical_prior)
+    spread = pm.HalfNormal("log_odds_ratio_sd", spread_prior)
+    offset = pm.Normal("log_odds_ratio_offset", dims="claim")
+    return pm.Deterministic("log_odds_ratio", typical + spread * offset, dims="claim")
+
+
+def _flat() -> Any:
+    """The log odds ratio that a flat Dirichlet prior of the cells has."""
+    return pm.CustomDist(
+        "log_odds_ratio",
+        0.0,
+        logp=lambda psi, _: _flat_logp(psi),
+        random=lambda _, rng=None, size=None: rng.logistic(size=size) + rng.logistic(size=size),
+        signature="()->()",
+        dims="claim",
+    )
+
+
+def _flat_logp(psi: Any) -> Any:
+    r"""Log of :math:`(w \cosh w - \sinh w) / (2 \sinh^3 w)` at :math:`w = |\psi| / 2`."""
+    w = pt.abs(psi) / 2
+    small = w < _SERIES
+    square, far = w**2, pt.switch(small, 1.0, w)  # neither branch may have an infinite gradient
+    shrunk = pt.exp(-2 * far)
+    exact = pt.log(2 * ((far - 1) + (far + 1) * shrunk)) - 2 * far - 3 * pt.log1p(-shrunk)
+    series = pt.log1p(square / 10 + square**2 / 280)
+    series -= np.log(6) + pt.log1p(square / 2 + 13 * square**2 / 120)
+    return pt.switch(small, series, exact)
+
+
+def _cells(a: Any, b: Any, psi: Any) -> tuple[Any, Any, Any, Any]:
+    """Probabilities of ``OUTCOMES`` from two accuracies and a log odds ratio.
+
+    Plackett's root in a form without cancellation for odds ratios of at least 1; below that B's
+    wrong answers take the place of its right ones.
+    """
+    positive = psi >= 0
+    other = pt.switch(positive, b, 1 - b)
+    t = pt.exp(-pt.abs(psi))
+    mixed = a * (1 - other) + other * (1 - a)
+    root = pt.sqrt(((1 - t) * (a - other)) ** 2 + t * (2 * (1 - t) * mixed + t))
+    joint = 2 * a * other / (t + (a + other) * (1 - t) + root)
+    both = pt.switch(positive, joint, a - joint)
+    cells = (both, a - both, b - both, 1 - a - b + both)
+    return tuple(pt.maximum(cell, _FLOOR) for cell in cells)
+
+
+def _second_accuracy_logp(b: Any, a: Any, psi: Any) -> Any:
+    """Log density of the other accuracy given the first and the log odds ratio."""
+    inverse = sum(1 / cell for cell in _cells(a, b, psi))
+    return -pt.log(inverse) - pt.log(a) - pt.log1p(-a) - _flat_logp(psi)
+
+
+def _draw_second_accuracy(a: Any, psi: Any, rng: Any = None, size: Any = None) -> Any:
+    r"""Draws of the same law: :math:`p_B = p_A u + (1 - p_A) v`, logit u - logit v = psi.
+
+    Logit u has a density proportional to the product of two logistic ones; its distribution
+    function is inverted on a grid.
+    """
+    shape = np.broadcast_shapes(np.shape(a), np.shape(psi), size or ())
+    a, psi = (np.broadcast_to(x, shape).ravel()[:, None] for x in (a, psi))
+    low = np.minimum(psi, 0) - _TAIL
+    step = (np.maximum(psi, 0) + _TAIL - low) / (_GRID - 1)
+    grid = low + step * np.arange(_GRID)
+    u, v = expit(grid), expit(grid - psi)
+    mass = np.cumsum(u * (1 - u) * v * (1 - v), axis=1)
+    level = rng.random(len(mass)) * mass[:, -1]
+    drawn = np.array([np.interp(*x) for x in zip(level, mass, grid, strict=True)])
+    drawn += step[:, 0] / 2  # a sum up to a node reaches half a step beyond it
+    b = a[:, 0] * expit(drawn) + (1 - a[:, 0]) * expit(drawn - psi[:, 0])
+    return np.asarray(b).reshape(shape)
+
+
+def _tables_logp(both: FloatArray, log_tables: FloatArray) -> Any:
+    r"""Log likelihood of each claim, the number that both got right summed out.
+
+    All tables with these margins share :math:`p_{10}^{x_A} p_{01}^{x_B} p_{00}^{n - x_A - x_B}`;
+    only :math:`e^{\psi x_{11}}` differs.
+    """
+
+    def logp(counts: Any, cells: Any, n: Any) -> Any:
+        log_cells = pt.log(cells)
+        p11, p10, p01, p00 = (log_cells[..., c] for c in range(4))
+        x_a, x_b = counts[..., 0], counts[..., 1]
+        psi = p11 + p00 - p10 - p01
+        ratio = pt.logsumexp(log_tables + both * psi[:, None], axis=1)
+        return x_a * p10 + x_b * p01 + (n - x_a - x_b) * p00 + ratio
+
+    return logp
+
+
+def _draw_counts(cells: Any, n: Any, rng: Any = None, size: Any = None) -> Any:
+    """Reports of fresh test sets, with their congruence."""
+    shape = np.broadcast_shapes(np.shape(cells)[:-1], np.shape(n), size or ())
+    p = np.broadcast_to(cells, (*shape, 4))
+    table = rng.multinomial(np.broadcast_to(n, shape).astype(int), p / p.sum(-1, keepdims=True))
+    both, only_a, only_b = table[..., 0], table[..., 1], table[..., 2]
+    return np.stack([both + only_a, both + only_b, both, table.sum(-1)], axis=-1).astype(float)
+
+
+def build_clustered_items(
+    responses: Responses,
+    a: int | str = 0,
+    b: int | str = 1,
+    *,
+    correlation_prior: tuple[float, float] = (1.0, 1.0),
+) -> pm.Model:
+    r"""Model of two classifiers on items that come in clusters (patients, documents, prompts).
+
+    .. math::
+        p \sim Dirichlet(1, 1, 1, 1), \quad \iota \sim Beta, \quad
+        x_c \sim DirichletMultinomial\big(n_c,\; p\,(1 - \iota) / \iota\big)
+
+    The intraclass correlation :math:`\iota` is that of each outcome within a cluster, the same for
+    all four; towards 0 the items are independent, and P(difference <= 0) is
+    ``exact.paired_outcomes.probability_not_better``. ``p`` is a mean over the clusters that there
+    could be, each with the same weight, however many items it has.
+
+    Parameters
+    ----------
+    responses : Responses
+        With ``clusters``. Items that one of the two did not answer are left out.
+    a, b : int or str
+        Which two classifiers.
+    correlation_prior : (float, float)
+        Parameters of the Beta prior of the intraclass correlation. Default: uniform.
+
+    Returns
+    -------
+    pm.Model
+        Free ``p`` (outcome,) and ``intraclass_correlation``; deterministic ``difference`` and
+        ``congruence``; observed ``tables`` (cluster, outcome), the data ``cluster_tables``.
+
+    Raises
+    ------
+    InputError
+        No clusters, an unknown classifier, the same one twice, a prior that is none.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> answers = Responses(rng.random((60, 2)) < 0.8, clusters=np.arange(60) // 4)
+    >>> model = build_clustered_items(answers)
+    >>> [v.name for v in model.free_RVs]
+    ['p', 'intraclass_correlation']
+    """
+    if not all(value > 0 for value in correlation_prior):
+        raise InputError(f"correlation_prior takes two positive numbers, got {correlation_prior}")
+    names, tables = _cluster_tables(responses, a, b)
+    with pm.Model(coords={"cluster": names, "outcome": list(OUTCOMES)}) as model:
+        given = pm.Data("cluster_tables", tables, dims=("cluster", "outcome"))
+        p = pm.Dirichlet("p", np.ones(4), dims="outcome")
+        correlation = pm.Beta("intraclass_correlation", *correlation_prior)
+        pm.Deterministic("congruence", p[0])
+        pm.Deterministic("difference", p[1] - p[2])
+        pm.DirichletMultinomial(
+            "tables",
+            n=pt.sum(given, axis=1),
+            a=p * (1 - correlation) / correlation,
+            observed=given,
+            dims=("cluster", "outcome"),
+        )
+    return model
+
+
+def _cluster_tables(responses: Responses, a: int | str, b: int | str) -> tuple[list[str], Any]:
+    """Names of clusters, and numbers of items of each outcome in each, (clusters, 4)."""
+    if responses.clusters is None:
+        raise InputError(
+            "these responses have no clusters: give clusters=, or use probability_not_better, "
+            "which is exact for independent items"
+        )
+    pair = responses.subset([a, b]).correct
+    answered = (pair != MISSING).all(axis=1)
+    names, index = np.unique(np.array(responses.clusters)[answered], return_inverse=True)
+    outcome = 3 - 2 * pair[answered, 0].astype(int) - pair[answered, 1]
+    tables = np.zeros((len(names), 4), np.int64)
+    np.add.at(tables, (index, outcome), 1)
+    return [str(name) for name in names], tables

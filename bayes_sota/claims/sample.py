@@ -1,0 +1,188 @@
+"""Claims that a model describes, sampled by NUTS: the complete result in the one schema.
+
+Any model with a deterministic ``difference`` (A minus B, of any shape) will do, the builders of
+``bayes_sota.claims`` and your own. P(difference <= 0) is the share of draws; its error and
+the diagnostics are those of draws that depend on each other.
+``tests/claims/test_sample.py`` compares with closed forms.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample_provenance import describe_sampled, resolve_seed
+from bayes_sota.maximum.sample_nuts import run_nuts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pymc as pm
+    import xarray as xr
+
+__all__ = ["sample_claim", "summarize_claim"]
+
+
+def sample_claim(
+    model: "pm.Model",
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    target_accept: float = 0.98,
+    cores: int | None = None,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    predictive: bool = True,
+    model_name: str | None = None,
+    progressbar: bool = False,
+) -> "xr.DataTree":
+    r"""Posterior of a claim by NUTS (nutpie), with the probability that it is false.
+
+    Parameters
+    ----------
+    model : pm.Model
+        With a deterministic ``difference``: of a claim, or of several along a dimension.
+    draws, tune, chains, target_accept, cores, random_seed, progressbar
+        As in ``pm.sample``; short steps, because an odds ratio that is not known opens a funnel.
+    predictive : bool
+        Whether to draw from the prior, and fresh data from prior and posterior.
+    model_name : str, optional
+        Recorded as an attribute.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior``, ``sample_stats``, ``observed_data``; with ``predictive`` also ``prior``,
+        ``prior_predictive`` and ``posterior_predictive``. ``point_estimate`` holds ``p_false``
+        :math:`= P(d \le 0)` and its standard error ``p_false_mcse``, and where the differences
+        are those of several metrics ``p_all_better`` and ``p_any_better``. Attributes:
+        provenance and divergences; ``diagnose`` says whether it can be trusted.
+
+    Raises
+    ------
+    InputError
+        A model without ``difference`` or data, sizes too small for diagnostics.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> model = bs.claims.build_case_differences([0.1, 0.05, -0.02, 0.03])
+    >>> tree = sample_claim(model, random_seed=0)  # doctest: +SKIP
+    >>> summarize_claim(tree)  # doctest: +SKIP
+    """
+    import xarray as xr
+
+    _check_request(model, draws, chains)
+    rng, seed = resolve_seed(random_seed)
+    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
+    groups = {
+        "posterior": trace["posterior"].to_dataset(),
+        "sample_stats": trace["sample_stats"].to_dataset()[["diverging"]].astype(float),
+        "observed_data": trace["observed_data"].to_dataset(),
+    }
+    if "constant_data" in trace.children:
+        groups["constant_data"] = trace["constant_data"].to_dataset()
+    if predictive:
+        groups |= _predictive_groups(model, trace, draws * chains, rng)
+    groups = {name: data.drop_attrs() for name, data in groups.items()}
+    groups["point_estimate"] = _probabilities(groups["posterior"]["difference"])
+    tree = xr.DataTree.from_dict(groups)
+    divergences = int(groups["sample_stats"]["diverging"].sum())
+    attributes: dict[str, Any] = {
+        **describe_sampled(model, groups, seed, model_name),
+        "divergences": divergences,
+        "draws_are_independent": 0,
+        "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
+    }
+    tree.attrs.update(attributes)
+    tree["posterior"].attrs.update(attributes)
+    return tree
+
+
+def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
+    """Table of the claims of a result, one row each.
+
+    Parameters
+    ----------
+    tree : DataTree
+        From ``sample_claim``, ``claim_tree``, ``claim_tree_of_means`` or ``comparison_tree``.
+    prob : float
+        Probability of the equal-tailed interval of the difference.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns mean, sd, lower and upper of the difference, p_false and its Monte Carlo standard
+        error p_false_mcse.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> draws = np.random.default_rng(0).normal(0.02, 0.01, (4, 500))
+    >>> groups = {"posterior": xr.Dataset({"difference": (("chain", "draw"), draws)})}
+    >>> groups["point_estimate"] = xr.Dataset({"p_false": 0.022, "p_false_mcse": 0.003})
+    >>> summarize_claim(xr.DataTree.from_dict(groups)).round(2).to_dict("records")
+    [{'mean': 0.02, 'sd': 0.01, 'lower': 0.0, 'upper': 0.04, 'p_false': 0.02, 'p_false_mcse': 0.0}]
+    """
+    import xarray as xr
+
+    OPEN_SHARE.check(prob, "prob")
+    difference, over = tree["posterior"]["difference"], ("chain", "draw")
+    ends = {"lower": (1 - prob) / 2, "upper": (1 + prob) / 2}
+    mean, estimates = difference.mean(over), tree["point_estimate"]
+    columns = {
+        "mean": mean,
+        "sd": difference.std(over, ddof=1),
+        **{k: difference.quantile(q, over).drop_vars("quantile") for k, q in ends.items()},
+        "p_false": estimates["p_false"],
+        # closed forms have no Monte Carlo error
+        "p_false_mcse": estimates.get("p_false_mcse", xr.zeros_like(mean)),
+    }
+    table = xr.Dataset(columns)
+    return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
+
+
+def _check_request(model: "pm.Model", draws: int, chains: int) -> None:
+    if "difference" not in model.named_vars or not model.observed_RVs:
+        raise InputError(
+            "the model needs observed data and a deterministic 'difference' (A minus B); it has "
+            f"{', '.join(model.named_vars) or 'no variables'}"
+        )
+    if draws < 10 or chains < 2:
+        raise InputError(
+            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
+        )
+
+
+def _predictive_groups(
+    model: "pm.Model", trace: "xr.DataTree", draws: int, rng: np.random.Generator
+) -> "dict[str, xr.Dataset]":
+    import pymc as pm
+
+    quick = {"mode": "FAST_COMPILE"}  # run once: compiling would take longer than drawing
+    prior = pm.sample_prior_predictive(
+        draws, model, random_seed=int(rng.integers(2**31)), compile_kwargs=quick
+    )
+    fresh = pm.sample_posterior_predictive(
+        trace, model, random_seed=int(rng.integers(2**31)), progressbar=False, compile_kwargs=quick
+    )
+    return {
+        "prior": prior["prior"].to_dataset(),
+        "prior_predictive": prior["prior_predictive"].to_dataset(),
+        "posterior_predictive": fresh["posterior_predictive"].to_dataset(),
+    }
+
+
+def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
+    """P(difference <= 0) of each claim, its Monte Carlo error, and the joint ones of metrics."""
+    import arviz as az
+    import xarray as xr
+
+    over, false = ("chain", "draw"), difference <= 0
+    share = false.astype(float)
+    found = {"p_false": share.mean(over), "p_false_mcse": az.mcse(share.to_dataset(name="x"))["x"]}
+    if "metric" in difference.dims:
+        found["p_all_better"] = (~false).all("metric").mean(over)
+        found["p_any_better"] = (~false).any("metric").mean(over)
+    return xr.Dataset(found).drop_attrs()

@@ -1,0 +1,437 @@
+r"""A review of claims that "A outperforms B": how many may be false, claim by claim and by group.
+
+Every row of a table of claims gets the probability that its claim is false, exactly: averaged over
+the congruence (of means: the correlation) that nobody reports, and its lowest and highest value
+over all that is possible, as *Claims Reloaded* (after Christodoulou et al. 2025, arXiv 2505.04720)
+asks of 347 papers under one assumption. Shares of claims above a level have Jeffreys intervals.
+``tests/claims/test_summary_review.py`` compares with one claim at a time.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.claims.claim_rows import ClaimRows, check_columns, claim_rows
+from bayes_sota.claims.review_claims import CORRELATIONS, review_probabilities, share_interval
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import write_text
+from bayes_sota.core.text import markdown_text, shown, spreadsheet_text
+from bayes_sota.core.written_table import WrittenTable
+from bayes_sota.data.columns import find_column
+from bayes_sota.data.files.frames import is_frame, table_of_frame
+from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.files.tables import Table
+from bayes_sota.data.printed_scores import parse_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PROBABILITIES", "RESULTS", "ClaimsTable", "claims_table", "read_claims"]
+
+PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
+RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")
+_LABELS = ("name", "paper", "claim", "title")
+_PROB = 0.95  # of the intervals of shares
+_SHARE_HEADER = (
+    "claims",
+    "expected false",
+    "above the level",
+    "at the lowest",
+    "at the highest",
+    "problems",
+)
+_CLAIM_HEADER = ("claim", "group", "P(false)", "range", "verdict")
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimsTable(WrittenTable):
+    """What a review's numbers say about each of its claims, and about all of them.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        The table as given, with p_false, p_false_lowest and p_false_highest (NaN where a row
+        cannot be used), assumption, verdict ("supported" if the highest is at most ``level``, "not
+        supported" if the lowest exceeds it, else "depends on the congruence" or "depends on the
+        correlation") and problem (why a row cannot be used).
+    summary : pandas.DataFrame
+        One row per group and probability, all claims first (group ""): n_claims, n_problems,
+        n_above (claims of that probability above ``level``), share, lower and upper (95 %), and
+        expected_false, the sum of the probabilities.
+    level : float
+        Probability from which a claim counts as doubtful.
+    group_by, label : str or None
+        Columns of the groups, and of what a claim is called.
+    """
+
+    frame: "pd.DataFrame"
+    summary: "pd.DataFrame"
+    level: float
+    group_by: str | None
+    label: str | None
+
+    @property
+    def n_problems(self) -> int:
+        """Number of rows that cannot be used."""
+        return int((self.frame["problem"] != "").sum())
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the result does not stand for all rows; empty where it does."""
+        return (_unusable(self.frame["problem"]),) if self.n_problems else ()
+
+    @property
+    def finding(self) -> str:
+        """The result in words that say what is not known of which claims."""
+        total, lowest, highest = self._shares()[""]
+        if not total.n_claims:
+            return "No claim can be used."
+        low, high = f"{lowest.expected_false:.1f}", f"{highest.expected_false:.1f}"
+        assumed = f" ({low} to {high}, as what is not reported may be)" if low != high else ""
+        return (
+            f"Of {total.n_claims:,} claims about {total.expected_false:.1f} are expected to be "
+            f"false{assumed}, and nobody knows which. The numbers support "
+            f"{total.n_claims - highest.n_above:,}: their probability of being false is at most "
+            f"{self.level:.3g}. They do not support {lowest.n_above:,}, which may be true all the "
+            f"same; of the other {highest.n_above - lowest.n_above:,} it depends on what is not "
+            "reported."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects, as ``bayes-sota claim batch --json`` has it."""
+        names, groups = self.names(), self.groups()
+        results = self.frame[list(RESULTS)].to_dict("records")
+        claims = [
+            {"row": row + 1, "name": names[row], "group": groups[row], **result}
+            for row, result in enumerate(results)
+        ]
+        summaries = [_as_dict(group, shares) for group, shares in self._shares().items()]
+        return {
+            "level": self.level,
+            "finding": self.finding,
+            "all": summaries[0],
+            "groups": summaries[1:],
+            "claims": [{k: None if v != v else v for k, v in one.items()} for one in claims],
+            "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
+        }
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Table as given, with the results; written as a whole to ``path`` where one is given.
+
+        Text that a spreadsheet would take for a formula gets a leading apostrophe.
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([spreadsheet_text(str(name)) for name in self.frame.columns])
+        columns = [_csv_cells(self.frame.iloc[:, i]) for i in range(self.frame.shape[1])]
+        writer.writerows(zip(*columns, strict=True))
+        return write_text(text.getvalue(), path)
+
+    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
+        """Tables of the shares and of the claims; written as a whole to ``path`` if given.
+
+        Parameters
+        ----------
+        path : path, optional
+        top : int, optional
+            Claims to show. Default: all.
+        """
+        shares, claims = self.share_cells(), self.cells(top)
+        tables = [
+            _markdown([self.group_by or "group", *_SHARE_HEADER], shares, ":---" + " ---:" * 6),
+            _markdown(_CLAIM_HEADER, claims, ":--- :--- ---: :---: :---"),
+        ]
+        warning = [f"**Not to be trusted:** {markdown_text(r)}" for r in self.reasons]
+        parts = [markdown_text(self.finding), *warning, *tables]
+        return write_text("\n\n".join([*parts, *map(markdown_text, self.legend(top))]) + "\n", path)
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        """Text of the first claims: name, group, P(false), its range, verdict or problem.
+
+        Names are as they came; the caller escapes them for where they are shown.
+        """
+        results = self.frame[list(RESULTS)].head(len(self.frame) if top is None else top)
+        columns = self.names()[:top], self.groups()[:top], results.to_numpy(object).tolist()
+        return [
+            [name, group or "", "", "", problem]
+            if problem
+            else [name, group or "", _chance(p), f"{_chance(low)} to {_chance(high)}", verdict]
+            for name, group, (p, low, high, _, verdict, problem) in zip(*columns, strict=True)
+        ]
+
+    def share_cells(self) -> list[list[str]]:
+        """Text of the summary: group, claims, false ones expected, above the level, problems."""
+        rows = []
+        for group, shares in self._shares().items():
+            counts = [f"{one.n_above:,} ({_percents(one)})" for one in shares]
+            first = shares[0]
+            size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
+            rows.append([group or "all", size, expected, *counts, f"{first.n_problems:,}"])
+        return rows
+
+    def legend(self, top: int | None = None) -> list[str]:
+        """Sentences below the tables."""
+        hidden = 0 if top is None else max(len(self.frame) - top, 0)
+        rest = [f"{hidden:,} more claims are not shown."] if hidden else []
+        return [
+            *rest,
+            "P(false) is the probability that B is at least as good as A, averaged over the share "
+            "of items that both get right (of means: the correlation) where that is unknown; its "
+            f"range is over all that is possible (correlations {CORRELATIONS[0]:g} to "
+            f"{CORRELATIONS[1]:g}). A claim is supported if the highest is at most "
+            f"{self.level:.3g}. A claim above the level is not thereby false.",
+        ]
+
+    def names(self) -> list[str]:
+        """What each claim is called: its label, else its row."""
+        if self.label is None:
+            return [f"row {row + 1}" for row in range(len(self.frame))]
+        return _texts(self.frame[self.label])
+
+    def groups(self) -> list[str | None]:
+        """Group of each claim; None without groups."""
+        return _groups_of(self.frame, self.group_by)
+
+    def _shares(self) -> dict[str, list[Any]]:
+        """Rows of the summary by group: averaged, lowest, highest."""
+        shares: dict[str, list[Any]] = {}
+        for row in self.summary.itertuples(index=False):
+            shares.setdefault(row.group, []).append(row)
+        return shares
+
+
+def read_claims(path: str | os.PathLike[str]) -> "pd.DataFrame":
+    """Review of claims from a file, one row each, all cells as they are written.
+
+    Parameters
+    ----------
+    path : path
+        CSV (commas, semicolons or tabs), Parquet or JSON (a list of records), with the columns of
+        ``claims_table``.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, without rows, or whose columns are not those of a review.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "review.csv"
+    ...     _ = path.write_text("paper,accuracy_a,accuracy_b,n_test\\nLi 2024,0.90,0.88,500\\n")
+    ...     read_claims(path).values.tolist()
+    [['Li 2024', '0.90', '0.88', '500']]
+    """
+    import pandas as pd
+
+    table = open_table(path)
+    check_columns(table)
+    return pd.DataFrame(dict(zip(table.header, table.columns, strict=True)), dtype=object)
+
+
+def claims_table(
+    claims: Any,
+    *,
+    level: float = 0.05,
+    group_by: str | None = None,
+    sd: Any = None,
+    check_counts: bool = True,
+    skip_problems: bool = False,
+) -> ClaimsTable:
+    r"""Probability that each claim of a review is false, and the share of doubtful claims.
+
+    Parameters
+    ----------
+    claims : path or data frame
+        One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` of the reported
+        winner and of the other, or ``mean_a`` and ``mean_b`` of cases (Dice) with ``sd_a`` and
+        ``sd_b`` or ``sd_difference``. Optional: ``metric`` ("accuracy" or "classification";
+        "dice" or "segmentation"; "mean" of cases outside [0, 1]), ``congruence``,
+        ``pairwise_correlation``, and a name ("name", "paper", "claim" or "title"). All other
+        columns pass through. Text keeps the digits of accuracies.
+    level : float
+        Probability from which a claim counts as doubtful, in (0, 1/2).
+    group_by : str, optional
+        Column of the groups. Default: ``group`` if there is one.
+    sd : float, callable or three coefficients, optional
+        Standard deviation of cases from their mean where none is given
+        (``exact.false_claim_mean.imputed_sd``).
+    check_counts : bool
+        Whether an accuracy that no whole number of items gives is a problem of its row.
+    skip_problems : bool
+        Whether wrong rows are left out, and their ``problem`` says why; else they are an error.
+
+    Returns
+    -------
+    ClaimsTable
+
+    Raises
+    ------
+    InputError
+        A table that is not a review of claims, one that already has a column of the result, or
+        rows that cannot be used.
+
+    Notes
+    -----
+    With a given congruence, correlation or standard deviation of differences the three
+    probabilities are one. Else P(false) falls with the congruence and the correlation, so that its
+    range lies between the values at their ends, :math:`[\max(0, p_A + p_B - 1), \min(p_A, p_B)]`
+    and [0, 0.95].
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> review = pd.DataFrame(
+    ...     {"accuracy_a": ["0.90", "0.95"], "accuracy_b": ["0.88", "0.90"], "n_test": [500, 900]}
+    ... )
+    >>> table = claims_table(review)
+    >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
+    ([0.093, 0.0], ['depends on the congruence', 'supported'])
+    """
+    if not 0 < level < 0.5:
+        hint = f"; in percent? then write {level / 100:g}" if 1 <= level < 50 else ""
+        raise InputError(f"level must lie in (0, 1/2), got {level:g}{hint}")
+    frame = claims if is_frame(claims) else read_claims(claims)
+    table = table_of_frame(frame)
+    _check_free(table)
+    rows = claim_rows(table, check_counts=check_counts)
+    spread = np.isnan(rows.sd_a) | np.isnan(rows.sd_b)
+    if not np.any((rows.metric != "accuracy") & spread & np.isnan(rows.sd_difference)):
+        refuse_unused("claims that all have what they need", {"sd": sd})
+    label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
+    group = _group_column(table, group_by)
+    result = _as_pandas(frame, table).assign(**_results(rows, level, sd))
+    if not skip_problems and (result["problem"] != "").any():
+        raise InputError(
+            f"{table.where}: {_unusable(result['problem'])}; skip_problems=True leaves them out"
+        )
+    return ClaimsTable(result, _summary(result, group, level), float(level), group, label)
+
+
+def _unusable(problems: "pd.Series[str]") -> str:
+    """The rows that cannot be used: the first three with their reasons, the others by number."""
+    found = [problem for problem in problems if problem]
+    told = found[:3] + [problem.partition(":")[0] for problem in found[3:23]]
+    rest = f"; and {len(found) - 23:,} more" if len(found) > 23 else ""
+    return f"{len(found):,} of {len(problems):,} rows cannot be used: {'; '.join(told)}{rest}"
+
+
+def _as_pandas(frame: Any, table: Table) -> "pd.DataFrame":
+    """Frame with the table's columns, its own types and index where it is one of pandas."""
+    import pandas as pd
+
+    if isinstance(frame, pd.DataFrame) and len(table.header) == frame.shape[1]:
+        return frame.set_axis(list(table.header), axis=1)
+    return pd.DataFrame(dict(zip(table.header, table.columns, strict=True)))
+
+
+def _check_free(table: Table) -> None:
+    taken = [name for name in table.header if name in RESULTS]
+    if taken:
+        raise InputError(
+            f"{table.where}: the column {shown(taken[0])} is one that the result adds: rename or "
+            "remove it"
+        )
+
+
+def _group_column(table: Table, group_by: str | None) -> str | None:
+    if group_by is None and len(table.find_all("group")) != 1:
+        return None
+    return table.header[find_column(table, group_by or "group", "group_by")]
+
+
+def _results(rows: ClaimRows, level: float, sd: Any) -> dict[str, Any]:
+    """Columns that the result adds."""
+    found = review_probabilities(rows, sd)
+    depends = np.where(rows.metric == "accuracy", "congruence", "correlation").astype(object)
+    verdict = np.where(found.lowest > level, "not supported", "depends on the " + depends)
+    verdict = np.where(found.highest <= level, "supported", verdict)
+    verdict = np.where(np.isnan(found.averaged), "", verdict)
+    columns = (found.averaged, found.lowest, found.highest, found.assumption, verdict)
+    return dict(zip(RESULTS, (*columns, found.problems), strict=True))
+
+
+def _groups_of(frame: "pd.DataFrame", group_by: str | None) -> list[str | None]:
+    """Group of each claim as text, None where there are no groups."""
+    if group_by is None:
+        return [None] * len(frame)
+    return [text or "(none)" for text in _texts(frame[group_by])]
+
+
+def _summary(frame: "pd.DataFrame", group_by: str | None, level: float) -> "pd.DataFrame":
+    """Shares of claims above the level: of all, then by group in the order of the table."""
+    import pandas as pd
+
+    groups = np.array([group or "" for group in _groups_of(frame, group_by)], object)
+    found = frame[list(PROBABILITIES)].to_numpy(np.float64)
+    rows = []
+    parts = {} if group_by is None else pd.Series(groups).groupby(groups, sort=False).indices
+    for name in ["", *(dict.fromkeys(groups) if group_by is not None else ())]:
+        here = found[parts[name]] if name else found
+        usable = here[~np.isnan(here[:, 0])]
+        expected = dict(zip(PROBABILITIES, usable.sum(axis=0).tolist(), strict=True))
+        for probability, above in zip(PROBABILITIES, (usable > level).sum(axis=0), strict=True):
+            counts = (len(usable), len(here) - len(usable), int(above))
+            share = above / len(usable) if len(usable) else np.nan
+            interval = share_interval(int(above), len(usable), _PROB)
+            rows.append((name, probability, *counts, share, *interval, expected[probability]))
+    header = ("group", "probability", "n_claims", "n_problems", "n_above")
+    return pd.DataFrame(rows, columns=[*header, "share", "lower", "upper", "expected_false"])
+
+
+def _as_dict(group: str, shares: list[Any]) -> dict[str, Any]:
+    """Summary of one group as plain Python objects."""
+    return {
+        "group": group or None,
+        "n_claims": int(shares[0].n_claims),
+        "n_problems": int(shares[0].n_problems),
+        "above_level": {
+            one.probability: {
+                "n": int(one.n_above),
+                "share": float(one.share) if one.n_claims else None,
+                "interval": [float(one.lower), float(one.upper)] if one.n_claims else None,
+                "expected_false": float(one.expected_false),
+            }
+            for one in shares
+        },
+    }
+
+
+def _percents(share: Any) -> str:
+    if np.isnan(share.share):
+        return "no claims"
+    return f"{share.share:.0%}, {share.lower:.0%} to {share.upper:.0%}"
+
+
+def _chance(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _texts(column: Any) -> list[str]:
+    """Cells of a column as text; nothing for empty ones."""
+    return [str(cell) for cell in column.astype(object).where(column.notna(), "").tolist()]
+
+
+def _csv_cells(column: Any) -> list[str]:
+    """Cells of a column as text: numbers as they are, other text harmless to a spreadsheet."""
+    if column.name in PROBABILITIES:
+        return ["" if p != p else f"{p:.6g}" for p in column.tolist()]
+    texts = _texts(column)
+    shown_as = {
+        text: text if parse_number(text) is not None else spreadsheet_text(text)
+        for text in set(texts)
+    }
+    return [shown_as[text] for text in texts]
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
+    lines = [header, align.split(), *([markdown_text(cell) for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,131 @@
+"""Ranges of the numbers that functions and commands take, and their seeds.
+
+One object says a range, checks it, and names it in errors and in ``--help``. That every number of
+every command has one, and that the ends work: ``tests/fuzz/test_extreme_options.py``.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+
+__all__ = [
+    "ALPHA",
+    "ASSURANCE",
+    "CORRELATION",
+    "COUNT",
+    "DECIMALS",
+    "DRAWS",
+    "LEVEL",
+    "NOT_NEGATIVE",
+    "NUMBER",
+    "OPEN_SHARE",
+    "PAIRWISE",
+    "POSITIVE",
+    "PROCESSES",
+    "SEED",
+    "SHARE",
+    "SKILL",
+    "TRIES",
+    "Range",
+    "generator_of",
+    "refuse_tries",
+    "refuse_unused",
+    "shorten",
+]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from ``low`` to ``high``; an open end is not among them."""
+
+    low: float
+    high: float
+    open_low: bool = False
+    open_high: bool = False
+    whole: bool = False
+
+    def __str__(self) -> str:
+        """The range in words."""
+        kind = "a whole number" if self.whole else "a number"
+        low, high = (f"{x:,.15g}" if isinstance(x, float) else f"{x:,}" for x in self.ends)
+        first = f"above {low}" if self.open_low else f"of at least {low}"
+        if self.high == math.inf:
+            return f"{kind} {first}"
+        if not self.open_low and not self.open_high:
+            return f"{kind} from {low} to {high}"
+        return f"{kind} {first} and {'below' if self.open_high else 'at most'} {high}"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lower and the upper end."""
+        return self.low, self.high
+
+    def holds(self, value: Any) -> bool:
+        """Whether a number is among them; not-a-number never is."""
+        above = value > self.low if self.open_low else value >= self.low
+        return bool(above and (value < self.high if self.open_high else value <= self.high))
+
+    def check(self, value: Any, name: str) -> Any:
+        """The number itself, or ``InputError`` with its name, the range and the value."""
+        kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not self.holds(value):
+            raise self.refusal(name, value, value)
+        return value
+
+    def refusal(self, name: str, shown: object, number: Any) -> InputError:
+        """Name, range and value; a share in percent is the usual mistake."""
+        percent = not self.whole and self.high <= 1 and isinstance(number, float | int)
+        hint = f"; in percent? then write {number / 100:g}" if percent and 1 < number <= 100 else ""
+        return InputError(f"{name} must be {self}, got {shorten(shown)}{hint}")
+
+
+def shorten(value: object) -> str:
+    """Text of a value, cut where it is long."""
+    text = str(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+ALPHA = Range(1e-6, 1e6)  # cells of a Dirichlet prior
+ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
+CORRELATION = Range(0, 1, open_high=True)  # rho
+COUNT = Range(1, 10**9, whole=True)  # items, classifiers
+DECIMALS = Range(0, 15, whole=True)
+DRAWS = Range(1, 2_000_000, whole=True)
+LEVEL = Range(1e-9, 0.5, open_high=True)
+NOT_NEGATIVE = Range(0, 1e100)
+NUMBER = Range(-1e100, 1e100)  # with a finite square
+OPEN_SHARE = Range(0, 1, open_low=True, open_high=True)
+PAIRWISE = Range(-1, 1)
+POSITIVE = Range(1e-100, 1e100)
+PROCESSES = Range(1, 1024, whole=True)
+SEED = Range(0, math.inf, whole=True)
+SHARE = Range(0, 1)
+SKILL = Range(1e-6, 0.999999)  # of a reference classifier
+TRIES = Range(1, 1e6)
+
+
+def generator_of(random_seed: Any) -> np.random.Generator:
+    """Generator of a seed, a seed sequence or a generator; ``InputError`` for a bad seed."""
+    if isinstance(random_seed, int | float):
+        SEED.check(random_seed, "random_seed")
+    return np.random.default_rng(random_seed)
+
+
+def refuse_tries(tries: object, name: str = "tries_per_entry") -> None:
+    """``InputError`` wherever several tries behind every entry are asked for."""
+    if tries is not None:
+        raise InputError(
+            f"{name} is refused: its model let more tries raise the winner's skill, which they "
+            "cannot; leave it out"
+        )
+
+
+def refuse_unused(what: str, given: dict[str, Any]) -> None:
+    """``InputError`` for the first argument that was given though it changes nothing here."""
+    for name, value in given.items():
+        if value is not None and value is not False and value != ():
+            raise InputError(f"{name} has no effect on {what}: leave it out")

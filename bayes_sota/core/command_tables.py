@@ -1,0 +1,80 @@
+"""Short tables for people, numbers rounded to what they support."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import numpy as np
+
+from bayes_sota.core.text import plain_text
+
+__all__ = ["chance", "decimals_for", "echo_problem", "echo_table", "estimand_rows"]
+
+_LONGEST = 200  # characters of a cell
+_LONGEST_LINE, _HEAD = 700, 450
+_MEANING = {
+    "theta_sota": "skill of the best classifier",
+    "expected_sota": "expected best skill, fresh fields",
+    "winner_skill": "skill of the classifier that won",
+    "winner_new_score": "winner's score on a fresh test set",
+    "best_new_score": "best score on a fresh test set",
+    "multiplicity_bias": "observed maximum minus theta_sota",
+}
+
+
+def decimals_for(sd: float) -> int:
+    """Decimals that a number with this standard deviation supports: two digits of the sd."""
+    if not np.isfinite(sd) or sd <= 0:
+        return 6
+    return int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
+
+
+def chance(p: float) -> str:
+    """Probability with four digits after the point; what is smaller keeps its size.
+
+    Examples
+    --------
+    >>> chance(0.09295), chance(3.1e-9), chance(0.0)
+    ('0.0930', '3e-09', '0')
+    """
+    return f"{p:.4f}" if p >= 0.00005 else f"{p:.0e}" if p > 0 else "0"
+
+
+def echo_problem(kind: str, message: str) -> None:
+    """One line on standard error that cannot steer a terminal; of a long one beginning and end."""
+    line = plain_text(" ".join(str(message).split()))
+    if len(line) > _LONGEST_LINE:
+        line = f"{line[:_HEAD]} ... {line[_HEAD - _LONGEST_LINE :]}"
+    click.echo(f"{kind}: {line}", err=True)
+
+
+def estimand_rows(summary: dict[str, dict[str, Any]]) -> list[list[str]]:
+    """One row per estimand: name, mean, sd, interval, meaning."""
+    rows = []
+    for name, values in summary.items():
+        mean, sd = float(values["mean"]), float(values["sd"])
+        low, high = values["interval"]
+        d = decimals_for(sd)
+        interval = f"{low:.{d}f} to {high:.{d}f}"
+        rows.append([name, f"{mean:.{d}f}", f"{sd:.{d}f}", interval, _MEANING.get(name, "")])
+    return rows
+
+
+def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+    """Print a table to standard output; text in it is no markup and cannot steer a terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    heading = Text(plain_text(title)) if title else None
+    table = Table(title=heading, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    for name in header:
+        table.add_column(Text(plain_text(name)))
+    for row in rows:
+        table.add_row(*(Text(plain_text(cell, _LONGEST)) for cell in row))
+    console = Console(highlight=False)
+    width = console.width if console.is_terminal else 120
+    console = Console(highlight=False, width=max(width, 80), file=sys.stdout)
+    console.print(table)

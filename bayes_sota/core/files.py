@@ -1,0 +1,148 @@
+"""Files that appear whole or not at all, and files that can be read."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import plain_text, shown_path
+
+__all__ = [
+    "check_ending",
+    "check_file",
+    "check_writable",
+    "remove_drafts",
+    "whole_file",
+    "write_text",
+]
+
+_ENDINGS = {
+    "table": (".csv", ".md", ".json"),
+    "figure": (".png", ".svg", ".pdf"),
+    "result": (".nc",),
+}
+_drafts: set[Path] = set()
+
+
+def check_file(path: Path) -> None:
+    """Raise ``InputError`` unless there is a regular file: pipes and devices never end.
+
+    Examples
+    --------
+    >>> check_file(Path("no-such-file.csv"))
+    Traceback (most recent call last):
+    bayes_sota.core.errors.InputError: no-such-file.csv: there is no such file
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{shown_path(path)}: there is no such file") from None
+    except (OSError, ValueError) as error:  # a name that no file can have
+        reason = getattr(error, "strerror", None) or plain_text(error, 200)
+        raise InputError(f"{shown_path(path)}: cannot be read ({reason})") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{shown_path(path)}: is a directory; name the files in it")
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            f"{shown_path(path)}: is a pipe or a device; save what it gives to a file and name that"
+        )
+
+
+def check_writable(path: Path) -> None:
+    """Raise ``InputError`` unless a file can be made at ``path``, or where it links to."""
+    try:
+        problem = _obstacle(_target(path))
+    except (OSError, ValueError) as error:  # too long, or with a NUL byte
+        problem = getattr(error, "strerror", None) or str(error)
+    if problem:
+        raise InputError(f"cannot write {shown_path(path)}: {problem}")
+
+
+def _target(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _obstacle(path: Path) -> str | None:
+    folder = path.parent
+    if path.is_dir():
+        return "it is a directory"
+    if path.exists() and not path.is_file():
+        return "it is not a regular file"
+    if path.exists() and not os.access(path, os.W_OK):
+        return "no permission to write to it"
+    if folder.exists() and not folder.is_dir():
+        return f"{shown_path(folder)} is not a directory"
+    if not folder.is_dir():
+        return f"the directory {shown_path(folder)} does not exist"
+    if not os.access(folder, os.W_OK):
+        return f"no permission to write in {shown_path(folder)}"
+    return None
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Path to write to; it takes the place of ``path`` if the block ends without an error.
+
+    Where ``path`` is a link, it stays one, and the file that it leads to is written.
+
+    Raises
+    ------
+    InputError
+        The file cannot be made, or its disk is full.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "x.txt"
+    ...     with whole_file(target) as draft:
+    ...         _ = draft.write_text("done")
+    ...     [p.name for p in Path(folder).iterdir()]
+    ['x.txt']
+    """
+    check_writable(path)
+    target = _target(path)
+    draft = target.with_name(f".{os.urandom(4).hex()}{target.suffix[-16:]}")  # any name is short
+    _drafts.add(draft)
+    try:
+        draft.touch(exist_ok=False)
+        yield draft
+        os.replace(draft, target)
+    except OSError as error:
+        raise InputError(f"cannot write {shown_path(path)}: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        _drafts.discard(draft)
+
+
+def check_ending(path: Path, kind: str) -> Path:
+    """Path with an ending that a table, a figure or a result has, or ``InputError``.
+
+    Examples
+    --------
+    >>> check_ending(Path("claim.PNG"), "figure").name
+    'claim.PNG'
+    """
+    *first, last = _ENDINGS[kind]
+    if path.suffix.lower() not in (*first, last):
+        listed = f"{', '.join(first)} or {last}" if first else last
+        raise InputError(f"a {kind} is written as {listed}, got {shown_path(path)!r}")
+    return path
+
+
+def write_text(text: str, path: str | Path | None) -> str:
+    """The text, written to a file where there is a path, whole or not at all."""
+    if path is not None:
+        with whole_file(Path(path)) as draft:
+            draft.write_text(text, encoding="utf-8", newline="")
+    return text
+
+
+def remove_drafts() -> None:
+    """Remove what is half-written, of a process that ends without ending its blocks."""
+    for draft in list(_drafts):
+        with suppress(OSError):  # Windows keeps a file that is open
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,394 @@
+"""Priors as frozen dataclasses with parameters that a reader can argue about.
+
+Skill priors say where the typical classifier lies and how much the field varies; the correlation
+prior says how alike the classifiers' mistakes are; the tries prior says how many attempts could
+have become the observed maximum. Nothing here samples or integrates; NumPy only at import.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import (
+    Beta,
+    FloatArray,
+    LogitNormal,
+    SkillDistribution,
+    Uniform,
+    expit,
+    logit,
+)
+
+__all__ = [
+    "BOARD_FAMILIES",
+    "NORMAL_975",
+    "SKILL_FAMILIES",
+    "BetaCorrelation",
+    "BetaSkill",
+    "BoardPriors",
+    "CorrelationPrior",
+    "FixedCorrelation",
+    "LogNormalTries",
+    "LogitNormalSkill",
+    "Priors",
+    "SkillPrior",
+    "TriesPrior",
+    "UniformSkill",
+    "UniformTries",
+]
+
+Range = tuple[float, float]
+NORMAL_975 = 1.959963984540054
+BOARD_FAMILIES = ("normal", "ex-gaussian", "plateau", "normal-laplace", "two-groups")
+
+
+@dataclass(frozen=True)
+class SkillPrior:
+    """Prior on P(theta), the distribution of skill over the field of classifiers.
+
+    Parameters
+    ----------
+    typical : (float, float) or float
+        Accuracies between which the median classifier of the field lies with prior probability
+        95 % (normal on the log odds), or the known accuracy of the median classifier.
+    spread : (float, float) or float
+        Standard deviations of skill on the log-odds scale between which the true one lies with
+        prior probability 95 % (log-normal), or the known one. Near an accuracy p, a spread s is a
+        standard deviation of about ``s * p * (1 - p)`` in accuracy: 0.2 is 0.018 at 0.90.
+
+    Examples
+    --------
+    >>> prior = LogitNormalSkill(typical=(0.80, 0.95), spread=0.2)
+    >>> round(prior.location_sd, 3), prior.spread_is_fixed
+    (0.397, True)
+    """
+
+    typical: Range | float = (0.4, 0.99)
+    spread: Range | float = (0.05, 1.0)
+
+    family: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Check ranges once."""
+        _check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
+        _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
+
+    @classmethod
+    def from_range(cls, low: float, high: float) -> "SkillPrior":
+        """Prior from the accuracies between which 95 % of the classifiers are believed to lie.
+
+        The median classifier lies within the middle half of that range (on the log-odds scale)
+        with probability 95 %, and the spread within a factor of two of what the range implies.
+        """
+        _check_range("range", (low, high), 0.0, 1.0, "accuracies in (0, 1)")
+        a, b = float(logit(low)), float(logit(high))
+        centre, width = (a + b) / 2, b - a
+        spread = width / (2 * NORMAL_975)
+        typical = (float(expit(centre - width / 4)), float(expit(centre + width / 4)))
+        return cls(typical=typical, spread=(spread / 2, min(spread * 2, 4.999)))
+
+    @property
+    def location_mean(self) -> float:
+        """Prior mean of the location, a log odds."""
+        if isinstance(self.typical, tuple):
+            return float(np.mean(logit(self.typical)))
+        return float(logit(self.typical))
+
+    @property
+    def location_sd(self) -> float:
+        """Prior standard deviation of the location; zero where it is known."""
+        if isinstance(self.typical, tuple):
+            return float(np.diff(logit(self.typical))[0] / (2 * NORMAL_975))
+        return 0.0
+
+    @property
+    def log_spread_mean(self) -> float:
+        """Prior mean of the logarithm of the spread."""
+        return float(np.mean(np.log(self.spread)))
+
+    @property
+    def log_spread_sd(self) -> float:
+        """Prior standard deviation of the logarithm of the spread; zero where it is known."""
+        if isinstance(self.spread, tuple):
+            return float(np.diff(np.log(self.spread))[0] / (2 * NORMAL_975))
+        return 0.0
+
+    @property
+    def location_is_fixed(self) -> bool:
+        """Whether the median skill is known."""
+        return not isinstance(self.typical, tuple)
+
+    @property
+    def spread_is_fixed(self) -> bool:
+        """Whether the spread is known."""
+        return not isinstance(self.spread, tuple)
+
+    def distribution(self, location: ArrayLike, spread: ArrayLike) -> SkillDistribution:
+        """P(theta) for given hyperparameters, which may be arrays."""
+        raise NotImplementedError("use LogitNormalSkill, BetaSkill or UniformSkill")
+
+    def draw(self, rng: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
+        """Prior draws of location and spread."""
+        location = self.location_mean + self.location_sd * rng.standard_normal(size)
+        spread = np.exp(self.log_spread_mean + self.log_spread_sd * rng.standard_normal(size))
+        return location, spread
+
+
+@dataclass(frozen=True)
+class LogitNormalSkill(SkillPrior):
+    """Normal log odds of skill: the default."""
+
+    family: ClassVar[str] = "logit-normal"
+
+    def distribution(self, location: ArrayLike, spread: ArrayLike) -> LogitNormal:
+        """``logit(theta) ~ Normal(location, spread)``."""
+        return LogitNormal(location, spread)
+
+
+@dataclass(frozen=True)
+class BetaSkill(SkillPrior):
+    """Beta skills, left-skewed near 1, with mean ``expit(location)``."""
+
+    family: ClassVar[str] = "beta"
+
+    def distribution(self, location: ArrayLike, spread: ArrayLike) -> Beta:
+        """``theta ~ Beta`` with the spread as first-order standard deviation of the log odds."""
+        return Beta.from_location_spread(location, spread)
+
+
+@dataclass(frozen=True)
+class UniformSkill(SkillPrior):
+    """Uniform skills between two accuracies: a sharp upper edge, the paper's example."""
+
+    family: ClassVar[str] = "uniform"
+
+    def distribution(self, location: ArrayLike, spread: ArrayLike) -> Uniform:
+        """Uniform between ``expit(location -+ sqrt(3) spread)``."""
+        return Uniform.from_location_spread(location, spread)
+
+
+SKILL_FAMILIES: dict[str, type[SkillPrior]] = {
+    prior.family: prior for prior in (LogitNormalSkill, BetaSkill, UniformSkill)
+}
+
+
+@dataclass(frozen=True)
+class CorrelationPrior:
+    """Prior on rho, the correlation of a classifier with the reference classifier."""
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Quantiles of rho."""
+        raise NotImplementedError
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether rho is known."""
+        return False
+
+
+@dataclass(frozen=True)
+class BetaCorrelation(CorrelationPrior):
+    """Beta prior on rho; the default has mean 0.74 and a 95 % interval from 0.52 to 0.90.
+
+    Møllersen & Holsbø take rho = 0.6 from the similarity of ImageNet models of Mania et al. 2019;
+    their formula, applied to the same numbers, gives 0.77 (``bayes-sota reproduce mania``).
+    """
+
+    a: float = 14.0
+    b: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Check a, b > 0."""
+        for name in ("a", "b"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise InputError(f"correlation prior: {name} must be positive, got {value}")
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Quantiles of the Beta distribution."""
+        from scipy.special import betaincinv
+
+        return np.asarray(betaincinv(self.a, self.b, q))
+
+
+@dataclass(frozen=True)
+class FixedCorrelation(CorrelationPrior):
+    """A known rho in [0, 1); 0 is independence."""
+
+    value: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check 0 <= value < 1."""
+        if not 0 <= self.value < 1:
+            raise InputError(f"correlation must lie in [0, 1), got {self.value:g}")
+
+    @classmethod
+    def from_pairwise(cls, value: float) -> "FixedCorrelation":
+        """From the correlation of two classifiers, ``rho ** 2``."""
+        if not 0 <= value < 1:
+            raise InputError(f"pairwise correlation must lie in [0, 1), got {value:g}")
+        return cls(float(np.sqrt(value)))
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """The value, whatever the probability."""
+        return np.full(np.shape(q), self.value)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Known."""
+        return True
+
+
+@dataclass(frozen=True)
+class TriesPrior:
+    """Prior on m, the number of tries that could have become the observed maximum."""
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Quantiles of m (not rounded)."""
+        raise NotImplementedError
+
+    def scaled(self, factor: float) -> "TriesPrior":
+        """The same prior on ``factor`` times as many tries."""
+        raise NotImplementedError
+
+    def nodes(self, count: int = 8) -> tuple[FloatArray, FloatArray]:
+        """Equally likely values that represent the prior, with their weights."""
+        q = (np.arange(count) + 0.5) / count
+        return np.maximum(np.round(self.quantile(q)), 1.0), np.full(count, 1 / count)
+
+
+@dataclass(frozen=True)
+class UniformTries(TriesPrior):
+    """Between ``low`` and ``high``, uniform on the logarithm."""
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        """Check 1 <= low < high."""
+        if not (self.low >= 1 and self.high > self.low):
+            raise InputError(
+                f"a range of classifiers needs 1 <= low < high, got {self.low}:{self.high}"
+            )
+
+    def scaled(self, factor: float) -> "UniformTries":
+        """Both ends times ``factor``."""
+        low = max(1, round(self.low * factor))
+        return UniformTries(low, max(low + 1, round(self.high * factor)))
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Log-linear between the ends."""
+        q = np.asarray(q, dtype=np.float64)
+        return np.asarray(np.exp((1 - q) * np.log(self.low) + q * np.log(self.high)))
+
+
+@dataclass(frozen=True)
+class LogNormalTries(TriesPrior):
+    """Median ``median``; within a factor ``factor`` of it with probability 95 %."""
+
+    median: float
+    factor: float = 3.0
+
+    def __post_init__(self) -> None:
+        """Check median >= 1 and factor > 1."""
+        if not (self.median >= 1 and self.factor > 1):
+            raise InputError(
+                f"log-normal tries need median >= 1 and factor > 1, got {self.median:g} and "
+                f"{self.factor:g}"
+            )
+
+    def scaled(self, factor: float) -> "LogNormalTries":
+        """The median times ``factor``."""
+        return LogNormalTries(max(1.0, self.median * factor), self.factor)
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Log-normal quantiles."""
+        from scipy.special import ndtri
+
+        return np.asarray(self.median * np.exp(ndtri(q) * np.log(self.factor) / NORMAL_975))
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Everything that is assumed before the observed maximum is seen.
+
+    The number of classifiers belongs to the data (``Leaderboard``), even where it is a prior.
+
+    Examples
+    --------
+    >>> Priors(BetaSkill.from_range(0.7, 0.95), FixedCorrelation(0.6)).skill.family
+    'beta'
+    """
+
+    skill: SkillPrior = field(default_factory=LogitNormalSkill)
+    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
+
+
+@dataclass(frozen=True)
+class BoardPriors:
+    """What is assumed about a whole leaderboard before its scores are seen.
+
+    Parameters
+    ----------
+    typical : (float, float)
+        Accuracies between which the middle of the field lies with prior probability 95 %.
+    spread : (float, float)
+        Widths of the field on the log-odds scale between which the true one lies with prior
+        probability 95 %.
+    correlation : CorrelationPrior
+        rho of one classifier with what all share. The default, Beta(16, 4), has mean 0.80 and a
+        95 % interval from 0.60 to 0.94: the mean pairwise correlation among the strongest 5 to 20
+        classifiers of real response matrices is 0.55 to 0.74, rho 0.74 to 0.86. The leaders of a
+        board are more alike than its field, and theta_sota is about leaders.
+    families : tuple of str
+        Shapes of P(psi) to average over, equally likely a priori
+        (``bayes_sota.leaderboard.shapes``).
+
+    Examples
+    --------
+    >>> BoardPriors(correlation=FixedCorrelation(0.75)).families[:2]
+    ('normal', 'ex-gaussian')
+    """
+
+    typical: Range = (0.2, 0.99)
+    spread: Range = (0.05, 2.0)
+    correlation: CorrelationPrior = field(default_factory=lambda: BetaCorrelation(16.0, 4.0))
+    families: tuple[str, ...] = BOARD_FAMILIES
+
+    def __post_init__(self) -> None:
+        """Check ranges and names once."""
+        _check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
+        _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
+        if not self.families or len(set(self.families)) < len(self.families):
+            raise InputError(f"families must be one or more different names, got {self.families}")
+        for key in ("typical", "spread"):
+            if not isinstance(getattr(self, key), tuple):
+                raise InputError(f"{key} of a whole board must be a pair, got {getattr(self, key)}")
+        for name in self.families:
+            if name not in BOARD_FAMILIES:
+                allowed = ", ".join(BOARD_FAMILIES)
+                raise InputError(f"unknown family {name!r}; allowed: {allowed}")
+
+    @property
+    def location(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the place of the field, in log odds."""
+        low, high = logit(self.typical)
+        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+    @property
+    def log_spread(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the logarithm of the width."""
+        low, high = np.log(self.spread)
+        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+
+def _check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:
+    ends = value if isinstance(value, tuple) else (value,)
+    wrong_length = isinstance(value, tuple) and len(value) != 2
+    if wrong_length or not all(np.isfinite(v) and low < v < high for v in ends):
+        raise InputError(f"{name} must be {meaning} or a pair of them, got {value}")
+    if isinstance(value, tuple) and not value[0] < value[1]:
+        raise InputError(f"{name} must be an increasing pair, got {value}")

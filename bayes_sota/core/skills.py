@@ -1,0 +1,431 @@
+r"""Distributions of skill over a field of classifiers, P(theta), vectorised over their parameters.
+
+Three families share two parameters on the log-odds scale, a ``location`` (the median skill is
+``expit(location)``, for Beta and uniform the mean up to second order) and a ``spread`` (the
+standard deviation of the log odds, to first order). ``tests/core/test_skills.py``
+holds each method against numerical integration.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.core.errors import InputError
+
+__all__ = [
+    "Beta",
+    "LogitNormal",
+    "SkillDistribution",
+    "Uniform",
+    "expit",
+    "hat_weights_of_excess",
+    "logit",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+def expit(x: ArrayLike) -> FloatArray:
+    """Logistic function, without overflow."""
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * np.asarray(x, dtype=np.float64))))
+
+
+def logit(p: ArrayLike) -> FloatArray:
+    """Log odds."""
+    p = np.asarray(p, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.log(p) - np.log1p(-p)
+
+
+class SkillDistribution(ABC):
+    """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
+
+    A family works in its own ``coordinate``: the log odds, or theta itself. All methods but
+    ``skill`` and ``from_skill`` take and return values in that coordinate. Two are equal where
+    family and parameters are.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        """Whether family and parameters are equal."""
+        return type(self) is type(other) and self._parameters() == other._parameters()
+
+    def __hash__(self) -> int:
+        """Of family and parameters."""
+        return hash((type(self), self._parameters()))
+
+    def _parameters(self) -> tuple[Any, ...]:
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return tuple((np.shape(x), *np.ravel(np.asarray(x, np.float64)).tolist()) for x in values)
+
+    @abstractmethod
+    def skill(self, coordinate: ArrayLike) -> FloatArray:
+        """Skill theta at a coordinate."""
+
+    @abstractmethod
+    def from_skill(self, skill: ArrayLike) -> FloatArray:
+        """Coordinate of a skill."""
+
+    @abstractmethod
+    def pdf(self, c: ArrayLike) -> FloatArray:
+        """Density with respect to the coordinate."""
+
+    @abstractmethod
+    def sf(self, c: ArrayLike) -> FloatArray:
+        """Probability of a skill above ``c``, accurate in the upper tail."""
+
+    @abstractmethod
+    def cdf(self, c: ArrayLike) -> FloatArray:
+        """Probability of a skill of at most ``c``, accurate in the lower tail."""
+
+    @abstractmethod
+    def isf(self, q: ArrayLike) -> FloatArray:
+        """Coordinate that is exceeded with probability ``q``."""
+
+    @abstractmethod
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """``sf(c)`` and the expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
+
+    def excess(self, c: ArrayLike) -> FloatArray:
+        """Expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
+        return self.tail(c)[1]
+
+    @abstractmethod
+    def axis_support(self) -> tuple[float, float]:
+        """Interval of the integration axis outside of which the mass is below 1e-17 (scalars)."""
+
+    @abstractmethod
+    def axis_resolution(self) -> float:
+        """Length on the integration axis over which the density is nearly polynomial (scalars)."""
+
+    def axis_skill(self, u: ArrayLike) -> FloatArray:
+        """Skill at a point of the integration axis, on which the density is smooth."""
+        return self.skill(u)
+
+    def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
+        """Point of the integration axis at a skill."""
+        return self.from_skill(skill)
+
+    def axis_density(self, u: ArrayLike) -> FloatArray:
+        """Density with respect to the integration axis."""
+        return self.pdf(u)
+
+    def hat_weights(self, nodes: FloatArray) -> FloatArray:
+        r"""Expectations of the piecewise linear hat functions on ``nodes``.
+
+        For a function f that is linear between the nodes and constant outside,
+        :math:`E f(C) = \sum_i w_i f(c_i)` exactly, however narrow the distribution is. The
+        weights are second divided differences of the expected excess.
+
+        Parameters
+        ----------
+        nodes : ndarray, shape (N,)
+            Increasing coordinates.
+
+        Returns
+        -------
+        ndarray, shape (..., N)
+            Nonnegative, summing to one over the last axis.
+        """
+        return hat_weights_of_excess(self.excess(nodes), nodes)
+
+    def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
+        r"""Expected best skill of ``m`` classifiers, Definition 1 of Møllersen & Holsbø.
+
+        .. math:: E \max_j \Theta_j = \int_0^1 \theta\big(F^{-1}(v^{1/m})\big)\, dv
+
+        by a trapezoidal rule in the log odds of v. The error is below 1e-9 for spreads of up to 2,
+        from one classifier on.
+        """
+        log_v, w = _maximum_rule()
+        m = np.asarray(n_classifiers, dtype=np.float64)[..., None]
+        upper = -np.expm1(log_v / m)
+        return np.asarray(self.expanded().skill(self.expanded().isf(upper)) @ w)
+
+    @abstractmethod
+    def expanded(self) -> "SkillDistribution":
+        """The same distributions with a trailing axis of length one in every parameter."""
+
+    @abstractmethod
+    def take(self, index: ArrayLike) -> "SkillDistribution":
+        """The distributions at ``index`` of the (one-dimensional) parameters."""
+
+
+def hat_weights_of_excess(excess: FloatArray, nodes: FloatArray) -> FloatArray:
+    """``SkillDistribution.hat_weights`` from the expected excess at the nodes, (..., N)."""
+    weights = np.empty_like(excess)
+    slopes = (excess[..., :-1] - excess[..., 1:]) / np.diff(nodes)
+    weights[..., 0] = 1 - slopes[..., 0]
+    weights[..., 1:-1] = slopes[..., :-1] - slopes[..., 1:]
+    weights[..., -1] = slopes[..., -1]
+    return np.maximum(weights, 0.0, out=weights)
+
+
+def _maximum_rule() -> tuple[FloatArray, FloatArray]:
+    # All is analytic in a strip of half-width pi around the real axis, up to the log odds of skill
+    # itself, so that the error falls like exp(-2 pi^2 / step); mass 1e-10 lies beyond the ends.
+    step, reach = 0.6, 36
+    t = step * np.arange(-reach, reach + 1)
+    w = expit(t) * expit(-t)
+    return -np.logaddexp(0, -t), np.asarray(w / w.sum())
+
+
+def _column(value: ArrayLike) -> FloatArray:
+    return np.asarray(value, dtype=np.float64)[..., None]
+
+
+@dataclass(frozen=True, eq=False)
+class LogitNormal(SkillDistribution):
+    """Normal log odds: median skill ``expit(location)``, standard deviation ``spread``."""
+
+    location: ArrayLike
+    spread: ArrayLike
+
+    def skill(self, coordinate: ArrayLike) -> FloatArray:
+        """Skill theta at a log odds."""
+        return expit(coordinate)
+
+    def from_skill(self, skill: ArrayLike) -> FloatArray:
+        """Log odds of a skill."""
+        return logit(skill)
+
+    def _standard(self, c: ArrayLike) -> FloatArray:
+        centred = np.asarray(c, np.float64) - np.asarray(self.location)
+        return np.asarray(centred / np.asarray(self.spread))
+
+    def pdf(self, c: ArrayLike) -> FloatArray:
+        """Normal density of the log odds."""
+        z = self._standard(c)
+        return np.asarray(np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) / np.asarray(self.spread))
+
+    def sf(self, c: ArrayLike) -> FloatArray:
+        """Probability of log odds above ``c``."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(-self._standard(c)))
+
+    def cdf(self, c: ArrayLike) -> FloatArray:
+        """Probability of log odds of at most ``c``."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(self._standard(c)))
+
+    def isf(self, q: ArrayLike) -> FloatArray:
+        """Log odds that are exceeded with probability ``q``."""
+        from scipy.special import ndtri
+
+        return np.asarray(np.asarray(self.location) - np.asarray(self.spread) * ndtri(q))
+
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """``1 - Phi(z)`` and ``spread * (phi(z) - z * (1 - Phi(z)))``."""
+        from scipy.special import ndtr
+
+        z = self._standard(c)
+        above = ndtr(-z)
+        excess = np.exp(-0.5 * z**2)
+        excess /= np.sqrt(2 * np.pi)
+        z *= above
+        excess -= z
+        excess *= np.asarray(self.spread)
+        return above, excess
+
+    def axis_support(self) -> tuple[float, float]:
+        """8.6 standard deviations on each side."""
+        location, spread = float(np.asarray(self.location)), float(np.asarray(self.spread))
+        return location - 8.6 * spread, location + 8.6 * spread
+
+    def axis_resolution(self) -> float:
+        """One standard deviation."""
+        return float(np.asarray(self.spread))
+
+    def expanded(self) -> "LogitNormal":
+        """Trailing axis of length one."""
+        return LogitNormal(_column(self.location), _column(self.spread))
+
+    def take(self, index: ArrayLike) -> "LogitNormal":
+        """Select among one-dimensional parameters."""
+        i = np.asarray(index)
+        return LogitNormal(np.asarray(self.location)[i], np.asarray(self.spread)[i])
+
+
+@dataclass(frozen=True, eq=False)
+class Uniform(SkillDistribution):
+    """Uniform skills between ``low`` and ``high``, the example of Sec. 4 of Møllersen & Holsbø."""
+
+    low: ArrayLike
+    high: ArrayLike
+
+    def __post_init__(self) -> None:
+        """Check 0 <= low < high <= 1."""
+        low, high = np.broadcast_arrays(self.low, self.high)
+        bad = ~((low >= 0) & (low < high) & (high <= 1))
+        if bad.any():
+            ends = f"{low[bad][0]:g} and {high[bad][0]:g}"
+            raise InputError(f"uniform skills need 0 <= low < high <= 1, got {ends}")
+
+    @classmethod
+    def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> "Uniform":
+        """Between ``expit(location -+ sqrt(3) spread)``."""
+        reach = np.sqrt(3) * np.asarray(spread, dtype=np.float64)
+        location = np.asarray(location, dtype=np.float64)
+        return cls(expit(location - reach), expit(location + reach))
+
+    @cached_property
+    def _width(self) -> FloatArray:
+        return np.asarray(self.high, np.float64) - np.asarray(self.low, np.float64)
+
+    def skill(self, coordinate: ArrayLike) -> FloatArray:
+        """The coordinate is the skill."""
+        return np.asarray(coordinate, dtype=np.float64)
+
+    def from_skill(self, skill: ArrayLike) -> FloatArray:
+        """The coordinate is the skill."""
+        return np.asarray(skill, dtype=np.float64)
+
+    def pdf(self, c: ArrayLike) -> FloatArray:
+        """Constant between the ends."""
+        c = np.asarray(c, np.float64)
+        inside = (c >= np.asarray(self.low)) & (c <= np.asarray(self.high))
+        return np.where(inside, 1 / self._width, 0.0)
+
+    def sf(self, c: ArrayLike) -> FloatArray:
+        """Share of the interval above ``c``."""
+        return np.clip((np.asarray(self.high) - np.asarray(c, np.float64)) / self._width, 0, 1)
+
+    def cdf(self, c: ArrayLike) -> FloatArray:
+        """Share of the interval below ``c``."""
+        share = (np.asarray(c, np.float64) - np.asarray(self.low)) / self._width
+        return np.asarray(np.clip(share, 0, 1))
+
+    def isf(self, q: ArrayLike) -> FloatArray:
+        """``high - q * (high - low)``."""
+        return np.asarray(self.high) - np.asarray(q, np.float64) * self._width
+
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """The excess is quadratic inside, linear below, zero above."""
+        c = np.asarray(c, np.float64)
+        above = np.clip(np.asarray(self.high) - c, 0, self._width)
+        excess = above**2 / (2 * self._width) + np.maximum(np.asarray(self.low) - c, 0)
+        return self.sf(c), excess
+
+    def axis_support(self) -> tuple[float, float]:
+        """The ends."""
+        return float(np.asarray(self.low)), float(np.asarray(self.high))
+
+    def axis_resolution(self) -> float:
+        """The density is constant: the whole interval."""
+        return float(self._width)
+
+    def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
+        """``(m * high + low) / (m + 1)``, Sec. 4 of Møllersen & Holsbø."""
+        m = np.asarray(n_classifiers, dtype=np.float64)
+        return np.asarray((m * np.asarray(self.high) + np.asarray(self.low)) / (m + 1))
+
+    def expanded(self) -> "Uniform":
+        """Trailing axis of length one."""
+        return Uniform(_column(self.low), _column(self.high))
+
+    def take(self, index: ArrayLike) -> "Uniform":
+        """Select among one-dimensional parameters."""
+        i = np.asarray(index)
+        return Uniform(np.asarray(self.low)[i], np.asarray(self.high)[i])
+
+
+@dataclass(frozen=True, eq=False)
+class Beta(SkillDistribution):
+    """Beta(a, b) skills; the coordinate is the skill."""
+
+    a: ArrayLike
+    b: ArrayLike
+
+    @classmethod
+    def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> "Beta":
+        """Mean ``mu = expit(location)``, ``a + b = 1 / (mu (1 - mu) spread^2)``."""
+        mean = expit(location)
+        variance = np.asarray(spread, dtype=np.float64) ** 2
+        return cls(1 / ((1 - mean) * variance), 1 / (mean * variance))
+
+    def skill(self, coordinate: ArrayLike) -> FloatArray:
+        """The coordinate is the skill."""
+        return np.asarray(coordinate, dtype=np.float64)
+
+    def from_skill(self, skill: ArrayLike) -> FloatArray:
+        """The coordinate is the skill."""
+        return np.asarray(skill, dtype=np.float64)
+
+    def pdf(self, c: ArrayLike) -> FloatArray:
+        """Beta density."""
+        from scipy.special import betaln, xlog1py, xlogy
+
+        a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
+        c = np.asarray(c, np.float64)
+        return np.asarray(np.exp(xlogy(a - 1, c) + xlog1py(b - 1, -c) - betaln(a, b)))
+
+    def sf(self, c: ArrayLike) -> FloatArray:
+        """Regularised incomplete beta function, upper tail."""
+        from scipy.special import betaincc
+
+        return np.asarray(betaincc(self.a, self.b, c))
+
+    def cdf(self, c: ArrayLike) -> FloatArray:
+        """Regularised incomplete beta function."""
+        from scipy.special import betainc
+
+        return np.asarray(betainc(self.a, self.b, c))
+
+    def isf(self, q: ArrayLike) -> FloatArray:
+        """Inverse of the upper tail."""
+        from scipy.special import betainccinv
+
+        return np.asarray(betainccinv(self.a, self.b, q))
+
+    def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """The excess is ``mu * sf(c; a + 1, b) - c * sf(c; a, b)``."""
+        from scipy.special import betaincc
+
+        a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
+        c = np.asarray(c, np.float64)
+        above = np.asarray(betaincc(a, b, c))
+        return above, np.asarray(a / (a + b) * betaincc(a + 1, b, c) - c * above)
+
+    def axis_skill(self, u: ArrayLike) -> FloatArray:
+        """The integration axis is the log odds, where the density is smooth even for b < 1."""
+        return expit(u)
+
+    def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
+        """Log odds of a skill."""
+        return logit(skill)
+
+    def axis_density(self, u: ArrayLike) -> FloatArray:
+        """``theta^a (1 - theta)^b / B(a, b)``."""
+        from scipy.special import betaln
+
+        a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
+        u = np.asarray(u, np.float64)
+        log_skill, log_error = -np.logaddexp(0, -u), -np.logaddexp(0, u)
+        return np.asarray(np.exp(a * log_skill + b * log_error - betaln(a, b)))
+
+    def axis_support(self) -> tuple[float, float]:
+        """Log odds of the quantiles at 1e-17 on both sides."""
+        from scipy.special import betaincinv
+
+        low = max(float(betaincinv(self.a, self.b, 1e-17)), 1e-300)
+        high = max(float(betaincinv(self.b, self.a, 1e-17)), 1e-300)
+        return float(logit(low)), -float(logit(high))
+
+    def axis_resolution(self) -> float:
+        """Standard deviation of the log odds, at most one."""
+        a, b = float(np.asarray(self.a)), float(np.asarray(self.b))
+        return min(1.0, float(np.sqrt(1 / a + 1 / b)))
+
+    def expanded(self) -> "Beta":
+        """Trailing axis of length one."""
+        return Beta(_column(self.a), _column(self.b))
+
+    def take(self, index: ArrayLike) -> "Beta":
+        """Select among one-dimensional parameters."""
+        i = np.asarray(index)
+        return Beta(np.asarray(self.a)[i], np.asarray(self.b)[i])

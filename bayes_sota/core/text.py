@@ -1,0 +1,96 @@
+"""Text from strangers, such as the names of teams, as what it is in every format: text.
+
+A name must not become a formula in a spreadsheet, a link, HTML or a new cell in Markdown, nor steer
+a terminal (``tests/leaderboard/test_summary_entries.py``).
+"""
+
+import os
+import unicodedata
+from decimal import Decimal
+
+import numpy as np
+
+__all__ = ["counted", "markdown_text", "plain_text", "shown", "shown_path", "spreadsheet_text"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def spreadsheet_text(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, without control characters.
+
+    Examples
+    --------
+    >>> spreadsheet_text("=1+1"), spreadsheet_text("ResNet-50")
+    ("'=1+1", 'ResNet-50')
+    """
+    start = unicodedata.normalize("NFKC", text[:1])  # full-width signs count as well
+    return ("'" if start in _FORMULA else "") + plain_text(text)
+
+
+def markdown_text(text: str) -> str:
+    r"""Text that Markdown shows as it is: no table cells, code, links, emphasis or HTML.
+
+    Examples
+    --------
+    >>> print(markdown_text("a|b `c` <b> [d](e)"))
+    a\|b \`c\` &lt;b&gt; \[d\](e)
+    """
+    plain = plain_text(text)
+    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        plain = plain.replace(sign, entity)
+    escaped = "".join(f"\\{c}" if c in "\\|`[]*_~$" else c for c in plain)
+    return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")  # no links by themselves
+
+
+def plain_text(text: object, longest: int | None = None) -> str:
+    r"""Text on one line whose control and formatting characters are visible, cut where asked.
+
+    Examples
+    --------
+    >>> print(plain_text("two\nlines"), plain_text("a" * 9, 4))
+    two\nlines aaa…
+    """
+    whole = str(text)
+    if longest is not None:
+        whole = whole[: longest + 1]
+    line = whole if whole.isprintable() else "".join(map(_visible, whole))
+    return line if longest is None or len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _visible(c: str) -> str:
+    if c.isprintable():
+        return c
+    return " " if unicodedata.category(c) == "Zs" else repr(c)[1:-1]
+
+
+def shown(value: object) -> str:
+    """Value from a file or a user as it may stand in a message: quoted, escaped and short.
+
+    Examples
+    --------
+    >>> shown("a" * 100), shown("tab\\t")
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'", "'tab\\\\t'")
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Decimal):
+        return str(value)[:60]
+    short = f"{value[:57]}..." if isinstance(value, str) and len(value) > 60 else value
+    return plain_text(f"{short!r:.200}")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "score"), counted(2000, "score"), counted(0, "entry", "entries")
+    ('1 score', '2,000 scores', '0 entries')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """Path as it may stand in a message: its end, which names the file."""
+    text = plain_text(os.fspath(path))
+    return text if len(text) <= 120 else f"…{text[-119:]}"

@@ -1,0 +1,93 @@
+"""``bayes-sota infer-n``: the size of the test set from the scores. Imports NumPy only."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayes_sota.core.arguments import DECIMALS
+from bayes_sota.core.command_options import echo_json, echo_verdict, number_option, output_options
+from bayes_sota.core.command_types import InputFile, command
+from bayes_sota.core.text import plain_text
+
+__all__ = ["infer_n"]
+
+
+@command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
+@click.argument("file", type=InputFile())
+@click.option("--score-column", default=None, help="Column of the scores; default recognised.")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["auto", "csv", "tsv", "json", "parquet", "kaggle"]),
+    default="auto",
+    show_default=True,
+    help="Format of the file.",
+)
+@click.option(
+    "--rounding",
+    type=click.Choice(["auto", "nearest", "floor"]),
+    default="auto",
+    show_default=True,
+    help="How scores were cut; auto tries both.",
+)
+@number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE.")
+@click.option("--percent", is_flag=True, default=None, help="Scores are in percent.")
+@output_options
+def infer_n(
+    file: Path,
+    score_column: str | None,
+    file_format: Any,
+    rounding: Any,
+    decimals: int | None,
+    percent: bool | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Number of test items that can give all scores of a leaderboard.
+
+    Exits with 1 where the scores are too few to tell.
+    """
+    from bayes_sota.data.lattice import infer_n_test
+    from bayes_sota.data.read_leaderboard import check_scores, located, read_entries
+
+    entries = read_entries(file, score_column=score_column, format=file_format)
+    check_scores(entries, decimals=decimals, percent=percent)
+    with located(entries.where):
+        fit = infer_n_test(
+            entries.scores, entries.rounding_order(rounding), decimals, percent=percent
+        )
+    reasons = [] if fit.is_identified else [fit.statement]
+    if as_json:
+        result = {
+            "n_test": fit.n_test,
+            "candidates": list(fit.candidates),
+            "decimals": fit.decimals,
+            "rounding": fit.rounding,
+            "n_scores": fit.n_scores,
+            "p_other": fit.p_other,
+            "n_fitting": fit.n_fitting,
+            "other_rounding": fit.other and {"rounding": fit.other[0], "n_test": fit.other[1]},
+            "statement": fit.statement,
+            "notes": list(entries.notes),
+            "diagnostics": {"ok": not reasons, "reasons": reasons},
+        }
+        echo_json(result)
+    else:
+        for line in _lines(fit, [] if quiet else list(entries.notes)):
+            click.echo(line)
+    return echo_verdict(reasons)
+
+
+def _lines(fit: Any, notes: list[str]) -> list[str]:
+    """Short lines for a person: the size, what else fits, and how sure that is."""
+    size = f"{fit.n_test:,}" if fit.is_identified else "not identified"
+    lines = [f"n_test {size}", f"{fit.statement[0].upper()}{fit.statement[1:]}."]
+    if fit.candidates and fit.is_identified:
+        some = ", ".join(f"{n:,}" for n in fit.candidates[:6])
+        lines.append(f"The next sizes that fit too: {some}")
+    if fit.other:
+        how = {"floor": "Floored", "nearest": "Rounded"}[fit.other[0]]
+        size = "none fits" if fit.other[1] is None else f"the smallest is {fit.other[1]:,}"
+        lines.append(f"{how} instead, {size}.")
+    return lines + [plain_text(note) for note in notes]

@@ -1,0 +1,198 @@
+"""Logs of inspect_ai: JSON, or the archive ``.eval`` with one JSON file per sample.
+
+"C" counts 1, "P" one half, "I" and "N" (no answer) 0, as inspect_ai's ``value_to_float`` does by
+default; epochs are repeated runs (``tests/data/test_read_evaluations.py``).
+"""
+
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import check_file
+from bayes_sota.core.text import plain_text, shown, shown_path
+from bayes_sota.data.files import limits
+from bayes_sota.data.files.content import (
+    UNPACKING_ERRORS,
+    Content,
+    read_bounded,
+)
+from bayes_sota.data.files.json_text import parse_json
+from bayes_sota.data.parts import (
+    Choices,
+    Part,
+    choose,
+    item_name,
+    outcome_of,
+    several,
+)
+from bayes_sota.data.printed_scores import parse_number
+
+__all__ = ["is_log", "is_log_archive", "parts_of_archive", "parts_of_log"]
+
+_LARGEST_ARCHIVE = 10 * limits.MAX_BYTES  # of all samples, which are read one at a time
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+Sample = tuple[str, str, int, Mapping[str, object]]  # place, item, epoch, value of each scorer
+
+
+def is_log(value: object) -> bool:
+    """Whether a JSON value is a log."""
+    return isinstance(value, dict) and isinstance(value.get("eval"), dict) and "version" in value
+
+
+def is_log_archive(path: Path) -> bool:
+    """Whether a file is an archive of a log."""
+    check_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return bool({"header.json", "_journal/start.json"} & set(archive.namelist()))
+    except UNPACKING_ERRORS:
+        return False
+
+
+def parts_of_log(log: Mapping[str, Any], path: Path, choices: Choices) -> list[Part]:
+    """Outcomes of one log, one part per epoch."""
+    where = shown_path(path)
+    samples = log.get("samples")
+    if not isinstance(samples, list) or not samples:
+        raise InputError(f"{where}: the log has no samples; was it written without them?")
+    entries = ((f"{where}, sample {number}", s) for number, s in enumerate(samples, start=1))
+    return _parts(log, [_sample(value, place) for place, value in entries], where, choices)
+
+
+def parts_of_archive(path: Path, choices: Choices) -> list[Part]:
+    """Outcomes of one archive, read sample by sample, one part per epoch."""
+    where = shown_path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if "header.json" not in archive.namelist():
+                raise InputError(f"{where}: the evaluation is not finished (no header.json)")
+            header = _member(archive, archive.getinfo("header.json"), where)
+            samples = [_sample(value, place) for place, value in _members(archive, where)]
+    except InputError:
+        raise
+    except UNPACKING_ERRORS as error:
+        raise InputError(f"{where}: cannot be unpacked ({plain_text(error, 200)})") from None
+    if not is_log(header):
+        raise InputError(f"{where}/header.json: must hold version and eval, got {shown(header)}")
+    if not samples:
+        raise InputError(f"{where}: the log has no samples; was it written without them?")
+    return _parts(header, samples, where, choices)
+
+
+def _members(archive: zipfile.ZipFile, where: str) -> Iterator[tuple[str, Any]]:
+    """Place and content of each sample of an archive."""
+    total = 0
+    for member in archive.infolist():
+        if not member.filename.startswith("samples/") or not member.filename.endswith(".json"):
+            continue
+        total += member.file_size
+        if total > _LARGEST_ARCHIVE:
+            raise InputError(
+                f"{where}: more than {_LARGEST_ARCHIVE:,} bytes unpacked, which is the limit"
+            )
+        yield f"{where}/{shown(member.filename)[1:-1]}", _member(archive, member, where)
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> Any:
+    place = f"{where}/{shown(member.filename)[1:-1]}"
+    with archive.open(member) as file:
+        content = Content(read_bounded(file, place), place, member.filename)
+    return parse_json(content.text(), place)
+
+
+def _sample(value: object, place: str) -> Sample:
+    if not isinstance(value, Mapping) or "id" not in value:
+        raise InputError(f"{place}: a sample has an id, got {shown(value)}")
+    epoch = value.get("epoch", 1)
+    if isinstance(epoch, bool) or not isinstance(epoch, int):
+        raise InputError(f"{place}: epoch is a number, got {shown(epoch)}")
+    scores = value.get("scores") or {}
+    if not isinstance(scores, Mapping):
+        raise InputError(f"{place}: scores is an object, got {shown(scores)}")
+    values: dict[str, object] = {}
+    for scorer, score in scores.items():
+        if not isinstance(score, Mapping) or "value" not in score:
+            raise InputError(f"{place}: the score of {shown(scorer)} has no value")
+        if not _is_unscored(score["value"]):
+            values[scorer] = score["value"]
+    return place, item_name(value["id"], f"{place}, id"), epoch, values
+
+
+def _is_unscored(value: object) -> bool:
+    """Whether a sample was set aside by its scorer: NaN, or nothing."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def _parts(
+    log: Mapping[str, Any], samples: list[Sample], where: str, choices: Choices
+) -> list[Part]:
+    about = log["eval"]
+    for key in ("model", "task"):
+        if not isinstance(about.get(key), str) or not about[key]:
+            raise InputError(f"{where}: eval.{key} must be a name, got {shown(about.get(key))}")
+    scorers = sorted({scorer for _, _, _, values in samples for scorer in values})
+    scorer = choose(scorers, choices.scorer, (), where, "scorer")
+    metric = _metric((values[scorer] for *_, values in samples if scorer in values), where, choices)
+    epochs: dict[int, dict[str, float | None]] = {}
+    for place, item, epoch, values in samples:
+        found = epochs.setdefault(epoch, {})
+        if item in found:
+            raise InputError(f"{place}: sample {shown(item)} occurs twice in epoch {epoch}")
+        value = values.get(scorer)
+        found[item] = None if value is None else _number(value, metric, place)
+    notes = []
+    if log.get("status") not in (None, "success"):
+        notes.append(f"{where}: the evaluation ended with status {shown(log['status'])}")
+    return [
+        Part(
+            where=where,
+            method=about["model"],
+            outcomes={item: x for item, x in epochs[epoch].items() if x is not None},
+            metric=scorer + (f".{metric}" if metric else ""),
+            task=about["task"],
+            run=(str(about.get("created") or about.get("run_id") or ""), epoch),
+            left_out=tuple(item for item, x in epochs[epoch].items() if x is None),
+            reason=f"without a score by {shown(scorer)}",
+            notes=tuple(notes),
+        )
+        for epoch in sorted(epochs)
+    ]
+
+
+def _metric(values: Iterable[object], where: str, choices: Choices) -> str:
+    """Which of several numbers of one scorer counts; nothing where it gives one number."""
+    kinds = {tuple(sorted(value)) if isinstance(value, Mapping) else () for value in values}
+    if kinds == {()}:
+        if choices.metric is not None:
+            raise InputError(
+                f"{where}: the scorer gives one number, there is no metric {shown(choices.metric)}"
+            )
+        return ""
+    names = sorted({name for kind in kinds for name in kind})
+    return choose(names, choices.metric, (), where, "metric")
+
+
+def _number(value: object, metric: str, place: str) -> float | None:
+    """A score as inspect_ai counts it; None where a sample was not scored."""
+    if metric:
+        if not isinstance(value, Mapping) or metric not in value:
+            raise InputError(f"{place}: the score has no {shown(metric)}")
+        value = value[metric]
+        if _is_unscored(value):
+            return None
+    if not isinstance(value, str):
+        return outcome_of(value, place, "a score")
+    if value in _GRADES:
+        return _GRADES[value]
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    number = parse_number(value)
+    if number is None:
+        raise InputError(
+            f"{place}: a score is a number, true, false or one of {several(list(_GRADES))}, got "
+            f"{shown(value)}"
+        )
+    return outcome_of(float(number), place, "a score")

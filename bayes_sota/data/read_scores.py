@@ -1,0 +1,223 @@
+"""Scores of players in rounds, or battles, from the files that people have.
+
+The format is recognised by the content. Files are not trusted: nothing in them is executed, sizes
+are bounded, and what is no score is an error with its place (``tests/data/test_read_scores.py``).
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown_path
+from bayes_sota.data.files.content import read_content
+from bayes_sota.data.files.frames import is_frame, table_of_frame
+from bayes_sota.data.files.json_text import parse_json
+from bayes_sota.data.files.opening import table_of_content
+from bayes_sota.data.files.tables import Table
+from bayes_sota.data.formats.battles import find_battles, read_battles
+from bayes_sota.data.formats.cv_results import (
+    is_cv_results,
+    read_cv_results,
+    table_of_cv_results,
+)
+from bayes_sota.data.formats.lm_eval_results import is_lm_eval, read_lm_eval
+from bayes_sota.data.formats.long_tables import is_long, read_long
+from bayes_sota.data.formats.score_options import (
+    NotedScores,
+    Orientation,
+    ScoreFormat,
+    ScoreOptions,
+    refuse_unused,
+)
+from bayes_sota.data.formats.wide_tables import read_wide
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import Scheme, ScoreTable
+
+__all__ = ["read_noted_scores", "read_scores"]
+
+_READERS = {
+    "wide": read_wide,
+    "long": read_long,
+    "battles": read_battles,
+    "cv_results": read_cv_results,
+}
+
+
+def read_scores(
+    source: Any,
+    *,
+    format: ScoreFormat = "auto",
+    player_column: str | None = None,
+    round_column: str | None = None,
+    score_column: str | None = None,
+    tournament_column: str | None = None,
+    group_column: str | None = None,
+    cluster_column: str | None = None,
+    players: Orientation = "auto",
+    lower_is_better: bool | str | Iterable[str] = False,
+    scheme: Scheme | None = None,
+) -> ScoreTable | Matches | dict[str, ScoreTable]:
+    r"""Scores of players in the rounds of a tournament, or battles between players.
+
+    Parameters
+    ----------
+    source : path, list of paths, pandas or polars DataFrame, or mapping
+        A table (CSV, TSV, Parquet, JSON records; zipped), ``cv_results_`` of a scikit-learn search
+        as it is or saved, or a list of results of lm-evaluation-harness, one JSON file per model.
+        An empty cell, NaN, NA and "-" are a missing score.
+    format : {"auto", "wide", "long", "battles", "cv_results", "lm_eval"}
+        "auto" goes by the names of the columns, in this order: ``split0_test_...`` is
+        ``cv_results_``; winner and loser (and tie), or model_a, model_b and winner (model_a,
+        model_b, tie, tie (bothbad), or a name) are battles; a column of players and one of rounds
+        make a table long; every other table is wide.
+    player_column, round_column, score_column : str, optional
+        Columns of a long table. Default: recognised by their names (model, classifier, ...; split,
+        fold, task, dataset, ...; auc, accuracy, ...). Of a wide table, ``player_column`` or
+        ``round_column`` names the rows. Of ``cv_results_``, ``score_column`` is one of several
+        metrics; of lm-evaluation-harness a metric ("acc_norm") or metric and filter
+        ("exact_match,strict-match"), where a task has it.
+    tournament_column : str, optional
+        Of a long table: one score table for each tournament, in a dict.
+    group_column : str, optional
+        What rounds that depend on each other have in common. Rounds of the same name in different
+        groups are different; without a column of rounds the rows of a group are numbered.
+    cluster_column : str, optional
+        Of battles: the prompt, judge or session that dependent battles have in common.
+    players : {"auto", "rows", "columns"}
+        Where the players of a wide table are. "auto": in the rows if a column called model, player,
+        name, classifier, algorithm, method, system, ... names them (the first column, or one of
+        words); in the columns if one called round, fold, split, task, dataset, ... names the rows;
+        in the columns, too, where nothing says it (rounds x players).
+    lower_is_better : bool, or names of rounds
+        Whether scores are errors or losses, which is not guessed from their names; only results of
+        lm-evaluation-harness say it themselves.
+    scheme : {"model/cv", "model/task", "dataset/model"}, optional
+        Default: "model/cv" where rounds are folds or splits, else "model/task".
+
+    Returns
+    -------
+    ScoreTable, Matches or dict of ScoreTable
+        Where players are rows, columns of words and numbers that are no round (an average, a rank,
+        parameters, likes, standard errors) are left out; ``read_noted_scores`` lists them.
+
+    Raises
+    ------
+    InputError
+        A file that is not what it should be, by file, line, column and value; a player with two
+        scores in one round, with both lines; one player or one round; a column that is not there,
+        with the nearest; a table that could be two things.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "three.csv"
+    ...     _ = path.write_text("model,fold,auc\na,1,.9\nb,1,.8\na,2,.7\nb,2,.6\nc,2,.5\n")
+    ...     table = read_scores(path)
+    >>> table
+    <ScoreTable 'three': 3 players x 2 rounds, 1 scores missing>
+    >>> table.players, table.rounds, table.scheme
+    (('a', 'b', 'c'), ('1', '2'), 'model/cv')
+    """
+    found = read_noted_scores(
+        source, format=format, player_column=player_column, round_column=round_column,
+        score_column=score_column, tournament_column=tournament_column,
+        group_column=group_column, cluster_column=cluster_column, players=players,
+        lower_is_better=lower_is_better, scheme=scheme,
+    )  # fmt: skip
+    return found.scores
+
+
+def read_noted_scores(
+    source: Any, *, lower_is_better: bool | str | Iterable[str] = False, **options: Any
+) -> NotedScores:
+    """As ``read_scores``, with what was recognised and what was left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> board = pd.DataFrame({"model": ["a", "b"], "Average": [3, 4], "qa": [1, 5], "nli": [5, 3]})
+    >>> read_noted_scores(board).notes
+    ("the data frame: left out 'Average'",)
+    """
+    if isinstance(lower_is_better, str):
+        lower_is_better = (lower_is_better,)
+    lower = lower_is_better if isinstance(lower_is_better, bool) else tuple(lower_is_better)
+    chosen = ScoreOptions(lower_is_better=lower, **options)
+    opened = _opened(source, chosen)
+    if isinstance(opened, list):
+        where = shown_path(opened[0])
+        _check_format("lm_eval", chosen, where)
+        refuse_unused("lm_eval", chosen, where)
+        return read_lm_eval(opened, chosen)
+    found = _format_of(opened, chosen)
+    refuse_unused(found, chosen, opened.where)
+    return _READERS[found](opened, chosen)
+
+
+def _opened(source: Any, options: ScoreOptions) -> Table | list[Path]:
+    """Table of a source; its files where they are results of lm-evaluation-harness."""
+    if isinstance(source, Mapping):
+        if not is_cv_results(source):
+            raise InputError(
+                "a mapping is read as cv_results_ of scikit-learn, with keys split0_test_score, "
+                "...; this has none"
+            )
+        return table_of_cv_results(source, "cv_results_", "cv_results_")
+    if isinstance(source, Sequence) and not isinstance(source, str | bytes):
+        if not source or not all(isinstance(path, str | os.PathLike) for path in source):
+            raise InputError("a list is read as paths of lm-evaluation-harness results")
+        paths = [Path(path) for path in source]
+        return paths if len(paths) > 1 else _opened(paths[0], options)
+    if is_frame(source):
+        return _table_of_frame(source)
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            "scores are read from a path, a pandas or polars frame, cv_results_ of scikit-learn "
+            f"or a list of paths, got {type(source).__name__}"
+        )
+    return _opened_file(Path(source))
+
+
+def _table_of_frame(frame: Any) -> Table:
+    """Table of a frame; an index of words names the rows."""
+    index: Any = getattr(frame, "index", None)
+    unnamed = index is not None and index.nlevels == 1 and index.name is None
+    if unnamed and index.dtype.kind not in "iu":
+        frame = frame.rename_axis("")
+    return table_of_frame(frame)
+
+
+def _opened_file(path: Path) -> Table | list[Path]:
+    """Table of a file; objects of JSON may be what is no table."""
+    content = read_content(path)
+    if content.kind == "json":
+        text = content.text()
+        if text.lstrip()[:1] == "{":
+            value = parse_json(text, content.where)
+            if is_cv_results(value):
+                return table_of_cv_results(value, content.where, content.stem)
+            if is_lm_eval(value):
+                return [path]
+    return table_of_content(content)
+
+
+def _format_of(table: Table, options: ScoreOptions) -> str:
+    if options.format != "auto":
+        _check_format("table", options, table.where)
+        return options.format
+    if is_cv_results(table.header):
+        return "cv_results"
+    if find_battles(table) is not None:
+        return "battles"
+    return "long" if is_long(table, options) else "wide"
+
+
+def _check_format(found: str, options: ScoreOptions, where: str) -> None:
+    """Refuse a format that this cannot be."""
+    if options.format != "auto" and (found == "lm_eval") != (options.format == "lm_eval"):
+        is_what = "results of lm-evaluation-harness" if found == "lm_eval" else "a table"
+        raise InputError(f"{where}: is {is_what}, which format={options.format!r} does not read")

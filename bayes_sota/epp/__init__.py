@@ -1,0 +1,5 @@
+"""Skill over rounds: Bradley-Terry meta-scores with honest uncertainty."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+from .models import build_epp as build_epp

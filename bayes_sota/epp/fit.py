@@ -1,0 +1,443 @@
+r"""EPP: Bradley–Terry skills of players over the rounds of a tournament, with honest uncertainty.
+
+.. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
+   \sum_i \beta_i = 0
+
+(Def. 2, Properties 3.1 to 3.6 of Gosiewska, Woźnica & Biecek 2022). Matches of one round share its
+scores, so that standard errors of independent matches are far too small; the default is the
+sandwich over rounds
+
+.. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
+
+with C the inverse information and u_r what round r contributes to the estimating equations.
+``tests/epp/test_fit.py`` compares with published numbers and with another route each;
+``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable, nearest_player
+from bayes_sota.epp import solver
+from bayes_sota.epp.match_counts import (
+    MatchCounts,
+    MatchKind,
+    count_matches,
+    penalised_totals,
+)
+from bayes_sota.epp.pair_test import PairTest, test_pair
+from bayes_sota.epp.round_inference import (
+    ROUND_OFF,
+    bonferroni_critical,
+    bonferroni_criticals,
+    critical_values,
+    critical_values_of_pairs,
+    rank_intervals,
+)
+from bayes_sota.epp.round_scores import cluster_scores
+from bayes_sota.epp.win_graph import WinGraph, check_connected, win_graph
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["BradleyTerryFit", "IntervalKind", "fit_epp"]
+
+_LEAST_PENALTY = 1e-6
+_ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
+
+IntervalKind = Literal["robust", "model", "simultaneous"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BradleyTerryFit:
+    """Estimated skills (EPP meta-scores) of the players of one tournament.
+
+    Attributes
+    ----------
+    data : ScoreTable or Matches
+    kind : {"same-round", "all-rounds", "listed"}
+        What was compared.
+    counts : MatchCounts
+        As observed.
+    skills : Skills
+    graph : WinGraph
+        Whether finite skills explain the matches.
+    penalty : float
+        Rounds of ties added.
+    test_fraction : float or None
+    """
+
+    data: ScoreTable | Matches
+    kind: MatchKind
+    counts: MatchCounts
+    skills: solver.Skills
+    graph: WinGraph
+    penalty: float
+    test_fraction: float | None
+
+    def __repr__(self) -> str:
+        """Who leads."""
+        best = int(np.argmax(self.epp))
+        size = f"{len(self.players):,} players, {self.kind} matches"
+        return (
+            f"<BradleyTerryFit of {size}: {self.players[best]!r} leads, EPP {self.epp[best]:.3f}>"
+        )
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Names."""
+        return self.data.players
+
+    @property
+    def epp(self) -> FloatArray:
+        """Skill of each player, mean zero, (m,); a difference is a log odds (Property 3.1)."""
+        return self.skills.epp
+
+    @property
+    def data_is_splits(self) -> bool:
+        """Whether rounds are splits of one data set, which share training items."""
+        return isinstance(self.data, ScoreTable) and self.data.scheme == "model/cv"
+
+    @property
+    def connected(self) -> bool:
+        """Whether the estimates would be finite without a penalty."""
+        return self.graph.connected
+
+    @property
+    def p_beats_average(self) -> FloatArray:
+        """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
+        return 1 / (1 + np.exp(-self.epp))
+
+    @property
+    def rank(self) -> NDArray[np.intp]:
+        """Rank by skill from 1, equal skills share the better one, (m,)."""
+        ordered = np.sort(-np.round(self.epp, 9))
+        return np.searchsorted(ordered, -np.round(self.epp, 9)) + 1
+
+    @cached_property
+    def covariance_model(self) -> FloatArray:
+        """Covariance if all matches were independent, (m, m): far too small for rounds."""
+        return solver.model_covariance(self.skills, self._penalised_matches)
+
+    @cached_property
+    def influence(self) -> FloatArray | None:
+        """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
+        if isinstance(self.data, Matches) and not self.data.clustered:
+            return None
+        probabilities = self.skills.win_probabilities()
+        scores = cluster_scores(self.data, self.kind, probabilities)
+        return np.asarray(scores @ self.covariance_model)
+
+    @cached_property
+    def _matches_by_cluster(self) -> FloatArray:
+        """Matches of each player in each cluster, up to a factor, (G, m)."""
+        data, m = self.data, len(self.players)
+        number = data.n_clusters
+        if isinstance(data, ScoreTable):
+            played = data.present.astype(np.float64)
+            if self.kind == "same-round":  # a player alone in a round has no match
+                played *= np.maximum(data.present.sum(axis=1, keepdims=True) - 1, 0)
+            found = np.zeros((number, m))
+            np.add.at(found, data.clusters, played)
+            return found
+        players = np.concatenate([data.first, data.second])
+        cells = np.concatenate([data.clusters, data.clusters]) * m + players
+        counted = np.bincount(cells, minlength=number * m).astype(np.float64)
+        return counted.reshape(number, m)
+
+    @cached_property
+    def clusters_of_players(self) -> NDArray[np.intp]:
+        """Clusters of rounds in which each player has matches, (m,)."""
+        return np.asarray(np.sum(self._matches_by_cluster > 0, axis=0), np.intp)
+
+    @property
+    def overlap(self) -> float:
+        r"""What overlapping training sets multiply variances by.
+
+        :math:`1 + R q / (1 - q)` for R splits that test a share q of the data (Nadeau & Bengio
+        2003, doi 10.1023/A:1024068626366); 1 for separate data.
+        """
+        return float(self.overlap_of(self.data.n_clusters))
+
+    def overlap_of(self, rounds: int | NDArray[np.intp]) -> FloatArray:
+        """The same for a player who has so many of the rounds."""
+        q = self.test_fraction or 0.0
+        return np.asarray(1 + np.asarray(rounds) * q / (1 - q))
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Covariance of the skills, clustered by round, (m, m)."""
+        influence = self.influence
+        if influence is None:
+            return self.covariance_model
+        clusters = len(influence)
+        found = influence.T @ influence
+        found *= self.overlap * clusters / (clusters - 1)
+        return np.asarray(found)
+
+    @cached_property
+    def se(self) -> FloatArray:
+        """Standard error of each skill, clustered by round, (m,).
+
+        Rounds may all agree by chance: it is at least sqrt(1.5 / (m + 1)) of that of independent
+        matches, and all of that with two rounds, or where only a penalty makes estimates finite.
+        """
+        least = self._floor * np.diagonal(self.covariance_model)
+        variance = np.maximum(np.diagonal(self.covariance), least)
+        return np.asarray(np.sqrt(self._with_few(variance, self.clusters_of_players)))
+
+    @cached_property
+    def se_model(self) -> FloatArray:
+        """The same if all matches were independent, (m,)."""
+        return np.asarray(np.sqrt(np.diagonal(self.covariance_model)))
+
+    @property
+    def df(self) -> NDArray[np.float64]:
+        r"""Degrees of freedom of each skill's t law, (m,).
+
+        One less than the effective number of clusters :math:`(\sum_g n_g)^2 / \sum_g n_g^2`, n_g
+        being the player's matches in each: all G where they have the same size.
+        """
+        if self.influence is None:
+            return np.full(len(self.players), np.inf)
+        played = self._matches_by_cluster
+        squares = np.maximum(np.sum(played**2, axis=0), 1.0)
+        return np.asarray(np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0))
+
+    def interval(self, prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
+        """Interval of each skill, (m, 2).
+
+        Parameters
+        ----------
+        prob : float
+        kind : {"robust", "model", "simultaneous"}
+            Clustered by round with t (the default); of independent matches with z (Property 3.6);
+            or wide enough for all players at once.
+        """
+        _check_prob(prob)
+        if kind == "model":
+            half = bonferroni_critical(prob, 1, np.inf) * self.se_model
+        elif kind == "robust":
+            half = bonferroni_criticals(prob, 1, self.df) * self.se
+        elif kind == "simultaneous":
+            half = self._simultaneous(prob) * self.se
+        else:
+            raise InputError(f"kind is robust, model or simultaneous, got {kind!r}")
+        return np.column_stack([self.epp - half, self.epp + half])
+
+    def win_probability(self, a: str, b: str) -> float:
+        """Probability that A beats B in a round (Property 3.1)."""
+        i, j = nearest_player(self.players, a), nearest_player(self.players, b)
+        return float(1 / (1 + np.exp(self.epp[j] - self.epp[i])))
+
+    def win_probabilities(self) -> FloatArray:
+        """P(row beats column), 1/2 on the diagonal, (m, m)."""
+        return self.skills.win_probabilities()
+
+    def standard_errors_of_pairs(self) -> FloatArray:
+        """Standard error of each difference of skills, clustered by round, (m, m)."""
+        return self._pair_errors
+
+    @cached_property
+    def _pair_errors(self) -> FloatArray:
+        own = np.diagonal(self.covariance)
+        both = own[:, None] + own
+        variance = both - 2 * self.covariance
+        variance[variance < ROUND_OFF * both] = 0.0
+        variance = np.maximum(variance, self._floor * self._pair_variance_model())
+        fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
+        found = np.sqrt(self._with_few(variance, fewer))
+        np.fill_diagonal(found, 0.0)
+        return np.asarray(found)
+
+    def rank_interval(self, prob: float = 0.95) -> NDArray[np.intp]:
+        """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
+        _check_prob(prob)
+        critical = self._critical_of_pairs(prob)
+        differences = self.epp[:, None] - self.epp
+        return rank_intervals(differences, self.standard_errors_of_pairs(), critical)
+
+    def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
+        """Players that no other is certainly better than, (m,): they may be the best."""
+        return np.asarray(self.rank_interval(prob)[:, 0] == 1)
+
+    def test(self, a: str, b: str, prob: float = 0.95) -> PairTest:
+        """Test that A and B have the same skill (Property 3.3).
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> table = ScoreTable(rng.standard_normal((20, 3)) + [1, 0.5, 0], players=["a", "b", "c"])
+        >>> found = fit_epp(table).test("a", "c")
+        >>> round(found.difference, 2), round(found.se, 2), found.p_value < 0.05
+        (0.55, 0.5, False)
+        """
+        _check_prob(prob)
+        i, j = nearest_player(self.players, a), nearest_player(self.players, b)
+        if i == j:
+            raise InputError(f"a test compares two players, got {a!r} twice")
+        return test_pair(self, i, j, prob)
+
+    @cached_property
+    def deviance(self) -> float:
+        """Twice the log-likelihood that the skills miss, each match once (Property 3.7)."""
+        fitted = solver.log_likelihood(self.skills, self.counts)
+        return 2 * (solver.saturated_log_likelihood(self.counts) - fitted)
+
+    @property
+    def deviance_df(self) -> int:
+        """Pairs that met, less the free skills: (m - 1)(m - 2) / 2 if all met."""
+        return self.counts.n_pairs - (len(self.players) - 1)
+
+    @property
+    def paper(self) -> dict[str, float]:
+        """Deviance of the paper, which counts every match twice, with its df m (m - 2)."""
+        df = len(self.players) * (len(self.players) - 2)
+        doubled = 2 * self.deviance
+        scale = np.sqrt(2 * df) if df else np.nan
+        return {
+            "deviance": doubled,
+            "df": df,
+            "standardized_deviance": float((doubled - df) / scale),
+        }
+
+    def to_datatree(self) -> "xr.DataTree":
+        """Estimates and covariance in the group ``point_estimate``: numbers, no invented draws."""
+        from bayes_sota.epp.trees import fit_tree
+
+        return fit_tree(self)
+
+    @property
+    def _penalised_matches(self) -> float | FloatArray:
+        return penalised_totals(self.counts, self.kind, self.penalty)[1]
+
+    @property
+    def _floor(self) -> float:
+        """Least variance relative to independent matches.
+
+        Half of 3 / (m + 1), which independent matches have against the clustered ones of equal
+        players; all of it where clusters may show no variation although skills are uncertain.
+        """
+        few = self.influence is not None and len(self.influence) < _ENOUGH_CLUSTERS
+        return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
+
+    def _pair_variance_model(self) -> FloatArray:
+        own = np.diagonal(self.covariance_model)
+        return np.maximum(own[:, None] + own - 2 * self.covariance_model, 0.0)
+
+    def _with_few(self, variance: FloatArray, clusters: NDArray[np.intp]) -> FloatArray:
+        """Variances where a player has fewer clusters than there are; infinite with one."""
+        if self.influence is None:
+            return variance
+        total = len(self.influence)
+        more = clusters / np.maximum(clusters - 1, 1) * (total - 1) / total
+        more = more * self.overlap_of(clusters) / self.overlap  # of as many rounds as there are
+        return np.where(clusters > 1, variance * more, np.inf)
+
+    def _simultaneous(self, prob: float) -> FloatArray:
+        m = len(self.players)
+        if self.influence is None:
+            return np.full(m, bonferroni_critical(prob, m, np.inf))
+        return critical_values(self.influence, prob, self.df)
+
+    def _critical_of_pairs(self, prob: float) -> FloatArray | float:
+        m = len(self.players)
+        if self.influence is None:
+            return bonferroni_critical(prob, m * (m - 1) // 2, np.inf)
+        return critical_values_of_pairs(self.influence, prob, self.df)
+
+
+def fit_epp(
+    data: ScoreTable | Matches | Any,
+    matches: Literal["same-round", "all-rounds"] = "same-round",
+    *,
+    penalty: float = 0.0,
+    test_fraction: float | None = None,
+) -> BradleyTerryFit:
+    r"""Estimate Bradley–Terry skills by maximum likelihood, ties as half a win.
+
+    Parameters
+    ----------
+    data : ScoreTable, Matches, or array-like of shape (n_rounds, n_players)
+        Larger scores are better, unless a ScoreTable says otherwise.
+    matches : {"same-round", "all-rounds"}
+        Compare scores of the same round, or any two scores: only for rounds that are replicates,
+        such as splits of one data set. Of no use to listed matches, and refused there.
+    penalty : float
+        So many rounds in which everybody ties with everybody are added (for all-rounds matches each
+        against R others): 0.5 pulls differences of skill a little together and makes them finite
+        always. Intervals of players who are apart without it depend on it.
+    test_fraction : float, optional
+        Rounds are overlapping splits of one data set, each testing this share of it: variances are
+        corrected as by Nadeau & Bengio (2003), every round counting for itself. Groups of rounds
+        (``ScoreTable.groups``) are not used then: repetitions of cross-validation share the data
+        set, so that clustering by repetition does not allow for the overlap.
+
+    Returns
+    -------
+    BradleyTerryFit
+        ``players``, ``epp``, ``se``, ``rank``, ``interval()``, ``rank_interval()``,
+        ``tied_with_best()``, ``test(a, b)``, ``win_probability(a, b)``; ``epp_table`` makes a table
+        of it, ``plot_epp`` a figure.
+
+    Raises
+    ------
+    InfiniteEstimateError
+        If no finite skills maximise the likelihood and there is no penalty.
+    InputError
+        Constant scores, and settings that do not fit.
+
+    Examples
+    --------
+    >>> table = ScoreTable(
+    ...     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [1, 3, 2], [1, 2, 3]], players=["a", "b", "c"]
+    ... )
+    >>> fit = fit_epp(table)
+    >>> fit.epp[1:].round(3).tolist(), round(fit.win_probability("b", "c"), 3)
+    ([0.272, -0.272], 0.633)
+    """
+    if not isinstance(data, (ScoreTable, Matches)):
+        data = ScoreTable(data)
+    kind: MatchKind = "listed" if isinstance(data, Matches) else matches
+    if isinstance(data, Matches):
+        refuse_unused("listed matches", {"matches": matches != "same-round"})
+    if not (penalty == 0 or (np.isfinite(penalty) and penalty >= _LEAST_PENALTY)):
+        raise InputError(
+            f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "
+            f"{penalty!r}"
+        )
+    _check_test_fraction(data, test_fraction)
+    if test_fraction is not None and isinstance(data, ScoreTable):
+        data = data.without_groups()
+    counts = count_matches(data, kind)
+    if counts.n_pairs and counts.n_ties == counts.matches_of_players.sum() / 2:
+        raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
+    graph = win_graph(counts)
+    if not penalty:
+        check_connected(graph, data.players)
+    totals, n_matches = penalised_totals(counts, kind, penalty)
+    skills = solver.solve(totals, n_matches)
+    return BradleyTerryFit(data, kind, counts, skills, graph, float(penalty), test_fraction)
+
+
+def _check_prob(prob: float) -> None:
+    OPEN_SHARE.check(prob, "prob")
+
+
+def _check_test_fraction(data: ScoreTable | Matches, test_fraction: float | None) -> None:
+    if test_fraction is None:
+        return
+    if not 0 < test_fraction < 1:
+        raise InputError(
+            f"test_fraction is the share of the data that a split tests, got {test_fraction!r}"
+        )
+    if isinstance(data, Matches):
+        raise InputError("test_fraction is for rounds that are splits of one data set")

@@ -1,0 +1,278 @@
+r"""The local region of practical equivalence (ROPE): players tie in a round if they are close.
+
+From scores in several folds of every data set, or from their means and standard deviations as
+papers print them, two players i and j tie on a data set if, with threshold c (0.4 by default),
+
+    |mean_i - mean_j| <= c sqrt((s_i^2 + s_j^2) / 2)    (folds differ, or only means are known),
+    |mean(d)| <= c sd(d),  d = x_i - x_j                (the same folds: paired),
+
+and else the one with the better mean wins; s and sd have the divisor n - 1. A mean difference over
+the first standard deviation is Cohen's d, over the second its paired version. Local ROPE is of
+J. Wainer (2023), "A Bayesian Bradley-Terry model to compare multiple ML algorithms on multiple data
+sets", Journal of Machine Learning Research 24; the inequalities and the 0.4 are those of the
+program that the paper publishes, bbtcomp, which takes folds as paired unless told otherwise.
+``tests/epp/test_local_rope.py`` compares with a plain loop over pandas groups.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.text import shown
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.read_scores import read_scores
+from bayes_sota.data.score_table import ScoreTable
+
+__all__ = ["local_rope_matches", "local_rope_matches_of_means", "read_means"]
+
+THRESHOLD = 0.4
+
+
+def local_rope_matches(
+    folds: ScoreTable, *, threshold: float = THRESHOLD, paired: bool = False
+) -> Matches:
+    r"""Matches of players on data sets, tied where they differ by little more than folds do.
+
+    Parameters
+    ----------
+    folds : ScoreTable
+        One round per fold; its groups are the data sets, as ``read_scores`` with ``group_column``
+        reads them.
+    threshold : float
+        Standardized difference up to which two players tie; 0 ties equal means only.
+    paired : bool
+        Whether the folds of a data set were the same for all players: differences are then taken
+        fold by fold, over the folds that both have.
+
+    Returns
+    -------
+    Matches
+        One match for every pair of players on every data set that both have scores for; the
+        clusters are the data sets.
+
+    Raises
+    ------
+    InputError
+        A table without groups, a data set with rounds of both directions, two players whose means
+        differ with fewer than two folds to tell by how much, a threshold below 0.
+
+    Notes
+    -----
+    ``|mean_i - mean_j| <= threshold sqrt((s_i^2 + s_j^2) / 2)``, or paired
+    ``|mean(d)| <= threshold sd(d)``, is a tie (module docstring). A standard deviation of 0 leaves
+    ties to equal means.
+
+    Examples
+    --------
+    >>> table = ScoreTable(
+    ...     [[0.90, 0.89], [0.80, 0.81], [0.90, 0.60], [0.91, 0.62]],
+    ...     players=["a", "b"], groups=["iris", "iris", "wine", "wine"],
+    ... )
+    >>> local_rope_matches(table).outcomes.tolist()
+    [0.5, 1.0]
+    """
+    check_threshold(threshold)
+    if folds.groups is None:
+        raise InputError(
+            "local ROPE needs scores in several folds of every data set: groups of rounds "
+            "(group_column) say which rounds are folds of one; from means and standard deviations "
+            "it is local_rope_matches_of_means"
+        )
+    names = tuple(dict.fromkeys(folds.groups))
+    labels = np.array(folds.groups)
+    rows = [np.flatnonzero(labels == name) for name in names]
+    for name, chosen in zip(names, rows, strict=True):
+        lower = folds.lower_is_better[chosen]
+        if lower.any() and not lower.all():
+            raise InputError(f"group {shown(name)}: folds of one data set have one direction")
+    tables = [folds.oriented[chosen] for chosen in rows]
+    statistics = _paired_statistics if paired else _unpaired_statistics
+    gaps, spreads = (np.array(part) for part in zip(*map(statistics, tables), strict=True))
+    return _matches(gaps, spreads, threshold, folds.players, names, folds.tournament)
+
+
+def local_rope_matches_of_means(
+    means: ScoreTable, standard_deviations: ArrayLike, *, threshold: float = THRESHOLD
+) -> Matches:
+    r"""Matches of players on data sets, from means and standard deviations over folds.
+
+    Parameters
+    ----------
+    means : ScoreTable
+        Mean over the folds of each round (data set).
+    standard_deviations : array-like, shape (n_rounds, n_players)
+        Of the folds, with n - 1; not standard errors of the means. NaN where a mean is missing.
+    threshold : float
+        Standardized difference up to which two players tie.
+
+    Returns
+    -------
+    Matches
+        One match for every pair of players in every round that both have; the clusters are the
+        rounds.
+
+    Raises
+    ------
+    InputError
+        Standard deviations of another shape, negative or missing ones, a threshold below 0.
+
+    Notes
+    -----
+    ``|mean_i - mean_j| <= threshold sqrt((s_i^2 + s_j^2) / 2)`` is a tie (module docstring).
+
+    Examples
+    --------
+    >>> means = ScoreTable([[0.90, 0.88], [0.90, 0.70]], players=["a", "b"])
+    >>> local_rope_matches_of_means(means, [[0.1, 0.1], [0.1, 0.1]]).outcomes.tolist()
+    [0.5, 1.0]
+    """
+    check_threshold(threshold)
+    sd = _checked_deviations(means, standard_deviations)
+    scores = means.oriented
+    gaps = scores[:, :, None] - scores[:, None, :]
+    spreads = np.sqrt((sd[:, :, None] ** 2 + sd[:, None, :] ** 2) / 2)
+    return _matches(gaps, spreads, threshold, means.players, means.rounds, means.tournament)
+
+
+def read_means(
+    mean_source: str | os.PathLike[str] | Any,
+    deviation_source: str | os.PathLike[str] | Any,
+    **options: Any,
+) -> tuple[ScoreTable, FloatArray]:
+    """Means and standard deviations of the same players and rounds, from two tables.
+
+    Parameters
+    ----------
+    mean_source, deviation_source : path, pandas or polars DataFrame
+        Tables that ``read_scores`` reads, the second of standard deviations over folds.
+    **options
+        As in ``read_scores``, for both.
+
+    Returns
+    -------
+    means : ScoreTable
+    standard_deviations : ndarray, shape (n_rounds, n_players)
+        In the order of the means, NaN where a mean is missing.
+
+    Raises
+    ------
+    InputError
+        Several tournaments or battles, players or rounds that only one table has, a standard
+        deviation that is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> means = pd.DataFrame({"task": ["x", "y"], "a": [0.9, 0.8], "b": [0.7, 0.9]})
+    >>> deviations = pd.DataFrame({"task": ["y", "x"], "b": [0.1, 0.2], "a": [0.3, 0.4]})
+    >>> read_means(means, deviations)[1].tolist()
+    [[0.4, 0.2], [0.3, 0.1]]
+    """
+    means = read_scores(mean_source, **options)
+    deviations = read_scores(deviation_source, **options)
+    if not isinstance(means, ScoreTable) or not isinstance(deviations, ScoreTable):
+        raise InputError("means and standard deviations are two tables of one tournament")
+    columns = _places(means.players, deviations.players, "player")
+    rows = _places(means.rounds, deviations.rounds, "round")
+    found = np.where(means.present, deviations.scores[np.ix_(rows, columns)], np.nan)
+    return means, _checked_deviations(means, found)
+
+
+def check_threshold(threshold: float) -> None:
+    """Raise ``InputError`` unless a threshold is a finite number of at least 0."""
+    if isinstance(threshold, bool) or not np.isfinite(threshold) or threshold < 0:
+        raise InputError(f"the threshold of a local ROPE is a number >= 0, got {threshold!r}")
+
+
+def _unpaired_statistics(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Differences of means and pooled standard deviations of all pairs, (n_players, n_players)."""
+    present = ~np.isnan(scores)
+    count = present.sum(axis=0)
+    mean = _ratio(np.nansum(scores, axis=0), count)
+    variance = _ratio(np.nansum((scores - mean) ** 2, axis=0), count - 1)
+    return mean[:, None] - mean, np.sqrt((variance[:, None] + variance) / 2)
+
+
+def _paired_statistics(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and standard deviations of the differences of all pairs, (n_players, n_players)."""
+    n_players = scores.shape[1]
+    gaps, spreads = np.empty((2, n_players, n_players))
+    for player in range(n_players):
+        difference = scores[:, [player]] - scores
+        count = (~np.isnan(difference)).sum(axis=0)
+        gaps[player] = _ratio(np.nansum(difference, axis=0), count)
+        square = np.nansum((difference - gaps[player]) ** 2, axis=0)
+        spreads[player] = np.sqrt(_ratio(square, count - 1))
+    return gaps, spreads
+
+
+def _ratio(total: FloatArray, count: NDArray[np.intp]) -> FloatArray:
+    """Mean of what is there; NaN where there is nothing to divide by."""
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _matches(
+    gaps: FloatArray,
+    spreads: FloatArray,
+    threshold: float,
+    players: Sequence[str],
+    rounds: Sequence[str],
+    tournament: str,
+) -> Matches:
+    """Matches of all pairs, from their differences and standard deviations, (rounds, m, m)."""
+    first, second = np.triu_indices(len(players), 1)
+    gap, spread = gaps[:, first, second], spreads[:, first, second]
+    played, pair = np.nonzero(~np.isnan(gap))
+    gap, spread = gap[played, pair], spread[played, pair]
+    unknown = np.flatnonzero(np.isnan(spread) & (gap != 0))
+    if unknown.size and threshold > 0:
+        at = int(unknown[0])
+        one, other = first[pair[at]], second[pair[at]]
+        raise InputError(
+            f"round {shown(rounds[played[at]])}: players {shown(players[one])} and "
+            f"{shown(players[other])} have fewer than two folds, which tell nothing "
+            "about their standard deviation; threshold=0 compares means"
+        )
+    tied = (gap == 0) | (np.abs(gap) <= threshold * np.nan_to_num(spread))
+    return Matches(
+        first[pair],
+        second[pair],
+        np.where(tied, 0.5, np.where(gap > 0, 1.0, 0.0)),
+        players=players,
+        clusters=[rounds[place] for place in played.tolist()],
+        tournament=tournament,
+    )
+
+
+def _checked_deviations(means: ScoreTable, deviations: ArrayLike) -> FloatArray:
+    found = np.asarray(deviations, np.float64)
+    if found.shape != means.scores.shape:
+        raise InputError(
+            f"standard deviations have the shape of the means, {means.scores.shape}, got "
+            f"{found.shape}"
+        )
+    bad = np.argwhere(means.present & ~((found >= 0) & np.isfinite(found)))
+    if bad.size:
+        r, i = bad[0]
+        raise InputError(
+            f"player {shown(means.players[i])}, round {shown(means.rounds[r])}: a standard "
+            f"deviation is a finite number >= 0, got {found[r, i]}"
+        )
+    return found
+
+
+def _places(wanted: Sequence[str], given: Sequence[str], what: str) -> list[int]:
+    """Where each name of one table stands in the other; both have the same names."""
+    place = {name: index for index, name in enumerate(given)}
+    for absent, lacking in (
+        ("standard deviations", [name for name in wanted if name not in place]),
+        ("means", sorted(set(given) - set(wanted))),
+    ):
+        if lacking:
+            raise InputError(f"the table of {absent} has no {what} {shown(lacking[0])}")
+    return [place[name] for name in wanted]

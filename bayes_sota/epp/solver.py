@@ -1,0 +1,259 @@
+r"""Maximum likelihood of the Bradley–Terry model, its information and its log-likelihoods.
+
+.. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
+   \sum_j N_{ij} P_{ij} = w_i
+
+(Bradley & Terry 1952; Def. 2 and Property 3.2 of Gosiewska et al. 2022). The equations see the win
+totals w only. Newton's steps are solved directly for few players, by ``LogisticKernel`` where every
+pair of many has as many matches, and else by conjugate gradients, preconditioned by the diagonal of
+the information. Long ones are shortened by log(1 + d) / d with d their range, which makes every
+step an ascent (Sun & Tran-Dinh 2019, doi 10.1007/s10107-018-1282-4).
+``tests/epp/test_solver.py`` compares with SciPy's optimiser and with finite
+differences.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.epp.logistic_kernel import LogisticKernel
+from bayes_sota.epp.match_counts import MatchCounts
+
+__all__ = ["Skills", "log_likelihood", "model_covariance", "saturated_log_likelihood", "solve"]
+
+_DIRECT = 400  # players up to which systems are solved directly
+_STEP = 1e-5  # Newton's last step; the error after it is its square
+_MOST_STEPS = 200
+_RESIDUAL = 1e-4  # of the conjugate gradients, relative
+_ROWS = 32  # at a time, so that they stay in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Skills:
+    """A maximum of the likelihood.
+
+    Attributes
+    ----------
+    epp : ndarray, shape (m,)
+        Skills on the logit scale, mean zero.
+    """
+
+    epp: FloatArray
+
+    @cached_property
+    def odds(self) -> FloatArray:
+        """Exponentials of the skills, (m,)."""
+        return np.asarray(np.exp(self.epp))
+
+    def win_probabilities(self) -> FloatArray:
+        """P(row beats column), 1/2 on the diagonal, (m, m)."""
+        return np.asarray(self.odds[:, None] / (self.odds[:, None] + self.odds))
+
+
+def solve(
+    totals: FloatArray,
+    n_matches: float | FloatArray,
+    *,
+    start: FloatArray | None = None,
+    equal: tuple[int, int] | None = None,
+) -> Skills:
+    """Skills that make the expected number of wins the observed one, mean zero.
+
+    Parameters
+    ----------
+    totals : ndarray, shape (m,)
+        Wins of each player, ties as half.
+    n_matches : float or ndarray, shape (m, m)
+        Matches of each pair (zero on the diagonal of a matrix).
+    start : ndarray, shape (m,), optional
+    equal : (int, int), optional
+        Two players whose skills are held equal, for the likelihood-ratio test.
+
+    Notes
+    -----
+    The maximum must exist: the graph of wins is strongly connected (``win_graph``).
+
+    Examples
+    --------
+    >>> solve(np.array([3.0, 1.0]), 4).epp.round(4).tolist()
+    [0.5493, -0.5493]
+    """
+    skills = _start(totals, n_matches) if start is None else start - start.mean()
+    skills = _merged(skills, equal)
+    system = _Dense if equal or np.ndim(n_matches) or skills.size <= _DIRECT else _Complete
+    for _ in range(_MOST_STEPS):
+        direction = system(skills, n_matches, equal).newton_direction(totals)
+        spread = float(np.ptp(direction))
+        skills = skills + direction * (np.log1p(spread) / spread if spread > 1 else 1.0)
+        skills -= skills.mean()
+        if spread < _STEP:
+            return Skills(skills)
+    raise ArithmeticError(f"the likelihood has no maximum after {_MOST_STEPS} Newton steps")
+
+
+def model_covariance(skills: Skills, n_matches: float | FloatArray) -> FloatArray:
+    r"""Covariance if all matches were independent, mean-zero gauge, (m, m).
+
+    .. math:: (L + c 1 1^T)^{-1} - 1 1^T / (m^2 c), \qquad L_{ij} = -N_{ij} P_{ij} P_{ji},
+
+    rows of the Laplacian L add up to zero.
+    """
+    if np.ndim(n_matches) == 0 and skills.epp.size > _DIRECT:
+        found = LogisticKernel(skills.epp).covariance()
+        found /= n_matches
+        return found
+    from scipy.linalg.lapack import dpotrf, dpotri
+
+    m = skills.epp.size
+    laplacian = _sums(skills.odds, n_matches)[1]
+    degree = laplacian.sum(axis=1)
+    constant = float(degree.mean()) / m
+    np.subtract(constant, laplacian, out=laplacian)
+    laplacian.flat[:: m + 1] += degree
+    factor, failed = dpotrf(laplacian.T, lower=1, overwrite_a=1, clean=0)
+    inverse, also_failed = dpotri(factor, lower=1, overwrite_c=1)
+    if failed or also_failed:
+        raise ArithmeticError("the information is not positive definite")
+    upper = inverse.T  # of a symmetric matrix, in the order of C
+    _mirror(upper)
+    upper -= 1 / (m * m * constant)
+    return np.asarray(upper)
+
+
+def log_likelihood(skills: Skills, counts: MatchCounts) -> float:
+    r""":math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}`."""
+    odds, m = skills.odds, skills.epp.size
+    total = float(counts.totals @ skills.epp)
+    for begin in range(0, m, _ROWS):
+        rows = slice(begin, min(begin + _ROWS, m))
+        logs = np.log(odds[rows, None] + odds)
+        if isinstance(counts.n_matches, int):
+            own = np.log(2 * odds[rows])
+            total -= counts.n_matches * (float(logs.sum()) - float(own.sum())) / 2
+        else:
+            total -= float(np.sum(counts.n_matches[rows] * logs)) / 2
+    return total
+
+
+def saturated_log_likelihood(counts: MatchCounts) -> float:
+    """The same with every pair's own share of wins."""
+    n = counts.n_matches
+    if isinstance(n, int) and n <= counts.n_players**2:  # few values, each many times
+        frequency = np.bincount(counts.doubled_wins.ravel(), minlength=2 * n + 1).astype(float)
+        frequency[0] -= counts.n_players  # the diagonal
+        share = np.arange(2 * n + 1) / (2 * n)
+        positive = share > 0
+        logs = share[positive] * np.log(share[positive])
+        return float(n * (frequency[positive] @ logs))
+    share = counts.win_shares
+    positive = share > 0
+    every = np.broadcast_to(np.asarray(n, np.float64), share.shape)[positive]
+    return float(np.sum(every * share[positive] * np.log(share[positive])))
+
+
+class _Complete:
+    """Many players, every pair with as many matches."""
+
+    def __init__(
+        self, skills: FloatArray, n_matches: float | FloatArray, equal: tuple[int, int] | None
+    ) -> None:
+        assert equal is None
+        self.kernel, self.n_matches = LogisticKernel(skills), n_matches
+
+    def newton_direction(self, totals: FloatArray) -> FloatArray:
+        return self.kernel.solve(totals / self.n_matches - self.kernel.expected_wins)
+
+
+class _Dense:
+    """Pairs with different numbers of matches, few players, or two players held equal."""
+
+    def __init__(
+        self, skills: FloatArray, n_matches: float | FloatArray, equal: tuple[int, int] | None
+    ) -> None:
+        self.expected, self.weights = _sums(np.exp(skills), n_matches)
+        self.equal = equal
+
+    def newton_direction(self, totals: FloatArray) -> FloatArray:
+        gradient = _merged(totals - self.expected, self.equal)
+        degree = self.weights.sum(axis=1)
+        m = gradient.size
+        if self.equal is None and m <= _DIRECT:
+            matrix = float(degree.mean()) / m - self.weights
+            matrix.flat[:: m + 1] += degree
+            return np.asarray(np.linalg.solve(matrix, gradient))
+        return _conjugate_gradients(gradient, self.weights, degree, self.equal)
+
+
+def _sums(odds: FloatArray, n_matches: float | FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Expected wins, and N P (1 - P) of every pair with zeros on the diagonal."""
+    m = odds.size
+    expected, weights = np.empty(m), np.empty((m, m))
+    for begin in range(0, m, _ROWS):
+        rows = slice(begin, min(begin + _ROWS, m))
+        own = odds[rows, None]
+        wins = 1 / (own + odds)
+        lost = wins * odds
+        wins *= own
+        wins *= n_matches if np.ndim(n_matches) == 0 else n_matches[rows]  # type: ignore[index]
+        expected[rows] = wins.sum(axis=1)
+        np.multiply(wins, lost, out=weights[rows])
+    if np.ndim(n_matches) == 0:
+        expected -= n_matches / 2  # against itself
+    weights.flat[:: m + 1] = 0
+    return expected, weights
+
+
+def _start(totals: FloatArray, n_matches: float | FloatArray) -> FloatArray:
+    played = (
+        np.full(totals.size, float(n_matches) * (totals.size - 1))
+        if np.ndim(n_matches) == 0
+        else np.sum(n_matches, axis=1)
+    )
+    guess = np.log((totals + 0.5) / (played - totals + 0.5))
+    return np.asarray(guess - guess.mean())
+
+
+def _merged(values: FloatArray, equal: tuple[int, int] | None) -> FloatArray:
+    """Project onto equal values of two players."""
+    if equal is not None:
+        values = values.copy()
+        values[list(equal)] = values[list(equal)].mean()
+    return values
+
+
+def _conjugate_gradients(
+    gradient: FloatArray,
+    weights: FloatArray,
+    degree: FloatArray,
+    equal: tuple[int, int] | None,
+) -> FloatArray:
+    """Solve L x = g in the space of mean zero, and of two equal values where asked."""
+    scale = _merged(degree, equal)
+    x = np.zeros_like(gradient)
+    residual = gradient - gradient.mean()
+    z = residual / scale
+    direction, product = z.copy(), float(residual @ z)
+    target = _RESIDUAL**2 * product
+    for _ in range(10 * gradient.size):
+        if product <= target or product <= 0:
+            break
+        image = _merged(degree * direction - weights @ direction, equal)
+        length = product / float(direction @ image)
+        x += length * direction
+        residual -= length * image
+        z = residual / scale
+        before, product = product, float(residual @ z)
+        direction = z + (product / before) * direction
+    return np.asarray(x - x.mean())
+
+
+def _mirror(matrix: FloatArray) -> None:
+    """Copy the upper triangle into the lower one, in place, block by block."""
+    m = len(matrix)
+    for begin in range(0, m, _ROWS):
+        end = min(begin + _ROWS, m)
+        block = matrix[begin:end, begin:end]
+        block[:] = np.triu(block) + np.triu(block, 1).T
+        matrix[end:, begin:end] = matrix[begin:end, end:].T

@@ -1,0 +1,235 @@
+r"""Tables and probabilities from a Bayesian EPP result; no model and no plot here.
+
+Everything is a share or a quantile of the draws: P(best), ranks, and of a pair the probability
+
+.. math:: p = \frac{1}{1 + e^{-(\beta_a - \beta_b)}}
+
+that A beats B in a new round (given that they do not tie). Two players are equivalent where
+:math:`|p - 1/2|` is at most a half width (region of practical equivalence, ROPE). Intervals are
+equal-tailed. ``tests/epp/test_summary.py`` compares with counting.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.data.score_table import nearest_player
+from bayes_sota.epp.models_ties import Ties, log_outcomes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = [
+    "EquivalenceProbabilities",
+    "WinProbability",
+    "epp_rope",
+    "epp_win_probability",
+    "summarize_epp",
+]
+
+_SEED = 0  # of deviations in a new tournament
+_TIES: dict[str, Ties] = {"davidson_nu": "davidson", "rao_kupper_theta": "rao-kupper"}
+
+
+@dataclass(frozen=True)
+class WinProbability:
+    """Probability that A beats B, where they do not tie.
+
+    Attributes
+    ----------
+    mean, lower, upper : float
+        Posterior mean and interval.
+    p_tie : float
+        Posterior mean of the probability of a tie; 0 with ties as half.
+    """
+
+    mean: float
+    lower: float
+    upper: float
+    p_tie: float
+
+
+@dataclass(frozen=True)
+class EquivalenceProbabilities:
+    """Posterior probabilities that A is better, that both are equivalent, that B is better."""
+
+    a_better: float
+    equivalent: float
+    b_better: float
+
+
+def summarize_epp(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
+    """Table of the players, the best first.
+
+    Parameters
+    ----------
+    tree : DataTree
+        From ``sample_epp``.
+    prob : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by player: mean, sd, lower and upper of ``epp``; p_best; rank (posterior mean),
+        rank_lower and rank_upper; p_beats_average, the posterior mean of the probability to beat a
+        player of skill zero in a new round.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> draws = np.random.default_rng(0).normal([0.5, -0.5], 0.1, (2, 500, 2))
+    >>> skills = {"epp": (("chain", "draw", "player"), draws)}
+    >>> posterior = xr.Dataset(skills, {"player": ["a", "b"]})
+    >>> table = summarize_epp(xr.DataTree.from_dict({"posterior": posterior}))
+    >>> table.loc["a", ["mean", "p_best", "rank_upper"]].round(2).tolist()
+    [0.5, 1.0, 1.0]
+    """
+    import pandas as pd
+
+    OPEN_SHARE.check(prob, "prob")
+    skills = _skills(tree)
+    rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
+    tails = [(1 - prob) / 2, (1 + prob) / 2]
+    lower, upper = np.quantile(skills, tails, axis=0)
+    rank_lower, rank_upper = np.quantile(rank, tails, axis=0, method="inverted_cdf")
+    columns = {
+        "mean": skills.mean(axis=0),
+        "sd": skills.std(axis=0, ddof=1),
+        "lower": lower,
+        "upper": upper,
+        "p_best": np.mean(rank == 1, axis=0),
+        "rank": rank.mean(axis=0),
+        "rank_lower": rank_lower.astype(int),
+        "rank_upper": rank_upper.astype(int),
+        "p_beats_average": _expit(skills).mean(axis=0),
+    }
+    players = pd.Index(_players(tree), name="player")
+    table = pd.DataFrame(columns, index=players)
+    return table.sort_values("mean", ascending=False, kind="stable")
+
+
+def epp_win_probability(
+    tree: "xr.DataTree", a: str, b: str, *, prob: float = 0.95, new_tournament: bool = False
+) -> WinProbability:
+    r"""Probability that A beats B in a new round.
+
+    Parameters
+    ----------
+    tree : DataTree
+        From ``sample_epp``.
+    a, b : str
+        Players.
+    prob : float
+        Probability of the interval.
+    new_tournament : bool
+        Whether the round is one of a tournament not seen yet, where both players deviate from their
+        skills as they do between the tournaments seen: the interval is that of the probability in
+        such a tournament.
+
+    Raises
+    ------
+    InputError
+        Unknown players, the same one twice, ``new_tournament`` with one tournament.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> draws = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
+    >>> skills = {"epp": (("chain", "draw", "player"), draws)}
+    >>> posterior = xr.Dataset(skills, {"player": ["a", "b"]})
+    >>> found = epp_win_probability(xr.DataTree.from_dict({"posterior": posterior}), "a", "b")
+    >>> round(found.mean, 2), found.p_tie
+    (0.73, 0.0)
+    """
+    OPEN_SHARE.check(prob, "prob")
+    difference = _difference(tree, a, b)
+    if new_tournament:
+        difference = difference + _deviations(tree, difference.size)
+    win, p_tie = _outcomes(tree, difference)
+    lower, upper = np.quantile(win, [(1 - prob) / 2, (1 + prob) / 2])
+    return WinProbability(float(win.mean()), float(lower), float(upper), p_tie)
+
+
+def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> EquivalenceProbabilities:
+    """Whether A is better than B, or so close that it makes no difference.
+
+    Parameters
+    ----------
+    tree : DataTree
+        From ``sample_epp``.
+    a, b : str
+        Players.
+    half_width : float
+        Two players are equivalent if one wins between 1/2 - half_width and 1/2 + half_width of the
+        rounds in which they do not tie.
+
+    Raises
+    ------
+    InputError
+        A half width outside [0, 1/2), unknown players, the same one twice.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> draws = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
+    >>> skills = {"epp": (("chain", "draw", "player"), draws)}
+    >>> posterior = xr.Dataset(skills, {"player": ["a", "b"]})
+    >>> epp_rope(xr.DataTree.from_dict({"posterior": posterior}), "a", "b", 0.05)
+    EquivalenceProbabilities(a_better=1.0, equivalent=0.0, b_better=0.0)
+    """
+    if not 0 <= half_width < 0.5:
+        raise InputError(f"half_width is a distance from 1/2, in [0, 0.5), got {half_width!r}")
+    win, _ = _outcomes(tree, _difference(tree, a, b))
+    better, worse = float(np.mean(win > 0.5 + half_width)), float(np.mean(win < 0.5 - half_width))
+    equivalent = float(np.mean(np.abs(win - 0.5) <= half_width))
+    return EquivalenceProbabilities(better, equivalent, worse)
+
+
+def _players(tree: "xr.DataTree") -> list[str]:
+    if "posterior" not in tree.children or "epp" not in tree["posterior"]:
+        raise InputError("this result has no draws of skills: sample_epp makes them")
+    return [str(name) for name in tree["posterior"]["player"].values]
+
+
+def _skills(tree: "xr.DataTree") -> FloatArray:
+    """Draws of the skills, (draws, players)."""
+    players = _players(tree)
+    return np.asarray(tree["posterior"]["epp"].values.reshape(-1, len(players)))
+
+
+def _difference(tree: "xr.DataTree", a: str, b: str) -> FloatArray:
+    players = _players(tree)
+    first, second = nearest_player(players, a), nearest_player(players, b)
+    if first == second:
+        raise InputError(f"two players are compared, got {a!r} twice")
+    skills = _skills(tree)
+    return skills[:, first] - skills[:, second]
+
+
+def _deviations(tree: "xr.DataTree", size: int) -> FloatArray:
+    """What a new tournament adds to a difference of skills, (draws,)."""
+    if "tournament_sd" not in tree["posterior"]:
+        raise InputError("how tournaments differ is not known: the result is of one tournament")
+    spread = tree["posterior"]["tournament_sd"].values.ravel()
+    normal = np.random.default_rng(_SEED).standard_normal(size)
+    return np.asarray(np.sqrt(2) * spread * normal)
+
+
+def _outcomes(tree: "xr.DataTree", difference: FloatArray) -> tuple[FloatArray, float]:
+    """Probability of a win where there is no tie, (draws,), and the mean probability of a tie."""
+    ties = next((kind for name, kind in _TIES.items() if name in tree["posterior"]), None)
+    if ties is None:
+        return _expit(difference), 0.0
+    p_tie = tree["posterior"]["p_tie"].values.ravel()
+    won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))
+    return won / (won + lost), float(tied.mean())
+
+
+def _expit(x: FloatArray) -> FloatArray:
+    return np.asarray(1 / (1 + np.exp(-x)))

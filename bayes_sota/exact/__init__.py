@@ -1,1 +1,0 @@
-"""Exact laws and posteriors in NumPy and SciPy."""

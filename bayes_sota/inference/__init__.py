@@ -1,1 +1,0 @@
-"""From a model or an exact law to a DataTree in the one schema."""

@@ -1,0 +1,1 @@
+"""Methods compared on the same items; the correlation between classifiers, learnt."""

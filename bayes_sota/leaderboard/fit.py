@@ -1,0 +1,383 @@
+"""Posterior of the families' parameters, at each value of rho, by importance sampling.
+
+rho keeps its prior: the posterior of everything else is computed at each of a few equally likely
+values of rho, and each value keeps its prior weight (a cut, done exactly, because the nodes are
+summed). What the scores would say about rho, were it learnt, is kept beside it as
+``log_evidence``. ``tests/leaderboard/test_posterior.py``.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.blas_threads import one_thread
+from bayes_sota.core.importance import WeightedPoints, sample_importance
+from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.leaderboard.score_kernel import ScoreKernel
+from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
+
+__all__ = [
+    "FieldFit",
+    "Strangers",
+    "correlation_nodes",
+    "field_scale",
+    "fit_field",
+    "numpy_operations",
+]
+
+RHO_NODES = 7
+_STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
+_ENOUGH = 200.0
+_TINY = 1e-300
+_SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
+
+
+def numpy_operations() -> Any:
+    """The array functions of ``apparent_skills``, from NumPy and SciPy."""
+    from scipy.special import log_ndtr
+
+    return SimpleNamespace(
+        exp=np.exp, log=np.log, log1p=np.log1p, logaddexp=np.logaddexp, sqrt=np.sqrt,
+        maximum=np.maximum, minimum=np.minimum, where=np.where, log_ndtr=log_ndtr,
+    )  # fmt: skip
+
+
+def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
+    """Prior of place and width in the units of the kernel's grid."""
+    scale = kernel.law.prior_scale or (*priors.location, *priors.log_spread)
+    return FieldScale(*scale, kernel.step)
+
+
+def correlation_nodes(priors: BoardPriors) -> FloatArray:
+    """Equally likely values of rho."""
+    count = 1 if priors.correlation.is_fixed else RHO_NODES
+    return priors.correlation.quantile((np.arange(count) + 0.5) / count)
+
+
+@dataclass(frozen=True, eq=False)
+class Strangers:
+    """The few entries that belong to no shape: a leader of another kind stays where it is.
+
+    Their skills follow the wide prior of the field's place. Their share is one of the modelled
+    part, at the middle rho: a shape that lies below the cut must still explain the crowd above.
+
+    Attributes
+    ----------
+    share : float
+        Half an entry of the modelled part.
+    profile : ndarray, shape (G,)
+        ``share`` times the density of their skills, given that they are in the modelled part.
+    reach : ndarray, shape (G,), or None
+        Probability of a score in the modelled part, times the grid step; None if all is modelled.
+    """
+
+    share: float
+    profile: FloatArray
+    reach: FloatArray | None
+
+    @classmethod
+    def of(cls, kernel: ScoreKernel, scale: FieldScale, rho: FloatArray) -> "Strangers":
+        """Strangers of a board."""
+        share = _STRANGERS / kernel.copies.sum()
+        middle = float(rho[rho.size // 2])
+        z = (kernel.y - scale.location) / scale.location_sd
+        wide = np.exp(-0.5 * z**2) / (scale.location_sd * np.sqrt(2 * np.pi))
+        if not kernel.is_cut:
+            return cls(share, share * wide, None)
+        reach = kernel.reach(middle) * kernel.step
+        return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
+
+    def join(self, shape: FloatArray) -> FloatArray:
+        """Density of skill, (N, G), from that of the shape."""
+        modelled = 1.0 if self.reach is None else (shape @ self.reach)[:, None]
+        return np.asarray((1 - self.share) * shape + modelled * self.profile)
+
+
+@dataclass(frozen=True, eq=False)
+class FieldFit:
+    """Weighted parameters of every family at every value of rho.
+
+    Attributes
+    ----------
+    kernel : ScoreKernel
+    priors : BoardPriors
+    rho : ndarray, shape (R,)
+        Equally likely values of rho.
+    copies : ndarray, shape (U,)
+        Effective number of entries with each distinct score: spikes of identical submissions
+        count as many as the model explains.
+    families : tuple of str
+    points : tuple of WeightedPoints
+        One per family.
+    """
+
+    kernel: ScoreKernel
+    priors: BoardPriors
+    rho: FloatArray
+    copies: FloatArray
+    families: tuple[str, ...]
+    points: tuple[WeightedPoints, ...]
+    scale: FieldScale
+    strangers: Strangers
+    _operations: Any = field(default_factory=numpy_operations)
+
+    @cached_property
+    def log_evidence(self) -> FloatArray:
+        """Log evidence of each family at each rho, shape (F, R)."""
+        return np.array([points.log_evidence for points in self.points])
+
+    @cached_property
+    def family_weights(self) -> FloatArray:
+        """Posterior probability of each family given rho, shape (F, R)."""
+        relative = np.exp(self.log_evidence - self.log_evidence.max(axis=0))
+        return np.asarray(relative / relative.sum(axis=0))
+
+    @cached_property
+    def learnt_rho_weights(self) -> FloatArray:
+        """What the scores alone would make of rho, shape (R,); not used by default."""
+        top = self.log_evidence.max()
+        evidence = np.exp(self.log_evidence - top).sum(axis=0)
+        return np.asarray(evidence / evidence.sum())
+
+    def of_family(self, name: str) -> "FieldFit":
+        """The same fit with one family only."""
+        index = self.families.index(name)
+        return replace(self, families=(name,), points=(self.points[index],))
+
+    @cached_property
+    def effective_size(self) -> float:
+        """Effective number of hyperparameter points behind a posterior mean."""
+        sizes = np.array([points.effective_size for points in self.points])
+        return float(self.rho.size / np.mean(np.sum(self.family_weights**2 / sizes, axis=0)))
+
+    def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
+        """P(psi) at the grid for each point, per unit of y, shape (N, G).
+
+        Without strangers it is the density of the shape alone.
+        """
+        shape = _density(
+            self._operations,
+            self.scale,
+            FAMILIES[family],
+            points,
+            self.kernel.y,
+            self.kernel.is_cut,
+        )
+        return self.strangers.join(shape) if strangers else shape
+
+    def choose(
+        self, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None = None
+    ) -> list[tuple[int, int, FloatArray]]:
+        """Posterior draws of rho node, family and parameters, grouped.
+
+        Returns
+        -------
+        list of (rho index, family index, points of shape (k, d))
+            With ``sum(k) == draws``; rho nodes get equal shares unless weights are given.
+        """
+        nodes = self.rho.size
+        weights = np.full(nodes, 1 / nodes) if rho_weights is None else rho_weights
+        chosen = []
+        for r, count in enumerate(_stratified(weights, draws, rng)):
+            for f, k in enumerate(_stratified(self.family_weights[:, r], count, rng)):
+                if k:
+                    sample = self.points[f]
+                    index = np.repeat(
+                        np.arange(len(sample.points)), _stratified(sample.weights[:, r], k, rng)
+                    )
+                    chosen.append((r, f, sample.points[index]))
+        return chosen
+
+    def entry_log_likelihood(self, f: int, r: int) -> FloatArray:
+        """Log density of each distinct score, given the modelled part, per point, (N, U)."""
+        likelihood = _Likelihood(self.kernel, self.rho[r : r + 1], self.copies)
+        density = self.density(self.families[f], self.points[f].points)
+        return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density)[:, 0])
+
+
+@one_thread()
+def fit_field(
+    kernel: ScoreKernel,
+    priors: BoardPriors,
+    rng: np.random.Generator,
+    *,
+    points: int = 200,
+    merge_spikes: bool = True,
+) -> FieldFit:
+    """Fit every family of the prior.
+
+    Parameters
+    ----------
+    kernel : ScoreKernel
+    priors : BoardPriors
+    rng : Generator
+    points : int
+        Importance sample per family, for each of its parameters.
+    merge_spikes : bool
+        Whether many more equal scores than the field explains count as one classifier.
+
+    Returns
+    -------
+    FieldFit
+    """
+    rho = correlation_nodes(priors)
+    copies, start = kernel.copies, None
+    if merge_spikes and copies.max() > _SMALLEST_SPIKE:
+        copies, start = _merged_copies(kernel, priors, rho, rng)
+    fit = _fit(kernel, priors, rho, copies, points, rng, start)
+    if fit.effective_size < _ENOUGH:
+        fit = _fit(kernel, priors, rho, copies, 4 * points, rng)
+    return fit
+
+
+def _merged_copies(
+    kernel: ScoreKernel,
+    priors: BoardPriors,
+    rho: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, "FieldFit"]:
+    """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
+    copies, middle = kernel.copies, rho[rho.size // 2 : rho.size // 2 + 1]
+    fit = _fit(kernel, priors, middle, copies, _QUICK, rng)
+    for _ in range(_MERGING_ROUNDS):
+        merged = effective_copies(fit)
+        if np.array_equal(merged, copies):
+            break
+        copies = merged
+        fit = _fit(kernel, priors, middle, copies, _QUICK, rng, fit)
+    return copies, fit
+
+
+def effective_copies(fit: FieldFit) -> FloatArray:
+    """Entries of each distinct score that count as separate classifiers.
+
+    A score shared by more entries than a smooth field allows (Poisson, 1 % over all scores
+    together) is a shared notebook: its entries count as many as the field lets expect there.
+    """
+    from scipy.special import pdtrc
+
+    expected = expected_copies(fit)
+    surprise = pdtrc(fit.kernel.copies - 1, expected)  # P(at least as many)
+    spike = (surprise < _SPIKE_TAIL / expected.size) & (fit.kernel.copies > _SMALLEST_SPIKE)
+    ceiling = np.maximum(np.ceil(expected), 1.0)
+    return np.asarray(np.where(spike, np.minimum(ceiling, fit.kernel.copies), fit.kernel.copies))
+
+
+def expected_copies(fit: FieldFit) -> FloatArray:
+    """Posterior expected number of entries at each distinct score, at the middle rho."""
+    kernel, r = fit.kernel, fit.rho.size // 2
+    total = fit.copies.sum()
+    mass = np.exp(fit.kernel.log_kernel(fit.rho[r]) + kernel.log_mass(fit.rho[r])[:, None])
+    reach = kernel.reach(fit.rho[r]) if kernel.is_cut else np.ones(kernel.y.size)
+    expected = np.zeros(kernel.values.size)
+    for f, family in enumerate(fit.families):
+        weights = fit.points[f].weights[:, r]
+        kept = weights > 1e-4
+        density = fit.density(family, fit.points[f].points[kept])
+        share = (density @ mass.T) / np.maximum(density @ reach, _TINY)[:, None]
+        expected += fit.family_weights[f, r] * (weights[kept] @ share) / weights[kept].sum()
+    return np.asarray(total * expected)
+
+
+def _fit(
+    kernel: ScoreKernel,
+    priors: BoardPriors,
+    rho: FloatArray,
+    copies: FloatArray,
+    points: int,
+    rng: np.random.Generator,
+    start: FieldFit | None = None,
+) -> FieldFit:
+    scale = field_scale(kernel, priors)
+    strangers = Strangers.of(kernel, scale, rho)
+    operations = numpy_operations()
+    likelihood = _Likelihood(kernel, rho, copies)
+    samples = []
+    for f, name in enumerate(priors.families):
+        family = FAMILIES[name]
+
+        def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
+            return likelihood(
+                strangers.join(_density(operations, scale, family, t, kernel.y, kernel.is_cut))
+            )
+
+        count = points * family.dimension
+        similar = None if start is None else start.points[f]
+        samples.append(sample_importance(target, family.dimension, rng, count, similar))
+    return FieldFit(
+        kernel,
+        priors,
+        rho,
+        copies,
+        priors.families,
+        tuple(samples),
+        scale,
+        strangers,
+        operations,
+    )
+
+
+class _Likelihood:
+    """Log likelihood of all modelled scores, given that they are in the modelled part."""
+
+    def __init__(self, kernel: ScoreKernel, rho: FloatArray, copies: FloatArray) -> None:
+        self.copies, self.nodes = copies, rho.size
+        self.table = np.concatenate([np.exp(kernel.log_kernel(r)) * kernel.step for r in rho]).T
+        self.log_mass = np.array([kernel.log_mass(r) for r in rho])
+        self.reach, self.reaching = None, np.array([copies.sum()])
+        if kernel.is_cut:
+            reaches = [kernel.reaches(r) for r in rho]
+            self.reach = np.concatenate(reaches).T * kernel.step
+            if len(reaches[0]) > 1:
+                self.reaching = copies
+
+    def per_value(self, density: FloatArray) -> FloatArray:
+        """Log probability of each distinct score, shape (N, R, U)."""
+        value = np.log(np.maximum(density @ self.table, _TINY))
+        return np.asarray(value.reshape(len(density), self.nodes, -1) + self.log_mass)
+
+    def log_reach(self, density: FloatArray) -> FloatArray:
+        """Log probability that an entry is in the modelled part, shape (N, R, 1 or U)."""
+        if self.reach is None:
+            return np.zeros((len(density), self.nodes, 1))
+        reach = np.maximum(density @ self.reach, _TINY)
+        return np.asarray(np.log(reach).reshape(len(density), self.nodes, -1))
+
+    def __call__(self, density: FloatArray) -> FloatArray:
+        total = self.per_value(density) @ self.copies
+        return np.asarray(total - self.log_reach(density) @ self.reaching)
+
+
+def _density(
+    operations: Any,
+    scale: FieldScale,
+    family: SkillFamily,
+    t: FloatArray,
+    y: FloatArray,
+    relative: bool,
+) -> FloatArray:
+    """Density at the grid, (N, G); relative to its highest value there where only that matters.
+
+    A likelihood that is conditional on the modelled part does not depend on the scale, and a shape
+    far below the cut must keep its slope instead of underflowing to a plateau.
+    """
+    inside = np.clip(t, -6, 6)
+    columns = tuple(inside[:, i, None] for i in range(family.dimension))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        log_density = family.log_density(operations, scale, columns, y)
+    log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
+    if relative:
+        log_density = log_density - log_density.max(axis=1, keepdims=True)
+    return np.asarray(np.exp(np.clip(log_density, -700.0, 50.0)))
+
+
+def _stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
+    """How often each index is drawn, with one uniform: the least variance."""
+    edges = np.cumsum(weights)
+    edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
+    edges[-1] = total
+    return np.diff(np.minimum(edges, total), prepend=0)

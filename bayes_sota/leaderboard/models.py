@@ -1,0 +1,291 @@
+r"""The model of a whole leaderboard as a plain ``pm.Model`` for NUTS.
+
+The skills are summed out on the grid of ``bayes_sota.leaderboard.score_kernel``, as in the exact
+route, with the same tables, families, top part and merged spikes; the standardised parameters of
+one family are left. ``tests/leaderboard/test_models.py`` holds the log density against the exact
+route's for every family. The result is yours to extend.
+"""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+from pytensor.compile.builders import OpFromGraph
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.score_kernel import ScoreKernel
+from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
+
+__all__ = ["LARGEST_RHO", "Correlation", "build_leaderboard", "pytensor_operations"]
+
+Correlation = Literal["prior", "learnt"]
+
+LARGEST_RHO = 0.99
+"""Where rho is learnt it stops here: beyond, a score is narrower than the grid can tell."""
+
+_REACH_NODES = 12
+_LARGEST_LOG = 600.0
+_TINY = 1e-300
+
+
+def build_leaderboard(
+    board: Leaderboard,
+    priors: BoardPriors | None = None,
+    *,
+    family: str = "ex-gaussian",
+    correlation: Correlation = "prior",
+    fit: FieldFit | None = None,
+) -> pm.Model:
+    r"""Model of all scores of a board, its skills summed out.
+
+    .. math::
+        t_i \sim N(0, 1), \quad
+        \log L = \sum_u c_u \Big[\log \sum_g P(y_g \mid t)\, K_{ug}(\rho)
+                 - \log \sum_g P(y_g \mid t)\, R_g(\rho)\Big], \quad
+        K_{ug}(\rho) = e^{\ell_{ug} / (1 - \rho^2)}
+
+    with ``c_u`` entries (spikes merged) of each distinct score, ``l`` the log likelihood of a
+    score relative to its best, and ``R`` the probability of a score in the modelled top part.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With scores.
+    priors : BoardPriors, optional
+    family : str
+        Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES``. A model holds one;
+        ``bayes_sota.leaderboard.sample_nuts`` averages.
+    correlation : {"prior", "learnt"}
+        "prior": rho is not learnt. The model holds one independent copy of the parameters for
+        each of the equally likely values of rho (dimension ``rho_node``); their posteriors
+        ``p(t | y, rho)``, mixed with equal weights, are the cut posterior, nested sampling
+        included. "learnt": one copy, and rho a variable with its Beta prior up to
+        ``LARGEST_RHO``; what leaves the kernel's mass dependent on rho is part of the likelihood,
+        and R is interpolated between Chebyshev nodes of rho, on a scale (standard normal
+        quantiles times ``sqrt(1 - rho^2)``) on which it hardly depends on rho.
+    fit : FieldFit, optional
+        Exact fit of the same board and priors, for its kernel and merged spikes; made here where
+        it is absent (about a second).
+
+    Returns
+    -------
+    pm.Model
+        Free variable ``coordinates`` (rho_node, parameter), or ``coordinates`` (parameter,) and
+        ``rho``; deterministic ``parameters`` of the same shape, on their natural scale (log odds,
+        for the metric "score" units of the grid; ratios to the width and shares as they are);
+        observed ``entries`` (rho_node, score) or (score,), the number of entries with each
+        distinct score, whose log likelihood is one term of the sum above per score. The model
+        conditions on the observed scores, so it has no predictive draws of ``entries``.
+
+    Raises
+    ------
+    InputError
+        Unknown family or correlation; nothing to learn about a fixed rho; only the maximum known.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> model = build_leaderboard(board, family="normal")
+    >>> [v.name for v in model.free_RVs], model.named_vars_to_dims["coordinates"]
+    (['coordinates'], ('rho_node', 'parameter'))
+    """
+    priors = BoardPriors() if priors is None else priors
+    shape = _checked_family(family)
+    if correlation not in ("prior", "learnt"):
+        raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
+    prior = priors.correlation
+    if correlation == "learnt" and not isinstance(prior, BetaCorrelation):
+        raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
+    if correlation == "learnt" and board.metric == "auc":
+        raise InputError(
+            "this model learns rho from accuracies and scores with a standard error; from AUCs "
+            "leaderboard_posterior(learn_rho=True) does"
+        )
+    if fit is None:
+        fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
+    if correlation == "learnt" and isinstance(prior, BetaCorrelation):
+        return _model_with_rho(fit, shape, prior)
+    return _model_at_nodes(fit, shape)
+
+
+def pytensor_operations() -> Any:
+    """The array functions of ``apparent_skills``, from PyTensor."""
+    return SimpleNamespace(
+        exp=pt.exp, log=pt.log, log1p=pt.log1p, logaddexp=pt.logaddexp, sqrt=pt.sqrt,
+        maximum=pt.maximum, minimum=pt.minimum, where=pt.where, log_ndtr=_log_ndtr,
+    )  # fmt: skip
+
+
+def _checked_family(name: str) -> SkillFamily:
+    if name not in FAMILIES:
+        raise InputError(f"unknown family {name!r}; allowed: {', '.join(FAMILIES)}")
+    return FAMILIES[name]
+
+
+def _model_at_nodes(fit: FieldFit, family: SkillFamily) -> pm.Model:
+    """One copy of the parameters at each value of rho."""
+    kernel = fit.kernel
+    tables = np.stack([np.exp(kernel.log_kernel(r)) for r in fit.rho]) * kernel.step
+    reach = None
+    if kernel.is_cut:
+        reach = np.stack([kernel.reach(r) for r in fit.rho]) * kernel.step
+    coords = {"rho_node": fit.rho, **_coords(fit, family)}
+    with pm.Model(coords=coords) as model:
+        t = pm.Normal("coordinates", dims=("rho_node", "parameter"), initval=_start(fit, family))
+        pm.Deterministic(
+            "parameters", _parameters(family, fit.scale, t), dims=("rho_node", "parameter")
+        )
+        top, density = _density(family, fit, t)
+        # a product and a sum: compiling a matrix product takes four times as long
+        mass = pt.sum(pytensor.shared(tables) * density[:, None, :], axis=2)
+        log_p = top + pt.log(pt.maximum(mass, _TINY))
+        if reach is not None:
+            log_p -= _log_reach(top, pt.sum(density * reach, axis=1, keepdims=True))
+        _observe(log_p, np.tile(fit.copies, (fit.rho.size, 1)), ("rho_node", "score"))
+    return model
+
+
+def _model_with_rho(fit: FieldFit, family: SkillFamily, prior: BetaCorrelation) -> pm.Model:
+    """One copy of the parameters, and rho."""
+    kernel = fit.kernel
+    with pm.Model(coords=_coords(fit, family)) as model:
+        rho = pm.Truncated("rho", pm.Beta.dist(prior.a, prior.b), upper=LARGEST_RHO)
+        start = _start(fit, family)[fit.rho.size // 2]
+        t = pm.Normal("coordinates", dims="parameter", initval=start)
+        pm.Deterministic("parameters", _parameters(family, fit.scale, t), dims="parameter")
+        dispersion = 1 - rho**2
+        top, density = _density(family, fit, t)
+        table = pt.exp(pytensor.shared(kernel.log_kernel(0.0)) / dispersion) * kernel.step
+        log_p = (
+            top
+            + pt.log(pt.maximum(pt.sum(table * density, axis=1), _TINY))
+            - 0.5 * pt.log(dispersion)
+        )
+        if kernel.is_cut:
+            reach = _reach_at(kernel, rho) * kernel.step
+            log_p -= _log_reach(top, pt.sum(density * reach))
+        _observe(log_p, fit.copies, ("score",))
+    return model
+
+
+def _start(fit: FieldFit, family: SkillFamily) -> FloatArray:
+    """Where a sampler starts: the mean of the exact fit, (R, d); else the middle of the prior."""
+    if family.name not in fit.families:
+        return np.zeros((fit.rho.size, family.dimension))
+    points = fit.points[fit.families.index(family.name)]
+    return np.asarray(points.weights.T @ points.points)
+
+
+def _coords(fit: FieldFit, family: SkillFamily) -> dict[str, Any]:
+    scores = fit.kernel.values / fit.kernel.law.unit
+    return {"parameter": list(family.parameters), "score": scores}
+
+
+def _density(family: SkillFamily, fit: FieldFit, t: Any) -> tuple[Any, Any]:
+    """Logarithm of the highest density on the grid, and the density relative to it.
+
+    The highest is taken apart so that a field far from all scores still has a slope.
+    """
+    columns = tuple(t[..., i, None] for i in range(family.dimension))
+    log_density = family.log_density(pytensor_operations(), fit.scale, columns, fit.kernel.y)
+    top, strangers = pt.max(log_density, axis=-1, keepdims=True), fit.strangers
+    if strangers.reach is None:
+        top = pt.maximum(top, -_LARGEST_LOG)
+    shape = pt.exp(log_density - top)
+    if strangers.reach is None:
+        modelled = pt.exp(-top)
+    else:
+        modelled = pt.sum(shape * strangers.reach, axis=-1, keepdims=True)
+    return top, (1 - strangers.share) * shape + modelled * strangers.profile
+
+
+def _log_reach(top: Any, reach: Any) -> Any:
+    return top + pt.log(pt.maximum(reach, _TINY))
+
+
+def _observe(log_p: Any, copies: FloatArray, dims: tuple[str, ...]) -> None:
+    pm.CustomDist(
+        "entries",
+        log_p,
+        logp=lambda entries, log_p: entries * log_p,
+        signature="()->()",
+        observed=copies,
+        dims=dims,
+    )
+
+
+def _reach_at(kernel: ScoreKernel, rho: Any) -> Any:
+    """``ScoreKernel.reach`` at a variable rho, interpolated in ``sqrt(1 - rho^2)``."""
+    least = float(np.sqrt(1 - LARGEST_RHO**2))
+    angle = (np.arange(_REACH_NODES) + 0.5) * np.pi / _REACH_NODES
+    nodes = (least + 1) / 2 - (1 - least) / 2 * np.cos(angle)
+    cut = float(kernel.values[0])
+    quantiles = (kernel.law.reach_quantile(kernel.psi, cut, float(d**2)) for d in nodes)
+    scaled = np.stack([d * q for d, q in zip(nodes, quantiles, strict=True)])
+    spread = pt.sqrt(1 - rho**2)
+    weights = (-1.0) ** np.arange(_REACH_NODES) * np.sin(angle)
+    difference = spread - nodes
+    ratio = weights / pt.switch(pt.abs(difference) < 1e-12, 1e-12, difference)
+    cardinal = ratio / pt.sum(ratio)
+    return pt.exp(_log_ndtr(pt.sum(cardinal[:, None] * scaled, axis=0) / spread))
+
+
+def _log_ndtr(x: Any) -> Any:
+    """Logarithm of the standard normal cdf; value and gradient finite on both sides.
+
+    The gradient is written out: differentiating through erfcx costs twice as much.
+    """
+    x = pt.as_tensor_variable(x)
+    inside = x.type()
+    op: Any = OpFromGraph(
+        [inside], [_log_ndtr_value(inside)], inline=True, pullback=_log_ndtr_pullback
+    )
+    return op(x)
+
+
+def _log_ndtr_value(x: Any) -> Any:
+    low, high = pt.minimum(x, -1.0), pt.maximum(x, -1.0)
+    root = np.sqrt(0.5)
+    below = pt.log(0.5 * pt.erfcx(-low * root)) - 0.5 * low**2
+    return pt.switch(x < -1.0, below, pt.log1p(-0.5 * pt.erfc(high * root)))
+
+
+def _log_ndtr_pullback(inputs: Any, outputs: Any, gradients: Any) -> list[Any]:
+    hazard = pt.exp(-0.5 * inputs[0] ** 2 - outputs[0] - 0.5 * np.log(2 * np.pi))
+    return [gradients[0] * hazard]
+
+
+def _parameters(family: SkillFamily, scale: FieldScale, t: Any) -> Any:
+    """What each coordinate sets, on its natural scale."""
+    ops = pytensor_operations()
+    place, width = scale.place(t[..., 0]), scale.width(ops, t[..., 1])
+    edge = place + 0.5 * scale.location_sd
+    values: dict[str, Callable[[], tuple[Any, ...]]] = {
+        "normal": lambda: (place, scale.resolved(ops, width)),
+        "ex-gaussian": lambda: (edge, width, scale.resolved(ops, width * pt.exp(t[..., 2] - 1.2))),
+        "plateau": lambda: (edge, width * np.sqrt(12)),
+        "normal-laplace": lambda: (
+            place,
+            width,
+            width * pt.exp(0.8 * t[..., 2] - 1.0),
+            scale.resolved(ops, width * pt.exp(0.7 * t[..., 3] - 1.5)),
+        ),
+        "two-groups": lambda: _two_groups(scale, place, width * np.exp(-0.5), t),
+    }
+    return pt.stack(values[family.name](), axis=-1)
+
+
+def _two_groups(scale: FieldScale, place: Any, raw: Any, t: Any) -> tuple[Any, ...]:
+    ops = pytensor_operations()
+    lead = scale.resolved(ops, raw)
+    rest = scale.resolved(ops, raw * pt.exp(0.6 * t[..., 3]))
+    gap = lead * pt.exp(0.7 + 0.6 * t[..., 2])
+    return place, lead, gap, rest, pm.math.sigmoid(1.5 * t[..., 4])

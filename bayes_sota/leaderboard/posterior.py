@@ -1,0 +1,399 @@
+r"""Posterior of the true state of the art when the scores of a whole leaderboard are observed.
+
+The model, in the coordinates in which nothing about the shift can be learnt by mistake
+(board-conditional skill ``psi``):
+
+.. math:: \psi_j \sim P(\psi \mid \phi), \quad x_j \mid \psi_j \sim \text{variance }
+          (1-\rho^2)\,sd_j^2, \quad \theta_j = \psi_j - \rho\, sd_j\, z, \quad z \sim N(0, 1)
+
+``z`` is what all scores of one board share, because they share the items. One leaderboard holds
+one draw of it and cannot tell it: ``z`` and ``rho`` keep their priors, and rho is the same number
+in both places. P(psi) is an average over families weighted by their evidence, fitted to the top
+part of the board (``score_kernel.modelled_entries``).
+
+Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
+covered 52 to 100 % on real classifiers. ``docs/calibration.md`` has what this model does there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.text import counted
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.score_kernel import ScoreKernel
+from bayes_sota.maximum.score_laws import auc_scores_of, score_law
+
+__all__ = [
+    "BLOCK",
+    "REPEATS",
+    "LeaderboardPosterior",
+    "NodeSampler",
+    "complete_draws",
+    "draw_leaderboard",
+    "leaderboard_posterior",
+    "notes_of",
+    "reasons_of",
+]
+
+REPEATS = 4  # draws per set of parameters
+BLOCK = 48  # sets of parameters at a time
+_REACH = 8.0  # scores this many standard errors below the best cannot belong to the best
+_LEADERS = 40  # classifiers that could get the best score on a fresh test set
+_LEAST_EFFECTIVE = 100.0
+_LARGE_GAP = 8.0
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderboardPosterior:
+    """Draws from the posterior of a whole leaderboard.
+
+    Attributes
+    ----------
+    draws : dict of str to ndarray, shape (D,)
+        theta_sota, expected_sota, winner_skill, winner_new_score, best_new_score, rho, shift,
+        n_classifiers, n_above_sota; names as in ``bayes_sota.core.schema``.
+    fit : FieldFit
+        Weighted parameters behind the draws.
+    reasons : tuple of str
+        Why the result cannot be trusted; empty where it can.
+    notes : tuple of str
+        What a reader should know: what was left out, merged or unusual.
+    """
+
+    draws: dict[str, FloatArray]
+    fit: FieldFit
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def board(self) -> Leaderboard:
+        """The board."""
+        return self.fit.kernel.board
+
+    @cached_property
+    def family_probability(self) -> dict[str, float]:
+        """Posterior probability of each family, averaged over rho."""
+        weights = self.fit.family_weights.mean(axis=1)
+        return dict(zip(self.fit.families, (float(w) for w in weights), strict=True))
+
+
+def leaderboard_posterior(
+    board: Leaderboard,
+    priors: BoardPriors | None = None,
+    *,
+    draws: int = 4000,
+    random_seed: int | np.random.Generator | None = None,
+    new_n_test: int | None = None,
+    learn_rho: bool = False,
+) -> LeaderboardPosterior:
+    """Posterior of theta_sota from all scores of a board, in well under a second.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With scores; ``n_classifiers`` above the number of entries means that only the best were
+        listed.
+    priors : BoardPriors, optional
+    draws : int
+        Number of draws.
+    random_seed : int, Generator or None
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+    learn_rho : bool
+        Weight the values of rho by their evidence: the jointly learnt answer, to be shown beside
+        the default, not instead of it.
+
+    Returns
+    -------
+    LeaderboardPosterior
+
+    Raises
+    ------
+    InputError
+        Only the maximum is known, or fewer than two scores.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> posterior = leaderboard_posterior(board, random_seed=0)
+    >>> bool(posterior.draws["theta_sota"].mean() < 0.93)
+    True
+    """
+    if draws < 1:
+        raise InputError(f"draws must be at least 1, got {draws}")
+    rng = generator_of(random_seed)
+    priors = BoardPriors() if priors is None else priors
+    kernel = ScoreKernel.of(board)
+    fit = fit_field(kernel, priors, rng)
+    values = draw_leaderboard(
+        fit, draws, rng, fit.learnt_rho_weights if learn_rho else None, new_n_test
+    )
+    return LeaderboardPosterior(values, fit, tuple(reasons_of(fit)), tuple(notes_of(fit)))
+
+
+def draw_leaderboard(
+    fit: FieldFit,
+    draws: int,
+    rng: np.random.Generator,
+    rho_weights: FloatArray | None = None,
+    new_n_test: int | None = None,
+) -> dict[str, FloatArray]:
+    """Posterior draws from a fit.
+
+    Parameters
+    ----------
+    fit : FieldFit
+        All families, or one (``FieldFit.of_family``).
+    draws : int
+    rng : Generator
+    rho_weights : ndarray, shape (R,), optional
+        Weights of the values of rho; default equal, the prior.
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (draws,)
+    """
+    return complete_draws(_draw(fit, draws, rng, rho_weights), fit, rng, new_n_test)
+
+
+def complete_draws(
+    values: dict[str, FloatArray],
+    fit: FieldFit,
+    rng: np.random.Generator,
+    new_n_test: int | None = None,
+) -> dict[str, FloatArray]:
+    """Draws of a ``NodeSampler`` with the scores on a fresh test set and ``n_above_sota``."""
+    law, board = fit.kernel.law, fit.kernel.board
+    winner = law.new_score(values["winner_skill"], new_n_test, rng)
+    best = law.best_new_score(values["leaders"], values["rho"], new_n_test, rng)
+    return {
+        **{name: draws for name, draws in values.items() if name != "leaders"},
+        "winner_new_score": winner,
+        "best_new_score": best,
+        "n_above_sota": _entries_above(values["theta_sota"], board),
+    }
+
+
+def _draw(
+    fit: FieldFit, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None
+) -> dict[str, FloatArray]:
+    sets = -(-draws // REPEATS)
+    blocks = list(_blocks(fit, sets, rng, rho_weights))
+    order = rng.permutation(sets * REPEATS)[:draws]
+    names = blocks[0].keys()
+    return {name: np.concatenate([block[name] for block in blocks])[order] for name in names}
+
+
+def _blocks(
+    fit: FieldFit, sets: int, rng: np.random.Generator, rho_weights: FloatArray | None
+) -> Iterator[dict[str, FloatArray]]:
+    samplers: dict[int, NodeSampler] = {}
+    for r, f, points in fit.choose(sets, rng, rho_weights):
+        if r not in samplers:
+            samplers = {r: NodeSampler(fit, r)}  # nodes come one after the other
+        for start in range(0, len(points), BLOCK):
+            yield samplers[r].draw(fit.families[f], points[start : start + BLOCK], rng)
+
+
+class NodeSampler:
+    """Exact draws of the best and the winner's skill at one rho."""
+
+    def __init__(self, fit: FieldFit, r: int) -> None:
+        """Tabulate what all draws at node r of rho share."""
+        kernel, rho = fit.kernel, float(fit.rho[r])
+        self.fit, self.kernel = fit, kernel
+        self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
+        self.correlation = fit.priors.correlation
+        within = kernel.law.depth(kernel.values / kernel.law.unit) <= _REACH
+        within[-min(2, within.size) :] = True
+        self.copies = fit.copies[within]
+        self.total = fit.copies.sum()
+        self.leaders, self.rest = _leaders(self.copies)
+        log_kernel = kernel.log_kernel(rho)[within]
+        self.table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
+        self.reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
+        self.hidden = None
+        if kernel.board.is_partial:
+            self.hidden = 1 - kernel.reach(rho, level=kernel.values[0])
+
+    def draw(
+        self, family: str, points: FloatArray, rng: np.random.Generator
+    ) -> dict[str, FloatArray]:
+        """``REPEATS`` draws for each point of a family.
+
+        A fresh field has the shape alone, while an entry of this board may be a stranger.
+        """
+        shape = self.fit.density(family, points, strangers=False)
+        density = self.fit.strangers.join(shape)
+        kernel, size = self.kernel, len(density) * REPEATS
+        cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
+        cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
+        rest_of = self.rest @ np.log(cdf)
+        tries = self._tries(size, rng)
+        field = np.cumsum(density[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
+        best_of_rest = _inverse(
+            np.exp(rest_of + self._log_hidden(density, field, tries)), rng, kernel.y
+        )
+        leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
+        y = np.stack([*leaders, best_of_rest, self._expected_best(shape)], axis=1)
+        rho = self.correlation.quantile(rng.uniform(*self.cell, size))
+        z = rng.standard_normal(size)
+        skill = kernel.remove_shift(kernel.skill_at(y), (rho * z)[:, None])
+        return {
+            "theta_sota": skill[:, :-1].max(axis=1),
+            "winner_skill": skill[:, 0],
+            "expected_sota": skill[:, -1],
+            "rho": rho,
+            "shift": z,
+            "n_classifiers": tries,
+            "leaders": np.sort(skill[:, :-1], axis=1)[:, -_LEADERS:],
+        }
+
+    def _tries(self, size: int, rng: np.random.Generator) -> FloatArray:
+        tries = self.kernel.board.tries
+        if isinstance(tries, int):
+            return np.full(size, float(tries))
+        return np.asarray(np.maximum(tries.quantile(rng.random(size)), self.total))
+
+    def _log_hidden(self, density: FloatArray, field: FloatArray, tries: FloatArray) -> FloatArray:
+        """Log probability that no entry that is not listed has a higher skill, (sets, G)."""
+        if self.hidden is None:
+            return np.zeros_like(density)
+        mass = density * self.hidden
+        above = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1] - mass
+        rate = self.total / np.maximum(field[:, :1], _TINY)
+        per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
+        unlisted = np.maximum(per_set - self.kernel.modelled.size, 0)
+        share = np.minimum(
+            1.0, unlisted / np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
+        )
+        return np.asarray(-share * rate * above)
+
+    def _expected_best(self, shape: FloatArray) -> FloatArray:
+        """Expected best psi of fresh fields as large as the modelled part, repeated."""
+        field = np.cumsum(shape[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
+        beyond = np.append(field[:, 1:], np.zeros((len(field), 1)), axis=1)
+        beyond = beyond / np.maximum(field[:, :1], _TINY)
+        log_cdf = self.total * np.log1p(-np.minimum(beyond, 1 - 1e-12))
+        mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
+        mean = mass @ self.kernel.psi / np.maximum(mass.sum(axis=1), _TINY)
+        return np.repeat(self._coordinate(mean), REPEATS)
+
+    def _coordinate(self, psi: FloatArray) -> FloatArray:
+        return np.interp(psi, self.kernel.psi, self.kernel.y)
+
+
+def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
+    """Score index of the classifiers drawn one by one, best score first, and how many are left."""
+    rest = copies.copy()
+    leaders: list[int] = []
+    for u in range(copies.size - 1, -1, -1):
+        count = min(int(copies[u]), _LEADERS - len(leaders))
+        leaders += [u] * count
+        rest[u] -= count
+    return leaders, rest
+
+
+def _inverse(cdf: FloatArray, rng: np.random.Generator, y: FloatArray) -> FloatArray:
+    """Draws by inverting rows of cdfs on the grid, ``REPEATS`` per row, uniform in a cell."""
+    rows, nodes = cdf.shape
+    u = rng.random((rows, REPEATS)) * cdf[:, -1:]
+    offset = np.arange(rows)[:, None] * 2.0
+    flat = np.searchsorted((cdf + offset).ravel(), (u + offset).ravel(), side="left")
+    index = np.minimum(flat - np.repeat(np.arange(rows), REPEATS) * nodes, nodes - 1)
+    jitter = rng.random(index.size) - 0.5
+    return np.asarray(y[index] + jitter * (y[1] - y[0]))
+
+
+def _entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
+    """Number of entries whose observed score exceeds theta_sota, per draw."""
+    assert board.scores is not None
+    ordered = np.sort(board.scores)
+    return np.asarray(ordered.size - np.searchsorted(ordered, theta, side="right"), np.float64)
+
+
+def reasons_of(fit: FieldFit) -> Iterator[str]:
+    """Why a result cannot be trusted."""
+    board = fit.kernel.board
+    if fit.effective_size < _LEAST_EFFECTIVE:
+        yield (
+            "importance sample of the hyperparameters has an effective size of "
+            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
+        )
+    perfect = _perfect_entries(board)
+    if perfect:
+        yield (
+            f"{counted(perfect, 'perfect score')} among {board.n_entries:,} entries on "
+            f"{board.n_test:,} items, while no other comes near: the answers have probably leaked, "
+            "so leave out what is perfect and fit the rest"
+        )
+
+
+def _perfect_entries(board: Leaderboard) -> int:
+    """Perfect scores that stand apart from the others by more than eight standard errors."""
+    if board.metric == "score":
+        return 0
+    assert board.scores is not None
+    if board.metric == "auc":
+        perfect = board.scores >= 1 - auc_scores_of(board).lattice
+    else:
+        assert board.count_bounds is not None
+        perfect = board.count_bounds[:, 1] >= board.n_test
+    if not perfect.any() or perfect.all():
+        return 0
+    typical = float(np.quantile(board.scores[~perfect], 0.9))
+    if board.metric == "auc":
+        apart = float(score_law(board).depth(np.array([typical]))[0])
+        return int(perfect.sum()) if apart > _LARGE_GAP else 0
+    error = np.sqrt(max(typical * (1 - typical), 0.5 / board.n_test) / board.n_test)
+    return int(perfect.sum()) if 1 - typical > 8 * error else 0
+
+
+def notes_of(fit: FieldFit) -> Iterator[str]:
+    """What a reader should know: what was left out, merged or unusual."""
+    board, kernel = fit.kernel.board, fit.kernel
+    yield from board.notes
+    modelled = int(kernel.modelled.sum())
+    if modelled < kernel.modelled.size:
+        yield (
+            f"P(theta) is fitted to the best {modelled} of {kernel.modelled.size} entries, the "
+            "others are too far below to be the best"
+        )
+    merged = int(kernel.copies.sum() - fit.copies.sum())
+    if merged:
+        spikes = int(np.sum(kernel.copies > fit.copies))
+        yield (
+            f"more entries share {counted(spikes, 'score')} than a smooth field explains: "
+            f"{counted(merged, 'entry', 'entries')} taken for copies of one classifier"
+        )
+    gap = _leading_gap(board)
+    if gap is not None:
+        yield gap
+
+
+def _leading_gap(board: Leaderboard) -> str | None:
+    """A gap below the first few entries that is large against the standard error."""
+    assert board.scores is not None
+    ordered = np.sort(board.scores)[::-1]
+    few = ordered[: min(11, ordered.size)]
+    if few.size < 3:
+        return None
+    gaps = np.diff(score_law(board).depth(few))
+    first = int(np.argmax(gaps))
+    if gaps[first] < _LARGE_GAP or first + 1 > ordered.size // 2:
+        return None
+    return (
+        f"the best {first + 1} entries stand {gaps[first]:.0f} standard errors above the next: "
+        "another kind of classifier, or a leak"
+    )

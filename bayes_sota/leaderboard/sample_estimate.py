@@ -1,0 +1,402 @@
+"""The convenience that composes building, sampling and summarising, and does nothing else."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import (
+    COUNT,
+    DRAWS,
+    OPEN_SHARE,
+    generator_of,
+    refuse_tries,
+    refuse_unused,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import (
+    BoardPriors,
+    CorrelationPrior,
+    FixedCorrelation,
+    Priors,
+    SkillPrior,
+    TriesPrior,
+)
+from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
+from bayes_sota.leaderboard.specification import ModelSpecification, load_model
+from bayes_sota.maximum.field_estimate import Criterion
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["METHODS", "estimate_sota", "sota_sensitivity"]
+
+_HIDDEN = (10.0,)  # times as many entries as are listed
+_TAKES = {
+    "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
+    "leaderboard": "for boards with all scores, and only the maximum of this one is known",
+}
+METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
+
+
+def estimate_sota(
+    board: Leaderboard | Responses | ItemScores | Sequence[Leaderboard],
+    *,
+    method: str | None = None,
+    priors: Priors | BoardPriors | None = None,
+    model: ModelSpecification | str | os.PathLike[str] | None = None,
+    draws: int | None = None,
+    chains: int | None = None,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    reference_skill: float | None = None,
+    new_n_test: int | None = None,
+    tries_per_entry: float | None = None,
+    learn_rho: bool = False,
+    n_classes: int | None = None,
+    criterion: Criterion | None = None,
+    correlation: float | None = None,
+    cores: int | None = None,
+    progressbar: bool = False,
+) -> "xr.DataTree":
+    """Posterior of the true state of the art, from all that is known.
+
+    A response matrix (or item scores) gives the most, then a leaderboard with all its scores;
+    where only the best score is known (``Leaderboard.from_maximum``, ``board.maximum_only()``)
+    that is used.
+
+    An argument that has no effect on what was given is refused.
+
+    Parameters
+    ----------
+    board : Leaderboard, Responses, ItemScores or sequence of Leaderboard
+        Several boards of one task, each with its maximum only, share location, spread and rho.
+    method : {"auto", "exact", "abc", "nuts", "shrink", "crop"}, optional
+        ``auto`` is exact: quadrature and direct draws. ``abc`` simulates (ABC by sequential Monte
+        Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC; ``shrink``
+        and ``crop`` are the paper's point estimates, without a posterior.
+    priors : Priors or BoardPriors, optional
+        ``Priors`` for maxima, ``BoardPriors`` where scores are known; not together with
+        ``model``.
+    model : ModelSpecification, name or path, optional
+        Named specification with priors and sampler settings.
+    draws, chains : int, optional
+        Draws per chain and chains; default those of the model, 1000 and 4.
+    random_seed : int, SeedSequence or Generator, optional
+        The same seed gives the same draws whatever ``cores``.
+    reference_skill : float, optional
+        theta0, of boards whose maximum alone is known; default each board's observed maximum.
+    new_n_test : int, optional
+        Size of the fresh test set for the predictive scores; default the board's own.
+    tries_per_entry : float, optional
+        Refused: several tries behind each entry have no model here that can be trusted.
+    learn_rho : bool
+        Let the scores of one board weigh the values of rho, beside the default, which does not
+        (``bayes_sota.leaderboard.posterior``).
+    n_classes, criterion, correlation : optional
+        Of the point estimates only (``bayes_sota.maximum.sample_points``).
+    cores : int, optional
+        Processes for ``abc`` and ``nuts``.
+    progressbar : bool
+        Show progress of the samplers.
+
+    Returns
+    -------
+    xarray.DataTree
+        In the schema of ``bayes_sota.core.schema``.
+
+    Examples
+    --------
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> tree = estimate_sota(board, random_seed=1)
+    >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
+    True
+    """
+    refuse_tries(tries_per_entry)
+    if new_n_test is not None:
+        COUNT.check(new_n_test, "new_n_test")
+    boards = _boards(board)
+    point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
+    of_maxima = {"reference_skill": reference_skill}
+    of_scores = {"learn_rho": learn_rho}
+    if method in POINT_METHODS:
+        from bayes_sota.maximum.sample_points import estimate_point
+
+        drawn = {"draws": draws, "chains": chains, "random_seed": random_seed, "cores": cores}
+        given = {"priors": priors, "model": model, "new_n_test": new_n_test, **drawn}
+        refuse_unused(f'method "{method}"', {**given, **of_maxima, **of_scores})
+        if len(boards) > 1:
+            raise InputError(f'method "{method}" takes one board with its scores')
+        return estimate_point(boards[0], method, **point)  # type: ignore[arg-type]
+    refuse_unused("any method but shrink and crop", point)
+    whole = _is_whole(boards[0])
+    spec = _specification(model, priors, "leaderboard" if whole else "observed_maximum")
+    chosen = method or spec.sampler.method
+    if chosen not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
+    if chosen in ("auto", "exact"):
+        refuse_unused("the exact route, which needs one process", {"cores": cores})
+    draws = DRAWS.check(spec.sampler.draws if draws is None else draws, "draws")
+    chains = DRAWS.check(spec.sampler.chains if chains is None else chains, "chains")
+    if draws * chains > DRAWS.high:
+        raise InputError(
+            f"draws times chains must be at most {DRAWS.high:,}, got {draws:,} times {chains:,}"
+        )
+    settings: dict[str, Any] = {
+        "draws": draws,
+        "chains": chains,
+        "random_seed": random_seed,
+        "new_n_test": new_n_test,
+        "model_name": spec.name,
+        "model_hash": spec.specification_hash,
+    }
+    if whole:
+        refuse_unused("more than the maximum of one board", of_maxima)
+        return _from_scores(boards[0], chosen, spec, {**settings, **of_scores}, cores, progressbar)
+    refuse_unused("observed maxima", of_scores)
+    settings |= {
+        "reference_skill": spec.reference_skill if reference_skill is None else reference_skill,
+    }
+    maxima = tuple(b for b in boards if isinstance(b, Leaderboard))
+    if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in maxima):
+        raise InputError("reference_skill is for accuracies: other scores have no theta0")
+    assert isinstance(spec.priors, Priors)
+    if chosen in ("auto", "exact"):
+        from bayes_sota.maximum.sample_exact import sample_exact
+
+        return sample_exact(maxima, spec.priors, **settings)
+    settings |= {"cores": cores, "progressbar": progressbar}
+    if chosen == "nuts":
+        from bayes_sota.maximum.sample_nuts import sample_nuts
+
+        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
+        return sample_nuts(maxima, spec.priors, **settings)
+    from bayes_sota.maximum.sample_abc import sample_abc
+
+    return sample_abc(maxima, spec.priors, **settings)
+
+
+def _boards(
+    board: Leaderboard | Responses | ItemScores | Sequence[Leaderboard],
+) -> tuple[Leaderboard | Responses | ItemScores, ...]:
+    if isinstance(board, Leaderboard | Responses | ItemScores):
+        return (board,)
+    boards = tuple(board)
+    if not boards:
+        raise InputError("at least one leaderboard is needed")
+    if len(boards) > 1 and any(_is_whole(b) for b in boards):
+        raise InputError(
+            "several boards are read by their maxima only: give board.maximum_only() of each, or "
+            "one board with its scores"
+        )
+    return boards
+
+
+def _is_whole(board: Leaderboard | Responses | ItemScores) -> bool:
+    """Whether more than the maximum is known."""
+    return not isinstance(board, Leaderboard) or board.scores is not None
+
+
+def _from_scores(
+    board: Leaderboard | Responses | ItemScores,
+    method: str,
+    spec: ModelSpecification,
+    settings: dict[str, Any],
+    cores: int | None,
+    progressbar: bool,
+) -> "xr.DataTree":
+    from bayes_sota.leaderboard.sample import sample_board, sample_board_nuts, sample_items
+
+    assert isinstance(spec.priors, BoardPriors)
+    if method == "abc":
+        raise InputError('method "abc" reads the maximum only: give board.maximum_only()')
+    if not isinstance(board, Leaderboard):
+        if method == "nuts":
+            raise InputError(
+                'method "nuts" takes scores; for responses build the model yourself: '
+                "bayes_sota.leaderboard.models_responses.build_responses"
+            )
+        refuse_unused(
+            "answers and item scores, which always tell rho",
+            {"learn_rho": settings.pop("learn_rho")},
+        )
+        return sample_items(board, spec.priors, **settings)
+    if method == "nuts":
+        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
+        return sample_board_nuts(
+            board, spec.priors, cores=cores, progressbar=progressbar, **settings
+        )
+    return sample_board(board, spec.priors, **settings)
+
+
+def _specification(
+    model: ModelSpecification | str | os.PathLike[str] | None,
+    priors: Priors | BoardPriors | None,
+    builder: str,
+) -> ModelSpecification:
+    if model is not None and priors is not None:
+        raise InputError("give either priors or a model, not both")
+    if model is not None:
+        spec = model if isinstance(model, ModelSpecification) else load_model(model)
+        if spec.builder != builder:
+            raise InputError(f"the model {spec.name!r} is {_TAKES[spec.builder]}")
+        return spec
+    default: Priors | BoardPriors = BoardPriors() if builder == "leaderboard" else Priors()
+    chosen = default if priors is None else priors
+    if type(chosen) is not type(default):
+        raise InputError(
+            f"this board takes {type(default).__name__}, got {type(chosen).__name__}: Priors are "
+            "for observed maxima, BoardPriors for boards with scores"
+        )
+    return ModelSpecification("unnamed", builder=builder, priors=chosen)
+
+
+def sota_sensitivity(
+    board: Leaderboard | Sequence[Leaderboard],
+    *,
+    priors: Priors | BoardPriors | None = None,
+    reference_skill: float | None = None,
+    prob: float = 0.95,
+    draws: int = 2000,
+    random_seed: int | None = 0,
+) -> "pd.DataFrame":
+    """How theta_sota moves with what is assumed rather than observed, by the exact route.
+
+    The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
+    fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
+    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice).
+
+    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
+    alone; more entries than are listed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns assumption, value, mean, lower, upper; the first row is the result itself. With
+        several boards, theta_sota is the first board's.
+    """
+    import pandas as pd
+
+    if isinstance(board, Responses | ItemScores):
+        raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
+    boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
+    if len(boards) == 1 and _is_whole(boards[0]):
+        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
+        given = _specification(None, priors, "leaderboard").priors
+        assert isinstance(given, BoardPriors)
+        return pd.DataFrame(
+            list(board_sensitivity_rows(boards[0], given, prob, draws, random_seed))
+        )
+    chosen = _specification(None, priors, "observed_maximum").priors
+    assert isinstance(chosen, Priors)
+    rows = sensitivity_rows(boards, chosen, reference_skill, prob, draws, random_seed)
+    return pd.DataFrame(list(rows))
+
+
+def board_sensitivity_rows(
+    board: Leaderboard, priors: BoardPriors, prob: float, draws: int, random_seed: int | None
+) -> Iterator[dict[str, Any]]:
+    """Rows of ``sota_sensitivity`` for a board with scores; NumPy and SciPy only."""
+    from bayes_sota.leaderboard.fit import fit_field
+    from bayes_sota.leaderboard.posterior import draw_leaderboard
+    from bayes_sota.leaderboard.score_kernel import ScoreKernel
+
+    OPEN_SHARE.check(prob, "prob")
+    rng = generator_of(random_seed)
+
+    def row(assumption: str, value: float | str, fit: Any, weights: Any = None) -> dict[str, Any]:
+        theta = board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
+        low, high = np.quantile(theta, [(1 - prob) / 2, (1 + prob) / 2])
+        mean = float(theta.mean())
+        return {
+            "assumption": assumption, "value": value, "mean": mean,
+            "lower": float(low), "upper": float(high),
+        }  # fmt: skip
+
+    fit = fit_field(ScoreKernel.of(board), priors, rng)
+    yield row("as given", float("nan"), fit)
+    for index, rho in enumerate(fit.rho if fit.rho.size > 1 else ()):
+        yield row("rho", float(rho), fit, np.eye(fit.rho.size)[index])
+    if fit.rho.size > 1:
+        learnt = float(fit.learnt_rho_weights @ fit.rho)
+        yield row("rho learnt from the scores", learnt, fit, fit.learnt_rho_weights)
+    for family in fit.families if len(fit.families) > 1 else ():
+        yield row("family", family, fit.of_family(family))
+    for factor in _HIDDEN:
+        hidden = board.with_tries(round(factor * board.typical_tries))
+        yield row("n_classifiers", factor, fit_field(ScoreKernel.of(hidden), priors, rng))
+
+
+def sensitivity_rows(
+    boards: tuple[Leaderboard, ...],
+    priors: Priors,
+    reference_skill: float | None,
+    prob: float,
+    draws: int,
+    random_seed: int | None,
+) -> Iterator[dict[str, Any]]:
+    """Rows of ``sota_sensitivity``; NumPy and SciPy only."""
+    from bayes_sota.maximum.posterior import sota_posterior
+
+    OPEN_SHARE.check(prob, "prob")
+    for assumption, value, some, prior, theta0 in _variants(boards, priors, reference_skill):
+        posterior = sota_posterior(
+            some, prior, draws=draws, random_seed=random_seed, reference_skill=theta0
+        )
+        theta = posterior.draws["theta_sota"][:, 0]
+        low, high = np.quantile(theta, [(1 - prob) / 2, (1 + prob) / 2])
+        yield {
+            "assumption": assumption,
+            "value": value,
+            "mean": float(theta.mean()),
+            "lower": float(low),
+            "upper": float(high),
+        }
+
+
+_Variant = tuple[str, float, tuple[Leaderboard, ...], Priors, float | None]
+
+
+def _variants(
+    boards: tuple[Leaderboard, ...], priors: Priors, reference_skill: float | None
+) -> Iterator[_Variant]:
+    from bayes_sota.maximum.scoring import default_reference_skill
+
+    yield "as given", float("nan"), boards, priors, reference_skill
+    for factor in (0.5, 2.0, 10.0):
+        scaled = tuple(b.with_tries(_scaled_tries(b, factor)) for b in boards)
+        yield "n_classifiers", factor, scaled, priors, reference_skill
+    theta0 = default_reference_skill(boards[0]) if reference_skill is None else reference_skill
+    accuracy = all(board.metric == "accuracy" for board in boards)
+    for factor in (0.5, 2.0) if accuracy else ():
+        odds = factor * theta0 / (1 - theta0)
+        moved = odds / (1 + odds)
+        yield "reference_skill", moved, boards, priors, moved
+    for rho in _correlations(priors.correlation):
+        yield "rho", rho, boards, Priors(priors.skill, FixedCorrelation(rho)), reference_skill
+    for spread in _spreads(priors.skill):
+        skill = replace(priors.skill, spread=spread)
+        yield "spread", spread, boards, Priors(skill, priors.correlation), reference_skill
+
+
+def _scaled_tries(board: Leaderboard, factor: float) -> int | TriesPrior:
+    if isinstance(board.tries, TriesPrior):
+        return board.tries.scaled(factor)
+    return max(1, round(board.tries * factor))
+
+
+def _spreads(prior: SkillPrior) -> tuple[float, float]:
+    if isinstance(prior.spread, tuple):
+        return prior.spread
+    return prior.spread / 2, min(prior.spread * 2, 4.9)
+
+
+def _correlations(prior: CorrelationPrior) -> tuple[float, ...]:
+    if prior.is_fixed:
+        return (0.0, 0.6, 0.9)
+    return tuple(float(q) for q in prior.quantile([0.025, 0.5, 0.975]))

@@ -1,0 +1,193 @@
+r"""Families for P(psi), the distribution of board-conditional skill over a field of classifiers.
+
+All scores of one board share the items, and with them one shift. What the scores can show is the
+distribution of ``psi = theta + rho sd z``, skill on these items; the shift ``z`` itself is not in
+the data (``bayes_sota.leaderboard.posterior``). Real boards are left-skewed: a crowd near
+the top, a tail of weaker entries, and sometimes a few leaders above the crowd. Each family is one
+such shape, on the log-odds scale:
+
+==================  ===============================================================
+``normal``          a crowd with symmetric tails
+``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
+``plateau``         equally many at every level between two soft edges
+``normal-laplace``  exponential tails on both sides: leaders above the crowd
+``two-groups``      a leading and a weaker group, both normal
+==================  ===============================================================
+
+The formulas use a handful of array functions (``Operations``), so that NumPy and PyTensor evaluate
+the same code. Every width is at least one grid step: a density narrower than the grid that
+integrates it would have no defined mass. ``tests/leaderboard/test_shapes.py`` holds each
+density against its integral and, where SciPy has it, against SciPy.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+__all__ = ["FAMILIES", "FieldScale", "Operations", "SkillFamily", "add_strangers"]
+
+_LOG_SQRT_2PI = 0.9189385332046727
+_LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
+
+
+class Operations(Protocol):
+    """The array functions that the families need; NumPy's and PyTensor's names agree."""
+
+    exp: Any
+    log: Any
+    log1p: Any
+    logaddexp: Any
+    log_ndtr: Any
+    sqrt: Any
+    maximum: Any
+    minimum: Any
+    where: Any
+
+
+@dataclass(frozen=True)
+class FieldScale:
+    """What the prior says about the place and the width of a field, in log odds.
+
+    Attributes
+    ----------
+    location, location_sd : float
+        Normal prior of the field's place.
+    log_spread, log_spread_sd : float
+        Normal prior of the logarithm of its width.
+    step : float
+        Grid step, the smallest width that is told apart.
+    """
+
+    location: float
+    location_sd: float
+    log_spread: float
+    log_spread_sd: float
+    step: float
+
+    def place(self, t: Any) -> Any:
+        """Place for a standard normal coordinate."""
+        return self.location + self.location_sd * t
+
+    def width(self, ops: Operations, t: Any) -> Any:
+        """Width for a standard normal coordinate."""
+        return ops.exp(self.log_spread + self.log_spread_sd * t)
+
+    def resolved(self, ops: Operations, width: Any) -> Any:
+        """At least one grid step, smoothly."""
+        return ops.sqrt(width**2 + self.step**2)
+
+
+Density = Callable[[Operations, FieldScale, tuple[Any, ...], Any], Any]
+
+
+@dataclass(frozen=True)
+class SkillFamily:
+    """One shape of P(psi).
+
+    Attributes
+    ----------
+    name : str
+    parameters : tuple of str
+        What each coordinate sets; all coordinates are standard normal a priori.
+    log_density : callable
+        ``(ops, scale, coordinates, y) -> log density`` at log odds ``y``; coordinates and ``y``
+        broadcast.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    log_density: Density
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.parameters)
+
+
+def _normal(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    width = scale.resolved(ops, scale.width(ops, t[1]))
+    return _log_normal(ops, y - scale.place(t[0]), width)
+
+
+def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    tail = scale.width(ops, t[1])
+    soft = scale.resolved(ops, tail * ops.exp(-1.2 + t[2]))
+    below = scale.place(t[0]) + _edge(scale) - y
+    tail = ops.maximum(tail, _LEAST_RATIO * soft)
+    return _log_tail(ops, below, soft, tail) - ops.log(tail)
+
+
+def _plateau(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    width = scale.width(ops, t[1]) * 3.4641016151377544  # sqrt(12): the spread is the sd
+    soft = scale.resolved(ops, 0.05 * width)
+    width = ops.maximum(width, _LEAST_RATIO * soft)
+    upper = (scale.place(t[0]) + _edge(scale) - y) / soft
+    lower = upper - width / soft
+    flip = upper + lower > 0  # subtract in the tail where both are small
+    a, b = ops.where(flip, -lower, upper), ops.where(flip, -upper, lower)
+    log_a, log_b = ops.log_ndtr(a), ops.log_ndtr(b)
+    return log_a + ops.log1p(-ops.exp(ops.minimum(log_b - log_a, -1e-12))) - ops.log(width)
+
+
+def _normal_laplace(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    left = scale.width(ops, t[1])
+    right = left * ops.exp(-1.0 + 0.8 * t[2])
+    soft = scale.resolved(ops, left * ops.exp(-1.5 + 0.7 * t[3]))
+    left, right = ops.maximum(left, _LEAST_RATIO * soft), ops.maximum(right, _LEAST_RATIO * soft)
+    above = y - scale.place(t[0])
+    tails = ops.logaddexp(_log_tail(ops, -above, soft, left), _log_tail(ops, above, soft, right))
+    return tails - ops.log(left + right)
+
+
+def _two_groups(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    raw = scale.width(ops, t[1]) * 0.6065306597126334  # exp(-1/2): each group is narrower
+    lead = scale.resolved(ops, raw)
+    rest = scale.resolved(ops, raw * ops.exp(0.6 * t[3]))
+    above = y - scale.place(t[0])
+    gap = lead * ops.exp(0.7 + 0.6 * t[2])
+    log_odds = 1.5 * t[4]
+    log_share = -ops.logaddexp(0.0 * log_odds, -log_odds)
+    return ops.logaddexp(
+        log_share + _log_normal(ops, above, lead),
+        log_share - log_odds + _log_normal(ops, above + gap, rest),
+    )
+
+
+def add_strangers(ops: Operations, scale: FieldScale, log_shape: Any, y: Any, share: float) -> Any:
+    """Log density of a shape with a share of entries that follow the prior of the place alone."""
+    wide = _log_normal(ops, y - scale.location, scale.location_sd + 0.0 * y)
+    return ops.logaddexp(math.log1p(-share) + log_shape, math.log(share) + wide)
+
+
+def _edge(scale: FieldScale) -> float:
+    """The upper edge lies half a prior standard deviation above the middle of the field."""
+    return 0.5 * scale.location_sd
+
+
+def _log_normal(ops: Operations, distance: Any, width: Any) -> Any:
+    return -0.5 * (distance / width) ** 2 - ops.log(width) - _LOG_SQRT_2PI
+
+
+def _log_tail(ops: Operations, distance: Any, soft: Any, tail: Any) -> Any:
+    """Exponential tail to positive distances, convolved with a normal; not divided by ``tail``."""
+    ratio = soft / tail
+    return -distance / tail + 0.5 * ratio**2 + ops.log_ndtr(distance / soft - ratio)
+
+
+FAMILIES: dict[str, SkillFamily] = {
+    family.name: family
+    for family in (
+        SkillFamily("normal", ("place", "width"), _normal),
+        SkillFamily("ex-gaussian", ("edge", "tail", "softness"), _ex_gaussian),
+        SkillFamily("plateau", ("edge", "width"), _plateau),
+        SkillFamily(
+            "normal-laplace", ("mode", "left tail", "right tail", "softness"), _normal_laplace
+        ),
+        SkillFamily(
+            "two-groups",
+            ("leaders", "width", "gap", "width of the rest", "share of leaders"),
+            _two_groups,
+        ),
+    )
+}

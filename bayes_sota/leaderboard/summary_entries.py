@@ -1,0 +1,429 @@
+"""The table that a leaderboard can print below itself: what its scores say about each entry.
+
+``board_table`` takes a leaderboard or a response matrix and gives every entry its skill, the
+interval of its rank, the probability to be the best, and whether it can be told from the leader.
+Names come from strangers: they are shown as plain text in every format
+(``tests/leaderboard/test_summary_entries.py``).
+"""
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, generator_of, refuse_tries
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import write_text
+from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.summary import summarize_draws
+from bayes_sota.core.text import markdown_text, spreadsheet_text
+from bayes_sota.core.written_table import WrittenTable
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayes_sota.leaderboard.entry_skills import EntryDraws
+    from bayes_sota.leaderboard.joint_skills import JointPosterior
+    from bayes_sota.leaderboard.posterior import LeaderboardPosterior
+
+__all__ = ["COLUMNS", "EntryTable", "board_table"]
+
+COLUMNS = (
+    "rank",
+    "name",
+    "score",
+    "skill",
+    "skill_lower",
+    "skill_upper",
+    "rank_lower",
+    "rank_upper",
+    "p_best",
+    "tied_with_best",
+)
+_DRAWS = 4000  # of theta_sota
+_MOST_NUMBERS = 40_000_000  # draws times entries
+_COUNTED = "rows of the matrix"
+_BY_MODEL = "scores"
+_BY_ITEMS = "answers, compared item by item"
+_BY_NUMBERS = "item scores"
+
+
+@dataclass(frozen=True, eq=False)
+class EntryTable(WrittenTable):
+    """What the scores of a leaderboard say about each entry.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row per entry, best score first: rank (by score; equal scores share the best of their
+        ranks), name, score, skill (posterior mean) with skill_lower and skill_upper, rank_lower
+        and rank_upper (rank by skill), p_best (sums to 1), tied_with_best.
+    theta_sota : dict
+        mean, median, sd, interval and mcse of the skill of the best classifier.
+    rho : dict
+        The same of the correlation of an entry with what all share, and whether it is learnt.
+    name : str
+        Label of the board.
+    n_test : int or None
+        Number of test items; None for scores that are not accuracies.
+    n_test_source : str
+        Where it comes from.
+    prob : float
+        Probability of the intervals.
+    decimals : (int, int)
+        Digits that the scores have, and that the skills support.
+    compared_by : str
+        What ``tied_with_best`` rests on: the scores, or the answers item by item.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    seed : int or None
+        Seed of the draws, where it is known.
+    """
+
+    frame: "pd.DataFrame"
+    theta_sota: dict[str, Any]
+    rho: dict[str, Any]
+    name: str
+    n_test: int | None
+    n_test_source: str
+    prob: float
+    decimals: tuple[int, int]
+    compared_by: str
+    notes: tuple[str, ...]
+    reasons: tuple[str, ...]
+    seed: int | None
+
+    @property
+    def n_tied(self) -> int:
+        """Number of entries that cannot be told from the leader, itself among them."""
+        return int(self.frame["tied_with_best"].sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects, with the keys of ``bayes-sota board --json``."""
+        return {
+            "entries": [_entry(row) for row in self.frame.itertuples(index=False)],
+            "theta_sota": self.theta_sota,
+            "rho": self.rho,
+            "n_test": self.n_test,
+            "n_test_source": self.n_test_source,
+            "n_entries": len(self.frame),
+            "n_tied_with_best": self.n_tied,
+            "compared_by": self.compared_by,
+            "prob": self.prob,
+            "notes": list(self.notes),
+            "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
+            "seed": self.seed,
+        }
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Table as CSV; written as a whole to ``path`` where one is given.
+
+        Skills have one digit more than they support, chances six. Names that a spreadsheet would
+        take for a formula get a leading apostrophe.
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        digits = dict.fromkeys(("skill", "skill_lower", "skill_upper"), self.decimals[1] + 1)
+        for row in self.frame.round(digits | {"p_best": 6}).itertuples(index=False):
+            cells = row._asdict() | {"name": spreadsheet_text(row.name)}
+            writer.writerow([cells[column] for column in COLUMNS])
+        return write_text(text.getvalue(), path)
+
+    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
+        """Table as Markdown with its legend; written as a whole to ``path`` where one is given.
+
+        Parameters
+        ----------
+        path : path, optional
+        top : int, optional
+            Rows to show. Default: all.
+        """
+        header = ["rank", "name", "score", "skill", f"{self.prob:.0%} interval", "rank interval"]
+        header += ["P(best)", "tied with best"]
+        align = ["---:", ":---", "---:", "---:", ":---:", ":---:", "---:", ":---:"]
+        rows = [[cells[0], markdown_text(cells[1]), *cells[2:]] for cells in self.cells(top)]
+        lines = ["| " + " | ".join(row) + " |" for row in (header, align, *rows)]
+        legend = [markdown_text(line) for line in self.legend(top)]
+        if self.reasons:
+            legend.insert(0, "**Not to be trusted:** " + markdown_text("; ".join(self.reasons)))
+        return write_text("\n".join([*lines, "", *(f"{line}  " for line in legend)]) + "\n", path)
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        """Text of the first rows: rank, name, score, skill, interval, rank interval, P(best), tied.
+
+        Names are as they came; the caller escapes them for where they are shown.
+        """
+        shown, d = self.decimals
+        frame = self.frame if top is None else self.frame.head(top)
+        return [
+            [
+                str(row.rank),
+                str(row.name),
+                f"{row.score:.{shown}f}",
+                f"{row.skill:.{d}f}",
+                f"{row.skill_lower:.{d}f} to {row.skill_upper:.{d}f}",
+                f"{row.rank_lower} to {row.rank_upper}",
+                _chance(row.p_best),
+                "yes" if row.tied_with_best else "",
+            ]
+            for row in frame.itertuples(index=False)
+        ]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        """Sentences below the table."""
+        m, d = len(self.frame), self.decimals[1]
+        low, high = self.theta_sota["interval"]
+        hidden = 0 if top is None else max(m - top, 0)
+        rest = [f"{hidden:,} more entries are not shown."] if hidden else []
+        items = "" if self.n_test is None else f" on {self.n_test:,} items ({self.n_test_source})"
+        return [
+            *rest,
+            f"Skill of the best classifier (theta_sota): {self.theta_sota['mean']:.{d}f}, "
+            f"{self.prob:.0%} interval {low:.{d}f} to {high:.{d}f}.",
+            f"{self._tied()} That is what the {self.compared_by}{items} show at {self.prob:.0%}.",
+            "Skill is the expected score on new items of the same kind. Its interval includes the "
+            "luck that all entries share on these items; ranks, P(best) and ties do not.",
+        ]
+
+    def _tied(self) -> str:
+        m = len(self.frame)
+        if self.n_tied == 1:
+            return f"No other entry of {m:,} is as good as the leader."
+        if self.n_tied == m:
+            return f"All {m:,} entries are tied with the best."
+        return (
+            f"{self.n_tied:,} of {m:,} entries are tied with the best, the leader among them; the "
+            "others are worse than the leader."
+        )
+
+
+def board_table(
+    board_or_responses: Any,
+    *,
+    n_test: Any = None,
+    priors: BoardPriors | None = None,
+    prob: float = 0.95,
+    draws: int = 1000,
+    random_seed: int | np.random.Generator | None = None,
+    tries_per_entry: float | None = None,
+) -> EntryTable:
+    r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
+
+    Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - prob)/2`,
+    where the leader has the best score. From a leaderboard skills and ties come from all scores
+    (``exact.entry_skills``). From responses skills, ranks and P(best) come from the answers
+    (``exact.responses_posterior``), which also tell the correlation of classifiers, and ties rest
+    on the items that only one of the two got right (``exact.paired_outcomes``).
+
+    Parameters
+    ----------
+    board_or_responses : Leaderboard, Responses, ItemScores, path or data frame
+        A path or frame is read as a leaderboard with ``n_test`` items.
+    n_test : int or "infer", optional
+        Number of test items, for a path or frame.
+    priors : BoardPriors, optional
+    prob : float
+        Probability of the equal-tailed intervals, and of the comparison with the leader.
+    draws : int
+        Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
+        4,000 from responses where they fit.
+    random_seed : int, Generator or None
+    tries_per_entry : float, optional
+        Refused: several tries behind each entry have no model here that can be trusted.
+
+    Returns
+    -------
+    EntryTable
+
+    Raises
+    ------
+    InputError
+        Only the maximum is known, fewer than two entries, ``n_test`` beside what has its own, or
+        several tries per entry.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.93, 0.90, 0.91, 0.915, 0.88], n_test=1000, names=list("abcde"))
+    >>> table = board_table(board, random_seed=0)
+    >>> table.frame[["rank", "name", "tied_with_best"]].values.tolist()[:2]
+    [[1, 'a', True], [2, 'd', True]]
+    """
+    refuse_tries(tries_per_entry)
+    OPEN_SHARE.check(prob, "prob")
+    DRAWS.check(draws, "draws")
+    board, items = _as_board(board_or_responses, n_test)
+    rng = generator_of(random_seed)
+    most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
+    posterior: LeaderboardPosterior | JointPosterior
+    if items is None:
+        from bayes_sota.leaderboard.entry_skills import draw_entry_skills
+        from bayes_sota.leaderboard.posterior import leaderboard_posterior
+
+        posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
+        entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
+        tied, compared_by = entries.tied_with_best(prob), _BY_MODEL
+        rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": False}
+        remarks = [_assumed_correlation(rho)]
+    else:
+        posterior = _of_items(items, priors, min(max(draws, _DRAWS), most), rng)
+        entries = posterior.entries
+        rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": True}
+        tied, remarks = _compared_by_items(items, entries, rho, prob)
+        compared_by = _BY_ITEMS if isinstance(items, Responses) else _BY_NUMBERS
+    winner = summarize_draws(board.sign * posterior.draws["winner_skill"], prob)
+    sd = winner["sd"]
+    skill_decimals = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8)) if sd > 0 else 6
+    return EntryTable(
+        frame=_frame(board, entries, winner if items is None else None, tied, prob),
+        theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], prob),
+        rho=rho,
+        name=board.name,
+        n_test=board.n_test,
+        n_test_source=board.n_test_source if items is None else _COUNTED,
+        prob=prob,
+        decimals=(_score_decimals(board), skill_decimals),
+        compared_by=compared_by,
+        notes=(*posterior.notes, *_hidden(board), *remarks),
+        reasons=posterior.reasons,
+        seed=int(random_seed) if isinstance(random_seed, int | np.integer) else None,
+    )
+
+
+def _of_items(
+    items: Responses | ItemScores, priors: BoardPriors | None, draws: int, rng: np.random.Generator
+) -> "JointPosterior":
+    if isinstance(items, ItemScores):
+        from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
+
+        return item_scores_posterior(items, priors, draws=draws, random_seed=rng)
+    from bayes_sota.leaderboard.responses_posterior import responses_posterior
+
+    return responses_posterior(items, priors, draws=draws, random_seed=rng)
+
+
+def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScores | None]:
+    """Leaderboard, and what is known of the items behind it."""
+    if isinstance(data, Leaderboard | Responses | ItemScores):
+        if n_test is not None:
+            raise InputError("n_test is for files and data frames; this has its own number")
+        return (data, None) if isinstance(data, Leaderboard) else (data.leaderboard(), data)
+    from bayes_sota.data.read_leaderboard import read_leaderboard
+
+    return read_leaderboard(data, n_test=n_test), None
+
+
+def _compared_by_items(
+    responses: Responses | ItemScores, entries: "EntryDraws", rho: dict[str, Any], prob: float
+) -> tuple[Any, list[str]]:
+    """Who cannot be told from the leader, and what a reader should know about it."""
+    from bayes_sota.items.paired_outcomes import compare_with_leader
+
+    source = "answers" if isinstance(responses, Responses) else "items"
+    learnt = (
+        f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
+        + _rho_and_interval(rho)
+    )
+    if isinstance(responses, ItemScores):
+        return entries.tied_with_best(prob), [learnt]
+    notes = [
+        learnt,
+        "ties compare each classifier with the leader as if the leader had not been picked for its "
+        "score; P(best) and skills allow for that",
+    ]
+    if responses.clusters is None:
+        return compare_with_leader(responses).tied_with_leader(prob), notes
+    from bayes_sota.items.method_comparison import compare_methods
+
+    notes.append("ties take clusters of items as wholes")
+    return compare_methods(responses, draws=1, random_seed=0).tied_with_best(prob), notes
+
+
+def _assumed_correlation(rho: dict[str, Any]) -> str:
+    return (
+        "how far entries share the luck of the items is assumed, not learnt: rho is "
+        f"{_rho_and_interval(rho)}; the larger, the fewer are tied"
+    )
+
+
+def _rho_and_interval(rho: dict[str, Any]) -> str:
+    low, high = rho["interval"]
+    return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({low:.2f} to {high:.2f})"
+
+
+def _frame(
+    board: Leaderboard,
+    entries: "EntryDraws",
+    winner: dict[str, Any] | None,
+    tied: Any,
+    prob: float,
+) -> "pd.DataFrame":
+    """One row per entry; those with the best score have the winner's skill where it is given."""
+    import pandas as pd
+
+    assert board.scores is not None
+    order = board.order
+    scores = board.scores[order]
+    rank = 1 + np.searchsorted(-scores, -scores, side="left")
+    mean = board.sign * entries.mean()[order]
+    skill, places = board.sign * entries.interval(prob)[order], entries.rank_interval(prob)[order]
+    skill.sort(axis=1)
+    if winner is not None:
+        mean[rank == 1], skill[rank == 1] = winner["mean"], winner["interval"]
+    columns = (
+        rank,
+        [board.names[j] for j in order],
+        board.sign * scores,
+        mean,
+        skill[:, 0],
+        skill[:, 1],
+        places[:, 0],
+        places[:, 1],
+        entries.p_best[order],
+        tied[order],
+    )
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+
+
+def _hidden(board: Leaderboard) -> list[str]:
+    if not board.is_partial:
+        return []
+    return [
+        f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: ranks "
+        "and P(best) are among these, theta_sota is the best of all"
+    ]
+
+
+def _score_decimals(board: Leaderboard) -> int:
+    """Digits of the scores as printed; of exact ones as many as tell counts apart."""
+    if board.decimals is not None and board.decimals < 12:
+        return board.decimals
+    assert board.scores is not None
+    if board.metric == "accuracy":
+        return int(np.ceil(np.log10(board.n_test)))
+    return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+
+
+def _entry(row: Any) -> dict[str, Any]:
+    return {
+        "name": str(row.name),
+        "rank": int(row.rank),
+        "score": float(row.score),
+        "skill": {
+            "mean": float(row.skill),
+            "interval": [float(row.skill_lower), float(row.skill_upper)],
+        },
+        "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
+        "p_best": float(row.p_best),
+        "tied_with_best": bool(row.tied_with_best),
+    }
+
+
+def _chance(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

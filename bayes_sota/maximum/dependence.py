@@ -1,0 +1,275 @@
+"""Dependent classifiers given a reference classifier, and the law of their success counts.
+
+A reference classifier gets ``S0 ~ Binomial(n, theta0)`` items right. Given ``S0 = k`` the
+classifiers are independent, and one of skill ``theta`` has the success count
+``Binomial(k, a) + Binomial(n - k, b)`` with Eq. 6 and 7 of Møllersen & Holsbø (arXiv 2303.07272).
+
+What holds here: survival functions have an absolute error below 1e-15 (``tests/exact`` compares
+them with 50-digit arithmetic), and nothing of size classifiers x items is ever built. The tool is
+the characteristic function on a window that carries all the mass, inverted by one FFT.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
+
+__all__ = [
+    "CHARACTERISTIC_EXPONENT",
+    "ReferenceNodes",
+    "conditional_probabilities",
+    "feasible_correlation",
+    "feasible_skills",
+    "log_characteristic_function",
+    "reference_nodes",
+    "require_feasible",
+    "tail_half_width",
+]
+
+FloatArray = NDArray[np.float64]
+
+_TAIL_EXPONENT = 42.0  # mass outside a window is below 2 exp(-42) = 1e-18
+CHARACTERISTIC_EXPONENT = 38.0  # frequencies with |phi| below exp(-38) are dropped
+
+
+def feasible_correlation(skill: ArrayLike, reference_skill: float) -> FloatArray:
+    r"""Largest correlation that a classifier can have with the reference classifier.
+
+    Two right-or-wrong variables with success probabilities :math:`\theta` and :math:`\theta_0`
+    have correlation at most :math:`\sqrt{\min(o, 1/o)}` with the odds ratio
+    :math:`o = \frac{\theta}{1-\theta} \big/ \frac{\theta_0}{1-\theta_0}`. The lower half is Eq. 8
+    of Møllersen & Holsbø (b >= 0), the upper half follows from a <= 1.
+
+    Parameters
+    ----------
+    skill : array_like
+        Probability of being right, in (0, 1).
+    reference_skill : float
+        Skill ``theta0`` of the reference classifier, in (0, 1).
+
+    Returns
+    -------
+    ndarray
+        Shape of ``skill``, in (0, 1].
+
+    Examples
+    --------
+    >>> float(feasible_correlation(0.5, 0.9).round(4))
+    0.3333
+    """
+    skill = np.asarray(skill, dtype=np.float64)
+    with np.errstate(divide="ignore", over="ignore"):
+        odds_ratio = (skill + 0.0) / (1 - skill) * ((1 - reference_skill) / reference_skill)
+        return np.asarray(np.sqrt(np.minimum(odds_ratio, 1 / odds_ratio)), np.float64)
+
+
+def feasible_skills(correlation: float, reference_skill: float) -> tuple[float, float]:
+    r"""Smallest and largest skill for which a correlation with the reference is feasible.
+
+    .. math:: \frac{\rho^2 o}{1 + \rho^2 o} \le \theta \le \frac{o}{o + \rho^2}, \qquad
+              o = \frac{\theta_0}{1-\theta_0}
+
+    The lower limit is Eq. 8 of Møllersen & Holsbø; the upper one follows from a <= 1 (Eq. 6). At
+    both, a and b as functions of the skill have a kink, because beyond them the correlation is cut.
+
+    Examples
+    --------
+    >>> low, high = feasible_skills(0.6, 0.9)
+    >>> round(low, 4), round(high, 4)
+    (0.7642, 0.9615)
+    """
+    odds = reference_skill / (1 - reference_skill)
+    return correlation**2 * odds / (1 + correlation**2 * odds), odds / (odds + correlation**2)
+
+
+def conditional_probabilities(
+    skill: ArrayLike, correlation: ArrayLike, reference_skill: float
+) -> tuple[FloatArray, FloatArray]:
+    r"""Probability of being right given that the reference classifier is right, and wrong.
+
+    .. math::
+        a &= \theta + \rho \sqrt{\theta(1-\theta)(1-\theta_0)/\theta_0} \quad (6) \\
+        b &= \theta - \rho \sqrt{\theta(1-\theta)\theta_0/(1-\theta_0)} \quad (7)
+
+    Equations 6 and 7 of Møllersen & Holsbø. Where the correlation is not feasible it is replaced
+    by the largest feasible one (``feasible_correlation``), so that no classifier is dropped.
+
+    Parameters
+    ----------
+    skill, correlation : array_like
+        Broadcast against each other.
+    reference_skill : float
+        ``theta0``, in (0, 1).
+
+    Returns
+    -------
+    a, b : ndarray
+        In [0, 1]; both are nondecreasing in ``skill``.
+
+    Examples
+    --------
+    >>> a, b = conditional_probabilities(0.9, 0.6, 0.9)
+    >>> float(a.round(3)), float(b.round(3))
+    (0.96, 0.36)
+    """
+    skill = np.asarray(skill, dtype=np.float64)
+    if not np.any(correlation):  # independent of the reference classifier, whatever its skill
+        same = np.broadcast_to(skill, np.broadcast_shapes(skill.shape, np.shape(correlation)))
+        return same, same
+    limit = feasible_correlation(skill, reference_skill)
+    rho = np.minimum(np.asarray(correlation, np.float64), limit)
+    sd = np.sqrt(skill * (1 - skill))
+    odds = reference_skill / (1 - reference_skill)
+    a = skill + rho * sd / np.sqrt(odds)
+    b = skill - rho * sd * np.sqrt(odds)
+    return np.clip(a, 0.0, 1.0), np.clip(b, 0.0, 1.0)
+
+
+def require_feasible(skill: ArrayLike, correlation: float, reference_skill: float) -> None:
+    """Raise ``InfeasibleCorrelationError`` where some classifier cannot have this correlation."""
+    limits = np.atleast_1d(feasible_correlation(skill, reference_skill))
+    worst = int(np.argmin(limits))
+    if correlation > limits[worst] + 1e-12:
+        low, high = feasible_skills(correlation, reference_skill)
+        raise InfeasibleCorrelationError(
+            f"correlation {correlation:g} is not feasible for a classifier of skill "
+            f"{np.atleast_1d(skill)[worst]:.6g} with reference skill {reference_skill:.6g}: "
+            f"feasible are correlations in [0, {limits[worst]:.4f}], or with {correlation:g} "
+            f"skills in [{low:.6g}, {high:.6g}]; cap_correlation=True cuts it where it must be cut"
+        )
+
+
+def tail_half_width(variance: ArrayLike) -> FloatArray:
+    r"""Distance from the mean beyond which a sum of independent indicators has mass below 1e-18.
+
+    Bernstein's inequality :math:`P(X - \mu \ge t) \le \exp(-t^2 / (2v + 2t/3))`, solved for t.
+    """
+    third = _TAIL_EXPONENT / 3
+    variance = np.asarray(variance, dtype=np.float64)
+    return third + np.sqrt(third**2 + 2 * variance * _TAIL_EXPONENT)
+
+
+def log_characteristic_function(
+    probability: ArrayLike, frequency: FloatArray
+) -> NDArray[np.complex128]:
+    r"""Centred log characteristic function of one indicator, to full relative accuracy.
+
+    :math:`\log(1 - p + p e^{it}) - ipt`. The plain formula loses all digits of the imaginary part
+    where ``t`` is small, and n = 1,000,000 items multiply what is lost; there a Taylor series with
+    the recursion :math:`\kappa_{j+1} = p(1-p)\,d\kappa_j/dp` of the cumulants is used.
+
+    Parameters
+    ----------
+    probability : array_like
+        Any shape.
+    frequency : ndarray, shape (F,)
+        In [0, pi].
+
+    Returns
+    -------
+    ndarray, shape ``probability.shape + (F,)``
+    """
+    p = np.asarray(probability, dtype=np.float64)[..., None]
+    t = frequency
+    q = np.minimum(p, 1 - p)  # of the rarer outcome: n q is small wherever t is not
+    angle = np.arctan2(q * np.sin(t), 1 - 2 * q * np.sin(t / 2) ** 2) - q * t
+    imaginary = np.where(p > 0.5, -angle, angle)
+    # p = 1/2 at t = pi: the characteristic function is zero, its logarithm as good as
+    real = 0.5 * np.log1p(-np.minimum(4 * p * (1 - p) * np.sin(t / 2) ** 2, 1 - 1e-16))
+    small = t < 0.25
+    if small.any():
+        imaginary[..., small] = _imaginary_series(p, t[small])
+    return np.asarray(real + 1j * imaginary, np.complex128)
+
+
+def _imaginary_series(p: FloatArray, t: FloatArray) -> FloatArray:
+    # Odd cumulants of an indicator in q = p(1-p), each times (1-2p); from the recursion
+    # kappa_{j+1} = q d kappa_j / dp, up to order 11; the next term is below 1e-17 q at t = 0.25.
+    q = p * (1 - p)
+    cumulants = (
+        (3, q),
+        (5, q * (1 - 12 * q)),
+        (7, q * (1 - 60 * q + 360 * q**2)),
+        (9, q * (1 - 252 * q + 5040 * q**2 - 20160 * q**3)),
+        (11, q * (1 - 1020 * q + 52920 * q**2 - 604800 * q**3 + 1814400 * q**4)),
+    )
+    total = np.zeros(np.broadcast_shapes(p.shape, t.shape))
+    factorial, sign = 6.0, -1.0
+    for order, kappa in cumulants:
+        total += sign * kappa * t**order / factorial
+        factorial *= (order + 1) * (order + 2)
+        sign = -sign
+    return (1 - 2 * p) * total
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceNodes:
+    """Numbers of items that the reference classifier gets right, with their probabilities.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (K,)
+        Nodes ``k``; a single node 0 when the classifiers are independent.
+    weights : ndarray, shape (K,)
+        ``P(S0 = k)`` times the stride, summing to one.
+    stride : int
+        Distance of the nodes. A trapezoidal rule over a smooth, decaying function converges
+        exponentially, so a stride well above 1 loses nothing where S0 has a large variance.
+    """
+
+    counts: NDArray[np.int64]
+    weights: FloatArray
+    stride: int
+
+    def chunks(self, size: int) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+        """Consecutive runs of at most ``size`` nodes."""
+        for start in range(0, self.counts.size, size):
+            yield self.counts[start : start + size], self.weights[start : start + size]
+
+
+def reference_nodes(
+    n_test: int, reference_skill: float, step: float, half_width: float = 7.3
+) -> ReferenceNodes:
+    """Nodes for the sum over S0 ~ Binomial(n_test, reference_skill).
+
+    Parameters
+    ----------
+    n_test : int
+        Number of test items.
+    reference_skill : float
+        ``theta0`` in (0, 1).
+    step : float
+        Wanted distance of the nodes in standard deviations of S0.
+    half_width : float
+        Standard deviations of S0 to cover on each side (skewness is allowed for on top).
+    """
+    if not 0 < reference_skill < 1:
+        raise InputError(f"reference skill must lie in (0, 1), got {reference_skill:g}")
+    variance = n_test * reference_skill * (1 - reference_skill)
+    sd = float(np.sqrt(variance))
+    reach = half_width * sd + half_width**2 / 6
+    low = max(0, int(np.floor(n_test * reference_skill - reach)))
+    high = min(n_test, int(np.ceil(n_test * reference_skill + reach)))
+    counts = np.arange(low, high + 1, dtype=np.int64)
+    stride = int(np.clip(step * sd, 1, counts.size))
+    pmf = _binomial_pmf(n_test, reference_skill, counts)
+    middle = int(np.argmax(pmf))
+    chosen = np.arange(middle % stride, counts.size, stride)
+    weights = pmf[chosen]
+    return ReferenceNodes(counts[chosen], weights / weights.sum(), stride)
+
+
+def _binomial_pmf(n_test: int, probability: float, counts: NDArray[np.int64]) -> FloatArray:
+    # Ratios of neighbours multiplied up from the mode: relative errors stay near 1e-14 where
+    # differences of log gamma functions lose nine digits at n = 1,000,000.
+    mode = int(np.clip(np.floor((n_test + 1) * probability), counts[0], counts[-1]))
+    odds = probability / (1 - probability)
+    up = np.arange(mode, counts[-1], dtype=np.float64)
+    down = np.arange(mode, counts[0], -1, dtype=np.float64)
+    above = np.cumprod((n_test - up) / (up + 1) * odds)
+    below = np.cumprod(down / (n_test - down + 1) / odds)
+    pmf = np.concatenate([below[::-1], [1.0], above])
+    return np.asarray(pmf / pmf.sum(), dtype=np.float64)

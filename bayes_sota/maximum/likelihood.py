@@ -1,0 +1,248 @@
+r"""Exact likelihood of one observed maximum, and what it implies for the field behind it.
+
+.. math:: L(\phi, \rho) = \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
+
+with :math:`H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta \mid \phi)` and
+the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Given the node k, the
+number T of classifiers at the maximum is zero-truncated binomial; their skills follow
+:math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
+:math:`P(X < x \mid k, \theta)\, dP(\theta)`, all independent. Hence exact joint draws of the
+winner's skill and of the best skill, without simulation of scores and without an epsilon.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.priors import TriesPrior
+from bayes_sota.core.skills import (
+    FloatArray,
+    SkillDistribution,
+    hat_weights_of_excess,
+)
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.field_draws import CellLaw
+from bayes_sota.maximum.scoring import default_reference_skill, maximum_scoring
+from bayes_sota.maximum.survival_table import NOISE, SurvivalTable
+
+__all__ = ["BoardLikelihood", "FieldDraws"]
+
+
+@dataclass(frozen=True, eq=False)
+class FieldDraws:
+    """Draws of what stands behind one observed maximum; each array has shape (D,)."""
+
+    theta_sota: FloatArray
+    winner_skill: FloatArray
+    winner_new_score: FloatArray
+    best_new_score: FloatArray
+    shift: FloatArray
+    n_classifiers: FloatArray
+    log_likelihood: FloatArray
+    beyond_tables: NDArray[np.bool_]  # the draw rests on what lies outside the tables
+
+
+class BoardLikelihood:
+    """Tables for one board at several correlations.
+
+    Parameters
+    ----------
+    board : Leaderboard
+    correlations : ndarray, shape (R,)
+        Nodes of rho.
+    reference_skill : float, optional
+        theta0; default ``default_reference_skill(board)``.
+    refinement : float
+        Every node is this many times denser (tables in k and theta).
+    """
+
+    def __init__(
+        self,
+        board: Leaderboard,
+        correlations: FloatArray,
+        reference_skill: float | None = None,
+        refinement: float = 1.0,
+    ) -> None:
+        """Tabulate the survival functions."""
+        self.board = board
+        self.reference_skill = (
+            default_reference_skill(board) if reference_skill is None else reference_skill
+        )
+        self.scoring = maximum_scoring(board, self.reference_skill)
+        self.tries, self.tries_weights = _tries_nodes(board)
+        self.skills = self.scoring.skills(correlations, refinement)
+        self.tables: list[SurvivalTable] = [
+            self.scoring.table(self.skills, float(rho), board.typical_tries, refinement)
+            for rho in correlations
+        ]
+        self.end_tables = [table.ends() for table in self.tables]
+
+    def hat_weights(self, distribution: SkillDistribution) -> FloatArray:
+        """Hat weights of D distributions on the skills of the tables, shape (D, N)."""
+        return distribution.expanded().hat_weights(distribution.from_skill(self.skills))
+
+    def log_likelihood(self, weights: FloatArray, r: int) -> FloatArray:
+        """Log likelihood at the r-th correlation for hat weights (D, N), shape (D,)."""
+        table = self.end_tables[r]
+        log_h = np.log1p(-np.minimum(table.field_survival(weights), 1 - 1e-16))
+        total = np.full(weights.shape[0], -np.inf)
+        for m, weight in zip(self.tries, self.tries_weights, strict=True):
+            peak = m * log_h[1].max(axis=0)  # H^m underflows where a level is far too high
+            power = _power_difference(log_h[1], log_h[0], m, peak)
+            with np.errstate(divide="ignore"):
+                log_sum = peak + np.log(weight * (table.weights @ power))
+            total = np.logaddexp(total, log_sum)
+        return total
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        distribution: SkillDistribution,
+        r: NDArray[np.int64],
+        correlation: FloatArray,
+        new_n_test: int | None = None,
+    ) -> FieldDraws:
+        """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations."""
+        coordinates = distribution.from_skill(self.skills)
+        tail, excess = distribution.expanded().tail(coordinates)
+        weights = hat_weights_of_excess(excess, coordinates)
+        part, k, m, tied, log_likelihood = self._draw_latent(rng, weights, r)
+        low, high = self._factors(r, k, part)
+        winners = CellLaw.build(distribution, tail, low - high)
+        others = CellLaw.build(distribution, tail, 1 - low)
+        rows = np.arange(r.size)
+        winner = winners.inverse(rows, rng.random(r.size))
+        tops = [_top_level(rng, tied - 1), _top_level(rng, m - tied)]
+        best = [
+            _top_skill(law, rows, top) for law, top in zip((winners, others), tops, strict=True)
+        ]
+        fresh = self.scoring.fresh(rng, correlation, new_n_test)
+        new = fresh.play(rng, rows, winner)
+        new_best = new.copy()
+        sizes = (tied - 1, m - tied)
+        for law, top, size, skill in zip((winners, others), tops, sizes, best, strict=True):
+            some = np.flatnonzero(size > 0)
+            new_best[some] = np.maximum(new_best[some], fresh.play(rng, some, skill[some]))
+            new_best = fresh.walk_down(rng, law.inverse, top, np.maximum(size - 1, 0), new_best)
+        return FieldDraws(
+            np.maximum.reduce([winner, *best]),
+            winner,
+            new / fresh.unit,
+            new_best / fresh.unit,
+            self._shift(rng, r, k),
+            m.astype(np.float64),
+            log_likelihood,
+            self._beyond_tables(r, k, m, winner, log_likelihood),
+        )
+
+    def _draw_latent(
+        self, rng: np.random.Generator, weights: FloatArray, r: NDArray[np.int64]
+    ) -> tuple[
+        NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], FloatArray
+    ]:
+        """Run of counts, node of S0, number of classifiers, number of them at the maximum."""
+        size = r.size
+        part, node, m = (np.zeros(size, np.int64) for _ in range(3))
+        tied, log_likelihood = np.ones(size, np.int64), np.zeros(size)
+        for index in np.unique(r):
+            rows = np.flatnonzero(r == index)
+            table = self.tables[index]
+            log_h = np.log1p(-np.minimum(table.field_survival(weights[rows]), 1 - 1e-16))
+            cells = np.stack(
+                [
+                    w * table.weights[:, None] * _power_difference(log_h[1:], log_h[:-1], tries)
+                    for tries, w in zip(self.tries, self.tries_weights, strict=True)
+                ]
+            )
+            shape, flat = cells.shape[:3], cells.reshape(-1, rows.size)
+            cumulative = np.cumsum(flat, axis=0)
+            target = rng.random(rows.size) * cumulative[-1]
+            chosen = np.minimum((cumulative < target).sum(axis=0), flat.shape[0] - 1)
+            i, part[rows], node[rows] = np.unravel_index(chosen, shape)
+            m[rows] = self.tries[i].astype(np.int64)
+            h = log_h[:, node[rows], np.arange(rows.size)]
+            step = h[part[rows], np.arange(rows.size)] - h[part[rows] + 1, np.arange(rows.size)]
+            tied[rows] = _draw_tied(rng, m[rows], -np.expm1(np.minimum(step, 0)))
+            with np.errstate(divide="ignore"):
+                log_likelihood[rows] = np.log(cumulative[-1])
+        return part, node, m, tied, log_likelihood
+
+    def _factors(
+        self, r: NDArray[np.int64], k: NDArray[np.int64], part: NDArray[np.int64]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Survival functions at the lower and upper edge of each draw's run of counts, (D, N)."""
+        low, high = (np.empty((r.size, self.skills.size)) for _ in range(2))
+        for index in np.unique(r):
+            rows = np.flatnonzero(r == index)
+            survival = self.tables[index].survival
+            low[rows] = survival[part[rows], k[rows]]
+            high[rows] = survival[part[rows] + 1, k[rows]]
+        return low, high
+
+    def _beyond_tables(
+        self,
+        r: NDArray[np.int64],
+        k: NDArray[np.int64],
+        m: NDArray[np.int64],
+        winner: FloatArray,
+        log_likelihood: FloatArray,
+    ) -> NDArray[np.bool_]:
+        """Draws at an end of the nodes of S0 or of skill, or made of round-off."""
+        first = np.array([table.open_ends[0] for table in self.tables])[r] & (k == 0)
+        sizes = np.array([table.shifts.size for table in self.tables])[r]
+        last = np.array([table.open_ends[1] for table in self.tables])[r] & (k == sizes - 1)
+        low = (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
+        noisy = log_likelihood < np.log(10 * NOISE * m)
+        return np.asarray(first | last | low | noisy)
+
+    def _shift(
+        self, rng: np.random.Generator, r: NDArray[np.int64], k: NDArray[np.int64]
+    ) -> FloatArray:
+        """What all scores shared, standardised, spread evenly around its nodes."""
+        shift = np.empty(r.size)
+        for index in np.unique(r):
+            rows = np.flatnonzero(r == index)
+            shift[rows] = self.tables[index].draw_shift(rng, k[rows])
+        return shift
+
+
+def _power_difference(
+    upper: FloatArray, lower: FloatArray, m: float, peak: FloatArray | float = 0.0
+) -> FloatArray:
+    """``exp(m upper - peak) - exp(m lower - peak)`` for log probabilities ``upper >= lower``."""
+    return np.exp(m * upper - peak) * -np.expm1(np.minimum(m * (lower - upper), 0.0))
+
+
+def _tries_nodes(board: Leaderboard) -> tuple[FloatArray, FloatArray]:
+    if isinstance(board.tries, TriesPrior):
+        return board.tries.nodes()
+    return np.array([float(board.tries)]), np.ones(1)
+
+
+def _draw_tied(
+    rng: np.random.Generator, m: NDArray[np.int64], probability: FloatArray
+) -> NDArray[np.int64]:
+    """Binomial(m, probability) given that it is at least one.
+
+    The first success comes at a truncated geometric trial, the trials after it are free.
+    """
+    p = np.clip(probability, 1e-300, 1 - 1e-16)
+    some = -np.expm1(m * np.log1p(-p))
+    first = 1 + np.floor(np.log1p(-rng.random(m.size) * some) / np.log1p(-p))
+    first = np.clip(first, 1, m).astype(np.int64)
+    return 1 + np.asarray(rng.binomial(m - first, p), dtype=np.int64)
+
+
+def _top_level(rng: np.random.Generator, size: NDArray[np.int64]) -> FloatArray:
+    """Upper-tail probability of the best of ``size`` draws; one where there is none."""
+    uniform = rng.random(size.size)
+    level = -np.expm1(np.log(uniform) / np.maximum(size, 1))
+    return np.where(size > 0, level, 1.0)
+
+
+def _top_skill(law: CellLaw, rows: NDArray[np.int64], level: FloatArray) -> FloatArray:
+    skill = np.zeros(rows.size)
+    some = level < 1
+    skill[some] = law.inverse(rows[some], level[some])
+    return skill

@@ -1,0 +1,465 @@
+r"""What a printed score says about board-conditional skill, for each metric.
+
+Given its skill ``psi`` on these items, a score has the variance ``1 - rho^2``, the dispersion,
+times that of one score: what the classifiers share is part of ``psi``.
+
+- An accuracy is Efron's double binomial (1986, doi 10.1080/01621459.1986.10478327, Eq. 2.1), an
+  exponential family whose log likelihood is the binomial's divided by the dispersion
+  ``1 - rho^2``:
+
+  .. math:: \log p(x \mid \psi) = \frac{x \log\psi + (n-x)\log(1-\psi) - s(x)}{1-\rho^2} + const,
+            \quad s(x) = x \log\tfrac{x}{n} + (n-x)\log\left(1-\tfrac{x}{n}\right)
+
+  It is exact for ``rho = 0``, skewed near 0 and 1 as counts are, needs no cap on rho for weak
+  entries, and follows the two-binomial law of the paper closely
+  (``tests/leaderboard/test_score_kernel.py``).
+- The normal score of an AUC (``auc_scores``) is normal with variance ``1 - rho^2``: exact for
+  ``rho = 0``, for any class sizes.
+- A score with a standard error is normal.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayes_sota.auc.moments import auc_std
+from bayes_sota.auc.scores import AucScores
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import FloatArray, expit, logit
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
+
+__all__ = ["AccuracyLaw", "AucScoreLaw", "NormalLaw", "ScoreLaw", "auc_scores_of", "score_law"]
+
+Dispersion = float | FloatArray
+_TINY = 1e-300
+_BELOW, _ABOVE = 16.0, 6.0  # standard errors around the best AUC that the tables cover
+_STEP = 0.25  # of log odds
+_NARROW = 1e-3  # standard errors that a score in full precision stands for
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreLaw:
+    """Law of the scores of one board.
+
+    ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi.
+
+    Attributes
+    ----------
+    board : Leaderboard
+    """
+
+    board: Leaderboard
+
+    spacing: ClassVar[float] = 0.0  # of two values
+    # of the place and width of a field, in coordinates; None: that of ``BoardPriors``
+    prior_scale: ClassVar[tuple[float, float, float, float] | None] = None
+
+    @property
+    def unit(self) -> float:
+        """Values per unit of score."""
+        return 1.0
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the best score."""
+        raise NotImplementedError
+
+    def depth(self, scores: FloatArray) -> FloatArray:
+        """How many standard errors scores lie below the best one."""
+        return np.asarray((self.board.maximum - scores) / self.standard_error)
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores of all entries, (m,)."""
+        if self.board.scores is None:
+            raise InputError("only the maximum of this leaderboard is known; all scores are needed")
+        return self.board.scores
+
+    def values(self) -> FloatArray:
+        """Values of all entries, (m,)."""
+        return self.scores
+
+    def fitted_to(self, values: FloatArray) -> "ScoreLaw":
+        """The same law with a grid coordinate that suits these values."""
+        return self
+
+    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coordinates of values, and their standard errors there."""
+        raise NotImplementedError
+
+    def skill_at(self, y: FloatArray) -> FloatArray:
+        """Psi at grid coordinates."""
+        return np.asarray(expit(y))
+
+    def prepared(self, values: FloatArray, y: FloatArray) -> Any:
+        """What ``log_kernel`` needs at every dispersion, (U, G)."""
+        raise NotImplementedError
+
+    def log_kernel(self, prepared: Any, dispersion: Dispersion) -> FloatArray:
+        """Log probability of each value at the grid, shape (U, G); constants left out.
+
+        The dispersion is a number, or one for each value, (U, 1).
+        """
+        raise NotImplementedError
+
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+        """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
+        raise NotImplementedError
+
+    def reach(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+        """Probability of at least the value ``cut``, shape (G,)."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(self.reach_quantile(psi, cut, dispersion)))
+
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+        """Standard normal quantile of ``reach``, (G,)."""
+        raise NotImplementedError
+
+    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """Skill: the solution of ``psi = theta + shift sd(theta)``; ``shift`` is ``rho z``."""
+        raise NotImplementedError
+
+    def replicate(
+        self, psi: FloatArray, dispersion: float, cut: float | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Scores of fresh entries with these psi, above the value ``cut``."""
+        from scipy.special import ndtr, ndtri
+
+        error = self.errors_at(psi) * np.sqrt(dispersion)
+        low = np.zeros(psi.size) if cut is None else ndtr((cut / self.unit - psi) / error)
+        level = np.clip(low + rng.random(psi.size) * (1 - low), 1e-12, 1 - 1e-12)
+        return self.snapped(psi + error * ndtri(level))
+
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """Standard errors of scores."""
+        raise NotImplementedError
+
+    def snapped(self, scores: FloatArray) -> FloatArray:
+        """Scores as they can be."""
+        return scores
+
+    def new_score(
+        self, skill: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Score of one classifier per draw on a fresh test set, (D,)."""
+        raise NotImplementedError
+
+    def best_new_score(
+        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Best score of classifiers (D, k), best last, on a fresh test set that they share."""
+        raise NotImplementedError
+
+
+class AccuracyLaw(ScoreLaw):
+    """Values are numbers of right answers."""
+
+    spacing: ClassVar = 1.0
+
+    @property
+    def unit(self) -> float:
+        """Items."""
+        return float(self.board.n_test)
+
+    @property
+    def standard_error(self) -> float:
+        """Binomial standard error of the best score."""
+        p = np.clip(self.board.maximum, 0.5 / self.board.n_test, 1 - 0.5 / self.board.n_test)
+        return float(np.sqrt(p * (1 - p) / self.board.n_test))
+
+    def values(self) -> FloatArray:
+        """Numbers of right answers, the middle of those that print alike."""
+        bounds = self.board.count_bounds
+        assert bounds is not None
+        return np.asarray(bounds.mean(axis=1))
+
+    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log odds, and their standard errors."""
+        n = self.board.n_test
+        p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
+        return np.asarray(logit(p)), np.asarray(1 / np.sqrt(n * p * (1 - p)))
+
+    def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
+        """Binomial log likelihood relative to that of the observed proportion."""
+        n = self.board.n_test
+        log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
+        fit = values[:, None] * log_right + (n - values[:, None]) * log_wrong
+        return np.asarray(fit - _saturated(values, n)[:, None])
+
+    def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
+        """Double binomial."""
+        return np.asarray(prepared / dispersion)
+
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+        """Log normalisation of the double binomial, times what prints alike."""
+        n, bounds = self.board.n_test, self.board.count_bounds
+        p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
+        assert bounds is not None
+        printed = float(np.median(bounds[:, 1] - bounds[:, 0])) + 1
+        variance = dispersion * n * p * (1 - p)
+        return np.asarray(np.log(printed) - 0.5 * np.log(2 * np.pi * variance))
+
+    def reach(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+        """Binomial tail at the dispersion, as an incomplete beta function."""
+        from scipy.special import betainc
+
+        return np.asarray(betainc(*self._beta(cut, dispersion), psi))
+
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+        """Exact in both tails."""
+        from scipy.special import betainc, betaincc, ndtri
+
+        shape = self._beta(cut, dispersion)
+        reach, missed = betainc(*shape, psi), betaincc(*shape, psi)
+        upper = -ndtri(np.clip(missed, _TINY, 0.5))
+        return np.asarray(np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5))))
+
+    def _beta(self, cut: float, dispersion: float) -> tuple[float, float]:
+        n = self.board.n_test
+        above, below = (count / dispersion + 0.5 for count in (cut - 0.5, n - cut + 0.5))
+        return max(above, 0.5), max(below, 0.5)
+
+    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
+        return wilson(psi, shift, self.board.n_test)
+
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """Binomial."""
+        return np.asarray(np.sqrt(psi * (1 - psi) / self.board.n_test))
+
+    def snapped(self, scores: FloatArray) -> FloatArray:
+        """Multiples of one item, between 0 and 1."""
+        return np.asarray(np.clip(np.round(scores * self.unit) / self.unit, 0, 1))
+
+    def new_score(
+        self, skill: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Binomial."""
+        items = size or self.board.n_test
+        return np.asarray(rng.binomial(items, skill) / items)
+
+    def best_new_score(
+        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Two binomials each, given what the reference classifier gets right."""
+        size = size or self.board.n_test
+        reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
+        skills = np.clip(skills, 1e-9, 1 - 1e-9)
+        feasible = np.minimum(rho[:, None], feasible_correlation(skills, reference))
+        a, b = conditional_probabilities(skills, feasible, reference)
+        right = rng.binomial(size, reference, size=len(skills))[:, None]
+        counts = rng.binomial(right, np.clip(a, 0, 1))
+        counts = counts + rng.binomial(size - right, np.clip(b, 0, 1))
+        return np.asarray(counts.max(axis=1) / size)
+
+
+class AucScoreLaw(ScoreLaw):
+    """Values are areas under ROC curves."""
+
+    @cached_property
+    def table(self) -> AucScores:
+        """Normal scores on this test set."""
+        return auc_scores_of(self.board)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the best estimate, were it the skill; of 1 as of ``largest``."""
+        return float(self.table.standard_error(min(self.board.maximum, self.table.largest)))
+
+    def depth(self, scores: FloatArray) -> FloatArray:
+        """On the scale on which every estimate has a standard deviation of one."""
+        return np.asarray(self.table.stabilized(self.board.maximum) - self.table.stabilized(scores))
+
+    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log odds, and their standard errors."""
+        p = np.minimum(values, self.table.largest)
+        size = self.table.effective_size(p)
+        p = np.clip(p, 0.5 / size, 1 - 0.5 / size)
+        return np.asarray(logit(p)), np.asarray(1 / np.sqrt(size * p * (1 - p)))
+
+    def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Normal scores at both ends of what prints as each value."""
+        ends = self.board.printed_interval(values[:, None], 2 * self.table.lattice)
+        low, high = (self.table.normal_score(end, self.skill_at(y)) for end in ends)
+        return low, high
+
+    def log_kernel(
+        self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
+    ) -> FloatArray:
+        """Log probability of what prints as each value."""
+        from scipy.special import log_ndtr
+
+        low, high = (side / np.sqrt(dispersion) for side in prepared)
+        flip = low > 0  # the smaller tail loses no digits
+        low, high = np.where(flip, -high, low), np.where(flip, -low, high)
+        upper, lower = log_ndtr(high), log_ndtr(low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            difference = upper + np.log(-np.expm1(lower - upper))
+        return np.asarray(np.nan_to_num(difference, nan=-1e300, neginf=-1e300))
+
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+        """Nothing is left out."""
+        return np.zeros(values.size)
+
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+        """From the normal score of the cut."""
+        score = np.asarray(self.table.normal_score(np.asarray(cut), psi))
+        return np.asarray(np.clip(-score / np.sqrt(dispersion), -38.0, 38.0))
+
+    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """The skill whose median estimate on these items is that of psi."""
+        return self.table.without_shift(psi, shift)
+
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """Standard errors of estimates."""
+        return self.table.standard_error(psi)
+
+    def snapped(self, scores: FloatArray) -> FloatArray:
+        """Between 0 and 1."""
+        return np.clip(scores, 0.0, 1.0)
+
+    def new_score(
+        self, skill: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Estimates on a test set with the same share of positives."""
+        return auc_scores_of(self.board, size).estimate(rng.standard_normal(skill.size), skill)
+
+    def best_new_score(
+        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Best of estimates whose normal scores share one factor."""
+        normal = _one_factor(rho, skills.shape, rng)
+        return np.asarray(auc_scores_of(self.board, size).estimate(normal, skills).max(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class NormalLaw(ScoreLaw):
+    """Values are scores with a known standard error; coordinates are standardised scores."""
+
+    centre: float = 0.0
+    scale: float = 1.0
+
+    prior_scale: ClassVar = (0.0, 1.5, float(np.log(0.5)), 0.9)
+
+    @property
+    def standard_error(self) -> float:
+        """The given one."""
+        if self.board.standard_error is None:
+            raise InputError(
+                "scores that are not accuracies need standard_error, the standard error of one"
+            )
+        return self.board.standard_error
+
+    def fitted_to(self, values: FloatArray) -> "NormalLaw":
+        """Standardised by the spread of these values."""
+        spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
+        scale = 2 * max(spread, 2 * self.standard_error)
+        return NormalLaw(self.board, float(np.median(values)), scale)
+
+    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Standardised scores."""
+        errors = np.full(values.size, self.standard_error / self.scale)
+        return (values - self.centre) / self.scale, errors
+
+    def skill_at(self, y: FloatArray) -> FloatArray:
+        """Back on the scale of the scores."""
+        return np.asarray(self.centre + self.scale * y)
+
+    def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
+        """Half the squared distance in standard errors."""
+        z = (values[:, None] - self.skill_at(y)) / self.standard_error
+        return np.asarray(-0.5 * z**2)
+
+    def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
+        """Normal."""
+        return np.asarray(prepared / dispersion)
+
+    def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
+        """Log normalisation of the normal density."""
+        variance = dispersion * self.standard_error**2
+        width = _NARROW * self.standard_error  # a probability, not a density: tries need one
+        return np.full(values.size, np.log(width) - 0.5 * np.log(2 * np.pi * variance))
+
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+        """Distance from the cut."""
+        return np.asarray((psi - cut) / (self.standard_error * np.sqrt(dispersion)))
+
+    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """The same standard error everywhere."""
+        return np.asarray(psi - shift * self.standard_error)
+
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """The same everywhere."""
+        return np.full(psi.size, self.standard_error)
+
+    def new_score(
+        self, skill: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Normal."""
+        return np.asarray(skill + rng.standard_normal(skill.size) * self._error_on(size))
+
+    def _error_on(self, size: int | None) -> float:
+        """Standard error on a test set of another size."""
+        if size is None or size == self.board.n_test:
+            return self.standard_error
+        if not self.board.n_test:
+            raise InputError("new_n_test needs n_test, the number of items behind standard_error")
+        return self.standard_error * float(np.sqrt(self.board.n_test / size))
+
+    def best_new_score(
+        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Best of normal scores that share one factor."""
+        normal = _one_factor(rho, skills.shape, rng)
+        return np.asarray((skills + self._error_on(size) * normal).max(axis=1))
+
+
+def score_law(board: Leaderboard) -> ScoreLaw:
+    """Law of a board's scores, by its metric."""
+    laws: dict[str, type[ScoreLaw]] = {
+        "accuracy": AccuracyLaw, "auc": AucScoreLaw, "score": NormalLaw
+    }  # fmt: skip
+    return laws[board.metric](board)
+
+
+def auc_scores_of(board: Leaderboard, new_n_test: int | None = None) -> AucScores:
+    """Normal scores of a board's AUCs, or of ones on a test set of another size."""
+    assert board.n_positive is not None
+    positives = board.n_positive
+    if new_n_test is not None:
+        share = positives / board.n_test
+        positives = int(np.clip(round(share * new_n_test), 2, max(new_n_test - 2, 2)))
+    negatives = max(2, (new_n_test or board.n_test) - positives)
+    best = min(board.maximum, 1 - 0.5 / min(positives, negatives))
+    error = float(auc_std(best, positives, negatives))
+    odds = float(logit(best)) + _ABOVE * min(error / (best * (1 - best)), 1.2)
+    lowest = logit(max(best - _BELOW * error, 0.05))
+    # whole steps, so that similar boards share their tables
+    ends = expit(np.array([np.floor(lowest / _STEP), np.ceil(odds / _STEP)]) * _STEP)
+    return AucScores.of(positives, negatives, float(ends[0]), min(float(ends[1]), 1 - 1e-9))
+
+
+def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:
+    """Solution of ``psi = theta + shift sqrt(theta (1 - theta) / size)``."""
+    q = shift**2 / size
+    root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
+    return np.asarray((psi + q / 2 - np.sign(shift) * root) / (1 + q))
+
+
+def _one_factor(rho: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Standard normal numbers (D, k) with the correlation ``rho ** 2`` within a row."""
+    shared = (rho * rng.standard_normal(shape[0]))[:, None]
+    return np.asarray(shared + np.sqrt(1 - rho**2)[:, None] * rng.standard_normal(shape))
+
+
+def _saturated(values: FloatArray, n: int) -> FloatArray:
+    """Log likelihood at the observed proportion."""
+    p = values / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        right = np.where(p > 0, values * np.log(p), 0.0)
+        wrong = np.where(p < 1, (n - values) * np.log1p(-p), 0.0)
+    return np.asarray(right + wrong)

@@ -1,0 +1,386 @@
+r"""Likelihood of two boards of the same teams, with every skill integrated out.
+
+On a coordinate where the noise has one size for all (arcsine of the square root for accuracies,
+the score itself otherwise) team j has
+
+.. math::
+    x_j = \psi_j + \epsilon_{1j}, \quad y_j = \psi_j + \delta + \epsilon_{2j}, \quad \psi_j \sim P,
+    \quad \operatorname{var} \epsilon_{ij} = s_i^2 (1 - \rho^2)
+
+with :math:`\psi_j` its skill on the public items, so that what the teams share stays out of the
+likelihood. A residual is normal with probability :math:`(1 - \varepsilon)(1 - \varphi)`, five times
+as wide with :math:`\varepsilon (1 - \varphi)`, and says nothing (a failed run) with
+:math:`\varphi = 0.002`. Products of normals leave one convolution of P per pair of residuals, done
+by FFT for many parameters at once. Of a board with selected teams (those from ``threshold`` on, on
+either board) the likelihood is divided by the probability to be selected.
+``tests/paired/test_likelihood.py`` compares it with brute-force integration.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.leaderboard.shapes import FieldScale, Operations, SkillFamily, add_strangers
+from bayes_sota.paired.teams import PairedPriors, Teams
+
+__all__ = ["FLAT", "WIDE", "PairedLikelihood", "Residuals", "shift_log_weights", "shift_scales"]
+
+WIDE = 5.0  # standard deviations of the wide residual
+FLAT = 0.002  # probability of a score that says nothing
+_OUTLIERS, _OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori
+_RESIDUAL_SD, _RATIO_SD = 1.0, 0.4  # of the logarithms
+_CHUNK = 16  # points at once, fewer with many teams: memory that is too large comes slowly
+_REFINED = 4  # grid for interpolation, by zeros in the spectrum
+_FLOOR = 1e-300
+_LEAST_SHIFT = 0.01
+STRANGERS = 0.01  # teams whose skill follows no shape, a priori
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Parameters of the noise, one value per point, shape (N,).
+
+    Attributes
+    ----------
+    public_sd, private_sd : ndarray
+        Standard deviation of the usual residual, ``s sqrt(1 - rho^2)``.
+    outliers : ndarray
+        Probability of a wide residual.
+    shift : ndarray
+        delta, what private scores have more than public ones.
+    rho : ndarray or None
+        None where the standard errors are unknown: then rho is not in the likelihood.
+    """
+
+    public_sd: FloatArray
+    private_sd: FloatArray
+    outliers: FloatArray
+    shift: FloatArray
+    rho: FloatArray | None
+
+    def parts(self) -> list[tuple[FloatArray, float]]:
+        """Probability and relative width of the two normal residuals."""
+        wide = self.outliers * (1 - FLAT)
+        return [(1 - FLAT - wide, 1.0), (wide, WIDE)]
+
+
+class PairedLikelihood:
+    """Log likelihood over standardised parameters; skills on a grid.
+
+    Parameters
+    ----------
+    teams : Teams
+    standard_errors : (float, float) or None
+        Of one score in the coordinate; None if unknown, then ``teams.y`` is needed.
+    priors : PairedPriors
+    bounds : (float, float)
+        Range of the coordinate.
+    """
+
+    def __init__(
+        self,
+        teams: Teams,
+        standard_errors: tuple[float, float] | None,
+        priors: PairedPriors,
+        bounds: tuple[float, float] = (-np.inf, np.inf),
+    ) -> None:
+        """Lay the grid of skills and find the scale of everything."""
+        self.teams, self.priors = teams, priors
+        self.standard_errors = standard_errors
+        paired = teams.y is not None
+        if standard_errors is None and not paired:
+            raise InputError(
+                "from one board alone the noise cannot be learnt: give n_test or standard_errors"
+            )
+        self._base_sd = self._expected_sd()
+        self._start_shift = float(np.median(teams.y - teams.x)) if teams.y is not None else 0.0
+        self._shift_width = 4 * self._base_sd / np.sqrt(teams.x.size)
+        self._lay_grid(bounds)
+
+    def with_teams(self, teams: Teams) -> "PairedLikelihood":
+        """The same grid and parameters with the scores of other teams."""
+        other = copy(self)
+        other.teams = teams
+        return other
+
+    def _expected_sd(self) -> float:
+        """Rough standard deviation of a difference, or of a score where there is one board."""
+        if self.standard_errors is None:
+            return self.teams.difference_sd
+        rho = float(self.priors.correlation.quantile(0.5))
+        known = np.hypot(*self.standard_errors) * np.sqrt(1 - rho**2)
+        return float(known if self.teams.y is None else max(known, self.teams.difference_sd))
+
+    def _lay_grid(self, bounds: tuple[float, float]) -> None:
+        x, y, sd = self.teams.x, self.teams.y, self._base_sd
+        seen = [x] if y is None else [x, y - self._start_shift]
+        low, high = min(float(v.min()) for v in seen), max(float(v.max()) for v in seen)
+        if self.teams.threshold is not None:
+            starts = (self.teams.threshold[0], self.teams.threshold[1] - self._start_shift)
+            low = min(starts if y is not None else starts[:1]) - 3 * sd
+        low, high = max(low - 3 * sd, bounds[0]), min(high + 3 * sd, bounds[1])
+        finest = sd / 6 if y is not None else sd / 4
+        count = int(np.clip(np.ceil((high - low) / finest), 64, 1500)) + 1
+        self.nodes = np.linspace(low, high, count)
+        self.step = float(self.nodes[1] - self.nodes[0])
+        span = high - low + 12 * sd
+        self._length = 1 << int(np.ceil(np.log2(span / self.step + 16)))
+        self._frequency = 2 * np.pi * np.fft.rfftfreq(self._length, self.step)
+        self.ranges = tuple(float(max(np.ptp(v), 6 * sd)) for v in (x, x if y is None else y))
+        spread = max(float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2, sd / 2)
+        place = float(np.median(x))
+        self.scale = FieldScale(place, 3 * spread, float(np.log(spread)), 1.0, self.step)
+
+    # -- parameters ---------------------------------------------------------------------------
+
+    @property
+    def noise_parameters(self) -> tuple[str, ...]:
+        """What each coordinate after those of the family sets."""
+        learns_rho = self.standard_errors is not None and not self.priors.correlation.is_fixed
+        noise = ("residual", "ratio") if self.standard_errors is None else ("rho",) * learns_rho
+        return (*noise, "outliers", *(("shift",) if self.teams.y is not None else ()))
+
+    def residuals(self, t: FloatArray) -> Residuals:
+        """Noise parameters at standardised points, shape (N, number of them)."""
+        values = dict(zip(self.noise_parameters, np.asarray(t).T, strict=True))
+        count = np.shape(t)[0]
+        rho = None
+        if self.standard_errors is None:
+            total, ratio = self.unknown_noise(np, values["residual"], values["ratio"])
+            public, private = total / np.hypot(1, ratio), total * ratio / np.hypot(1, ratio)
+        else:
+            rho = self._rho(values.get("rho"), count)
+            own = np.sqrt(1 - rho**2)
+            public, private = (s * own for s in self.standard_errors)
+        outliers = 1 / (1 + np.exp(-self.outlier_log_odds(values["outliers"])))
+        start, width = self.shift_scale
+        shift = start + width * values.get("shift", np.zeros(count))
+        return Residuals(public, private, outliers, shift, rho)
+
+    def unknown_noise(self, ops: Any, residual: Any, ratio: Any) -> tuple[Any, Any]:
+        """Residual sd of a difference, and private over public, from standard normals."""
+        return self._base_sd * ops.exp(_RESIDUAL_SD * residual), ops.exp(_RATIO_SD * ratio)
+
+    def outlier_log_odds(self, z: Any) -> Any:
+        """Log odds of a wide residual, from a standard normal."""
+        return _OUTLIERS + _OUTLIERS_SD * z
+
+    @property
+    def shift_scale(self) -> tuple[float, float]:
+        """Where the coordinate of the shift has its zero, and its unit."""
+        return self._start_shift, float(self._shift_width)
+
+    def _rho(self, t: FloatArray | None, count: int) -> FloatArray:
+        from scipy.special import ndtr
+
+        if t is None:
+            return np.full(count, float(self.priors.correlation.quantile(0.5)))
+        return np.clip(self.priors.correlation.quantile(ndtr(t)), 1e-4, 1 - 1e-6)
+
+    def log_prior_correction(self, t: FloatArray, noise: Residuals) -> FloatArray:
+        """Prior of the shift over the standard normal that its coordinate is given."""
+        if self.teams.y is None:
+            return np.zeros(len(t))
+        log_weights = shift_log_weights(self, noise)
+        centred = t[:, -1]
+        return np.asarray(
+            _log_sum_exp(log_weights) + np.log(self._shift_width)
+            + 0.5 * centred**2 + 0.5 * np.log(2 * np.pi)
+        )  # fmt: skip
+
+    # -- likelihood ---------------------------------------------------------------------------
+
+    def densities(self, family: SkillFamily, t: FloatArray) -> FloatArray:
+        """P(psi) on the grid at points (N, dimension), shape (N, nodes); sums to 1 / step."""
+        from scipy.special import log_ndtr
+
+        numpy = cast(Operations, _NumpyOperations(np, log_ndtr))
+        columns = tuple(t[:, i, None] for i in range(family.dimension))
+        shape = family.log_density(numpy, self.scale, columns, self.nodes)
+        log_density = add_strangers(numpy, self.scale, shape, self.nodes, STRANGERS)
+        density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+        return np.asarray(density / (density.sum(axis=1, keepdims=True) * self.step))
+
+    def log_likelihood(self, family: SkillFamily, t: FloatArray) -> FloatArray:
+        """Log likelihood with the correction of the prior, shape (N, 1)."""
+        size = int(np.clip(8192 // self.teams.x.size, 2, _CHUNK))
+        parts = [self._chunk(family, t[i : i + size]) for i in range(0, len(t), size)]
+        return np.concatenate(parts)[:, None]
+
+    def _chunk(self, family: SkillFamily, t: FloatArray) -> FloatArray:
+        density = self.densities(family, t)
+        own = t[:, family.dimension :]
+        noise = self.residuals(own)
+        terms, _, _ = self.team_terms(density, noise)
+        total = np.log(terms.sum(axis=1) + self._nothing()).sum(axis=1)
+        total -= self.teams.x.size * self.log_selected(density, noise)
+        return np.asarray(total + self.log_prior_correction(own, noise))
+
+    def _nothing(self) -> float:
+        """Density of scores that both say nothing."""
+        x_only = self.teams.y is None
+        both = FLAT / self.ranges[0] * (1.0 if x_only else FLAT / self.ranges[1])
+        return both + _FLOOR
+
+    def team_terms(
+        self, density: FloatArray, noise: Residuals
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Joint density of each team's scores per kind of residuals.
+
+        Returns
+        -------
+        terms : ndarray, shape (N, kinds, k)
+        centre : ndarray, shape (N, kinds, k)
+            Where the scores put psi.
+        variance : ndarray, shape (N, kinds)
+            How sharply.
+        """
+        kinds = self._one_board if self.teams.y is None else self._two_boards
+        factor, centre, variance = kinds(noise)
+        factor *= self._at(self._convolved(density, variance), centre)
+        return factor, centre, variance
+
+    def _one_board(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Usual and wide residual of x."""
+        weight = np.stack([w for w, _ in noise.parts()], axis=1)
+        variance = np.stack([(k * noise.public_sd) ** 2 for _, k in noise.parts()], axis=1)
+        shape = (*weight.shape, self.teams.x.size)
+        factor = np.broadcast_to(weight[..., None], shape).copy()
+        return factor, np.broadcast_to(self.teams.x, shape), variance
+
+    def _two_boards(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Both normal, in four ways; then one of them saying nothing beside the usual other."""
+        x = self.teams.x[None, None, :]
+        y = (np.asarray(self.teams.y) - noise.shift[:, None])[:, None, :]
+        usual = noise.parts()
+        pairs = [(a, b) for a in usual for b in usual]
+        v1 = np.stack([(a[1] * noise.public_sd) ** 2 for a, _ in pairs], axis=1)
+        v2 = np.stack([(b[1] * noise.private_sd) ** 2 for _, b in pairs], axis=1)
+        total = v1 + v2
+        height = np.stack([a[0] * b[0] for a, b in pairs], axis=1) / np.sqrt(2 * np.pi * total)
+        factor = np.empty((len(v1), len(pairs) + 2, x.size))
+        centre = np.empty_like(factor)
+        np.multiply((y - x) ** 2, (-0.5 / total)[..., None], out=factor[:, :-2])
+        np.exp(factor[:, :-2], out=factor[:, :-2])
+        factor[:, :-2] *= height[..., None]
+        factor[:, -2] = FLAT * (1 - FLAT) / self.ranges[0]
+        factor[:, -1] = FLAT * (1 - FLAT) / self.ranges[1]
+        np.multiply(y - x, (v1 / total)[..., None], out=centre[:, :-2])
+        centre[:, :-2] += x
+        centre[:, -2], centre[:, -1] = y[:, 0], x[:, 0]
+        alone = np.stack([noise.private_sd**2, noise.public_sd**2], axis=1)
+        return factor, centre, np.concatenate([v1 * v2 / total, alone], axis=1)
+
+    def _convolved(self, density: FloatArray, variance: FloatArray) -> FloatArray:
+        """P convolved with normals of these variances (N, kinds), padded, on a finer grid."""
+        spectrum = np.fft.rfft(density, self._length, axis=1)
+        kernel = np.exp(-0.5 * variance[:, :, None] * self._frequency**2)
+        length = self._length * _REFINED
+        smooth = np.empty((*variance.shape, length + 1))
+        smooth[..., :-1] = np.fft.irfft(_REFINED * spectrum[:, None, :] * kernel, length, axis=2)
+        smooth[..., -1] = smooth[..., 0]
+        return smooth
+
+    def _at(self, smooth: FloatArray, where: FloatArray) -> FloatArray:
+        """Linear interpolation on the refined grid; half of the padding lies on each side."""
+        outside = ((self._length - self.nodes.size) // 2 - 2) * _REFINED
+        place = (where - self.nodes[0]) * (_REFINED / self.step)
+        np.clip(place, -outside, self.nodes.size * _REFINED + outside, out=place)
+        place += self._length * _REFINED  # positive, so that truncation is the floor
+        left = place.astype(np.int64)
+        place -= left
+        left &= self._length * _REFINED - 1
+        rows = np.arange(left.shape[0] * left.shape[1]).reshape(*left.shape[:2], 1)
+        left += rows * smooth.shape[2]
+        values = smooth.ravel()
+        value, following = values.take(left), values.take(left + 1)
+        following -= value
+        following *= place
+        value += following
+        return np.asarray(np.maximum(value, 0.0))
+
+    def log_selected(self, density: FloatArray, noise: Residuals) -> FloatArray:
+        """Logarithm of the probability that a team is among those selected, shape (N,)."""
+        if self.teams.threshold is None:
+            return np.zeros(len(density))
+        missed = self._below(noise, 0)
+        if self.teams.y is not None:
+            missed = missed * self._below(noise, 1)
+        chance = self.step * np.sum(density * (1 - missed), axis=1)
+        return np.asarray(np.log(np.maximum(chance, _FLOOR)))
+
+    def _below(self, noise: Residuals, board: int) -> FloatArray:
+        """Probability of a score below the board's threshold at each skill, (N, nodes)."""
+        from scipy.special import ndtr
+
+        threshold, flat = self.flat_below(board)
+        sd = noise.private_sd if board else noise.public_sd
+        shift = noise.shift[:, None] if board else 0.0
+        gap = (threshold - shift - self.nodes) / sd[:, None]
+        chance = FLAT * flat + 0 * gap
+        for weight, width in noise.parts():
+            chance += weight[:, None] * ndtr(gap / width)
+        return np.asarray(chance)
+
+    def flat_below(self, board: int) -> tuple[float, float]:
+        """Threshold of a board, and the share of scores that say nothing below it."""
+        if self.teams.threshold is None:
+            return -np.inf, 0.0
+        threshold = self.teams.threshold[board]
+        scores = self.teams.x if board == 0 or self.teams.y is None else self.teams.y
+        return threshold, float(np.clip((threshold - scores.min()) / self.ranges[board], 0, 1))
+
+
+@dataclass(frozen=True)
+class _NumpyOperations:
+    """NumPy's functions and the one that SciPy has."""
+
+    _numpy: object
+    log_ndtr: object
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._numpy, name)
+
+
+def shift_scales(
+    likelihood: PairedLikelihood, noise: Residuals, nodes: int = 41
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What the shift may come from: rho, offset and standard error of a difference, (N, K) each.
+
+    Where the standard errors are known rho is a parameter and K is the number of offsets; else rho
+    runs over quantiles of its prior too, and the standard error follows from the residuals.
+    """
+    offsets = np.asarray(likelihood.priors.offsets)
+    if noise.rho is not None:
+        rho = np.repeat(noise.rho[:, None], offsets.size, axis=1)
+        spread = np.asarray(likelihood.standard_errors)
+        error = np.full(rho.shape, np.hypot(*spread))
+        return rho, _seen_offsets(rho, offsets), error
+    levels = (np.arange(nodes) + 0.5) / nodes
+    quantiles = np.atleast_1d(likelihood.priors.correlation.quantile(levels))
+    rho_k, offset_k = (v.ravel() for v in np.meshgrid(quantiles, offsets))
+    total = np.hypot(noise.public_sd, noise.private_sd)[:, None]
+    rho = np.broadcast_to(rho_k, (total.size, rho_k.size))
+    return rho, _seen_offsets(rho, offset_k), total / np.sqrt(1 - rho**2)
+
+
+def _seen_offsets(rho: FloatArray, offsets: FloatArray) -> FloatArray:
+    """Offsets, as large as a sampler needs where nothing else shifts: 1 % of a standard error."""
+    return np.asarray(np.where(rho < _LEAST_SHIFT, np.maximum(offsets, _LEAST_SHIFT), offsets))
+
+
+def shift_log_weights(likelihood: PairedLikelihood, noise: Residuals) -> FloatArray:
+    r"""Log of weight times density of the shift, (N, K): normal with sd S sqrt(rho^2 + f^2)."""
+    rho, offset, error = shift_scales(likelihood, noise)
+    sd = error * np.sqrt(rho**2 + offset**2)
+    z = noise.shift[:, None] / sd
+    return np.asarray(-0.5 * z**2 - np.log(sd * np.sqrt(2 * np.pi) * rho.shape[1]))
+
+
+def _log_sum_exp(values: FloatArray) -> FloatArray:
+    top = values.max(axis=1)
+    return np.asarray(top + np.log(np.exp(values - top[:, None]).sum(axis=1)))

@@ -1,0 +1,358 @@
+r"""Posterior of every team's skill, and of the best one, from a public and a private board.
+
+The hyperparameters are drawn by importance sampling from the likelihood without skills
+(``bayes_sota.paired.likelihood``), the families of P averaged by evidence; then the skills on
+the public items given the scores, then what the teams share. Skills are those of the *private*
+population: with :math:`\delta = \rho s_2 z_2 - \rho s_1 z_1 - b`, where ``b`` is the offset of the
+public board (overfitting, or another population),
+
+.. math::
+    \theta_j = \psi_j + \delta - \rho s_2 z_2
+
+and :math:`z_2` given delta is normal. ``tests/paired/test_posterior.py`` checks the coverage
+of all of them on simulated boards.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.skills import FloatArray
+from bayes_sota.data.paired import PairedBoards
+from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.paired.hyperparameters import Hyperposterior, fit_pairs
+from bayes_sota.paired.likelihood import (
+    FLAT,
+    WIDE,
+    PairedLikelihood,
+    Residuals,
+    shift_log_weights,
+    shift_scales,
+)
+from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, Teams, top_places
+
+__all__ = [
+    "Hyperposterior",
+    "PairedPosterior",
+    "Selection",
+    "fit_pairs",
+    "paired_posterior",
+    "predict_from_public",
+    "predict_private",
+]
+
+IntArray = NDArray[np.int64]
+
+_LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
+_WINDOW = np.linspace(-4.5, 4.5, 25)
+_DRAWS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class PairedPosterior:
+    """Draws, all in units of the scores; D draws, k distinct teams.
+
+    Attributes
+    ----------
+    draws : dict of name -> ndarray
+        ``skill`` and ``expected_private`` (D, k); (D,) each: ``theta_sota``, ``winner_skill``,
+        ``winner_new_score``, ``best_new_score``, ``rho``, ``public_se``, ``private_se``,
+        ``residual_sd`` (of a difference), ``outliers``, ``score_shift`` (at the public winner).
+        ``best`` (D,), which distinct team is best.
+    noise : Residuals
+        Noise parameters of each draw, in the coordinate.
+    reasons : tuple of str
+        Why the result is not to be trusted; empty if it is.
+    selection : Selection
+    hyperposterior : Hyperposterior
+    """
+
+    draws: dict[str, NDArray[Any]]
+    noise: Residuals
+    reasons: tuple[str, ...]
+    selection: Selection
+    hyperposterior: Hyperposterior
+
+
+def paired_posterior(
+    boards: PairedBoards,
+    priors: PairedPriors | None = None,
+    *,
+    rng: np.random.Generator,
+    draws: int = 2000,
+    top: float | None = None,
+    merge: bool | None = None,
+    points: int = 2500,
+) -> PairedPosterior:
+    """Joint posterior of the skills of the teams near the top of either board.
+
+    Parameters
+    ----------
+    boards : PairedBoards
+    priors : PairedPriors, optional
+    rng : Generator
+    draws : int
+    top, merge
+        As in ``Selection.of_boards``.
+    points : int
+        Points of the importance sampler, shared among the families.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(0.8, 0.05, 30)
+    >>> x, y = skill + rng.normal(0, 0.02, (2, 30))
+    >>> result = paired_posterior(PairedBoards(x, y), rng=rng, draws=100, points=200)
+    >>> result.draws["skill"].shape
+    (100, 30)
+    """
+    priors = PairedPriors() if priors is None else priors
+    coordinate = Coordinate(boards.n_test)
+    selection = Selection.of_boards(boards, top, merge)
+    errors = coordinate.standard_errors(boards.standard_errors)
+    likelihood = PairedLikelihood(selection.teams, errors, priors, coordinate.bounds)
+    found = _fit_enough(likelihood, rng, points)
+    psi, noise = draw_skills(found, draws, rng)
+    winner = int(selection.group[np.searchsorted(selection.kept, boards.public_winner)])
+    values = _shared_draws(likelihood, noise, psi, winner, coordinate, rng)
+    return PairedPosterior(values, noise, _reasons(found, errors), selection, found)
+
+
+def draw_skills(
+    found: Hyperposterior, count: int, rng: np.random.Generator, teams: Teams | None = None
+) -> tuple[FloatArray, Residuals]:
+    """Draws of psi (count, k) and of the noise parameters, of the fitted or of other teams."""
+    fitted = found.likelihood
+    target = fitted if teams is None else fitted.with_teams(teams)
+    psi = np.empty((count, target.teams.x.size))
+    parts: list[tuple[IntArray, Residuals]] = []
+    for name, t, where in found.draw(count, rng):
+        family = FAMILIES[name]
+        noise = fitted.residuals(t[:, family.dimension :])
+        for i in range(0, len(t), _DRAWS_AT_ONCE):
+            rows = slice(i, i + _DRAWS_AT_ONCE)
+            density = fitted.densities(family, t[rows])
+            psi[where[rows]] = _draw_team_skills(target, density, _rows(noise, rows), rng)
+        parts.append((where, noise))
+    order = np.argsort(np.concatenate([where for where, _ in parts]))
+    return psi, _joined([noise for _, noise in parts], order)
+
+
+def _rows(noise: Residuals, rows: slice) -> Residuals:
+    return Residuals(
+        noise.public_sd[rows],
+        noise.private_sd[rows],
+        noise.outliers[rows],
+        noise.shift[rows],
+        None if noise.rho is None else noise.rho[rows],
+    )
+
+
+def _joined(parts: list[Residuals], order: IntArray) -> Residuals:
+    def join(name: str) -> FloatArray:
+        return np.asarray(np.concatenate([getattr(part, name) for part in parts])[order])
+
+    return Residuals(
+        join("public_sd"),
+        join("private_sd"),
+        join("outliers"),
+        join("shift"),
+        None if parts[0].rho is None else join("rho"),
+    )
+
+
+def _draw_team_skills(
+    likelihood: PairedLikelihood, density: FloatArray, noise: Residuals, rng: np.random.Generator
+) -> FloatArray:
+    """One psi per row of ``density`` and team: a kind of residuals, then the inverse of its cdf."""
+    terms, centre, variance = likelihood.team_terms(density, noise)
+    terms = terms + 1e-300
+    cumulative = np.cumsum(terms, axis=1)
+    pick = rng.random(cumulative[:, :1].shape) * cumulative[:, -1:]
+    kind = np.sum(cumulative < pick, axis=1, keepdims=True)
+    middle = np.take_along_axis(centre, kind, axis=1)[:, 0]
+    sd = np.sqrt(np.take_along_axis(np.broadcast_to(variance[:, :, None], centre.shape), kind, 1))
+    sd = sd[:, 0]
+    nodes = middle[..., None] + sd[..., None] * _WINDOW
+    mass = _interpolated(density, likelihood, nodes) * np.exp(-0.5 * _WINDOW**2) + 1e-290
+    steps = np.cumsum(mass[..., 1:] + mass[..., :-1], axis=-1)
+    level = rng.random(middle.shape) * steps[..., -1]
+    cell = np.minimum(np.sum(steps < level[..., None], axis=-1), _WINDOW.size - 2)
+    above = np.take_along_axis(steps, cell[..., None], -1)[..., 0]
+    below = np.where(
+        cell > 0, np.take_along_axis(steps, np.maximum(cell - 1, 0)[..., None], -1)[..., 0], 0
+    )
+    part = (level - below) / (above - below)
+    drawn = middle + sd * (_WINDOW[cell] + part * (_WINDOW[1] - _WINDOW[0]))
+    return np.asarray(np.clip(drawn, likelihood.nodes[0], likelihood.nodes[-1]))
+
+
+def _interpolated(density: FloatArray, likelihood: PairedLikelihood, at: FloatArray) -> FloatArray:
+    """Linear interpolation of P, a row of ``density`` for each first index; 0 outside."""
+    place = (at - likelihood.nodes[0]) / likelihood.step
+    last = likelihood.nodes.size - 1
+    inside = (place >= 0) & (place <= last)
+    left = np.clip(place.astype(np.int64), 0, last - 1)
+    u = place - left
+    flat = left + (np.arange(len(density)) * density.shape[1])[:, None, None]
+    values = density.ravel()
+    return np.asarray(np.where(inside, (1 - u) * values[flat] + u * values[flat + 1], 0.0))
+
+
+def _shared_draws(
+    likelihood: PairedLikelihood,
+    noise: Residuals,
+    psi: FloatArray,
+    winner: int,
+    coordinate: Coordinate,
+    rng: np.random.Generator,
+) -> dict[str, NDArray[Any]]:
+    """Everything that is reported, from the skills on the public items."""
+    rho, error, z2 = draw_shared(likelihood, noise, rng)
+    share = noise.private_sd / np.hypot(noise.public_sd, noise.private_sd)
+    private_se, public_se = error * share, error * np.sqrt(1 - share**2)
+    expected = psi + noise.shift[:, None]
+    theta = expected - (rho * private_se * z2)[:, None]
+    fresh = rng.standard_normal((len(rho), 1)) * (rho * private_se)[:, None]
+    new = theta + fresh + rng.standard_normal(theta.shape) * noise.private_sd[:, None]
+    best = np.argmax(psi, axis=1)
+    score = coordinate.to_score
+    skill = score(theta)
+    rows = np.arange(len(best))
+    shifted, unshifted = score(expected[:, winner]), score(psi[:, winner])
+    return {
+        "skill": skill,
+        "expected_private": score(expected),
+        "theta_sota": skill[rows, best],
+        "winner_skill": skill[:, winner],
+        "winner_new_score": score(new[:, winner]),
+        "best_new_score": score(new.max(axis=1)),
+        "score_shift": shifted - unshifted,
+        "best": best,
+        "rho": rho,
+        "public_se": public_se,
+        "private_se": private_se,
+        "residual_sd": np.hypot(noise.public_sd, noise.private_sd),
+        "outliers": noise.outliers,
+    }
+
+
+def draw_shared(
+    likelihood: PairedLikelihood, noise: Residuals, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """rho, standard error of a difference, and z2, given the shift; (D,) each."""
+    rho, offset, error = shift_scales(likelihood, noise)
+    log_weights = shift_log_weights(likelihood, noise)
+    weights = np.cumsum(np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), axis=1)
+    pick = rng.random((len(weights), 1)) * weights[:, -1:]
+    chosen = np.sum(weights < pick, axis=1)
+    rows = np.arange(len(chosen))
+    rho, offset, error = rho[rows, chosen], offset[rows, chosen], error[rows, chosen]
+    share = noise.private_sd / np.hypot(noise.public_sd, noise.private_sd)
+    total = (rho**2 + offset**2) * error**2
+    slope = rho * error * share / total
+    left = np.sqrt(np.maximum(1 - slope * rho * error * share, 0))
+    return rho, error, slope * noise.shift + left * rng.standard_normal(len(rho))
+
+
+def predict_private(
+    found: Hyperposterior,
+    public: FloatArray,
+    count: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Private scores of teams from their public scores alone, in the coordinate, (count, k).
+
+    The shift is the learnt one; where no private board was seen, its law without an offset.
+
+    Parameters
+    ----------
+    found : Hyperposterior
+        Learnt from other pairs, or from public scores alone.
+    public : (k,) array
+        Public scores of the teams, in the coordinate.
+    count : int
+        Draws.
+    rng : Generator
+    """
+    psi, noise = draw_skills(found, count, rng, Teams(public, None, None))
+    delta = noise.shift
+    if found.likelihood.teams.y is None and noise.rho is not None:
+        errors = np.hypot(*(found.likelihood.standard_errors or (0.0, 0.0)))
+        delta = noise.rho * errors * rng.standard_normal(count)
+    wide = rng.random(psi.shape) < noise.outliers[:, None]
+    sd = noise.private_sd[:, None] * np.where(wide, WIDE, 1.0)
+    predicted = psi + delta[:, None] + sd * rng.standard_normal(psi.shape)
+    failed = rng.random(psi.shape) < FLAT
+    anything = rng.choice(public, psi.shape)
+    return np.asarray(np.where(failed, anything, predicted))
+
+
+def predict_from_public(
+    boards: PairedBoards,
+    priors: PairedPriors | None = None,
+    *,
+    rng: np.random.Generator,
+    entries: IntArray | None = None,
+    draws: int = 2000,
+    top: float | None = None,
+    points: int = 2500,
+) -> FloatArray:
+    """Private scores predicted without looking at any of them; the noise must be known.
+
+    The model is fitted to the upper part of the public board. The offset of the public board is
+    taken to be zero: nothing in public scores tells of it.
+
+    Parameters
+    ----------
+    boards, priors, rng, draws, top, points
+        As in ``paired_posterior``; the private scores are not used.
+    entries : (k,) array of int, optional
+        Teams to predict; default all.
+
+    Returns
+    -------
+    ndarray, shape (draws, k)
+    """
+    priors = PairedPriors() if priors is None else priors
+    coordinate = Coordinate(boards.n_test)
+    errors = coordinate.standard_errors(boards.standard_errors)
+    x = coordinate.of_scores(boards.public, 0)
+    places = top_places(x.size, top)
+    threshold = float(np.sort(x)[-places])
+    limits = (threshold, threshold) if places < x.size else None
+    fitted = Teams(x[x >= threshold], None, limits)
+    likelihood = PairedLikelihood(fitted, errors, priors, coordinate.bounds)
+    found = _fit_enough(likelihood, rng, points)
+    wanted = x if entries is None else x[entries]
+    return coordinate.to_score(predict_private(found, wanted, draws, rng))
+
+
+def _reasons(found: Hyperposterior, errors: tuple[float, float] | None) -> tuple[str, ...]:
+    """Why a result is not to be trusted."""
+    reasons = []
+    if found.effective_size < _LEAST_SIZE:
+        reasons.append(
+            f"effective number of importance points is {found.effective_size:.0f}, below "
+            f"{_LEAST_SIZE:.0f}"
+        )
+    if errors is not None:
+        seen, allowed = found.likelihood.teams.difference_sd, float(np.hypot(*errors))
+        if seen > 1.15 * allowed * (1 + 2 / np.sqrt(found.likelihood.teams.x.size)):
+            reasons.append(
+                f"differences of the teams have the robust standard deviation {seen:.3g}, more "
+                f"than the {allowed:.3g} that the standard errors allow at rho = 0"
+            )
+    return tuple(reasons)
+
+
+def _fit_enough(
+    likelihood: PairedLikelihood, rng: np.random.Generator, points: int
+) -> Hyperposterior:
+    """Fit, once more with four times the points where the first sample was too thin."""
+    found = fit_pairs(likelihood, rng, points)
+    if found.effective_size >= _LEAST_SIZE:
+        return found
+    return fit_pairs(likelihood, rng, 4 * points)

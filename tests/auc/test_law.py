@@ -1,0 +1,289 @@
+"""AUC: moments, laws and the best of many, against simulated scores."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import ndtri
+
+from bayes_sota.auc import placements as auc_placements
+from bayes_sota.auc.law import auc_law, auc_maximum_law
+from bayes_sota.auc.moments import auc_covariance, auc_std, bivariate_normal
+from bayes_sota.auc.nodes import condensed
+from bayes_sota.auc.placements import placements_of_kinds
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import Uniform
+
+
+def estimates(
+    rng: np.random.Generator, auc: np.ndarray, a: int, b: int, rho: float, ratio: float
+) -> np.ndarray:
+    """AUC estimates of classifiers on one test set, from simulated scores."""
+    m, own = auc.size, np.sqrt(1 - rho**2)
+    mu = ndtri(auc) * np.sqrt(1 + ratio**2)
+    positive = ratio * (rho * rng.standard_normal(a) + own * rng.standard_normal((m, a)))
+    negative = rho * rng.standard_normal(b) + own * rng.standard_normal((m, b))
+    positive += mu[:, None]
+    negative.sort(axis=1)
+    right = [np.searchsorted(n, p).sum() for n, p in zip(negative, positive, strict=True)]
+    return np.array(right) / (a * b)
+
+
+def simulated(
+    auc: float, a: int, b: int, repeats: int, *, rho: float = 0.0, ratio: float = 1.0, m: int = 1
+) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    fields = np.full(m, auc)
+    return np.array([estimates(rng, fields, a, b, rho, ratio) for _ in range(repeats)])
+
+
+def test_published_maximum() -> None:
+    law = auc_maximum_law(0.9, n_positive=51, n_negative=2949, n_classifiers=1000)
+    assert law.mean() == pytest.approx(0.9566, abs=1e-4)  # printed: .9562
+    assert law.std() == pytest.approx(0.004459, abs=1e-4)
+    assert law.interval() == pytest.approx((0.9486, 0.9662), abs=1e-3)
+    assert law.bias() == pytest.approx(law.mean() - 0.9)
+    assert float(law.cdf(law.quantile(0.3))) == pytest.approx(0.3, abs=1e-6)
+
+
+def test_standard_deviation() -> None:
+    assert float(auc_std(0.9, 51, 2949)) == pytest.approx(0.02115, abs=5e-6)
+    for auc, a, b, ratio in ((0.8, 12, 30, 1.0), (0.8, 12, 30, 2.0), (0.7, 40, 9, 0.5)):
+        sample = simulated(auc, a, b, 20_000, ratio=ratio)[:, 0]
+        assert float(auc_std(auc, a, b, ratio)) == pytest.approx(sample.std(), rel=0.02)
+        assert sample.mean() == pytest.approx(auc, abs=4 * sample.std() / 140)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+def test_covariance_of_two_classifiers(ratio: float) -> None:
+    sample = simulated(0.85, 15, 40, 20_000, rho=0.8, ratio=ratio, m=2)
+    found = auc_covariance(0.85, 0.85, 15, 40, 0.64, spread_ratio=ratio)
+    assert float(found) == pytest.approx(np.cov(sample.T)[0, 1], rel=0.05)
+
+
+def test_covariance_with_one_correlation_per_class() -> None:
+    rng = np.random.default_rng(1)
+    a, b, rho = 20, 15, (0.9, 0.3)
+    mu = ndtri(0.8) * np.sqrt(2)
+    positive = [rng.standard_normal((20_000, a)) for _ in range(3)]
+    negative = [rng.standard_normal((20_000, b)) for _ in range(3)]
+    sample = []
+    for j in (1, 2):
+        x = mu + rho[0] * positive[0] + np.sqrt(1 - rho[0] ** 2) * positive[j]
+        y = rho[1] * negative[0] + np.sqrt(1 - rho[1] ** 2) * negative[j]
+        sample.append(np.mean(x[:, :, None] > y[:, None, :], axis=(1, 2)))
+    found = auc_covariance(0.8, 0.8, a, b, (rho[0] ** 2, rho[1] ** 2))
+    assert float(found) == pytest.approx(np.cov(sample)[0, 1], rel=0.05)
+
+
+@pytest.mark.parametrize("r", [-0.7, -0.2, 0.3, 0.5, 0.99])
+def test_bivariate_normal(r: float) -> None:
+    for h, k in ((1.2, 0.4), (-0.5, 0.8), (0.0, 1.0), (-1.0, -2.0), (0.7, 0.7)):
+        reference = stats.multivariate_normal([0, 0], [[1, r], [r, 1]]).cdf([h, k])
+        assert float(bivariate_normal(np.asarray(h), np.asarray(k), r)) == pytest.approx(
+            reference, abs=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("auc", "a", "b", "ratio"),
+    [(0.9, 51, 700, 1.0), (0.7, 20, 30, 1.0), (0.8, 60, 40, 2.0), (0.97, 25, 300, 0.5)],
+)
+def test_law_of_one_estimate_into_the_tail(auc: float, a: int, b: int, ratio: float) -> None:
+    law, repeats = auc_law(auc, a, b, ratio), 20_000
+    sample = simulated(auc, a, b, repeats, ratio=ratio)[:, 0]
+    assert law.mean() == pytest.approx(auc, abs=1e-5)
+    assert law.std() == pytest.approx(float(auc_std(auc, a, b, ratio)), rel=0.01)
+    step = 0.5 / (a * b)  # estimates come in steps
+    for q in (0.002, 0.02, 0.2, 0.5, 0.8, 0.98, 0.998):
+        level = np.quantile(sample, q)
+        below = np.mean(sample <= level)
+        error = np.sqrt(q * (1 - q) / repeats)
+        assert float(law.cdf(level + step)) == pytest.approx(below, abs=5 * error + 0.002)
+
+
+def test_a_normal_law_would_not_do() -> None:
+    law = auc_law(0.9, 51, 2949)
+    sd = float(auc_std(0.9, 51, 2949))
+    level = float(np.interp(1e-3, law.above[::-1], law.levels[::-1]))
+    assert stats.norm(0.9, sd).sf(level) > 2 * 1e-3
+
+
+def test_the_classes_may_change_places() -> None:
+    one, other = auc_law(0.85, 30, 200), auc_law(0.85, 200, 30)
+    np.testing.assert_allclose(one.cdf(one.levels), other.cdf(one.levels), atol=1e-9)
+
+
+def test_best_of_independent_classifiers() -> None:
+    aucs = np.linspace(0.75, 0.9, 12)
+    rng = np.random.default_rng(2)
+    sample = np.array([estimates(rng, aucs, 30, 200, 0.0, 1.0).max() for _ in range(4000)])
+    law = auc_maximum_law(aucs, n_positive=30, n_negative=200)
+    assert law.mean() == pytest.approx(sample.mean(), abs=4 * sample.std() / np.sqrt(4000) + 2e-4)
+    assert law.std() == pytest.approx(sample.std(), rel=0.05)
+    assert law.auc_sota == 0.9
+
+
+@pytest.mark.parametrize(("a", "b", "rho"), [(40, 300, 0.9), (60, 50, 0.7)])
+def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
+    m, repeats = 25, 4000
+    rng = np.random.default_rng(3)
+    fields = np.full(m, 0.88)
+    sample = np.array([estimates(rng, fields, a, b, rho, 1.0).max() for _ in range(repeats)])
+    law = auc_maximum_law(0.88, n_positive=a, n_negative=b, n_classifiers=m, correlation=rho)
+    error = sample.std() / np.sqrt(repeats)
+    assert law.mean() == pytest.approx(sample.mean(), abs=4 * error + 2e-4)
+    assert law.std() == pytest.approx(sample.std(), rel=0.05)
+    for q in (0.025, 0.5, 0.975):
+        assert float(law.cdf(np.quantile(sample, q))) == pytest.approx(q, abs=0.02)
+
+
+def test_correlation_lowers_the_best_estimate() -> None:
+    means = [
+        auc_maximum_law(
+            0.9, n_positive=40, n_negative=400, n_classifiers=50, correlation=rho
+        ).mean()
+        for rho in (0.0, 0.05, 0.7)
+    ]
+    assert means[0] == pytest.approx(means[1], abs=3e-4)  # the two routes meet
+    assert means[1] > means[2] > 0.9
+
+
+def test_many_different_aucs_arecondensed() -> None:
+    aucs = np.linspace(0.7, 0.9, 300)
+    nodes, weights = condensed(aucs, np.ones(300), 0.02)
+    assert nodes.size < 60
+    assert nodes[-1] == 0.9
+    for power in (0, 1, 2, 5):
+        assert weights @ nodes**power == pytest.approx(np.sum(aucs**power), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: auc_law(1.0, 10, 10), "must lie in"),
+        (lambda: auc_law(0.9, 1, 10), "n_positive must be a whole number from 2"),
+        (lambda: auc_law(0.9, 10, 2.5), "n_negative must be a whole number from 2"),
+        (lambda: auc_law(0.9, 10, 10, 0.0), "spread_ratio"),
+        (lambda: auc_maximum_law(0.9, n_positive=9, n_negative=9), "n_classifiers is needed"),
+        (
+            lambda: auc_maximum_law([0.8, 0.9], n_positive=9, n_negative=9, n_classifiers=3),
+            "2 AUCs are given",
+        ),
+        (
+            lambda: auc_maximum_law(
+                0.9, n_positive=9, n_negative=9, n_classifiers=3, correlation=1.0
+            ),
+            "correlation must lie",
+        ),
+        (lambda: auc_covariance(0.9, 0.9, 9, 9, 1.5), "correlation must lie"),
+        (lambda: auc_law(0.9, 20, 20).interval(1.0), "above 0 and below 1"),
+    ],
+)
+def test_bad_input(call, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_the_rough_law_of_different_classifiers_is_close_to_the_tilted_one() -> None:
+    aucs = np.array([0.88, 0.9])
+    given = {"n_positive": 60, "n_negative": 600, "correlation": 0.7}
+    exact, rough = (auc_maximum_law(aucs, rough=r, **given) for r in (False, True))
+    sd = float(auc_std(0.9, 60, 600))
+    assert rough.mean() == pytest.approx(exact.mean(), abs=0.03 * sd)
+    assert rough.std() == pytest.approx(exact.std(), rel=0.03)
+
+
+def test_aucs_drawn_from_a_distribution() -> None:
+    """Against fields drawn by hand, with simulated scores of every item."""
+    rng, field = np.random.default_rng(8), Uniform(0.6, 0.9)
+    law = auc_maximum_law(field, n_positive=40, n_negative=400, n_classifiers=60, correlation=0.6)
+    best, r, own = [], 0.6, 0.8
+    for _ in range(400):
+        mu = ndtri(rng.uniform(0.6, 0.9, 60)) * np.sqrt(2)
+        u = r * rng.standard_normal(40) + own * rng.standard_normal((60, 40)) + mu[:, None]
+        w = np.sort(r * rng.standard_normal(400) + own * rng.standard_normal((60, 400)), axis=1)
+        best.append(max(np.searchsorted(w[j], u[j]).mean() / 400 for j in range(60)))
+    assert law.mean() == pytest.approx(np.mean(best), abs=4 * np.std(best) / 20)
+    assert law.std() == pytest.approx(np.std(best), rel=0.15)
+    assert law.auc_sota == pytest.approx(0.9 - 0.3 / 61, abs=1e-6)
+    with pytest.raises(InputError, match="n_classifiers is needed"):
+        auc_maximum_law(field, n_positive=40, n_negative=400)
+
+
+def test_each_class_may_have_its_own_correlation() -> None:
+    """Positives share a lot, negatives nothing: against simulated scores of every item."""
+    rng, a, b, m = np.random.default_rng(9), 60, 300, 40
+    law = auc_maximum_law(0.88, n_positive=a, n_negative=b, n_classifiers=m, correlation=(0.9, 0.0))
+    mu, own, best = ndtri(0.88) * np.sqrt(2), np.sqrt(1 - 0.81), []
+    for _ in range(800):
+        u = 0.9 * rng.standard_normal(a) + own * rng.standard_normal((m, a)) + mu
+        w = np.sort(rng.standard_normal((m, b)), axis=1)
+        best.append(max(np.searchsorted(w[j], u[j]).mean() / b for j in range(m)))
+    assert law.mean() == pytest.approx(np.mean(best), abs=4 * np.std(best) / 800**0.5)
+    assert law.std() == pytest.approx(np.std(best), rel=0.12)
+    both = auc_maximum_law(0.88, n_positive=a, n_negative=b, n_classifiers=m, correlation=0.9)
+    assert law.mean() > both.mean()
+
+
+@pytest.mark.parametrize(
+    ("auc", "a", "b", "m", "rho"),
+    [(0.9, 40, 260, 100, 1e-7), (0.8, 150, 150, 100, 3e-8)],
+)
+def test_nearly_independent_classifiers_are_as_good_as_independent(
+    auc: float, a: int, b: int, m: int, rho: float
+) -> None:
+    given = {"n_positive": a, "n_negative": b, "n_classifiers": m}
+    limit = auc_maximum_law(auc, **given)
+    law = auc_maximum_law(auc, correlation=rho, **given)
+    sd = float(auc_std(auc, a, b))
+    assert law.mean() == pytest.approx(limit.mean(), abs=1e-4 * sd)
+    assert law.std() == pytest.approx(limit.std(), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_nearly_equal_classifiers_have_one_estimate() -> None:
+    given = {"n_positive": 219, "n_negative": 11_866, "n_classifiers": 2}
+    limit, sd = auc_law(0.99972, 219, 11_866), float(auc_std(0.99972, 219, 11_866))
+    near, nearer = (
+        auc_maximum_law(0.99972, correlation=rho, **given) for rho in (0.9999, 1 - 1e-12)
+    )
+    assert near.mean() > nearer.mean() > 0.99972 - 0.002 * sd
+    assert nearer.mean() == pytest.approx(limit.mean(), abs=0.002 * sd)
+    assert nearer.std() == pytest.approx(limit.std(), rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("auc", "a", "b", "m"), [(0.9, 40, 260, 100), (0.97, 20, 980, 50)])
+def test_from_independent_to_equal_classifiers(auc: float, a: int, b: int, m: int) -> None:
+    """Falls all the way, never below the skill, and agrees with simulated scores."""
+    given = {"n_positive": a, "n_negative": b, "n_classifiers": m}
+    rhos = (0.0, 1e-6, 1e-3, 0.049, 0.051, 0.3, 0.6, 0.9, 0.99, 0.9989, 0.9991, 0.9999, 1 - 1e-12)
+    laws = {rho: auc_maximum_law(auc, correlation=rho, **given) for rho in rhos}
+    means = np.array([law.mean() for law in laws.values()])
+    sd = float(auc_std(auc, a, b))
+    assert np.all(np.diff(means) < 1e-5 * sd)
+    assert auc - 1e-3 * sd < means[-1] < auc + 0.01 * sd
+    for rho in (0.3, 0.9, 0.99, 0.9999):
+        sample = simulated(auc, a, b, 3000, rho=rho, m=m).max(axis=1)
+        error = sample.std() / np.sqrt(sample.size)
+        assert laws[rho].mean() == pytest.approx(sample.mean(), abs=3.5 * error + 0.02 * sd)
+        assert laws[rho].std() == pytest.approx(sample.std(), rel=0.06)
+
+
+def test_many_items_by_low_frequencies_are_as_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window of a million items, at a size at which the long transform can still be done."""
+    placement, mass = placements_of_kinds(np.array([0.5, 1.5, 3.0]), 0.8)
+    law = auc_placements.mean_placement(placement, mass, 600_000)
+    monkeypatch.setattr(auc_placements, "_MANY", 2**30)
+    long = auc_placements.mean_placement(placement, mass, 600_000)
+    assert law[0].size < 1000 < long[0].size
+    moments = [(v @ p, (v - v @ p) ** 2 @ p) for v, p in (law, long)]
+    np.testing.assert_allclose(*moments, rtol=1e-6)
+
+
+def test_a_million_items_follow_the_normal_limit() -> None:
+    given = {"n_positive": 300_000, "n_negative": 700_000}
+    law = auc_maximum_law(0.9, n_classifiers=100, correlation=0.6, **given)
+    sd = float(auc_std(0.9, **given))
+    own = np.sqrt(1 - float(auc_covariance(0.9, 0.9, *given.values(), 0.36)) / sd**2)
+    assert law.mean() == pytest.approx(0.9 + 2.50759 * own * sd, abs=0.02 * sd)

@@ -1,0 +1,105 @@
+"""Normal scores of AUC estimates: law, inverse, and the best of many that share items."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+from bayes_sota.auc.law import auc_law, auc_maximum_law
+from bayes_sota.auc.moments import auc_std
+from bayes_sota.auc.scores import AucScores, auc_estimate_correlation
+from bayes_sota.core.errors import InputError
+
+SIZES = [(51, 2949), (500, 500), (10, 100), (5000, 5000)]
+
+
+@pytest.mark.parametrize(("a", "b"), SIZES)
+@pytest.mark.parametrize("auc", [0.78, 0.86, 0.93])
+def test_a_normal_score_is_the_quantile_of_the_exact_law(a: int, b: int, auc: float) -> None:
+    law = auc_law(auc, a, b)
+    x = law.levels[::10]
+    scores = AucScores.of(a, b, 0.75, 0.95)
+    found = ndtr(scores.normal_score(x, auc))
+    np.testing.assert_allclose(found, law.cdf(x), atol=1e-3)
+    best = np.exp(1000 * np.log1p(-np.minimum(law.sf(x), 1 - 1e-16)))
+    np.testing.assert_allclose(found**1000, best, atol=0.01)
+
+
+@pytest.mark.parametrize(("a", "b"), SIZES)
+def test_an_estimate_has_the_normal_score_it_was_made_of(a: int, b: int) -> None:
+    scores = AucScores.of(a, b, 0.75, 0.95)
+    normal, auc = np.linspace(-4, 3, 15)[:, None], np.array([0.76, 0.85, 0.9])
+    estimate = scores.estimate(normal, auc)
+    inside = estimate < 1 - 2 * scores.lattice
+    back = scores.normal_score(estimate, auc)
+    np.testing.assert_allclose(back[inside], np.broadcast_to(normal, back.shape)[inside], atol=1e-5)
+    assert inside.mean() > 0.9
+
+
+def test_moments_of_estimates_are_those_of_the_formula() -> None:
+    rng = np.random.default_rng(0)
+    for a, b in SIZES:
+        scores = AucScores.of(a, b, 0.85, 0.95)
+        x = scores.estimate(rng.standard_normal(200_000), 0.9)
+        sd = float(auc_std(0.9, a, b))
+        assert x.mean() == pytest.approx(0.9, abs=5 * sd / 200_000**0.5 + 2e-3 * sd)
+        assert x.std() == pytest.approx(sd, rel=0.012)
+        assert scores.standard_error(0.9) == pytest.approx(sd, rel=1e-4)
+        assert scores.effective_size(0.9) == pytest.approx(0.09 / sd**2, rel=1e-3)
+
+
+def test_perfect_estimates_are_beyond_every_normal_score() -> None:
+    scores = AucScores.of(20, 100, 0.9, 0.99)
+    assert scores.normal_score(1.0, 0.95) == np.inf
+    assert scores.normal_score(0.0, 0.95) == -np.inf
+    assert float(scores.estimate(9.0, 0.99)) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("auc", "a", "b", "m", "rho", "tolerance"),
+    [
+        (0.9, 51, 2949, 1000, 0.6, 0.03),
+        (0.97, 51, 2949, 1000, 0.8, 0.03),
+        (0.75, 100, 400, 300, 0.8, 0.03),
+        (0.95, 10, 100, 100, 0.8, 0.08),  # tiny classes
+    ],
+)
+def test_one_factor_follows_the_law_given_reference_scores(
+    auc: float, a: int, b: int, m: int, rho: float, tolerance: float
+) -> None:
+    """Expected maximum to a few hundredths of a standard error (``auc_correlated`` beside it)."""
+    law = auc_maximum_law(auc, n_positive=a, n_negative=b, n_classifiers=m, correlation=rho)
+    shared = float(auc_estimate_correlation(auc, a, b, rho))
+    scores = AucScores.of(a, b, auc, auc)
+    x = np.linspace(auc - 0.1, 1.0, 3000)
+    g = scores.normal_score(x, auc)
+    z, below = np.linspace(-7, 7, 281), np.zeros(x.size)
+    weights = np.exp(-0.5 * z**2) / np.sum(np.exp(-0.5 * z**2))
+    for place, weight in zip(z, weights, strict=True):
+        below += weight * ndtr((g - shared * place) / np.sqrt(1 - shared**2)) ** m
+    mean = x[-1] - np.trapezoid(below, x)
+    assert abs(mean - law.mean()) < tolerance * float(auc_std(auc, a, b))
+
+
+def test_one_factor_follows_simulated_scores() -> None:
+    """Forty classifiers with shared reference scores, item by item."""
+    rng = np.random.default_rng(5)
+    a, b, m, r, auc = 40, 400, 40, 0.8, 0.88
+    mu, best = ndtri(auc) * np.sqrt(2), []
+    for _ in range(800):
+        u = r * rng.standard_normal(a) + np.sqrt(1 - r**2) * rng.standard_normal((m, a)) + mu
+        w = r * rng.standard_normal(b) + np.sqrt(1 - r**2) * rng.standard_normal((m, b))
+        w.sort(axis=1)
+        best.append(max(np.searchsorted(w[j], u[j]).mean() / b for j in range(m)))
+    shared = float(auc_estimate_correlation(auc, a, b, r))
+    z, e = rng.standard_normal((20_000, 1)), rng.standard_normal((20_000, m))
+    scores = AucScores.of(a, b, auc, auc)
+    ours = scores.estimate(shared * z + np.sqrt(1 - shared**2) * e, auc).max(axis=1)
+    assert np.mean(best) == pytest.approx(ours.mean(), abs=4 * np.std(best) / 800**0.5)
+    assert np.std(best) == pytest.approx(ours.std(), rel=0.08)
+
+
+def test_impossible_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match="n_positive must be a whole number from 2"):
+        AucScores.of(1, 100, 0.8, 0.9)
+    with pytest.raises(InputError, match="an AUC must lie in"):
+        AucScores.of(10, 100, 0.8, 1.0)

@@ -1,0 +1,393 @@
+"""The figures of claims draw their tables, say what they show, and keep their labels apart."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.planning import claim_test_size
+from bayes_sota.claims.plots import plot_claims
+from bayes_sota.claims.plots_methods import plot_methods
+from bayes_sota.claims.plots_sensitivity import plot_claim_sensitivity
+from bayes_sota.claims.plots_size import plot_required_size
+from bayes_sota.claims.sample_trees import comparison_tree
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.plots_canvas import COLORS
+from bayes_sota.core.plots_labels import Label, place_labels, spread_out
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.items.method_comparison import compare_methods
+
+BACKENDS = ("matplotlib", "plotly", "bokeh", "none")
+
+
+def curve_of(a: float, b: float, n: int, points: int = 201) -> np.ndarray:
+    shared = np.linspace(max(0, a + b - 1), b, points)
+    return np.column_stack([shared, false_claim_probability(a, b, n, shared)])
+
+
+def title_of(figure: Any) -> str:
+    return figure.viz["figure_title"].item()["string"]
+
+
+def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
+    return figure.viz[label][variable].item()
+
+
+def overlaps(figure: Any, variable: str) -> list[tuple[str, str]]:
+    """Pairs of texts of a matplotlib figure that cover each other, or leave the figure."""
+    axes = figure.viz["plot"][variable].item()
+    canvas = axes.figure.canvas
+    canvas.draw()
+    texts = [*axes.texts, *axes.get_yticklabels(), *axes.get_xticklabels(), axes.xaxis.label]
+    boxes = {
+        (text.get_text(), number): text.get_window_extent()
+        for number, text in enumerate(texts)
+        if text.get_text()
+    }
+    found = [
+        (one[0], other[0])
+        for (one, box), (other, second) in combinations(boxes.items(), 2)
+        if box.x0 < second.x1 - 1
+        and second.x0 < box.x1 - 1
+        and box.y0 < second.y1 - 1
+        and second.y0 < box.y1 - 1
+    ]
+    width = canvas.get_width_height()[0]
+    return found + [(text[0], "edge") for text, b in boxes.items() if b.x0 < -1 or b.x1 > width + 1]
+
+
+# Sensitivity
+
+
+def test_the_curve_its_ends_and_lines_are_drawn() -> None:
+    curve = curve_of(0.9, 0.88, 500)
+    figure = plot_claim_sensitivity(curve, p_false=0.093, independent=0.792, backend="none")
+    drawn = artist(figure, "curve", "p_false")
+    np.testing.assert_array_equal(drawn["x"], curve[:, 0])
+    np.testing.assert_array_equal(drawn["y"], curve[:, 1])
+    assert artist(figure, "level", "p_false")["y"] == 0.05
+    assert artist(figure, "average", "p_false")["y"] == 0.093
+    for label, shared in (("least", 0.78), ("independent", 0.792), ("largest", 0.88)):
+        point = artist(figure, label, "p_false")
+        assert point["x"] == pytest.approx(shared)
+        exact = false_claim_probability(0.9, 0.88, 500, shared)
+        assert point["y"] == pytest.approx(exact, abs=1e-6)
+    assert "assumed" not in figure.viz
+
+
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    curve = pd.DataFrame(curve_of(0.9, 0.88, 500), columns=["congruence", "p_false"])
+    shuffled = plot_claim_sensitivity(curve.sample(frac=1, random_state=0), backend="none")
+    assert title_of(shuffled) == title_of(plot_claim_sensitivity(curve, backend="none"))
+    assert np.all(np.diff(artist(shuffled, "curve", "p_false")["x"]) > 0)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.1])
+@pytest.mark.parametrize(("a", "b", "n"), [(0.9, 0.88, 500), (0.75, 0.72, 640)])
+def test_the_title_says_what_the_claim_needs(a: float, b: float, n: int, level: float) -> None:
+    figure = plot_claim_sensitivity(curve_of(a, b, n), level=level, backend="none")
+    needed = brentq(lambda x: false_claim_probability(a, b, n, x) - level, a + b - 1, b)
+    printed = np.ceil(1000 * needed) / 10
+    assert title_of(figure) == (
+        f"The claim holds at {100 * level:g}% only if both get at least {printed:.1f}% of the "
+        "items right"
+    )
+
+
+def test_titles_of_claims_that_do_not_hinge_on_it() -> None:
+    holds = plot_claim_sensitivity(curve_of(0.95, 0.85, 500), title="X against Y", backend="none")
+    assert title_of(holds) == "X against Y\nThe claim holds at 5% whatever the congruence"
+    never = plot_claim_sensitivity(curve_of(0.8, 0.79, 100), backend="none")
+    assert title_of(never) == "The claim holds at 5% at no congruence"
+    # accuracy 1: a single congruence is possible
+    only = plot_claim_sensitivity(curve_of(1.0, 0.9, 500), independent=0.9, backend="none")
+    assert "whatever" in title_of(only)
+
+
+def test_means_and_an_assumed_value() -> None:
+    r = np.linspace(0, 0.95, 191)
+    p = false_claim_probability_of_means(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=r)
+    figure = plot_claim_sensitivity(
+        pd.DataFrame({"correlation": r, "p_false": p}), assumed=0.7, unknown="correlation",
+        backend="none",
+    )  # fmt: skip
+    # t(99) at 5% is 1.6604: 0.1 = 1.6604 * 0.1 * sqrt(2 (1 - r))
+    assert title_of(figure).endswith("correlate by at least 0.819")
+    assert artist(figure, "assumed", "p_false")["y"] == pytest.approx(0.0999, abs=1e-4)
+    assert artist(figure, "assumed", "p_false")["x"] == [0.7]
+    assert artist(figure, "largest_label", "p_false")["string"] == "correlation 0.95: 0.001"
+    assert "average" not in figure.viz
+
+
+@pytest.mark.parametrize(
+    ("curve", "options", "message"),
+    [
+        (pd.DataFrame({"p_false": [0.1, 0.2]}), {}, "lacks the column congruence"),
+        ([[0.8, 0.1]], {}, "at least two rows"),
+        ([[0.8, 0.1], [0.9, 1.2]], {}, r"in \[0, 1\]"),
+        ([[0.8, 0.1], [0.9, 0.0]], {"unknown": "luck"}, "congruence or correlation, got 'luck'"),
+        ([[0.8, 0.1], [0.9, 0.0]], {"backend": "ggplot"}, "backend must be"),
+    ],
+)
+def test_curves_that_cannot_be_drawn(curve: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plot_claim_sensitivity(curve, **options)
+
+
+CLAIMS = [
+    (0.9, 0.88, 500),
+    (0.95, 0.85, 500),
+    (0.8, 0.79, 100),
+    (0.6, 0.5, 200),
+    (0.99, 0.985, 1000),
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+def test_labels_of_the_curve_do_not_overlap(claim: tuple[float, float, int]) -> None:
+    figure = plot_claim_sensitivity(
+        curve_of(*claim),
+        p_false=false_claim_probability(*claim),
+        independent=claim[0] * claim[1],
+        backend="matplotlib",
+    )
+    assert overlaps(figure, "p_false") == []
+
+
+def test_labels_avoid_the_curve_and_each_other() -> None:
+    curve = np.column_stack([np.linspace(0, 1, 200), np.linspace(0.9, 0.1, 200)])
+    labels = [Label("a point", 0.5, 0.5), Label("a level", 1.0, 0.5, is_line=True)]
+    (u, v, side), (_, height, _) = place_labels(labels, curve, [0.5], (6.0, 3.0))
+    assert (side, v > 0.5) == ("left", True)  # above a falling curve, to the right
+    assert u > 0.5
+    assert height != 0.5  # not struck through by its own line
+
+
+def test_heights_are_spread_as_little_as_needed() -> None:
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 7):
+        for _ in range(50):
+            heights = rng.uniform(0, 1, size)
+            moved = np.array(spread_out(heights.tolist(), 0.1))
+            order = np.argsort(heights)
+            assert np.all(np.diff(moved[order]) >= 0.1 - 1e-9)
+            assert moved.mean() == pytest.approx(heights.mean())
+            if np.all(np.diff(heights[order]) >= 0.1):
+                np.testing.assert_allclose(moved, heights)
+
+
+# Size
+
+
+@pytest.fixture(scope="module")
+def sizes() -> pd.DataFrame:
+    gaps = np.geomspace(0.01, 0.06, 12)
+    rows = [
+        (gap, name, claim_test_size(0.9, 0.9 - gap, name))
+        for name in ("independent", "max")
+        for gap in gaps
+    ]
+    return pd.DataFrame(rows, columns=["gap", "assumption", "n_needed"])
+
+
+def test_lines_of_sizes(sizes: pd.DataFrame) -> None:
+    figure = plot_required_size(sizes, n_test=500, gap=0.02, backend="none")
+    for index, (_, part) in enumerate(sizes.groupby("assumption", sort=False)):
+        line = artist(figure, f"line_{index}", "n_needed")
+        np.testing.assert_allclose(line["x"], part["gap"])
+        np.testing.assert_allclose(10 ** np.asarray(line["y"]), part["n_needed"])
+    assert "line_2" not in figure.viz
+    assert 10 ** artist(figure, "n_test", "n_needed")["y"] == pytest.approx(500)
+    assert artist(figure, "dot", "n_needed")["x"] == [0.02]
+    assert title_of(figure).endswith("(the observed gap is 0.02: the dot)")
+
+
+def test_the_title_names_the_gap_that_a_size_supports(sizes: pd.DataFrame) -> None:
+    independent = sizes[sizes["assumption"] == "independent"]
+    title = title_of(plot_required_size(independent, n_test=1000, backend="none"))
+    gap = float(title.removeprefix("1,000 items support a claim at 5% from a gap of "))
+    assert claim_test_size(0.9, 0.9 - gap * 1.03, "independent") <= 1000
+    assert claim_test_size(0.9, 0.9 - gap * 0.97, "independent") > 1000
+    assert "0.01 or less to" in title_of(plot_required_size(sizes, n_test=500, backend="none"))
+    some = title_of(plot_required_size(sizes, n_test=150, backend="none"))
+    assert some.endswith(", under some assumptions")
+    none = title_of(plot_required_size(independent, n_test=20, backend="none"))
+    assert none == "20 items support no claim at 5% of a gap up to 0.06"
+    needed = title_of(plot_required_size(sizes, level=0.05, backend="none"))
+    smallest = sorted(sizes.loc[sizes["gap"] == 0.01, "n_needed"])
+    assert (
+        needed == f"A claim at 5% of a gap of 0.01 needs {smallest[0]:,} to {smallest[1]:,} items"
+    )
+
+
+@pytest.mark.parametrize("n_test", [None, 200, 500, 5000, 1_000_000])
+def test_labels_of_sizes_do_not_overlap(sizes: pd.DataFrame, n_test: int | None) -> None:
+    figure = plot_required_size(sizes, n_test=n_test, backend="matplotlib")
+    assert overlaps(figure, "n_needed") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gap": 0.0}, "must be positive"),
+        ({"n_needed": np.nan}, "no row with a number"),
+        ({"assumption": [f"{i}" for i in range(24)]}, "at most 5 assumptions can be drawn, got 24"),
+    ],
+)
+def test_sizes_that_cannot_be_drawn(sizes, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plot_required_size(sizes.assign(**change), backend="none")
+    with pytest.raises(InputError, match="lacks the column n_needed"):
+        plot_required_size(sizes.drop(columns="n_needed"), backend="none")
+
+
+# Forest
+
+
+def forest(size: int, groups: int = 0, name: str = "Paper {}") -> pd.DataFrame:
+    rng = np.random.default_rng(size)
+    n = rng.integers(50, 5000, size)
+    a = rng.uniform(0.6, 0.98, size)
+    b = a - rng.uniform(0, 0.08, size)
+    columns = {
+        "p_false": false_claim_probability(a, b, n),
+        "p_false_lowest": false_claim_probability(a, b, n, "max"),
+        "p_false_highest": false_claim_probability(a, b, n, "min"),
+        "name": [name.format(i) for i in range(size)],
+    }
+    if groups:
+        columns["group"] = [f"field {i}" for i in rng.integers(0, groups, size)]
+    return pd.DataFrame(columns)
+
+
+KINDS = ("supported", "depends", "not_supported")
+
+
+def drawn_dots(figure: Any) -> np.ndarray:
+    dots = [
+        artist(figure, f"p_false_{k}", "p_false") for k in KINDS if f"p_false_{k}" in figure.viz
+    ]
+    return np.concatenate([np.column_stack([d["x"], d["y"]]) for d in dots])
+
+
+@pytest.mark.parametrize(("size", "groups"), [(5, 0), (40, 3), (350, 0), (350, 4)])
+def test_every_claim_is_drawn_once_and_sorted(size: int, groups: int) -> None:
+    frame = forest(size, groups)
+    figure = plot_claims(frame, backend="none")
+    dots = drawn_dots(figure)
+    np.testing.assert_allclose(np.sort(dots[:, 0]), np.sort(frame["p_false"]))
+    assert len(np.unique(dots[:, 1])) == size
+    by_height = dots[np.argsort(-dots[:, 1]), 0]
+    falls = int((np.diff(by_height) < 0).sum())
+    assert falls <= max(groups - 1, 0)  # only where a group ends
+    for kind, holds in (
+        ("supported", frame["p_false_highest"] <= 0.05),
+        ("not_supported", frame["p_false_lowest"] > 0.05),
+    ):
+        assert (f"range_{kind}" in figure.viz) == holds.any()
+        if not holds.any():
+            continue
+        bars = np.asarray(artist(figure, f"range_{kind}", "p_false")["x"]).reshape(-1, 3)
+        assert len(bars) == holds.sum()
+        assert np.isnan(bars[:, 2]).all()
+        np.testing.assert_allclose(np.sort(bars[:, 0]), np.sort(frame.loc[holds, "p_false_lowest"]))
+        np.testing.assert_allclose(
+            np.sort(bars[:, 1]), np.sort(frame.loc[holds, "p_false_highest"])
+        )
+
+
+def test_the_title_counts_and_rows_without_a_number_are_left_out() -> None:
+    frame = pd.DataFrame(
+        {"p_false": [0.2, 0.06, 0.01, np.nan], "p_false_lowest": [0.1, 0.01, 0.0, np.nan],
+         "p_false_highest": [0.3, 0.1, 0.04, np.nan]}, index=[3, 3, 1, 0],
+    )  # fmt: skip
+    figure = plot_claims(frame, title="A review", backend="none")
+    assert title_of(figure) == (
+        "A review\n2 of 3 claims (67%) are false with a probability above 5%\n"
+        "(1 whatever was not reported, 2 at the least favourable one)"
+    )
+    texts = [artist(figure, f"legend_{kind}", "p_false")["string"] for kind in KINDS]
+    assert texts == ["supported: 1", "depends on the congruence: 1", "not supported: 1"]
+    assert artist(figure, "range_depends", "p_false")["color"] == COLORS["theta_sota"]
+    with pytest.raises(InputError, match="none has a probability"):
+        plot_claims(frame.iloc[3:], backend="none")
+    with pytest.raises(InputError, match="lacks the column p_false_highest"):
+        plot_claims(frame.drop(columns="p_false_highest"), backend="none")
+
+
+def tick_labels(figure: Any) -> list[str]:
+    axes = figure.viz["plot"]["p_false"].item()
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def test_names_of_few_claims_and_groups_of_many() -> None:
+    few = tick_labels(plot_claims(forest(12, 2, "$x_{}$\n" + 60 * "y"), backend="matplotlib"))
+    names = [label for label in few if label.startswith(r"\$x_")]
+    assert len(names) == 12
+    assert all(len(name) <= 42 and name.endswith("…") and "\n" not in name for name in names)
+    assert sum(label.startswith("field") for label in few) == 2
+    many = tick_labels(plot_claims(forest(350, 3), backend="matplotlib"))
+    assert len(many) == 3
+    assert sum(int(label.split(": ")[1].split(" of ")[1].split()[0]) for label in many) == 350
+    assert tick_labels(plot_claims(forest(61), backend="matplotlib")) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "groups", "name"),
+    [
+        (1, 0, "Paper {}"), (5, 0, "A long name of a paper about several things {}"),
+        (12, 4, "A long name of a paper about several things {}"), (60, 5, "Paper {}"),
+        (350, 30, "Paper {}"), (350, 120, "Paper {}"),
+    ],
+)  # fmt: skip
+def test_labels_of_the_forest_do_not_overlap(size: int, groups: int, name: str) -> None:
+    figure = plot_claims(forest(size, groups, name), backend="matplotlib")
+    assert overlaps(figure, "p_false") == []
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_library(backend: str, sizes: pd.DataFrame) -> None:
+    if backend in ("plotly", "bokeh"):
+        pytest.importorskip(backend)
+    if backend == "plotly":
+        pytest.importorskip("webcolors")
+    curve = plot_claim_sensitivity(curve_of(0.9, 0.88, 500), p_false=0.093, backend=backend)
+    assert "curve" in curve.viz
+    assert "line_1" in plot_required_size(sizes, n_test=500, backend=backend).viz
+    assert "range_depends" in plot_claims(forest(20, 2, "<b>{}</b>"), backend=backend).viz
+
+
+# Methods
+
+
+def compared(values: Any, **options: Any) -> tuple[Any, Any]:
+    outcomes = ItemScores(values, **options)
+    found = compare_methods(outcomes, random_seed=0)
+    return found, plot_methods(comparison_tree(found, outcomes), backend="none")
+
+
+def test_methods_are_drawn_best_first_in_the_colour_of_the_tied() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal([0.80, 0.60, 0.805], 0.1, (200, 3))
+    found, figure = compared(values, names=["b", "c", "a"])
+    drawn = [artist(figure, f"interval_{row}", "skill") for row in range(3)]
+    order = np.argsort(-found.scores)
+    for row, j in enumerate(order):
+        assert drawn[row]["x"] == pytest.approx(found.interval()[j], abs=1e-9)
+    tied = [COLORS["theta_sota"], COLORS["theta_sota"], COLORS["prior"]]
+    assert [one["color"] for one in drawn] == tied
+    best = found.methods[order[0]]
+    assert title_of(figure) == f"1 of the other 2 methods cannot be told from {best}"
+
+
+def test_errors_are_drawn_smallest_first() -> None:
+    values = np.random.default_rng(1).normal(0, [1.0, 2.0], (200, 2))
+    _, figure = compared(values, metric="rmse", names=["good", "bad"])
+    first, second = (artist(figure, f"mean_{row}", "skill")["x"] for row in range(2))
+    assert 0 < float(first.item()) < float(second.item())
+    assert title_of(figure) == "good is told from the other"

@@ -1,0 +1,86 @@
+"""False claims from reported means of cases: published numbers, SciPy's paired t test."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayes_sota.claims.means import false_claim_probability_of_means, imputed_sd
+from bayes_sota.core.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("correlation", "expected"), [(0, 0.241), (0.5, 0.160), (0.7, 0.100), (0.9, 0.014)]
+)
+def test_published_numbers(correlation: float, expected: float) -> None:
+    found = false_claim_probability_of_means(
+        0.81, 0.80, 100, sd=(0.1, 0.1), correlation=correlation
+    )
+    assert found == pytest.approx(expected, abs=5e-4)
+
+
+def test_it_is_the_one_sided_paired_t_test() -> None:
+    rng = np.random.default_rng(0)
+    cases = np.clip(
+        0.8 + 0.1 * rng.standard_normal((60, 1)) + 0.05 * rng.standard_normal((60, 2)), 0, 1
+    )
+    a, b = cases[:, np.argsort(-cases.mean(axis=0))].T
+    expected = stats.ttest_rel(b, a, alternative="greater").pvalue
+    ours = stats.ttest_rel(a, b, alternative="greater").pvalue
+    found = false_claim_probability_of_means(
+        a.mean(), b.mean(), 60, sd=(a.std(ddof=1), b.std(ddof=1)),
+        correlation=np.corrcoef(a, b)[0, 1],
+    )  # fmt: skip
+    assert found == pytest.approx(ours, rel=1e-9)
+    assert found == pytest.approx(1 - expected, rel=1e-9)
+    known = false_claim_probability_of_means(
+        a.mean(), b.mean(), 60, sd_difference=(a - b).std(ddof=1)
+    )
+    assert known == pytest.approx(found, rel=1e-9)
+
+
+def test_an_unknown_correlation_is_averaged() -> None:
+    def at(r: float) -> float:
+        return false_claim_probability_of_means(0.81, 0.80, 50, sd=(0.1, 0.12), correlation=r)
+
+    grid = np.linspace(0.2, 0.9, 20_001)
+    expected = np.mean([at(r) for r in (grid[1:] + grid[:-1])[::20] / 2])
+    found = false_claim_probability_of_means(
+        0.81, 0.80, 50, sd=(0.1, 0.12), correlation_range=(0.2, 0.9)
+    )
+    assert found == pytest.approx(expected, abs=2e-4)
+    many = false_claim_probability_of_means([0.81, 0.9], 0.80, 50, sd=(0.1, 0.1))
+    assert many.shape == (2,)
+
+
+def test_standard_deviations_may_be_imputed() -> None:
+    np.testing.assert_allclose(imputed_sd([0.8, 0.9], (0.5, -0.5, 0.0)), [0.1, 0.05])
+    given = false_claim_probability_of_means(0.81, 0.8, 100, sd=(0.095, 0.1), correlation=0.5)
+    by_rule = false_claim_probability_of_means(
+        0.81, 0.8, 100, sd=(lambda m: 0.5 * (1 - m), (0.5, -0.5, 0.0)), correlation=0.5
+    )
+    assert by_rule == pytest.approx(given, rel=1e-9)
+
+
+def test_equal_means_are_a_toss_up() -> None:
+    assert false_claim_probability_of_means(0.8, 0.8, 100, sd=(0.1, 0.1), correlation=1) == 0.5
+    assert false_claim_probability_of_means(0.9, 0.8, 100, sd=(0.1, 0.1), correlation=1) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sd": (-0.1, 0.1)}, "at least 0, got -0.1"),
+        ({"sd": (0.6, 0.1)}, "at most 0.3943, got 0.6"),
+        ({"sd": (0.1, 0.1), "correlation": 1.5}, "correlation must lie"),
+        ({"sd": (0.1, 0.1), "correlation_range": (0.5, 0.2)}, "increasing"),
+        ({}, "give sd"),
+        ({"sd_difference": 0}, "sd_difference must be positive"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        false_claim_probability_of_means(0.81, 0.8, 100, **options)
+    with pytest.raises(InputError, match="exchange them"):
+        false_claim_probability_of_means(0.7, 0.8, 100, sd=(0.1, 0.1))
+    with pytest.raises(InputError, match="range of a case"):
+        false_claim_probability_of_means(81, 80, 100, sd=(0.1, 0.1))

@@ -1,0 +1,188 @@
+"""Models of claims have the densities that their docstrings state, and the closed forms' limits."""
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from scipy import integrate, special, stats
+
+from bayes_sota.claims.models import (
+    _draw_second_accuracy,
+    _second_accuracy_logp,
+    build_clustered_items,
+    build_hierarchical_claims,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.responses import Responses
+
+CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.nan])
+
+
+def quick(model: pm.Model, **options: object):
+    return model.compile_logp(mode="FAST_COMPILE", jacobian=False, **options)
+
+
+def odds_ratio(cells: np.ndarray) -> np.ndarray:
+    return np.log(cells[..., 0] * cells[..., 3] / (cells[..., 1] * cells[..., 2]))
+
+
+def flat_density(psi: float) -> float:
+    """Of a sum of two logistic variables, as the convolution that defines it."""
+    return integrate.quad(
+        lambda x: stats.logistic.pdf(x) * stats.logistic.pdf(psi - x), -60, 60, points=[0, psi]
+    )[0]
+
+
+def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> float:
+    """Log probability of the margins, summed over all tables that are possible."""
+    known = np.isfinite(both)
+    range_ = range(max(0, x_a + x_b - n), min(x_a, x_b) + 1)
+    tables = [(k, x_a - k, x_b - k, n - x_a - x_b + k) for k in ([int(both)] if known else range_)]
+    return float(special.logsumexp([stats.multinomial.logpmf(t, n, cells) for t in tables]))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(shared: bool) -> None:
+    model = build_hierarchical_claims(*CLAIMS, shared=shared)
+    density = quick(model)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        cells = rng.dirichlet(np.ones(4), size=3)
+        a, b, psi = cells[:, 0] + cells[:, 1], cells[:, 0] + cells[:, 2], odds_ratio(cells)
+        point = {"accuracy_a_logodds__": special.logit(a), "accuracy_b_logodds__": special.logit(b)}
+        # cells -> (a, b, psi): the Jacobian is one over the sum of 1 / cells
+        expected = np.sum(np.log(6) - np.log(np.sum(1 / cells, axis=1)))
+        if shared:
+            mu, tau = rng.normal(), rng.uniform(0.3, 2)
+            point |= {"typical_log_odds_ratio": mu, "log_odds_ratio_sd_log__": np.log(tau)}
+            point["log_odds_ratio_offset"] = (psi - mu) / tau
+            expected += stats.norm.logpdf((psi - mu) / tau).sum()
+            expected -= np.sum(np.log([flat_density(x) for x in psi]))
+            expected += stats.norm.logpdf(mu, 0, 2.4) + stats.halfnorm.logpdf(tau)
+        else:
+            point["log_odds_ratio"] = psi
+        for first, second, n, share, p in zip(*CLAIMS, cells, strict=True):
+            expected += log_tables(round(first * n), round(second * n), n, share * n, p)
+        assert density(point) == pytest.approx(expected, rel=1e-9)
+
+
+def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
+    same = np.ones(400)
+    with build_hierarchical_claims(0.9 * same, 0.8 * same, 50 * same, shared=False):
+        prior = pm.sample_prior_predictive(
+            10, random_seed=1, compile_kwargs={"mode": "FAST_COMPILE"}
+        )
+    for name in ("congruence", "p_a_alone", "p_b_alone"):
+        drawn = prior["prior"][name].values.ravel()
+        assert stats.kstest(drawn, stats.beta(1, 3).cdf).pvalue > 1e-3
+    counts = prior["prior_predictive"]["counts"].values.reshape(-1, 4)
+    # a flat prior makes every table, and so each number that both got right, equally likely
+    assert np.all(counts[:, 2] <= counts[:, :2].min(axis=1))
+    expected = special.comb(np.arange(50, -1, -1) + 2, 2) / special.comb(53, 3)
+    observed = np.bincount(counts[:, 2].astype(int), minlength=51)
+    few = expected * len(counts) < 8
+    table = [np.append(x[~few], x[few].sum()) for x in (observed, expected * len(counts))]
+    assert stats.chisquare(*table).pvalue > 1e-3
+
+
+def test_law_of_the_second_accuracy() -> None:
+    """The density integrates to 1, and the draws have its mean."""
+    inputs = [pt.dvector(), pt.dscalar(), pt.dscalar()]
+    density = pytensor.function(inputs, _second_accuracy_logp(*inputs), mode="FAST_COMPILE")
+    log_odds = np.linspace(-30, 30, 100_001)
+    b = special.expit(log_odds)
+    rng = np.random.default_rng(3)
+    for a, psi in ((0.9, 3.0), (0.6, -1.0), (0.95, 0.0), (0.8, 8.0)):
+        weight = np.exp(density(b, a, psi)) * b * (1 - b) * (log_odds[1] - log_odds[0])
+        assert weight.sum() == pytest.approx(1, abs=1e-8)
+        drawn = _draw_second_accuracy(np.full(10_000, a), np.full(10_000, psi), rng=rng)
+        assert abs(drawn.mean() - weight @ b) < 4 * drawn.std() / np.sqrt(drawn.size)
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        (([0.8], [0.9], [100]), "exchange the two"),
+        (([90.0], [0.9], [100]), "in percent"),
+        (([0.9], [0.8], [1]), "whole number of at least 2"),
+        (([0.9], [0.8], [100], [0.5]), "must lie between 0.7 and 0.8"),
+        (([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
+        (([0.9], [0.8], [100], None, ["a", "b"]), "1 claims, but 2 names"),
+    ],
+)
+def test_claims_that_cannot_be(claims: tuple, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build_hierarchical_claims(*claims)
+
+
+def test_priors_have_width() -> None:
+    with pytest.raises(InputError, match="positive widths"):
+        build_hierarchical_claims([0.9], [0.8], [100], spread_prior=0.0)
+
+
+def clustered(tables: np.ndarray) -> Responses:
+    """Answers of two classifiers with these numbers of outcomes per cluster."""
+    outcome = np.concatenate([np.repeat(np.arange(4), row) for row in tables])
+    clusters = np.repeat(np.arange(len(tables)), tables.sum(axis=1))
+    a, b = outcome < 2, (outcome == 0) | (outcome == 2)
+    return Responses(np.stack([a, b], axis=1), names=["A", "B"], clusters=clusters)
+
+
+def log_polya(table: np.ndarray, concentration: np.ndarray) -> float:
+    """Items drawn one by one from an urn that remembers them, in any order."""
+    urn, total = concentration.copy(), special.gammaln(table.sum() + 1)
+    for outcome in np.repeat(np.arange(4), table):
+        total += np.log(urn[outcome] / urn.sum())
+        urn[outcome] += 1
+    return float(total - special.gammaln(table + 1).sum())
+
+
+def test_density_of_clustered_items() -> None:
+    rng = np.random.default_rng(0)
+    tables = rng.multinomial([3, 5, 8, 1, 4], [0.6, 0.2, 0.1, 0.1])
+    model = build_clustered_items(clustered(tables), "A", "B", correlation_prior=(2.0, 3.0))
+    assert model["cluster_tables"].get_value().tolist() == tables.tolist()
+    density = quick(model)
+    for correlation in (0.05, 0.5, 0.9):
+        p = rng.dirichlet(np.ones(4))
+        point = {
+            "p_simplex__": np.log(p[:-1]) - np.log(p).mean(),
+            "intraclass_correlation_logodds__": special.logit(correlation),
+        }
+        expected = np.log(6) + stats.beta.logpdf(correlation, 2, 3)
+        expected += sum(log_polya(row, p * (1 - correlation) / correlation) for row in tables)
+        assert density(point) == pytest.approx(expected, abs=1e-6)
+
+
+def test_clusters_of_one_item_are_the_closed_form() -> None:
+    """Then no correlation is seen, and the posterior of the cells is Dirichlet(counts + 1)."""
+    counts = np.array([30, 8, 3, 9])
+    model = build_clustered_items(clustered(np.repeat(np.eye(4, dtype=int), counts, axis=0)))
+    density = quick(model)
+    rng, found = np.random.default_rng(1), []
+    for _ in range(6):
+        p, correlation = rng.dirichlet(np.ones(4)), rng.random()
+        point = {
+            "p_simplex__": np.log(p[:-1]) - np.log(p).mean(),
+            "intraclass_correlation_logodds__": special.logit(correlation),
+        }
+        found.append(density(point) - stats.dirichlet.logpdf(p, counts + 1))
+    assert np.ptp(found) < 1e-7
+
+
+def test_answers_that_are_missing_are_left_out() -> None:
+    answers = [[1, 1], [1, 0], [0, 1], [None, 1], [1, 0], [0, 0]]
+    model = build_clustered_items(Responses(answers, clusters=list("aabbbc")))
+    assert model["cluster_tables"].get_value().tolist() == [
+        [1, 1, 0, 0],
+        [0, 1, 1, 0],
+        [0, 0, 0, 1],
+    ]
+
+
+def test_items_without_clusters() -> None:
+    with pytest.raises(InputError, match="no clusters"):
+        build_clustered_items(Responses([[1, 0], [1, 1], [0, 1]]))
+    with pytest.raises(InputError, match="two positive numbers"):
+        build_clustered_items(clustered(np.eye(4, dtype=int)), correlation_prior=(0.0, 1.0))

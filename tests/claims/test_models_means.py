@@ -1,0 +1,238 @@
+"""Models of means have SciPy's densities, moments and draws, and agree with Student's t."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from scipy import integrate, special, stats
+
+from bayes_sota.claims.models_means import (
+    _case_draws,
+    _joint_draws,
+    _two_piece_moments,
+    build_case_differences,
+    build_metric_differences,
+)
+from bayes_sota.core.errors import InputError
+
+LAWS = (  # mode, scale below, scale above, degrees of freedom
+    (0.0, 0.05, 0.05, 5.0),
+    (0.02, 0.001, 0.2, 1.3),
+    (-0.7, 0.4, 0.9, 0.6),
+    (0.3, 0.08, 0.01, 200.0),
+    (0.01, 1e-4, 2e-4, 3.0),
+)
+
+
+def kernel(x: float, mode: float, below: float, above: float, freedom: float) -> float:
+    z = (x - mode) / (below if x < mode else above)
+    return float((1 + z**2 / freedom) ** (-(freedom + 1) / 2))
+
+
+def integral(law: tuple[float, ...], power: int) -> float:
+    """Of the kernel times a power of x, piece by piece."""
+    mode, below, above = law[:3]
+    edges = [-1, *(mode - below * np.array([1000, 100, 10, 1])), mode]
+    edges = [*edges, *(mode + above * np.array([1, 10, 100, 1000])), 1]
+    edges = np.unique(np.clip(edges, -1, 1))
+    pieces = pairwise(edges)
+    return sum(integrate.quad(lambda x: x**power * kernel(x, *law), *p)[0] for p in pieces)
+
+
+@pytest.fixture(scope="module")
+def moments() -> Any:
+    inputs = [pt.dscalar() for _ in range(4)]
+    return pytensor.function(inputs, _two_piece_moments(*inputs, -1.0, 1.0), mode="FAST_COMPILE")
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_mass_and_mean_of_the_two_piece_law(moments: Any, law: tuple[float, ...]) -> None:
+    mass, mean = moments(*law)
+    expected = integral(law, 0)
+    assert mass == pytest.approx(expected, rel=1e-7)
+    assert mean == pytest.approx(integral(law, 1) / expected, abs=1e-7 * (law[1] + law[2]))
+
+
+def test_draws_of_the_two_piece_law(moments: Any) -> None:
+    rng = np.random.default_rng(0)
+    for law in LAWS:
+        drawn = _case_draws(-1.0, 1.0)(*law, rng=rng, size=(40_000,))
+        assert abs(drawn.mean() - moments(*law)[1]) < 4 * drawn.std() / np.sqrt(drawn.size)
+        mode, below, above, freedom = law
+        low = below * (special.stdtr(freedom, (mode + 1) / below) - 0.5)
+        high = above * (special.stdtr(freedom, (1 - mode) / above) - 0.5)
+        share = low / (low + high)
+        assert abs(np.mean(drawn < mode) - share) < 4 * np.sqrt(share * (1 - share) / drawn.size)
+
+
+def test_draws_of_failures() -> None:
+    """Shares, sizes and the mean that the model states."""
+    law, share, power = (0.02, 0.03, 0.04, 6.0), np.array([0.1, 0.3, 0.6]), 1.5
+    rng = np.random.default_rng(1)
+    drawn = _case_draws(-1.0, 1.0)(*law, share, power, rng=rng, size=(40_000,))
+    model = build_case_differences(some_differences())
+    point = {
+        "mode_interval__": np.log(1.02 / 0.98),
+        "log_scale": np.log(0.03 * 0.04) / 2,
+        "log_skew": np.log(0.04 / 0.03) / 2,
+        "degrees_of_freedom_log__": np.log(6.0),
+        "share_simplex__": np.log(share[:-1]) - np.log(share).mean(),
+        "log_failure_excess": np.log(power - 1),
+    }
+    mean = model.compile_fn(
+        model.replace_rvs_by_values([model["difference"]]), inputs=model.value_vars,
+        mode="FAST_COMPILE", on_unused_input="ignore",
+    )(point)[0]  # fmt: skip
+    assert abs(drawn.mean() - mean) < 4 * drawn.std() / np.sqrt(drawn.size)
+    for sign, part in ((-1, 0.1), (1, 0.3)):
+        far = part * (1 - 0.4**power)  # hardly any of the others is that far
+        assert np.mean(sign * drawn > 0.4) == pytest.approx(far, abs=4 * np.sqrt(far / 40_000))
+
+
+def some_differences() -> np.ndarray:
+    return np.round(0.01 + 0.05 * np.random.default_rng(0).standard_t(4, 30), 3)
+
+
+def test_density_of_case_differences() -> None:
+    values = some_differences()
+    model = build_case_differences(values)
+    density = model.compile_logp(mode="FAST_COMPILE", jacobian=False)
+    mode, scale, skew, freedom = 0.02, 0.06, -0.3, 4.0
+    share, power = np.array([0.05, 0.15, 0.8]), 1.7
+    point = {
+        "mode_interval__": np.log((mode + 1) / (1 - mode)),
+        "log_scale": np.log(scale),
+        "log_skew": skew,
+        "degrees_of_freedom_log__": np.log(freedom),
+        "share_simplex__": np.log(share[:-1]) - np.log(share).mean(),
+        "log_failure_excess": np.log(power - 1),
+    }
+    law = (mode, scale * np.exp(-skew), scale * np.exp(skew), freedom)
+    failure = np.where(values < 0, share[0], share[1]) * stats.beta.pdf(np.abs(values), power, 1)
+    work = np.array([kernel(x, *law) for x in values]) / integral(law, 0)
+    expected = np.log(share[2] * work + failure)[values != 0].sum()
+    expected += stats.dirichlet.logpdf(share, [0.2, 0.2, 3.6])
+    expected += stats.norm.logpdf(np.log(power - 1), 0, 0.5)
+    expected += np.log(1 / 2) + stats.norm.logpdf(np.log(scale), np.log(0.05), 1.5)
+    expected += stats.norm.logpdf(skew, 0, 0.5) + stats.gamma.logpdf(freedom, 2, scale=10)
+    assert density(point) == pytest.approx(expected, rel=1e-7)
+
+
+def test_ties_but_for_rounding_are_ties() -> None:
+    values = some_differences()
+    values[:8] = 0.0
+    noisy = values + np.where(values == 0, 1.1e-16, 0.0)
+    models = [build_case_differences(v) for v in (values, noisy)]
+    data = [model["nonzero_difference"].get_value() for model in models]
+    assert data[0].tolist() == data[1].tolist()
+    assert all("n_equal" in model.named_vars for model in models)
+
+
+def test_equal_cases_scale_the_mean_and_tell_nothing_of_its_sign() -> None:
+    values = some_differences()
+    values = values[values != 0]
+    with_zeros = build_case_differences(np.append(values, np.zeros(10)))
+    without = build_case_differences(values)
+    point = {k: np.asarray(v) for k, v in without.initial_point().items()}
+    chance = 0.3
+    more = point | {"p_equal_interval__": special.logit(chance)}
+    options = {"mode": "FAST_COMPILE", "jacobian": False}
+    gap = with_zeros.compile_logp(**options)(more) - without.compile_logp(**options)(point)
+    assert gap == pytest.approx(stats.binom.logpmf(10, len(values) + 10, chance), abs=1e-9)
+    means = [
+        m.compile_fn(m.replace_rvs_by_values([m["difference"]]), inputs=m.value_vars,
+                     mode="FAST_COMPILE", on_unused_input="ignore")(p)[0]
+        for m, p in ((with_zeros, more), (without, point))
+    ]  # fmt: skip
+    assert means[0] == pytest.approx((1 - chance) * means[1])
+
+
+@pytest.mark.parametrize(
+    ("differences", "options", "message"),
+    [
+        ([0.1, 0.2, 1.3], {}, "between -1 and 1, got 1.3 for case '3'"),
+        ([0.1, np.nan, 0.3, 0.2], {}, "got nan for case '2'"),
+        ([0.1, 0.0, 0.0, 0.2], {}, "at least 3 of them not 0"),
+        ([[0.1, 0.2, 0.3]], {}, "one number per case"),
+        ([0.1, 0.2, 0.3], {"bounds": (0, 1)}, "below and above 0"),
+        ([0.1, 0.2, 0.3], {"names": ["a", "b"]}, "3 cases, but 2 names"),
+    ],
+)
+def test_differences_that_cannot_be(differences: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build_case_differences(differences, **options)
+
+
+def metric_differences(n: int = 40, seed: int = 0) -> np.ndarray:
+    root = np.linalg.cholesky([[1, 0.7, 0.3], [0.7, 1, 0.5], [0.3, 0.5, 1]])
+    noise = np.random.default_rng(seed).standard_normal((n, 3)) @ root.T
+    return np.array([0.01, 0.1, 2]) + noise * [0.05, 1, 10]
+
+
+@pytest.mark.parametrize("student", [False, True])
+def test_density_of_metric_differences(student: bool) -> None:
+    values = metric_differences()
+    model = build_metric_differences(values, ["Dice", "NSD", "HD"], student=student)
+    rng = np.random.default_rng(1)
+    mean, sd, partial = rng.normal(size=3), rng.uniform(0.5, 2, 3), rng.uniform(0.2, 0.8, 3)
+    point: dict[str, Any] = {
+        "standardized_difference": mean,
+        "relative_sd_log__": np.log(sd),
+        "partial_correlation_logodds__": special.logit(partial),
+    }
+    if student:
+        point["excess_degrees_of_freedom_log__"] = np.log(3.0)
+    r21, r31, r32 = 2 * partial - 1  # of 3 and 2 given 1
+    r = np.eye(3)
+    r[0, 1] = r[1, 0] = r21
+    r[0, 2] = r[2, 0] = r31
+    r[1, 2] = r[2, 1] = r21 * r31 + r32 * np.sqrt((1 - r21**2) * (1 - r31**2))
+    covariance = r * np.outer(sd, sd)
+    found = model.compile_logp(vars=model.observed_RVs, mode="FAST_COMPILE")(point)
+    law = stats.multivariate_t(mean, covariance, df=5) if student else None
+    law = law or stats.multivariate_normal(mean, covariance)
+    assert found == pytest.approx(law.logpdf(values / values.std(axis=0, ddof=1)).sum(), rel=1e-9)
+
+
+def test_prior_of_correlations_is_lkj() -> None:
+    """Each correlation of k metrics is Beta(eta - 1 + k/2) on (-1, 1), whatever the order."""
+    model = build_metric_differences(metric_differences(), correlation_shape=1.5)
+    drawn = pm.draw(model["correlation"], 3000, random_seed=2, mode="FAST_COMPILE")
+    assert np.allclose(np.diagonal(drawn, axis1=1, axis2=2), 1)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        law = stats.beta(2.0, 2.0, loc=-1, scale=2)
+        assert stats.kstest(drawn[:, i, j], law.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("freedom", [None, 6.0])
+def test_draws_of_metric_differences(freedom: float | None) -> None:
+    factor = np.linalg.cholesky([[1, 0.5], [0.5, 4]])
+    rng = np.random.default_rng(0)
+    drawn = _joint_draws(np.array([1.0, -1.0]), factor, freedom, rng=rng, size=(50_000,))
+    inflation = 1 if freedom is None else freedom / (freedom - 2)
+    error = 4 * drawn.std(axis=0) / np.sqrt(len(drawn))
+    assert np.all(np.abs(drawn.mean(axis=0) - [1, -1]) < error)
+    assert np.cov(drawn.T) == pytest.approx(inflation * factor @ factor.T, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.ones(5), "cases x metrics"),
+        (np.random.default_rng(0).random((2, 2)), "more cases than metrics"),
+        ([[1, 2], [1, 3], [1, 4]], "metric 1 has the same difference"),
+        ([[1, 2], [2, np.nan], [1, 4]], "see case 2, metric 2"),
+    ],
+)
+def test_metrics_that_cannot_be(values: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build_metric_differences(values)
+
+
+def test_shape_of_the_prior_is_positive() -> None:
+    with pytest.raises(InputError, match="must be positive"):
+        build_metric_differences(metric_differences(), correlation_shape=0)

@@ -1,0 +1,462 @@
+"""A review's table: one claim at a time, all that can be wrong with a row, and with a file."""
+
+import csv
+import io
+import json
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.review_claims import share_interval
+from bayes_sota.claims.summary_review import PROBABILITIES, RESULTS, claims_table, read_claims
+from bayes_sota.core.errors import InputError
+
+REVIEW = """\
+paper,field,metric,accuracy_a,accuracy_b,mean_a,mean_b,sd_a,sd_b,sd_difference,pairwise_correlation,n_test,congruence,note
+"Li, 2024",skin,,0.90,0.88,,,,,,,500,,first
+Doe 2023,skin,accuracy,0.95,85%,,,,,,,500,,-0.3
+Roe 2022,heart,classification,0.900,0.880,,,,,,,500,0.85,
+Poe 2021,heart,dice,,,0.81,0.80,.1,.1,,,100,,
+Coe 2020,heart,segmentation,,,0.81,0.80,.1,.1,,.7,100,,
+Moe 2019,,mean,,,27.3,26.9,4,4,,.5,100,,
+Noe 2018,,,,,0.81,0.80,,,0.05,,100,,
+"""
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Path:
+    path = tmp_path / "review.csv"
+    path.write_text(REVIEW, encoding="utf-8")
+    return path
+
+
+def frame_of(rows: list[tuple[Any, ...]], columns: str = "accuracy_a accuracy_b n_test") -> Any:
+    return pd.DataFrame(rows, columns=columns.split())
+
+
+def problem_of(*row: Any, columns: str = "accuracy_a accuracy_b n_test", **options: Any) -> str:
+    table = claims_table(frame_of([row], columns), **options, skip_problems=True)
+    result = table.frame.iloc[0]
+    assert bool(result["problem"]) == bool(np.isnan(result["p_false"]))
+    assert bool(result["problem"]) == (result["verdict"] == "")
+    return str(result["problem"])
+
+
+def test_every_row_is_the_claim_alone(review: Path) -> None:
+    found = claims_table(review).frame
+    means = false_claim_probability_of_means
+
+    def of_accuracies(a: float, b: float) -> tuple[float, float, float]:
+        return tuple(false_claim_probability(a, b, 500, c) for c in (None, "max", "min"))
+
+    dice = [means(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=r) for r in (None, 0.95, 0.0)]
+    expected = [
+        of_accuracies(0.90, 0.88),
+        of_accuracies(0.95, 0.85),
+        [false_claim_probability(0.90, 0.88, 500, 0.85)] * 3,
+        dice,
+        [means(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)] * 3,
+        [means(27.3, 26.9, 100, sd=(4, 4), correlation=0.5, bounds=None)] * 3,
+        [means(0.81, 0.80, 100, sd_difference=0.05)] * 3,
+    ]
+    np.testing.assert_allclose(found[list(PROBABILITIES)], expected, rtol=1e-12)
+    assert (found["problem"] == "").all()
+    assert found["assumption"].tolist() == [
+        "congruence averaged over what the accuracies allow",
+        "congruence averaged over what the accuracies allow",
+        "congruence given",
+        "correlation averaged from 0 to 1",
+        "correlation given",
+        "correlation given",
+        "standard deviation of the differences given",
+    ]
+    assert found["verdict"].tolist() == [
+        "depends on the congruence", "supported", "not supported", "depends on the correlation",
+        "not supported", "not supported", "supported",
+    ]  # fmt: skip
+
+
+def random_review(size: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    n = rng.integers(20, 3000, size)
+    right = rng.integers(n // 2, n + 1)
+    other = np.maximum(right - rng.integers(0, 1 + n // 20), 0)
+    return pd.DataFrame({"accuracy_a": right / n, "accuracy_b": other / n, "n_test": n})
+
+
+def test_many_claims_together_equal_one_at_a_time() -> None:
+    review = random_review(300)
+    found = claims_table(review).frame
+    alone = [false_claim_probability(*row) for row in review.itertuples(index=False)]
+    np.testing.assert_allclose(found["p_false"], alone, rtol=1e-9)
+
+
+def test_the_range_holds_all_congruences_and_the_average() -> None:
+    review = random_review(60, seed=1)
+    found = claims_table(review).frame
+    for row in found.itertuples():
+        a, b, n = row.accuracy_a, row.accuracy_b, row.n_test
+        inner = np.linspace(max(0.0, a + b - 1), b, 60)
+        p = false_claim_probability(a, b, n, inner)
+        assert row.p_false_lowest == pytest.approx(p.min(), abs=1e-12)
+        assert row.p_false_highest == pytest.approx(p.max(), abs=1e-12)
+    correlated = frame_of(
+        [(0.8, 0.79, 0.1, sd, 60) for sd in (0.0, 0.02, 0.1, 0.3)], "mean_a mean_b sd_a sd_b n_test"
+    )
+    for table in (found, claims_table(correlated).frame):
+        assert (table["p_false_lowest"] <= table["p_false"] + 1e-12).all()
+        assert (table["p_false"] <= table["p_false_highest"] + 1e-12).all()
+
+
+def test_wrong_rows_leave_the_others_as_they_are() -> None:
+    good = random_review(200, seed=2)
+    rng = np.random.default_rng(3)
+    wrong = rng.random(200) < 0.3
+    mixed = good.copy()
+    mixed.loc[wrong, ["accuracy_a", "accuracy_b"]] = good.loc[
+        wrong, ["accuracy_b", "accuracy_a"]
+    ].to_numpy()
+    below = (mixed["accuracy_a"] < mixed["accuracy_b"]).to_numpy()
+    assert below.sum() > 20
+    table = claims_table(mixed, skip_problems=True)
+    np.testing.assert_array_equal((table.frame["problem"] != "").to_numpy(), below)
+    np.testing.assert_allclose(
+        table.frame.loc[~below, "p_false"], claims_table(good).frame.loc[~below, "p_false"]
+    )
+    assert table.n_problems == below.sum()
+    assert f"{below.sum()} of 200 rows cannot be used: row " in table.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("0.88", "0.90", "500"), "A is the reported winner"),
+        (("abc", "0.9", "500"), "accuracy_a must be a number, got 'abc'"),
+        (("0,95", "0.9", "500"), "got '0,95'; write 0.95"),
+        (("0.9", "85,5 %", "500"), "got '85,5 %'; write 85.5%"),
+        (("0.9", "0.8", "1,00"), "n_test must be a number, got '1,00'"),
+        (("0.9", "0.8", ""), "n_test is empty"),
+        (("0.9", "0.8", None), "n_test is empty"),
+        (("", "0.8", "500"), "accuracy_a is empty"),
+        (("0.9", "n/a", "500"), "accuracy_b is empty"),
+        (("0.9", "0.8", "1"), "whole number between 2 and 10,000,000, got 1"),
+        (("0.9", "0.8", "50.5"), "got 50.5"),
+        (("0.9", "0.8", "1e12"), "got 1e+12"),
+        (("0.9", "0.8", "-5"), "got -5"),
+        (("0.9", "0.8", "inf"), "n_test must be a number, got 'inf'"),
+        (("90.1", "88", "500"), "an accuracy lies in [0, 1], got 90.1; in percent? then write"),
+        (("0.9", "-0.1", "500"), "got -0.1"),
+        (("1e400", "0.9", "500"), "accuracy_a is too large: 1e400"),
+        ((True, 0.9, 500), "accuracy_a must be a number, got 'True'"),
+        (("0.913", "0.9", "100"), "100 items gives accuracy_a as printed, 0.913"),
+        (("0.95", "0.905", "100"), "100 items gives accuracy_b as printed, 0.905"),
+        (("91.3%", "90%", "100"), "100 items gives accuracy_a as printed, 0.913"),
+    ],
+)
+def test_wrong_rows_say_what_is_wrong(row: tuple[Any, ...], message: str) -> None:
+    problem = problem_of(*row)
+    assert message in problem
+    assert problem.startswith("row 1: ")
+    assert "\n" not in problem
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ((0.81, 0.80, 0.6, 0.1, "", 100), "standard deviation of at most 0.3943, got 0.6"),
+        ((0.81, 0.80, -0.1, 0.1, "", 100), "at least 0, got -0.1"),
+        ((0.81, 0.80, "", 0.1, "", 100), "sd_a and sd_b, or sd_difference, must be given"),
+        ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "[-1, 1], got 1.2"),
+        ((1.2, 0.80, 0.1, 0.1, "", 100), "between 0 and 1"),
+        ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below"),
+    ],
+)
+def test_wrong_means_say_what_is_wrong(row: tuple[Any, ...], message: str) -> None:
+    columns = "mean_a mean_b sd_a sd_b pairwise_correlation n_test"
+    assert message in problem_of(*row, columns=columns)
+
+
+def test_metrics() -> None:
+    columns = "metric accuracy_a accuracy_b mean_a mean_b sd_a sd_b n_test"
+    both = ("", 0.9, 0.88, 0.81, 0.80, 0.1, 0.1, 500)
+    assert "both filled: say which with metric" in problem_of(*both, columns=columns)
+    assert problem_of("Accuracy", *both[1:], columns=columns) == ""
+    frame = frame_of([("AUC", *both[1:]), ("dice", *both[1:])], columns)
+    table = claims_table(frame, skip_problems=True)
+    assert "got 'AUC'" in table.frame["problem"][0]
+    assert table.frame["assumption"][1].startswith("correlation")
+    with pytest.raises(InputError, match=r"no metric is one of classification.*first is 'AUC'"):
+        claims_table(frame.iloc[:1])
+
+
+def test_imputed_standard_deviations() -> None:
+    frame = frame_of([(0.81, 0.80, "", 100), (0.81, 0.80, 0.5, 100)],
+                     "mean_a mean_b pairwise_correlation n_test")  # fmt: skip
+    found = claims_table(frame, sd=(0.5, 0.0, -0.5)).frame
+    spread = tuple(0.5 - 0.5 * mean**2 for mean in (0.81, 0.80))
+    for row, r in enumerate((None, 0.5)):
+        alone = false_claim_probability_of_means(0.81, 0.80, 100, sd=spread, correlation=r)
+        assert found["p_false"][row] == pytest.approx(alone, rel=1e-12)
+    assert found["assumption"].str.endswith("standard deviations from the means").all()
+
+
+def prints(count: int, n: int, digits: int) -> set[Decimal]:
+    share = Decimal(count) / Decimal(n)
+    return {
+        share.quantize(Decimal(1).scaleb(-digits), rounding)
+        for rounding in (ROUND_HALF_UP, ROUND_HALF_DOWN)
+    }
+
+
+def test_impossible_accuracies_are_those_that_no_count_prints() -> None:
+    rng = np.random.default_rng(5)
+    rows, expected = [], []
+    for _ in range(300):
+        n, digits = int(rng.integers(2, 250)), int(rng.integers(1, 5))
+        value = Decimal(int(rng.integers(0, 10**digits + 1))).scaleb(-digits)
+        possible = any(value in prints(count, n, digits) for count in range(n + 1))
+        rows.append((f"{value:.{digits}f}", "0.0", n))
+        expected.append(possible)
+    found = claims_table(frame_of(rows), skip_problems=True).frame
+    assert (found["problem"] == "").tolist() == expected
+    assert 50 < sum(expected) < 250
+    accepted = claims_table(frame_of(rows), check_counts=False).frame
+    assert (accepted["problem"] == "").all()
+
+
+def test_full_precision_is_checked_as_it_is() -> None:
+    assert problem_of(26 / 30, 25 / 30, 30) == ""
+    assert "no whole number of 31 items" in problem_of(26 / 30, 25 / 31, 31)
+    assert problem_of("1", "0", "7") == ""
+
+
+# Shares
+
+
+def test_shares_by_group(review: Path) -> None:
+    table = claims_table(review, group_by="field")
+    found = table.frame
+    assert table.summary["group"].unique().tolist() == ["", "skin", "heart", "(none)"]
+    groups = found["field"].replace("", "(none)")
+    for row in table.summary.itertuples():
+        here = found if row.group == "" else found[groups == row.group]
+        above = int((here[row.probability] > 0.05).sum())
+        assert (row.n_claims, row.n_above, row.n_problems) == (len(here), above, 0)
+        assert row.share == above / len(here)
+        low, high = stats.beta.ppf([0.025, 0.975], above + 0.5, len(here) - above + 0.5)
+        assert row.lower == pytest.approx(0 if above == 0 else low)
+        assert row.upper == pytest.approx(1 if above == len(here) else high)
+    expected = table.summary[table.summary["group"] == ""]["expected_false"].tolist()
+    assert expected == [found[name].sum() for name in PROBABILITIES]
+    assert table.finding == (
+        f"Of 7 claims about {expected[0]:.1f} are expected to be false ({expected[1]:.1f} to "
+        f"{expected[2]:.1f}, as what is not reported may be), and nobody knows which. The numbers "
+        "support 2: their probability of being false is at most 0.05. They do not support 3, "
+        "which may be true all the same; of the other 2 it depends on what is not reported."
+    )
+
+
+def test_wrong_rows_are_all_named() -> None:
+    good, bad = ("0.9", "0.8", "100"), ("0.8", "0.9", "100")
+    for rows, told in (
+        ([good, bad], "1 of 2 rows cannot be used: row 2: A is the reported winner"),
+        ([bad] * 5, "; row 4; row 5; skip_problems=True leaves them out"),
+        ([bad] * 30 + [good], "; row 23; and 7 more; skip_problems"),
+    ):
+        with pytest.raises(InputError) as caught:
+            claims_table(frame_of(rows))
+        assert told in str(caught.value)
+        table = claims_table(frame_of(rows), skip_problems=True)
+        assert table.n_problems == rows.count(bad)
+
+
+def test_the_interval_of_a_share_covers() -> None:
+    rng = np.random.default_rng(11)
+    truths = rng.uniform(0.05, 0.95, 4000)
+    counts = rng.binomial(60, truths)
+    ends = np.array([share_interval(k, 60) for k in range(61)])[counts]
+    covered = np.mean((ends[:, 0] <= truths) & (truths <= ends[:, 1]))
+    assert covered == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 4000) + 0.005)
+    assert np.isnan(share_interval(0, 0)).all()
+
+
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
+def test_verdicts_follow_the_level(level: float) -> None:
+    found = claims_table(random_review(120, seed=7), level=level).frame
+    expected = [
+        "supported" if high <= level
+        else "not supported" if low > level
+        else "depends on the congruence"
+        for low, high in zip(found["p_false_lowest"], found["p_false_highest"], strict=True)
+    ]  # fmt: skip
+    assert found["verdict"].tolist() == expected
+    assert len(set(expected)) == 3
+
+
+def test_nothing_usable() -> None:
+    table = claims_table(frame_of([("0.8", "0.9", "100")]), skip_problems=True)
+    assert table.finding == "No claim can be used."
+    assert table.summary["share"].isna().all()
+    assert table.to_dict()["all"]["above_level"]["p_false"] == {
+        "n": 0, "share": None, "interval": None, "expected_false": 0.0,
+    }  # fmt: skip
+    assert "no claims" in table.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("level", "message"), [(5, "write 0.05"), (0, "got 0"), (0.5, "got 0.5"), (-1, "got -1")]
+)
+def test_levels(level: float, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        claims_table(frame_of([("0.9", "0.8", "100")]), level=level)
+
+
+# Files
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_the_same_table_comes_out(review: Path, tmp_path: Path) -> None:
+    table = claims_table(review)
+    table.save(tmp_path / "out.csv")
+    rows = list(csv.reader((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()))
+    before = list(csv.reader(io.StringIO(REVIEW)))
+    width = len(before[0])
+    assert [row[:width] for row in rows] == before
+    assert rows[0][width:] == list(RESULTS)
+    for row, p in zip(rows[1:], table.frame["p_false"], strict=True):
+        assert float(row[width]) == pytest.approx(p, rel=1e-5)
+
+
+def test_text_is_no_formula_and_numbers_stay(tmp_path: Path) -> None:
+    head = "paper,accuracy_a,accuracy_b,n_test,=note\n"
+    path = written(tmp_path / "r.csv", head + "=cmd|' /C calc',0.9,0.88,500,-0.3\n@x,abc,1,5,+y\n")
+    rows = list(csv.reader(claims_table(path, skip_problems=True).to_csv().splitlines()))
+    assert [row[0] for row in rows] == ["paper", "'=cmd|' /C calc'", "'@x"]
+    assert [row[4] for row in rows] == ["'=note", "-0.3", "'+y"]
+    assert rows[2][5:8] == ["", "", ""]
+    assert "row 2: accuracy_a must be a number, got 'abc'" in rows[2][-1]
+
+
+def test_markdown_and_json(tmp_path: Path) -> None:
+    head = "paper,group,accuracy_a,accuracy_b,n_test\n"
+    text = head + "a|b <i>,g|1,0.9,0.88,500\nplain,g2,0.8,0.9,500\n"
+    table = claims_table(written(tmp_path / "r.csv", text), skip_problems=True)
+    table.save(tmp_path / "r.md")
+    markdown = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert r"| a\|b &lt;i&gt; | g\|1 | 0.093 | < 0.001 to 0.171 |" in markdown.replace(
+        "&lt; ", "< "
+    )
+    assert "**Not to be trusted:** 1 of 2 rows cannot be used" in markdown
+    cells = [
+        line.replace(r"\|", "").count("|") for line in markdown.splitlines() if line[:1] == "|"
+    ]
+    assert set(cells) == {8, 6}
+    table.save(tmp_path / "r.json")
+    found = json.loads(
+        (tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=pytest.fail
+    )
+    assert found["claims"][1]["p_false"] is None
+    assert found["claims"][0]["p_false"] == pytest.approx(0.093, abs=5e-4)
+    assert [group["group"] for group in found["groups"]] == ["g|1", "g2"]
+    assert found["diagnostics"]["ok"] is False
+    with pytest.raises(InputError, match=r"\.csv, \.md or \.json"):
+        table.save(tmp_path / "r.xlsx")
+
+
+def test_formats_agree(tmp_path: Path) -> None:
+    header = ["paper", "accuracy_a", "accuracy_b", "n_test"]
+    rows = [["Müller, 2024", "0.90", "0.88", "500"], ["Doe", "0.913", "0.9", "1000"]]
+    quoted = [[f'"{cell}"' for cell in row] for row in [header, *rows]]
+    records = ",".join(
+        f'{{"paper": "{p}", "accuracy_a": {a}, "accuracy_b": {b}, "n_test": {n}}}'
+        for p, a, b, n in rows
+    )
+    files = [
+        written(tmp_path / f"{i}.csv", "\n".join(sep.join(row) for row in quoted))
+        for i, sep in enumerate([",", ";", "\t"])
+    ]
+    bom = b"\xef\xbb\xbf" + "\r\n".join(",".join(row) for row in quoted).encode()
+    files += [written(tmp_path / "bom.csv", bom), written(tmp_path / "r.json", f"[{records}]")]
+    pl.DataFrame(rows, schema=header, orient="row").with_columns(
+        pl.col("accuracy_a", "accuracy_b").cast(pl.Float64), pl.col("n_test").cast(pl.Int64)
+    ).write_parquet(tmp_path / "r.parquet")
+    files.append(tmp_path / "r.parquet")
+    expected = claims_table(pd.DataFrame(rows, columns=header)).frame
+    assert (expected["problem"] == "").all()
+    for path in files:
+        table = claims_table(path)
+        assert table.names() == ["Müller, 2024", "Doe"]
+        np.testing.assert_allclose(table.frame["p_false"], expected["p_false"])
+    from_polars = claims_table(pl.DataFrame(rows, schema=header, orient="row"))
+    np.testing.assert_allclose(from_polars.frame["p_false"], expected["p_false"])
+    assert read_claims(files[0]).iloc[0].tolist() == rows[0]
+
+
+def test_a_frame_keeps_its_index_and_types() -> None:
+    frame = frame_of([(0.9, 0.88, 500), (0.9, 0.8, 500)]).set_index(pd.Index([7, 3]))
+    found = claims_table(frame)
+    assert found.frame.index.tolist() == [7, 3]
+    assert found.frame["n_test"].dtype == frame["n_test"].dtype
+    assert list(frame.columns) == ["accuracy_a", "accuracy_b", "n_test"]
+    assert found.names() == ["row 1", "row 2"]
+
+
+HEADER = "accuracy_a,accuracy_b,n_test"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        (HEADER + "\n", "no rows, only the columns"),
+        ("accuracy_a,accuracy_b\n0.9,0.8\n", "there is no column 'n_test'"),
+        ("accuracy_a,n_test\n0.9,100\n", "there is no column 'accuracy_b'"),
+        ("mean_a,n_test\n0.9,100\n", "there is no column 'mean_b'"),
+        ("paper,n_test\nx,100\n", "there is no column 'accuracy_a'"),
+        (f"{HEADER},n_test\n0.9,0.8,100,100\n", "more than one column is called 'n_test'"),
+        (f"{HEADER},N Test\n0.9,0.8,100,100\n", None),
+        (f"{HEADER},congruence,Congruence\n0.9,0.8,100,,\n", None),
+        (f"{HEADER},note,note\n0.9,0.8,100,,\n", "more than one column is called 'note'"),
+        (f"{HEADER},verdict\n0.9,0.8,100,x\n", "the column 'verdict' is one that the result adds"),
+        (f"{HEADER}\n0.9,0.8\n", "line 2 has 2 cells, the header has 3"),
+        (b"\xff\xfe0\x00", "UTF-16"),
+        (HEADER.encode() + b"\n0.9,\xe9,5\n", "not UTF-8"),
+        (f"{HEADER}\n0.9,0.8,1\0\n", "NUL"),
+        (f"{HEADER},metric\n0.9,0.8,100,AUC\n", "no metric is one of"),
+    ],
+)
+def test_wrong_files(tmp_path: Path, text: str | bytes, message: str | None) -> None:
+    path = written(tmp_path / "r.csv", text)
+    if message is None:  # a name as written comes before one in another spelling
+        assert claims_table(path).frame["problem"].tolist() == [""]
+        return
+    with pytest.raises(InputError) as caught:
+        claims_table(path)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_groups_that_are_not_there(review: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no column 'topic' \\(group_by\\)"):
+        claims_table(review, group_by="topic")
+    with pytest.raises(InputError, match="there is no such file"):
+        claims_table(tmp_path / "none.csv")
+    assert claims_table(review).groups() == [None] * 7
+
+
+def test_thousands_may_be_grouped() -> None:
+    frame = pd.DataFrame({"accuracy_a": ["0.90"], "accuracy_b": ["0.88"], "n_test": ["1,500"]})
+    found = claims_table(frame).frame["p_false"][0]
+    assert found == pytest.approx(false_claim_probability(0.90, 0.88, 1500))

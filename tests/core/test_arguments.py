@@ -1,0 +1,70 @@
+"""Arguments that have no effect are refused; numbers have ranges that say what is wrong."""
+
+import numpy as np
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.core.arguments import Range, generator_of
+from bayes_sota.core.errors import InputError
+
+BEST = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+WHOLE = bs.Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+ANSWERS = bs.Responses(np.random.default_rng(0).random((60, 4)) < [0.9, 0.8, 0.7, 0.6])
+MANY = {"tries_per_entry": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "message"),
+    [
+        (BEST, {"learn_rho": True}, "learn_rho has no effect on observed maxima"),
+        (BEST, {"cores": 2}, "cores has no effect on the exact route"),
+        (BEST, {"correlation": 0.5}, "correlation has no effect on any method but shrink"),
+        (WHOLE, {"reference_skill": 0.9}, "reference_skill has no effect on more than"),
+        (WHOLE, {"method": "shrink", "n_classes": 2, "draws": 9}, "draws has no effect on"),
+        (WHOLE, {"method": "crop", "n_classes": 2, "random_seed": 0}, "random_seed has no effect"),
+        ([WHOLE.maximum_only()] * 2, {"method": "crop"}, "takes one board with its scores"),
+        (ANSWERS, {"learn_rho": True}, "learn_rho has no effect on answers"),
+        (ANSWERS, {"reference_skill": 0.9}, "reference_skill has no effect on more than"),
+        *((data, MANY, "tries_per_entry is refused: its") for data in (BEST, WHOLE, ANSWERS)),
+    ],
+)
+def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        bs.estimate_sota(data, **given)
+
+
+@pytest.mark.parametrize("function", [bs.board_table, bs.claim_of_best_entry])
+@pytest.mark.parametrize("data", [WHOLE, ANSWERS])
+def test_several_tries_behind_every_entry_are_refused(function, data) -> None:
+    with pytest.raises(InputError, match="let more tries raise the winner's skill"):
+        function(data, **MANY)
+
+
+def test_the_sensitivity_of_a_board_has_no_reference_skill() -> None:
+    with pytest.raises(InputError, match="reference_skill has no effect"):
+        bs.sota_sensitivity(WHOLE, reference_skill=0.9)
+
+
+@pytest.mark.parametrize(
+    ("limits", "words", "inside", "outside"),
+    [
+        (Range(0, 1), "a number from 0 to 1", (0, 1, 0.5), (-1e-9, 1.1, float("nan"), "x", None)),
+        (Range(0, 1, True, True), "a number above 0 and below 1", (0.5,), (0, 1, True)),
+        (Range(0, 1, open_high=True), "a number of at least 0 and below 1", (0,), (1,)),
+        (Range(1, 9, whole=True), "a whole number from 1 to 9", (1, np.int64(9)), (0, 10, 2.5)),
+        (Range(0, float("inf"), whole=True), "a whole number of at least 0", (10**30,), (-1,)),
+    ],
+)
+def test_ranges(limits: Range, words: str, inside: tuple, outside: tuple) -> None:
+    assert str(limits) == words
+    assert [limits.check(value, "x") for value in inside] == list(inside)
+    for value in outside:
+        with pytest.raises(InputError, match=f"^x must be {words}, got "):
+            limits.check(value, "x")
+
+
+def test_bad_seeds_are_refused() -> None:
+    with pytest.raises(InputError, match="random_seed must be a whole number of at least 0"):
+        generator_of(-1)
+    with pytest.raises(InputError, match="random_seed must be a whole number of at least 0"):
+        bs.board_table(WHOLE, random_seed=-1)

@@ -1,0 +1,186 @@
+"""Every command: its files do not destroy each other, its errors are one line about its options."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from bayes_sota.cli import main
+from bayes_sota.cli.commands import cli
+from bayes_sota.core.command_types import (
+    Command,
+    InputFile,
+    NameOrFile,
+    OutputDirectory,
+    OutputFile,
+    name_options,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.leaderboard import specification
+
+
+def commands(group: click.Group = cli) -> Iterator[tuple[str, click.Command]]:
+    for name, found in group.commands.items():
+        if isinstance(found, click.Group):
+            yield from ((f"{name} {inner}", command) for inner, command in commands(found))
+        else:
+            yield name, found
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    """Exit code and the one line of a command that fails."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return int(stop.value.code or 0), err
+
+
+@pytest.mark.parametrize(("name", "found"), list(commands()))
+def test_every_command_says_which_files_it_reads_and_writes(
+    name: str, found: click.Command
+) -> None:
+    assert isinstance(found, Command)
+    kinds = (InputFile, NameOrFile, OutputFile, OutputDirectory)
+    for param in found.params:
+        assert not isinstance(param.type, click.Path | click.File), param.name
+        is_file = param.name in ("file", "files", "output", "table", "figure", "report", "model")
+        assert not is_file or isinstance(param.type, kinds), param.name
+
+
+@pytest.mark.parametrize("link", [None, os.symlink, os.link])
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("board INPUT --n-test 10 --output OUTPUT", "b.csv"),
+        ("sota INPUT --n-test 10 --output OUTPUT", "b.nc"),
+        ("sota --model INPUT --output OUTPUT", "m.nc"),
+        ("paired INPUT --output OUTPUT", "b.nc"),
+        ("paired other.csv --private-file INPUT --output OUTPUT", "b.nc"),
+        ("calibrate --responses INPUT --output OUTPUT", "b.json"),
+        ("claim responses INPUT --figure OUTPUT", "b.png"),
+        ("claim responses INPUT other.csv --output OUTPUT", "b.nc"),
+        ("claim batch INPUT --output OUTPUT", "b.csv"),
+        ("epp INPUT --table OUTPUT", "b.csv"),
+        ("epp other.csv --sds INPUT --table OUTPUT", "b.csv"),
+        ("epp other.csv --player-covariates INPUT --figure OUTPUT", "b.pdf"),
+    ],
+)
+def test_what_is_read_is_not_written_over(
+    capsys, tmp_path: Path, monkeypatch, line, name, link
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("other.csv").touch()
+    source = tmp_path / name
+    source.write_text("as it was")
+    target = source if link is None else tmp_path / f"link-{name}"
+    if link is not None:
+        link(source, target)
+    code, error = complaint(
+        capsys, *line.replace("INPUT", str(source)).replace("OUTPUT", str(target)).split()
+    )
+    assert (code, source.read_text()) == (2, "as it was")
+    assert "would overwrite the input" in error
+
+
+def test_no_file_is_written_twice_or_into_what_is_read(capsys, tmp_path: Path) -> None:
+    data, old = tmp_path / "data", tmp_path / "data" / "old"
+    old.mkdir(parents=True)
+    code, error = complaint(capsys, "reproduce", "--data", data, "--output-dir", old)
+    assert (code, list(old.iterdir())) == (2, [])
+    assert "in the input directory" in error
+    os.symlink(tmp_path / "T.csv", tmp_path / "f.png")
+    source = tmp_path / "s.csv"
+    source.touch()
+    code, error = complaint(
+        capsys, "epp", source, "--table", tmp_path / "t.csv", "--figure", tmp_path / "f.png"
+    )
+    assert code == 2
+    assert "--table and --figure both write" in error or "--figure and --table both" in error
+
+
+OPTIONS = [
+    click.Option([f"--{name}"])
+    for name in ("classifiers", "percent", "n-test", "metric", "seed", "level", "lower-is-better")
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("n_classifiers is 1, below 2", "--classifiers is 1, below 2"),
+        ("scores exceed 1; percent? percent=True", "scores exceed 1; percent? --percent"),
+        ('n_test="infer" is for accuracies', "--n-test infer is for accuracies"),
+        ('use metric="score", or more', "use --metric score, or more"),
+        ("random_seed must be one number", "--seed must be one number"),
+        ("level must lie in (0, 1/2)", "--level must lie in (0, 1/2)"),
+        ("no level of the metric is seed", "no level of the metric is seed"),
+        ("wrong; give subset=1; or n_test", "wrong; or --n-test"),
+        ("a/n_test.csv: row 'n_test=3; x=1' is odd", "a/n_test.csv: row 'n_test=3; x=1' is odd"),
+        ("no column (n_test, lower_is_better)", "no column (--n-test, --lower-is-better)"),
+    ],
+)  # fmt: skip
+def test_errors_name_options(text: str, shown: str) -> None:
+    assert name_options(text, OPTIONS) == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "told", "hidden"),
+    [
+        ("sota board.csv --n-test 10 --classifiers 1", "--classifiers is 1", "n_classifiers"),
+        ("board board.csv --metric score", "need --standard-error,", "standard_error"),
+        ("claim batch board.csv --group-by x", "", "group_by"),
+    ],
+)
+def test_errors_of_commands_name_options(capsys, tmp_path, monkeypatch, line, told, hidden) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("board.csv").write_text("team,score\na,0.9\nb,0.8\n")
+    code, error = complaint(capsys, *line.split())
+    assert code == 2
+    assert told in error
+    assert hidden not in error
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, c in commands() if any(p.name == "seed" for p in c.params)]
+)
+@pytest.mark.parametrize("seed", ["-1", str(2**63), "1" * 400])
+def test_a_seed_out_of_range(capsys: pytest.CaptureFixture[str], name: str, seed: str) -> None:
+    code, error = complaint(capsys, *name.split(), "--seed", seed)
+    assert code == 2
+    assert "--seed" in error or "Missing argument" in error
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "told"),
+    [
+        (InputError("x" * 5000 + " and what would be right"), 2, "and what would be right"),
+        (InputError("two\nlines \x1b[31m \u202e \x00"), 2, r"two lines \x1b[31m \u202e \x00"),
+        (RuntimeError("odd\nthing"), 70, "RuntimeError: odd thing; this is a bug"),
+        (EOFError(), 70, "end of a file"),
+        (MemoryError(), 70, "memory"),
+        (OverflowError("too\x07large"), 70, r"OverflowError: too\x07large"),
+        (OSError(28, "No space left on device"), 2, "No space left on device"),
+    ],
+)
+def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) -> None:
+    def fail() -> None:
+        raise problem
+
+    monkeypatch.setattr(specification, "model_names", fail)
+    found, error = complaint(capsys, "models")
+    assert found == code
+    assert error.startswith("error: ")
+    assert told in error
+    assert len(error) < 1000
+    assert error[:-1].isprintable()
+
+
+def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
+    monkeypatch.setattr(specification, "model_names", lambda: 1 / 0)
+    with pytest.raises(SystemExit):
+        main(["models"])
+    assert "Traceback" in capsys.readouterr().err

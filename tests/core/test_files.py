@@ -1,0 +1,65 @@
+"""Files appear whole or not at all, whatever their name and wherever they lead."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import write_text
+
+
+@pytest.mark.parametrize(
+    "name", ["x.txt", "x" * 251 + ".txt", "ä" * 120 + ".csv", "a." + "x" * 200]
+)
+def test_names_of_any_length(tmp_path: Path, name: str) -> None:
+    write_text("done", tmp_path / name)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "done")]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "no/where.txt", "."])
+def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="cannot write"):
+        write_text("done", f"{tmp_path}/{name}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+def test_a_link_is_followed_and_stays(tmp_path: Path, old: str | None) -> None:
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "x.txt", tmp_path / "link.txt"
+    if old is not None:
+        target.write_text(old)
+    link.symlink_to(target)
+    write_text("done", link)
+    assert link.is_symlink()
+    assert target.read_text() == "done"
+    assert list(target.parent.iterdir()) == [target]
+
+
+_FULL = """
+import resource, sys
+import xarray as xr
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample_files import save_result
+tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"a": ("draw", [0.0] * 10_000)})})
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    save_result(tree, sys.argv[1])
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of file sizes are POSIX")
+def test_a_result_on_a_full_disk(tmp_path: Path) -> None:
+    path = tmp_path / "x.nc"
+    path.write_text("old")
+    run = subprocess.run(
+        [sys.executable, "-c", _FULL, path], capture_output=True, text=True, timeout=120
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == f"cannot write {path}: File too large\n"
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("x.nc", "old")]

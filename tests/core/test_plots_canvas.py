@@ -1,0 +1,69 @@
+"""What the figures share."""
+
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.plots_canvas import (
+    Panel,
+    draw_density,
+    make_bounds,
+    make_collection,
+    make_ticks,
+    plain_text,
+    rounded,
+)
+
+
+@pytest.mark.parametrize("low", [0.0, 0.5, 0.9, 0.99987])
+@pytest.mark.parametrize("width", [1.0, 0.4, 0.13, 0.02, 3e-5])
+def test_ticks_are_few_round_distinct_and_inside(low: float, width: float) -> None:
+    ticks, labels = make_ticks(low, low + width)
+    assert 2 <= len(ticks) <= 8
+    assert len(set(labels)) == len(labels)
+    assert all(low - 1e-9 <= tick <= low + width + 1e-9 for tick in ticks)
+    np.testing.assert_allclose([float(label) for label in labels], ticks)
+
+
+@pytest.mark.parametrize(
+    ("value", "sd", "text"),
+    [(0.91118, 0.0027, "0.9112"), (0.5, 0.3, "0.50"), (0.25, 0.0, "0.25"), (12.3, 40.0, "12")],
+)
+def test_digits_follow_the_standard_deviation(value: float, sd: float, text: str) -> None:
+    assert rounded(value, sd) == text
+
+
+def test_text_is_escaped_where_the_library_reads_markup() -> None:
+    text = "<i>$x$</i>\nboard"
+    assert plain_text(text, "matplotlib") == "<i>\\$x\\$</i>\nboard"
+    assert plain_text(text, "plotly") == "&lt;i&gt;$x$&lt;/i&gt;<br>board"
+    assert plain_text(text, "bokeh") == text
+    assert plain_text(text, "bokeh", is_figure_title=True).startswith("&lt;i&gt;")
+
+
+def test_constant_draws_have_no_density() -> None:
+    constant = xr.DataArray(np.full((2, 5), 0.9), dims=("chain", "draw"), name="theta_sota")
+    with pytest.raises(InputError, match="theta_sota does not vary"):
+        draw_density(constant)
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "arviz_plots.backend.plotly", raising=False)
+    monkeypatch.setitem(sys.modules, "arviz_plots.backend.plotly.core", None)
+    with pytest.raises(ImportError, match=r"arviz\[plotly\]"):
+        make_collection({"x": make_bounds(0, 1)}, backend="plotly", figsize=(4, 3))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_names_of_rows_are_shown_where_the_axis_itself_is_not(named: bool) -> None:
+    pytest.importorskip("plotly")
+    figure = make_collection({"x": make_bounds(0, 1)}, backend="plotly", figsize=(4, 3))
+    Panel(figure, "x").set_axes(
+        xr.DataArray(0.5), xlabel="x", xlim=make_bounds(0, 1), ylim=(0, 3),
+        yticks=(lambda _: ([1.0, 2.0], ["a", "b"])) if named else None,
+    )  # fmt: skip
+    axis = figure.viz["figure"].item().layout.yaxis
+    assert (axis.visible is not False) == named

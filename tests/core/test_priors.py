@@ -1,0 +1,168 @@
+"""Parameters of the priors mean what their docstrings say."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import (
+    BetaCorrelation,
+    BetaSkill,
+    CorrelationPrior,
+    FixedCorrelation,
+    LogitNormalSkill,
+    LogNormalTries,
+    Priors,
+    SkillPrior,
+    TriesPrior,
+    UniformSkill,
+    UniformTries,
+)
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit, logit
+
+FAMILIES = [(LogitNormalSkill, LogitNormal), (BetaSkill, Beta), (UniformSkill, Uniform)]
+
+
+@pytest.mark.parametrize(("prior_type", "distribution_type"), FAMILIES)
+def test_each_prior_makes_its_family(prior_type, distribution_type):
+    prior = prior_type(typical=0.9, spread=0.1)
+    distribution = prior.distribution(prior.location_mean, np.exp(prior.log_spread_mean))
+    assert isinstance(distribution, distribution_type)
+    middle = distribution.skill(distribution.isf(0.5))
+    assert float(middle) == pytest.approx(0.9, abs=0.002)
+
+
+def test_typical_and_spread_are_central_95_percent_intervals():
+    prior = LogitNormalSkill(typical=(0.8, 0.95), spread=(0.1, 0.4))
+    location, spread = prior.draw(np.random.default_rng(0), 200_000)
+    np.testing.assert_allclose(np.quantile(expit(location), [0.025, 0.975]), [0.8, 0.95], atol=2e-3)
+    np.testing.assert_allclose(np.quantile(spread, [0.025, 0.975]), [0.1, 0.4], rtol=0.02)
+    assert not prior.location_is_fixed
+    assert not prior.spread_is_fixed
+
+
+def test_known_values_do_not_vary():
+    prior = BetaSkill(typical=0.9, spread=0.2)
+    location, spread = prior.draw(np.random.default_rng(0), 5)
+    np.testing.assert_allclose(expit(location), 0.9)
+    np.testing.assert_allclose(spread, 0.2)
+    assert prior.location_is_fixed
+    assert prior.spread_is_fixed
+    assert prior.location_sd == prior.log_spread_sd == 0
+
+
+def test_from_range_puts_95_percent_of_the_classifiers_there():
+    prior = LogitNormalSkill.from_range(0.7, 0.95)
+    field = prior.distribution(prior.location_mean, np.exp(prior.log_spread_mean))
+    ends = field.skill(field.isf(np.array([0.975, 0.025])))
+    np.testing.assert_allclose(ends, [0.7, 0.95], atol=1e-12)
+    assert isinstance(prior.typical, tuple)
+    assert isinstance(prior.spread, tuple)
+    quarter = (logit(0.95) - logit(0.7)) / 4
+    np.testing.assert_allclose(
+        logit(prior.typical), (logit(0.95) + logit(0.7)) / 2 + np.array([-1, 1]) * quarter
+    )
+    assert prior.spread[1] / prior.spread[0] == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"typical": (0.9, 0.8)}, "typical must be an increasing pair"),
+        ({"typical": (0.8, 0.9, 0.95)}, "typical must be an accuracy in"),
+        ({"typical": 90.0}, "typical must be an accuracy in"),
+        ({"typical": (0.0, 0.9)}, "typical must be an accuracy in"),
+        ({"typical": float("nan")}, "typical must be an accuracy in"),
+        ({"spread": -0.1}, "spread must be a standard deviation of log odds"),
+        ({"spread": (0.1, 9.0)}, "spread must be a standard deviation of log odds"),
+    ],
+)
+def test_impossible_skills_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        LogitNormalSkill(**arguments)
+
+
+def test_impossible_range_is_refused():
+    with pytest.raises(InputError, match="range must be an increasing pair"):
+        UniformSkill.from_range(0.9, 0.7)
+
+
+def test_default_correlation_is_what_its_docstring_says():
+    prior = BetaCorrelation()
+    q = np.array([0.025, 0.5, 0.975])
+    np.testing.assert_allclose(prior.quantile(q), stats.beta(14, 5).ppf(q), rtol=1e-10)
+    np.testing.assert_allclose(prior.quantile(q[[0, 2]]).round(2), [0.52, 0.90])
+    assert round(stats.beta(14, 5).mean(), 2) == 0.74
+    assert not prior.is_fixed
+
+
+def test_fixed_correlation_is_fixed():
+    prior = FixedCorrelation.from_pairwise(0.36)
+    assert prior.value == pytest.approx(0.6)
+    assert prior.is_fixed
+    np.testing.assert_array_equal(FixedCorrelation(0.3).quantile([0.1, 0.9]), [0.3, 0.3])
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.0, float("nan")])
+def test_impossible_correlations_are_refused(value):
+    with pytest.raises(InputError, match=r"correlation must lie in \[0, 1\)"):
+        FixedCorrelation(value)
+    with pytest.raises(InputError, match=r"pairwise correlation must lie in \[0, 1\)"):
+        FixedCorrelation.from_pairwise(value)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.0, 1.0), (1.0, float("inf")), (-1.0, 1.0)])
+def test_impossible_beta_parameters_are_refused(a, b):
+    with pytest.raises(InputError, match="must be positive"):
+        BetaCorrelation(a, b)
+
+
+def test_uniform_tries_are_uniform_on_the_logarithm():
+    prior = UniformTries(10, 1000)
+    np.testing.assert_allclose(prior.quantile([0, 0.5, 1]), [10, 100, 1000])
+
+
+def test_log_normal_tries_lie_within_the_factor_with_95_percent():
+    prior = LogNormalTries(1000, factor=4)
+    np.testing.assert_allclose(prior.quantile([0.025, 0.5, 0.975]), [250, 1000, 4000], rtol=1e-9)
+
+
+@pytest.mark.parametrize("prior", [UniformTries(1, 3), UniformTries(10, 10_000), LogNormalTries(2)])
+def test_nodes_are_possible_equally_likely_numbers(prior):
+    nodes, weights = prior.nodes(16)
+    assert nodes.shape == weights.shape == (16,)
+    assert weights.sum() == pytest.approx(1)
+    assert nodes.min() >= 1
+    np.testing.assert_array_equal(nodes, np.round(nodes))
+    middle = prior.quantile(0.5)
+    assert np.sum(nodes <= max(1.0, np.round(middle))) >= 8
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 5), (5, 5), (6, 5)])
+def test_impossible_ranges_of_tries_are_refused(low, high):
+    with pytest.raises(InputError, match=f"got {low}:{high}"):
+        UniformTries(low, high)
+
+
+@pytest.mark.parametrize(("median", "factor"), [(0.5, 3.0), (10.0, 1.0)])
+def test_impossible_log_normal_tries_are_refused(median, factor):
+    with pytest.raises(InputError, match="median >= 1 and factor > 1"):
+        LogNormalTries(median, factor)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: SkillPrior().distribution(0.0, 1.0),
+        lambda: CorrelationPrior().quantile(0.5),
+        lambda: TriesPrior().quantile(0.5),
+    ],
+)
+def test_base_classes_stand_for_no_prior(call):
+    with pytest.raises(NotImplementedError):
+        call()
+
+
+def test_defaults():
+    assert Priors() == Priors(LogitNormalSkill(), BetaCorrelation())
+    assert Priors().skill.family == "logit-normal"

@@ -1,0 +1,235 @@
+"""Three families of skills against numerical integration on their log odds."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import (
+    Beta,
+    LogitNormal,
+    Uniform,
+    expit,
+    hat_weights_of_excess,
+    logit,
+)
+
+FAMILIES = {
+    "logit-normal": LogitNormal(2.0, 0.3),
+    "logit-normal, very narrow": LogitNormal(2.0, 1e-4),
+    "logit-normal, very wide": LogitNormal(-1.0, 3.0),
+    "beta": Beta.from_location_spread(2.0, 0.3),
+    "beta, very narrow": Beta.from_location_spread(4.0, 1e-3),
+    "beta, U-shaped": Beta.from_location_spread(0.0, 3.0),
+    "beta, b below one": Beta(3.0, 0.4),
+    "uniform": Uniform(0.875, 0.9),
+    "uniform, very narrow": Uniform(0.9, 0.9 + 1e-9),
+    "uniform, very wide": Uniform(0.0, 1.0),
+}
+every_family = pytest.mark.parametrize("distribution", FAMILIES.values(), ids=FAMILIES.keys())
+
+
+def scipy_twin(distribution):
+    if isinstance(distribution, LogitNormal):
+        return stats.norm(distribution.location, distribution.spread)
+    if isinstance(distribution, Beta):
+        return stats.beta(distribution.a, distribution.b)
+    return stats.uniform(distribution.low, distribution.high - distribution.low)
+
+
+def fine_grid(distribution):
+    """Points of the coordinate that carry the mass, with composite quadrature weights."""
+    low, high = distribution.axis_support()
+    edges = np.linspace(low, high, 2001)
+    u, w = np.polynomial.legendre.leggauss(10)
+    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    points = (centre[:, None] + half[:, None] * u).ravel()
+    weights = (half[:, None] * w).ravel() * distribution.axis_density(points)
+    coordinate = points if not isinstance(distribution, Beta) else distribution.axis_skill(points)
+    return coordinate, weights
+
+
+def some_points(distribution):
+    return np.sort(distribution.isf(np.array([0.999, 0.9, 0.5, 0.1, 1e-3, 1e-6])))
+
+
+@every_family
+def test_density_tails_and_quantiles_agree_with_scipy(distribution):
+    twin, c = scipy_twin(distribution), some_points(distribution)
+    # SciPy's density of a narrow Beta has another constant: log-beta cancels at a + b = 5e7
+    np.testing.assert_allclose(distribution.pdf(c), twin.pdf(c), rtol=1e-6)
+    np.testing.assert_allclose(distribution.sf(c), twin.sf(c), rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(distribution.cdf(c), twin.cdf(c), rtol=1e-9)
+
+
+@every_family
+def test_isf_inverts_sf(distribution):
+    q = np.array([0.99, 0.5, 0.01, 1e-4, 1e-8])
+    width = float(distribution.isf(1e-8) - distribution.isf(0.99))
+    c = distribution.isf(q)
+    assert np.all(np.diff(c) >= 0)
+    # where rounding of c alone changes sf, an absolute comparison on the coordinate is the fair one
+    np.testing.assert_allclose(scipy_twin(distribution).isf(q), c, rtol=0, atol=1e-6 * width)
+
+
+@every_family
+def test_excess_is_the_integral_of_the_survival_function(distribution):
+    c = some_points(distribution)
+    points, weights = fine_grid(distribution)
+    direct = np.array([weights @ np.maximum(points - value, 0) for value in c])
+    scale = float(np.ptp(c))
+    # the integrand has a corner, the composite rule an error of about (cell / scale) ** 2
+    np.testing.assert_allclose(distribution.excess(c), direct, rtol=0, atol=3e-5 * scale)
+    above, excess = distribution.tail(c)
+    np.testing.assert_array_equal(excess, distribution.excess(c))
+    np.testing.assert_allclose(above, distribution.sf(c), rtol=1e-14)
+
+
+@pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.3), Beta(9.0, 2.0), Uniform(0.3, 0.9)])
+def test_excess_to_many_digits(distribution):
+    for c in some_points(distribution):
+        end = distribution.isf(0.0) if not isinstance(distribution, LogitNormal) else 6.0
+        expected = integrate.quad(distribution.sf, c, end, epsabs=1e-15, epsrel=1e-12, limit=200)[0]
+        assert float(distribution.excess(c)) == pytest.approx(expected, abs=1e-13)
+
+
+@every_family
+@pytest.mark.parametrize("count", [2, 3, 41])
+def test_hat_weights_give_expectations_of_piecewise_linear_functions(distribution, count):
+    low, high = distribution.isf(0.999), distribution.isf(1e-4)
+    nodes = np.linspace(float(low), float(high), count)
+    weights = distribution.hat_weights(nodes)
+    assert weights.shape == (count,)
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1, abs=1e-9)
+    points, mass = fine_grid(distribution)
+    values = np.cos(3 * (nodes - nodes[0]) / (nodes[-1] - nodes[0]))
+    assert weights @ values == pytest.approx(mass @ np.interp(points, nodes, values), abs=1e-4)
+
+
+def test_hat_weights_of_a_distribution_between_two_nodes_keep_its_mean():
+    nodes = np.linspace(0.0, 4.0, 9)
+    weights = LogitNormal(2.1, 1e-6).hat_weights(nodes)
+    assert weights @ nodes == pytest.approx(2.1, abs=1e-12)
+    assert np.count_nonzero(weights > 1e-12) == 2
+
+
+def test_hat_weights_of_arrays_have_one_row_each():
+    nodes = np.linspace(0, 4, 11)
+    rows = LogitNormal(np.array([1.0, 2.0]), np.array([0.2, 0.4])).expanded().hat_weights(nodes)
+    assert rows.shape == (2, 11)
+    np.testing.assert_allclose(rows[1], LogitNormal(2.0, 0.4).hat_weights(nodes), atol=1e-15)
+    excess = LogitNormal(1.0, 0.2).excess(nodes)
+    np.testing.assert_allclose(rows[0], hat_weights_of_excess(excess, nodes), atol=1e-15)
+
+
+def expected_maximum_by_integration(distribution, m):
+    """``E max = theta_low + integral of 1 - F ** m`` over the skill, composite Gauss-Legendre."""
+    low, high = distribution.axis_support()
+    reach = 0.05 * (high - low)
+    low, high = low - reach, high + reach
+    edges = np.linspace(low, high, 401)
+    u, w = np.polynomial.legendre.leggauss(20)
+    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    points = (centre[:, None] + half[:, None] * u).ravel()
+    skill = expit(points)  # both families integrate over the log odds
+    coordinate = points if isinstance(distribution, LogitNormal) else skill
+    survival, cdf = distribution.sf(coordinate), distribution.cdf(coordinate)
+    with np.errstate(divide="ignore"):
+        log_cdf = np.where(survival < 0.5, np.log1p(-survival), np.log(cdf))
+    integrand = -np.expm1(m * log_cdf) * skill * expit(-points)
+    return float(expit(low) + (half[:, None] * w).ravel() @ integrand)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 10, 1000, 1e5])
+@pytest.mark.parametrize("spread", [1e-3, 0.05, 0.3, 1.0, 2.0])
+@pytest.mark.parametrize("location", [-1.0, 2.0, 6.0])
+@pytest.mark.parametrize("family", [LogitNormal, Beta.from_location_spread])
+def test_expected_maximum(family, location, spread, m):
+    distribution = family(location, spread)
+    expected = expected_maximum_by_integration(distribution, m)
+    assert float(distribution.expected_maximum(m)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("family", [LogitNormal, Beta.from_location_spread])
+def test_expected_maximum_of_nearly_equal_classifiers(family):
+    distribution = family(2.0, 1e-6)
+    expected = expected_maximum_by_integration(distribution, 1000)
+    assert float(distribution.expected_maximum(1000)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("m", [1, 5, 1000, 100_000])
+def test_expected_maximum_of_uniform_skills_is_the_papers_formula(m):
+    low, high = 0.875, 0.9
+    field = Uniform(low, high)
+    t = np.linspace(low, high, 2_000_001)
+    share = ((t - low) / (high - low)) ** m
+    assert field.expected_maximum(m) == pytest.approx(high - np.trapezoid(share, t), abs=1e-9)
+
+
+def test_expected_maximum_broadcasts():
+    field = LogitNormal(np.array([1.0, 2.0, 3.0]), 0.4)
+    many = field.expected_maximum(np.array([1, 10, 100]))
+    one = [float(LogitNormal(c, 0.4).expected_maximum(m)) for c, m in ((1, 1), (2, 10), (3, 100))]
+    np.testing.assert_allclose(many, one, atol=1e-15)
+    assert Uniform(np.array([0.1, 0.2]), 0.9).expected_maximum(3).shape == (2,)
+
+
+@every_family
+def test_axis_carries_all_the_mass(distribution):
+    _, weights = fine_grid(distribution)
+    narrow_beta = isinstance(distribution, Beta) and distribution.a > 1e6
+    assert weights.sum() == pytest.approx(1, abs=1e-6 if narrow_beta else 1e-10)
+    assert distribution.axis_resolution() > 0
+
+
+@every_family
+def test_axis_and_coordinate_are_inverse_to_skill(distribution):
+    low, high = distribution.axis_support()
+    u = np.linspace(low, high, 9)[1:-1]
+    skill = distribution.axis_skill(u)
+    inner = (skill > 1e-9) & (skill < 1 - 1e-7)
+    np.testing.assert_allclose(distribution.axis_from_skill(skill)[inner], u[inner], rtol=1e-6)
+    c = distribution.from_skill(skill[inner])
+    np.testing.assert_allclose(distribution.skill(c), skill[inner], rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", [LogitNormal, Beta.from_location_spread,
+                                    Uniform.from_location_spread])  # fmt: skip
+def test_location_and_spread_mean_the_same_in_every_family(family):
+    location, spread = 1.5, 0.05
+    distribution = family(location, spread)
+    rng = np.random.default_rng(0)
+    skill = distribution.skill(distribution.isf(rng.random(200_000)))
+    assert logit(skill).mean() == pytest.approx(location, abs=0.003)
+    assert logit(skill).std() == pytest.approx(spread, rel=0.02)
+
+
+@every_family
+def test_take_and_expanded_keep_the_parameters(distribution):
+    kind = type(distribution)
+    parameters = [np.array([p, p, p]) for p in vars(distribution).values() if np.ndim(p) == 0]
+    stacked = kind(*parameters[:2])
+    c = some_points(distribution)
+    np.testing.assert_array_equal(stacked.take([1]).expanded().sf(c)[0], distribution.sf(c))
+    assert stacked.expanded().sf(c).shape == (3, c.size)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0.5, 1.1),
+                                           (float("nan"), 0.5)])  # fmt: skip
+def test_impossible_uniform_skills_are_refused(low, high):
+    with pytest.raises(InputError, match=f"0 <= low < high <= 1, got {low:g} and {high:g}"):
+        Uniform(low, high)
+
+
+def test_impossible_uniform_skills_among_many_are_named():
+    with pytest.raises(InputError, match=r"got 0\.5 and 0\.4"):
+        Uniform(np.array([0.1, 0.5]), np.array([0.2, 0.4]))
+
+
+def test_expit_and_logit():
+    x = np.array([-800.0, -5.0, 0.0, 5.0, 800.0])
+    np.testing.assert_allclose(expit(x), stats.logistic.cdf(x), atol=1e-15)
+    np.testing.assert_allclose(logit(expit(x[1:4])), x[1:4], atol=1e-12)
+    assert logit(0.0) == -np.inf
+    assert logit(1.0) == np.inf

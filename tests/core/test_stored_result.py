@@ -1,0 +1,194 @@
+"""Files of results that are damaged, or take their data from elsewhere, are an ``InputError``."""
+
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+
+SECRET = b"somebody else's private numbers "
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small result."""
+    path = tmp_path_factory.mktemp("stored") / "result.nc"
+    draws = xr.Dataset({"skill": (("chain", "draw", "team"), np.ones((2, 5, 2)))})
+    draws = draws.assign_coords(team=["a", "b"])
+    tree = xr.DataTree.from_dict({"posterior": draws, "observed_data": xr.Dataset({"n": 3})})
+    tree.attrs.update(method="exact", random_seed=1)
+    bs.save_result(tree, path)
+    return path
+
+
+def external_data(file: h5py.File) -> None:
+    secret = Path(file.filename).with_name("secret.bin")
+    secret.write_bytes(SECRET)
+    file.create_dataset("x", (4,), "f8", external=[(str(secret), 0, 32)])
+
+
+def virtual_data(file: h5py.File) -> None:
+    layout = h5py.VirtualLayout((2,), "f8")
+    layout[:] = h5py.VirtualSource("other.nc", "x", (2,))
+    file.create_virtual_dataset("x", layout)
+
+
+def external_link(file: h5py.File) -> None:
+    file["posterior/other"] = h5py.ExternalLink("other.nc", "/x")
+
+
+def soft_link(file: h5py.File) -> None:
+    file["posterior/other"] = h5py.SoftLink("/posterior/skill")
+
+
+def endless_groups(file: h5py.File) -> None:
+    file["posterior/again"] = file["posterior"]
+
+
+def many_groups(file: h5py.File) -> None:
+    for depth in range(5):
+        for number in range(10):
+            if depth:
+                file[f"g{depth}/n{number}"] = file[f"g{depth - 1}"]
+            else:
+                file.create_group(f"g0/n{number}")
+    file["posterior/deep"] = file["g4"]
+
+
+def references(file: h5py.File) -> None:
+    file.create_dataset("x", data=np.array([file.ref], h5py.ref_dtype))
+
+
+def compound(file: h5py.File) -> None:
+    file["x"] = np.zeros(2, [("a", "f8"), ("b", "i4")])
+
+
+def ragged(file: h5py.File) -> None:
+    file.create_dataset("x", (2,), h5py.vlen_dtype(np.float64))
+
+
+def opaque(file: h5py.File) -> None:
+    file["x"] = np.zeros(2, "V9")
+
+
+def named_type(file: h5py.File) -> None:
+    file["x"] = np.dtype("f8")
+
+
+def unwritten(file: h5py.File) -> None:
+    file.create_dataset("x", (10**9,), "f8")
+
+
+def overflowing(file: h5py.File) -> None:
+    file.create_dataset("x", (2**31, 2**31), "f8", chunks=(1024, 1024))
+
+
+def bomb(file: h5py.File) -> None:
+    file.create_dataset("x", (3 * 10**8,), "f8", chunks=(10**6,), compression="gzip")
+
+
+def large_chunk(file: h5py.File) -> None:
+    file.create_dataset("x", (10,), "f8", chunks=(4 * 10**8,), maxshape=(None,))
+
+
+def repeated_text(file: h5py.File) -> None:
+    """All cells of an array point to the same megabytes."""
+    cells = ["y" * 2_000_000] + [""] * 1999
+    start = file.create_dataset("x", data=cells, dtype=h5py.string_dtype()).id.get_offset()
+    path = Path(file.filename)
+    file.close()
+    content = bytearray(path.read_bytes())
+    content[start : start + 32_000] = content[start : start + 16] * 2000
+    path.write_bytes(content)
+
+
+def many_texts(file: h5py.File) -> None:
+    file.attrs["x"] = ["y"] * 1000
+
+
+def odd_attribute(file: h5py.File) -> None:
+    file.attrs["x"] = file.ref
+
+
+ATTACKS: list[tuple[Callable[[h5py.File], None], str]] = [
+    (external_data, "'x' are in another file"),
+    (virtual_data, "'x' are in another place"),
+    (external_link, "'other' is a link"),
+    (soft_link, "'other' is a link"),
+    (endless_groups, "nested more than 8 deep"),
+    (many_groups, "more than 2,000 variables"),
+    (references, "'x' holds neither"),
+    (compound, "'x' holds neither"),
+    (ragged, "'x' holds neither"),
+    (opaque, "'x' holds neither"),
+    (named_type, "'x' is neither a variable"),
+    (unwritten, "'x' declares 8,000,000,000 bytes"),
+    (overflowing, "'x' declares"),
+    (bomb, "'x' declares 2,400,000,000 bytes"),
+    (repeated_text, "text of 'x' is longer"),
+    (large_chunk, "'x' declares 3,200,000,000 bytes"),
+    (many_texts, "'x' has more than 64 texts"),
+    (odd_attribute, "'x' is neither a number nor text"),
+]
+
+
+@pytest.mark.parametrize(("attack", "message"), ATTACKS, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_no_result_has_is_refused(stored: Path, tmp_path: Path, attack, message) -> None:
+    path = tmp_path / "x.nc"
+    path.write_bytes(stored.read_bytes())
+    with h5py.File(path, "a") as file:
+        attack(file)
+    with pytest.raises(InputError) as caught:
+        bs.read_result(path)
+    assert str(caught.value).startswith(f"{path} is no result to be read: ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "there is no such file"),
+        (b"", "is damaged, or no result"),
+        (b"a,b\n1,2\n", "is damaged, or no result"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(100), "is damaged, or no result"),
+    ],
+)
+def test_what_is_no_result_at_all(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "x.nc"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        bs.read_result(path)
+
+
+def test_packed_results_are_read(stored: Path, tmp_path: Path) -> None:
+    tree = bs.read_result(stored)
+    packed = {"skill": {"zlib": True, "chunksizes": (2, 5, 2)}}
+    tree.to_netcdf(tmp_path / "x.nc", encoding={"/posterior": packed}, engine="h5netcdf")
+    xr.testing.assert_identical(bs.read_result(tmp_path / "x.nc"), tree)
+
+
+@pytest.mark.parametrize(
+    "numbers", [range(40), pytest.param(range(40, 3000), marks=pytest.mark.slow)]
+)
+def test_damaged_results_are_read_or_refused(stored: Path, tmp_path: Path, numbers: range) -> None:
+    path, refused = tmp_path / "x.nc", 0
+    for number in numbers:
+        rng = random.Random(number)
+        content = bytearray(stored.read_bytes())
+        for _ in range(rng.choice([1, 1, 2, 4, 16])):
+            place, width = rng.randrange(len(content)), rng.choice([1, 1, 2, 4, 8])
+            content[place : place + width] = rng.choice([rng.randbytes(width), b"\xff" * width])
+        path.write_bytes(content[: rng.randrange(len(content))] if number % 10 == 9 else content)
+        with suppress(InputError):
+            bs.read_result(path)
+            refused -= 1
+        refused += 1
+    assert len(numbers) / 4 < refused < len(numbers)

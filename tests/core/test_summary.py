@@ -1,0 +1,105 @@
+"""Tables of estimands against NumPy on the same draws, and a closed form for a new classifier."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import ESTIMANDS
+from bayes_sota.core.summary import estimand_summary
+
+
+@pytest.fixture(scope="module")
+def tree():
+    board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    return bs.estimate_sota(board, random_seed=3)
+
+
+def test_summary_is_what_numpy_says(tree) -> None:
+    draws = tree["posterior"]["theta_sota"].values.ravel()
+    row = bs.summarize(tree, prob=0.9).loc["theta_sota"]
+    assert row["mean"] == pytest.approx(draws.mean())
+    assert row["sd"] == pytest.approx(draws.std(ddof=1))
+    assert (row["lower"], row["upper"]) == pytest.approx(tuple(np.quantile(draws, [0.05, 0.95])))
+    assert row["mcse"] == pytest.approx(draws.std(ddof=1) / np.sqrt(draws.size))
+
+
+def test_summary_lists_the_estimands_in_order(tree) -> None:
+    names = list(bs.summarize(tree).index)
+    assert names == [name for name in ESTIMANDS if name != "n_classifiers"]
+
+
+def test_boards_get_a_row_each() -> None:
+    boards = [
+        bs.Leaderboard.from_maximum("0.9", n_test=500, n_classifiers=20, name="first"),
+        bs.Leaderboard.from_maximum("0.8", n_test=300, n_classifiers=(10, 40), name="second"),
+    ]
+    table = bs.summarize(bs.estimate_sota(boards, draws=200, random_seed=0))
+    assert {"theta_sota[first]", "theta_sota[second]", "rho"} <= set(table.index)
+    assert "rho[first]" not in table.index
+    assert 10 <= table.loc["n_classifiers[second]", "mean"] <= 40
+
+
+def test_diagnostics_of_independent_draws_are_fine(tree) -> None:
+    assert bs.diagnose(tree)["ok"] is True
+
+
+def test_diagnostics_find_chains_that_disagree(tree) -> None:
+    broken = tree.copy(deep=True)
+    broken.attrs["draws_are_independent"] = 0
+    broken["posterior"]["theta_sota"].values[0] -= 0.05
+    found = bs.diagnose(broken)
+    assert found["ok"] is False
+    assert "r_hat" in found["reasons"][0]
+
+
+def test_new_classifier_against_importance_weights(tree) -> None:
+    """The same probability from fields drawn from P(theta) and weighted by their likelihood."""
+    score, n = 0.985, 400
+    location, spread, theta = (
+        tree["posterior"][name].values.ravel() for name in ("location", "spread", "theta_sota")
+    )
+    rng = np.random.default_rng(5)
+    z = location[:, None] + spread[:, None] * rng.standard_normal((location.size, 4000))
+    skill = 1 / (1 + np.exp(-z))
+    x = round(score * n)
+    weight = np.exp(x * np.log(skill / score) + (n - x) * np.log((1 - skill) / (1 - score)))
+    total = weight.sum(axis=1)
+    usable = total > 0
+    expected = np.mean(((weight * (skill > theta[:, None])).sum(axis=1) / total)[usable])
+    assert bs.probability_truly_better(tree, score, n) == pytest.approx(expected, abs=0.01)
+
+
+def test_a_better_score_is_more_convincing(tree) -> None:
+    low, high = (bs.probability_truly_better(tree, s, 5000) for s in (0.96, 0.99))
+    assert 0 <= low < 0.5 < high <= 1
+
+
+def test_wrong_questions_are_refused(tree) -> None:
+    with pytest.raises(InputError, match="percent"):
+        bs.probability_truly_better(tree, 98.0, 200)
+    with pytest.raises(InputError, match="no variable"):
+        estimand_summary(tree, "nonsense")
+    with pytest.raises(InputError, match=r"0\.95"):
+        bs.summarize(tree, prob=95)
+
+
+@pytest.mark.parametrize(
+    ("variable", "message"),
+    [
+        ("epp", "is a tournament: summarize_epp and epp_table"),
+        ("difference", "about a claim: summarize_claim"),
+        ("mine", "no theta_sota: var_names chooses of mine"),
+    ],
+)
+def test_other_results_name_the_table_that_they_have(variable: str, message: str) -> None:
+    draws = np.random.default_rng(0).normal(size=(2, 50, 2))
+    content = xr.Dataset({variable: (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
+    tree = xr.DataTree.from_dict({"posterior": content})
+    with pytest.raises(InputError, match=message):
+        bs.summarize(tree)
+    tree.attrs["draws_are_independent"] = 1
+    rows = bs.summarize(tree, var_names=[variable])
+    assert list(rows.index) == [f"{variable}[a]", f"{variable}[b]"]
+    assert rows["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())

@@ -1,0 +1,781 @@
+"""Files of per-item outcomes: formats, joins by hand, and what is refused with its place."""
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.files import limits
+from bayes_sota.data.formats import inspect_logs
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.read_evaluations import Evaluations, read_evaluations
+from bayes_sota.data.read_item_scores import read_item_scores
+from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.responses import Responses
+
+JUNK = (b"", b"\xff", b"\0", b'"', b"{", b"[", b"NaN", b"1e999", b",", b"\n", b"9")
+MATRIX = "case_id,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
+
+
+def written(directory: Path, name: str, content: Any) -> Path:
+    """File with text or bytes, or JSON of anything else."""
+    path = directory / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not isinstance(content, str | bytes):
+        content = json.dumps(content)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def table_of(found: Evaluations) -> dict[str, dict[str, float]]:
+    """Outcome of each item, by column."""
+    outcomes = found.outcomes
+    values = outcomes.correct if isinstance(outcomes, Responses) else outcomes.values
+    return {
+        name: dict(zip(outcomes.items, values[:, j].tolist(), strict=True))
+        for j, name in enumerate(outcomes.names)
+    }
+
+
+def refused(*paths: Path, **options: Any) -> str:
+    """Message of what cannot be read: one printable line."""
+    with pytest.raises(InputError) as caught:
+        read_evaluations(*paths, **options)
+    message = str(caught.value)
+    assert message.isprintable()
+    return message
+
+
+# --- tables
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("f.csv", MATRIX),
+        ("f.csv", "\ufeff" + MATRIX.replace("\n", "\r\n")),
+        ("f.csv", MATRIX.replace(",", ";")),
+        ("f.tsv", MATRIX.replace(",", "\t")),
+        ("f.csv", "case_id,tree,forest\nx,True,false\ny,FALSE,1.0\nz,-1, 1 \n"),
+        ("f.csv", "picture,tree,forest\nx,1,0\ny,0,1\nz,NA,1\n"),
+        ("f.csv.gz", gzip.compress(MATRIX.encode(), mtime=0)),
+        ("f.json", '{"names": ["tree", "forest"], "correct": [[1, 0], [false, true], [null, 1]], '
+                   '"items": ["x", "y", "z"]}'),
+    ],
+)  # fmt: skip
+def test_a_matrix_is_what_read_responses_reads(tmp_path: Path, name: str, content: Any) -> None:
+    path = written(tmp_path, name, content)
+    found = read_evaluations(path)
+    assert found.outcomes == read_responses(path)
+    assert found.outcomes.name == "f"
+    assert (found.methods, found.source, found.notes) == (("tree", "forest"), "1 table", ())
+    assert table_of(found)["tree"] == {"x": 1, "y": 0, "z": -1}
+
+
+def test_numbers_are_what_read_item_scores_reads(tmp_path: Path) -> None:
+    text = "case_id,unet,vnet\na,0.91,0.5\nb,.7,1\nc,1e-1,0\n"
+    path = written(tmp_path, "dice.csv", text)
+    found = read_evaluations(path).outcomes
+    assert isinstance(found, ItemScores)
+    assert found.data_hash() == read_item_scores(path, metric="mean").data_hash()
+    assert found.metric == "mean"
+    # without a column of items, no method may become their names
+    bare = read_evaluations(written(tmp_path, "bare.csv", "unet,vnet\n.91,.5\n.7,1\n.1,0\n"))
+    assert bare.methods == ("unet", "vnet")
+    assert bare.outcomes.items == ("1", "2", "3")
+    lost = written(tmp_path, "lost.csv", text.replace("0.91", ""))
+    assert "'unet' has no number for item 'a'" in refused(lost)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    columns = {"case_id": [1, 2, 3], "tree": [True, False, None], "forest": [0.0, 1.0, 1.0]}
+    path = tmp_path / "f.parquet"
+    parquet.write_table(arrow.table(columns), path)
+    assert read_evaluations(path).outcomes.correct.tolist() == [[1, 0], [0, 1], [-1, 1]]
+    strange = written(tmp_path, "g\x1b.parquet", path.read_bytes())
+    assert "'ward'" in refused(strange, item_column="ward")
+    refused(written(tmp_path, "h\x1b.parquet", path.read_bytes()[:50]))
+    nested = arrow.table({"id": ["a", "b"], "tree": [[1], [0]], "oak": [1, 0]})
+    parquet.write_table(nested, strange)
+    assert "row 1, column 'tree': 'a list<element: int64>' is no outcome" in refused(strange)
+    text = written(tmp_path, "g.csv", "case_id,pine\n3,0\n1,1\n2,1\n")
+    assert table_of(read_evaluations(path, text))["pine"] == {"1": 1, "2": 1, "3": 0}
+
+
+def test_clusters_and_runs(tmp_path: Path) -> None:
+    text = "case_id,patient,resnet@1,vit,resnet@2\na,p,1,0,1\nb,p,0,0,1\nc,q,1,1,0\n"
+    path = written(tmp_path, "runs.csv", text)
+    found = read_evaluations(path, cluster_column="patient", run_separator="@")
+    assert found.outcomes.names == ("resnet@1", "resnet@2", "vit")
+    assert found.methods == ("resnet", "resnet", "vit")
+    assert found.outcomes.clusters == ("p", "p", "q")
+    assert found.outcomes.correct.T.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1]]
+    assert "column 'patient' is no method" in refused(path)
+    assert "no column 'ward' (cluster_column)" in refused(path, cluster_column="ward")
+    assert "'vit' is not a method and a run with 'v' between" in refused(
+        path, cluster_column="patient", run_separator="v"
+    )
+    assert read_evaluations(path, item_column="case_id", cluster_column="patient").methods == (
+        "resnet@1", "vit", "resnet@2",
+    )  # fmt: skip
+    other = written(tmp_path, "other.csv", "case_id;tree_1;tree_2;oak_1\na;.1;.2;.3\nb;.4;.5;.6\n")
+    found = read_evaluations(other, run_separator="_")
+    assert (found.outcomes.names, found.methods) == (
+        ("tree@1", "tree@2", "oak"), ("tree", "tree", "oak"),
+    )  # fmt: skip
+    named = read_evaluations(written(tmp_path, "c.csv", text.replace("patient", "Group")))
+    assert named.outcomes.clusters == ("p", "p", "q")
+    assert named.notes[0].endswith("c.csv: clusters are taken from column 'Group'")
+    matrix = {"names": ["a", "b"], "correct": [[1, 0], [1, 1]], "clusters": ["p", "q"]}
+    read = read_evaluations(written(tmp_path, "m.json", matrix)).outcomes
+    assert (read.clusters, read.correct.tolist()) == (("p", "q"), [[1, 0], [1, 1]])
+    message = refused(path, item_column="patient", cluster_column="patient")
+    assert "column 'patient' cannot be items and clusters both" in message
+    missing = written(tmp_path, "missing.csv", text.replace("b,p", "b,"))
+    assert "line 3, column 'patient': the cluster is missing" in refused(
+        missing, cluster_column="patient"
+    )
+    one_per_patient = written(tmp_path, "p.csv", "patient,a,b\np1,1,0\np2,0,1\n")
+    assert read_evaluations(one_per_patient).outcomes.items == ("p1", "p2")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("case_id,ground_truth,a,b\nx,cat,cat , dog\ny,dog,Dog,dog\n", [[1, 0], [0, 1]]),
+        ("case_id,a,b,Ground Truth\nx,1.0,2,1\ny,1,2,2.0\n", [[1, 0], [0, 1]]),
+        ("label,a,b\n3,3,1\n1,,1\n", [[1, 0], [-1, 1]]),
+        ("a,b,truth\ncat,dog,cat\ncat,cat,cat\n", [[1, 0], [1, 1]]),
+        ("y_true,a,b\nnone,none,some\nsome,na,some\n", [[1, 0], [-1, 1]]),
+    ],
+)
+def test_label_files(tmp_path: Path, text: str, expected: list[list[int]]) -> None:
+    found = read_evaluations(written(tmp_path, "labels.csv", text))
+    assert found.outcomes.correct.tolist() == expected
+    assert found.methods == ("a", "b")
+    assert found.source.startswith("1 table, truth in column")
+    assert found.notes == ()
+
+
+def test_clusters_of_joined_tables(tmp_path: Path) -> None:
+    one = written(tmp_path, "one.csv", "id,patient,tree\na,p,1\nb,p,0\nc,q,1\n")
+    two = written(tmp_path, "two.csv", "id,oak\nc,0\nb,1\na,1\n")
+    found = read_evaluations(two, one, cluster_column="patient").outcomes
+    assert (found.items, found.clusters) == (("c", "b", "a"), ("q", "p", "p"))
+    other = written(tmp_path, "other.csv", "id,patient,oak\na,q,1\nb,p,0\nc,q,1\n")
+    truth = written(tmp_path, "truth.csv", "id,label\na,1\nb,1\nc,0\n")
+    wards = written(tmp_path, "wards.csv", "id,ward,label\nc,p,0\n")
+    pine = written(tmp_path, "pine.csv", "id,pine\na,1\nb,1\nc,0\n")
+    message = refused(two, pine, truth, wards, cluster_column="ward")
+    assert message == "no cluster (cluster_column) for 2 items, the first is 'b'"
+    message = refused(one, other, cluster_column="patient")
+    assert "other.csv: line 2, column 'patient': item 'a' is in cluster 'p' elsewhere" in message
+
+
+def test_what_may_be_right_and_wrong_already_is_said(tmp_path: Path) -> None:
+    path = written(tmp_path, "f.csv", "id,label,a,b\nx,1,1,0\ny,0,1,0\n")
+    found = read_evaluations(path)
+    assert found.outcomes.correct.tolist() == [[1, 0], [0, 1]]
+    assert len(found.notes) == 1
+    assert "'label' is taken as the truth" in found.notes[0]
+
+
+def test_predictions_and_truth_in_several_files(tmp_path: Path) -> None:
+    truth = written(tmp_path, "truth.csv", "case_id,ground_truth\n1,cat\n2,dog\n3,cat\n4,dog\n")
+    tree = written(tmp_path, "tree.csv", "case_id,prediction\n3,cat\n1,dog\n2,dog\n")
+    forest = written(tmp_path, "forest.csv", "case_id,prediction\n2,cat\n1,cat\n3,cat\n9,cat\n")
+    found = read_evaluations(truth, tree, forest)
+    assert table_of(found) == {
+        "tree": {"3": 1, "1": 0, "2": 1},
+        "forest": {"3": 1, "1": 1, "2": 0},
+    }
+    assert found.source == "3 tables, truth in column 'ground_truth'"
+    assert len(found.notes) == 2
+    assert "no prediction for 1 of 4 items, the first is '4'" in found.notes[0]
+    assert "forest.csv: 1 of 4 items left out (without a truth), the first is '9'" in found.notes[1]
+    again = written(tmp_path, "again.csv", "case_id,target,oak\n1,dog,dog\n2,dog,cat\n")
+    assert "not what another file says of item '1': 'cat'" in refused(truth, tree, again)
+
+
+def test_single_columns_joined(tmp_path: Path) -> None:
+    one = written(tmp_path, "tree/out.csv", "id,correct\n1,1\n2,0\n3,1\n")
+    two = written(tmp_path, "oak/out.csv", "id,correct\n3,0\n2,1\n4,1\n")
+    found = read_evaluations(one, two)
+    assert table_of(found) == {"tree": {"2": 0, "3": 1}, "oak": {"2": 1, "3": 0}}
+    assert [note.partition(": ")[2] for note in found.notes] == [
+        "1 of 3 items left out (not in every file), the first is '1'",
+        "1 of 3 items left out (not in every file), the first is '4'",
+    ]
+    named = written(tmp_path, "pine.csv", "id,pine\n1,1\n2,0\n3,1\n")
+    assert read_evaluations(one, named).methods == ("out", "pine")
+    assert "no column of this one names them" in refused(
+        one, written(tmp_path, "n.csv", "a,b\n1,0\n1,1\n")
+    )
+    assert "of 'pine' are given twice" in refused(
+        written(tmp_path, "c/two.csv", "id,pine,elm\n1,1,1\n2,1,1\n"),
+        written(tmp_path, "d/two.csv", "id,pine,ash\n1,1,1\n2,1,1\n"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "f.csv: the file is empty"),
+        (" \n\n", "f.csv: the file is empty"),
+        (b"\x89PNG\r\n\x1a\n\x00", "f.csv: not UTF-8 text (line 1, byte 0x89)"),
+        (b"a,b\n1,\x00\n", "a NUL byte in line 2"),
+        ("hello\nworld\n", "none of the formats that are read: a CSV, TSV or Parquet table"),
+        ("id,a,b\n", "no rows"),
+        ("id,a,b\nx,1,0\ny,1\n", "line 3 has 2 cells, the header has 3"),
+        ("id,a,b\nx,1,0\ny,1,maybe\n", "line 3, column 'b': 'maybe' is no outcome"),
+        ("id,a,b\nx,1,0\ny,1,inf\n", "line 3, column 'b': 'inf' is no outcome"),
+        ("id,a,b\nx,1,0\ny,1,1e999\n", "line 3, column 'b': '1e999' is no outcome"),
+        ("id,a,b\nx,1,0\nx,1,1\n", "line 3, column 'id': item 'x' is already on line 2"),
+        ("id,a,b\nx,1,0\n,1,1\n", "line 3, column 'id': an item's name is"),
+        ("id,a,a\nx,1,0\ny,1,1\n", "two columns are called 'a'"),
+        ("id,a,\nx,1,0\ny,1,1\n", "column 3 has no name"),
+        ("1,0\n1,1\n", "line 1 must name the columns"),
+        ("id,a\nx,1\ny,1\n", "all outcomes are of one method, 'a'"),
+        ("id,label\nx,1\ny,1\n", "there is no column of a method"),
+        ("id,a,b\nx,1,0\n", "the items do not match"),
+        ("id,a,case,b\nx,1,q,0\ny,1,r,1\n", "column 'case': 'q' is no outcome"),
+        ("a,case,id,b\n1,x,q,0\n1,y,r,1\n", "several columns could be the items"),
+        ("id,label,target,a,b\nx,1,1,0,1\ny,1,1,0,1\n", "several columns could be the truth"),
+        ("id,label,a,b\nx,1,.9,.8\ny,0,.2,.1\n", "predictions are classes here, not scores"),
+        ("id,label,a,b\nx,cat,1,0\ny,dog,0,1\n", "column 'a' never names a class of 'label'"),
+        ("id,label,a,b\nx,cat,cat,cat\ny,,cat,dog\n", "line 3, column 'label': the truth is miss"),
+        ("id,a\x1b[31m,b\nx,1,0\ny,1,oops\n", "'oops' is no outcome"),
+        ("id,a\x1b[31m,b\nx,oops,0\ny,1,1\n", "column 'a\\x1b[31m'"),
+    ],
+)
+def test_tables_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
+    assert message in refused(written(tmp_path, "f.csv", text))
+
+
+# --- lm-evaluation-harness
+
+
+def sample(doc_id: Any, acc: Any, **more: Any) -> dict[str, Any]:
+    """One line as the tool writes it."""
+    fingerprint = f"hash {int(doc_id)}"
+    return {
+        "doc_id": doc_id, "doc": {}, "target": "1", "resps": [[["-1.5", "False"]]],
+        "filtered_resps": [["-1.5", "False"]], "doc_hash": fingerprint, "acc": acc, **more,
+    }  # fmt: skip
+
+
+def lines(*rows: Any) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def samples(root: Path, model: str, task: str, hour: int, *rows: Any) -> Path:
+    name = f"{model}/samples_{task}_2024-06-14T{hour:02d}-05-07.123456.jsonl"
+    return written(root, name, lines(*rows))
+
+
+def test_samples_of_two_models(tmp_path: Path) -> None:
+    one = samples(tmp_path, "llama", "wino_xl", 1, *(sample(i, i % 2) for i in range(4)))
+    two = samples(tmp_path, "mistral", "wino_xl", 2, *(sample(i, 1.0) for i in range(5)))
+    found = read_evaluations(one, two)
+    assert table_of(found) == {
+        "llama": {"0": 0, "1": 1, "2": 0, "3": 1},
+        "mistral": {"0": 1, "1": 1, "2": 1, "3": 1},
+    }
+    assert found.source == "2 lm-evaluation-harness sample files"
+    assert len(found.notes) == 1
+    assert "1 of 5 items left out (not in every file), the first is '4'" in found.notes[0]
+    # text and number are the same document; a list is the older form of the file
+    ids = ("0", " 1 ", 2.0, 3)
+    older = written(tmp_path, "gemma.json", [sample(ids[i], i > 1) for i in range(4)])
+    packed = written(tmp_path, "phi.jsonl.gz", gzip.compress(one.read_bytes()))
+    found = read_evaluations(one, older, packed)
+    assert found.methods == ("llama", "gemma", "phi")
+    assert found.outcomes.correct.T.tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]]
+
+
+def test_tasks_and_repeated_runs(tmp_path: Path) -> None:
+    rows = {hour: [sample(i, (i + hour) % 2) for i in range(3)] for hour in (1, 2)}
+    paths = [
+        samples(tmp_path, model, task, hour, *rows[hour])
+        for model in ("llama", "mistral")
+        for task in ("arc", "wino")
+        for hour in (2, 1)
+    ]
+    found = read_evaluations(*paths)
+    assert found.outcomes.names == ("llama@1", "llama@2", "mistral@1", "mistral@2")
+    assert found.methods == ("llama", "llama", "mistral", "mistral")
+    assert sorted(found.outcomes.items) == sorted(
+        f"{t}/{i}" for t in ("arc", "wino") for i in "012"
+    )
+    assert table_of(found)["llama@1"]["arc/0"] == 1  # of the earlier hour
+    assert table_of(found)["llama@2"]["arc/0"] == 0
+    assert "not as many runs of every task: 1 of 'arc', 2 of 'wino'" in refused(*paths[1:])
+    copy = written(tmp_path, f"copy/llama/{paths[0].name}", paths[0].read_bytes())
+    assert "of 'llama' for task 'arc' are given twice" in refused(*paths, copy)
+    assert "all outcomes are of one method, 'llama'" in refused(*paths[:4])
+    assert "is named twice" in refused(paths[0], paths[0])
+
+
+def test_filters(tmp_path: Path) -> None:
+    def rows(strict: list[int], flexible: list[int]) -> str:
+        return lines(
+            *(
+                sample(i, 0, filter=name, metrics=["exact_match"], exact_match=value)
+                for name, values in (("strict-match", strict), ("flexible-extract", flexible))
+                for i, value in enumerate(values)
+            )
+        )
+
+    same = written(tmp_path, "same.jsonl", rows([1, 0, 1], [1, 0, 1]))
+    other = written(tmp_path, "other.jsonl", rows([1, 0, 0], [1, 1, 0]))
+    assert table_of(read_evaluations(same, written(tmp_path, "b.jsonl", same.read_bytes()))) == {
+        "same": {"0": 1, "1": 0, "2": 1}, "b": {"0": 1, "1": 0, "2": 1},
+    }  # fmt: skip
+    message = refused(same, other)
+    assert "filters 'flexible-extract', 'strict-match' disagree, first at doc_id '1'" in message
+    for name, expected in (("strict-match", 0), ("flexible-extract", 1)):
+        found = read_evaluations(same, other, metric=f"exact_match,{name}")
+        assert table_of(found)["other"]["1"] == expected
+    assert "no filter 'none'; it holds 'flex" in refused(same, other, metric="exact_match,none")
+
+
+def test_metrics_of_samples(tmp_path: Path) -> None:
+    rows = [sample(i, i % 2, acc_norm=1.0, f1=i / 4) for i in range(3)]
+    paths = [written(tmp_path, f"{name}.jsonl", lines(*rows)) for name in "ab"]
+    found = read_evaluations(*paths)
+    assert table_of(found)["a"] == {"0": 0, "1": 1, "2": 0}
+    assert found.notes == ("the outcome is 'acc'; the files also hold 'acc_norm', 'f1' (metric)",)
+    found = read_evaluations(*paths, metric="f1")
+    assert isinstance(found.outcomes, ItemScores)
+    assert table_of(found)["b"] == {"0": 0.0, "1": 0.25, "2": 0.5}
+    assert found.notes == ()
+    assert "there is no metric 'em'; it holds 'acc', 'acc_norm', 'f1'" in refused(
+        *paths, metric="em"
+    )
+    bleu = written(tmp_path, "c.jsonl", lines(*({"doc_id": i, "bleu": 0.5} for i in range(3))))
+    assert "gives 'acc' and" in refused(paths[0], bleu)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (lines(sample(0, 1), sample(1, 0))[:-20], "a.jsonl: is not JSON (line 2, column "),
+        (lines(sample(0, 1)) + "{oops\n" + lines(sample(1, 1)), "is not JSON (line 2, column 2"),
+        ("{oops\n" + lines(sample(1, 1)), "is not JSON (line 1, column 2"),
+        (lines(sample(0, 1), {"acc": 1}), "line 2: a sample has a doc_id, this has 'acc'"),
+        (lines(sample(0, 1)) + "[1]\n", "line 2: must be an object, got [1]"),
+        (lines(sample(0, 1), sample(0, 1)), "line 2: doc_id '0' occurs more than once"),
+        (lines(sample(0, 1), sample("0", 1)), "line 2: doc_id '0' occurs more than once"),
+        (lines(sample(0, 1), sample(1, float("nan"))), "line 2: acc must be a number, "),
+        (lines(sample(0, 1), sample(1, "yes")), "line 2: acc must be a number, "),
+        (lines(sample(0, 1), sample(1, None)), "line 2: acc must be a number, "),
+        (lines(sample(0, 1), {"doc_id": 1}), "line 2: doc_id '1' has no acc"),
+        (lines({"doc_id": 0}, {"doc_id": 1}), "there is no metric in it"),
+        (lines(sample(0, 1, filter="x"), sample(0, 1, filter="y", doc_hash="z")),
+         "line 2: doc_id '0' has two documents (doc_hash)"),
+        ("\n" + lines(sample(0, 1)) + "\n{", "is not JSON (line 4, column 2"),
+        (lines(sample(0, 1) | {"doc_id": None}), "line 1, doc_id: an item's name is a text"),
+        (lines(sample(0, 1)) + '{"doc_id": 1, "acc": 1, "acc": 0}\n',
+         "line 2: the key 'acc' occurs twice"),
+        (lines(sample(0, 1)) + '{"doc_id": 1, "acc": 1' + "0" * 5000 + "}\n", "too many digits"),
+        (lines(sample(0, 1)) + '{"doc_id": 1, "acc": 1' + "0" * 400 + "}\n", "must be a number"),
+        (lines(sample(0, 1)) + "[" * 200_000 + "\n", "line 2: is not JSON: nested too deeply"),
+        (lines({"a": 1}, {"a": 2}), "none of the formats that are read"),
+        (lines({"results": {}, "versions": {}}), "that is in samples_*.jsonl (--log_samples)"),
+    ],
+)  # fmt: skip
+def test_samples_refused(tmp_path: Path, text: str, message: str) -> None:
+    good = written(tmp_path, "b.jsonl", lines(sample(0, 1), sample(1, 0)))
+    assert message in refused(written(tmp_path, "a.jsonl", text), good)
+
+
+def test_items_that_do_not_match(tmp_path: Path) -> None:
+    one = written(tmp_path, "a.jsonl", lines(*(sample(i, i % 2) for i in range(10))))
+    far = written(tmp_path, "b.jsonl", lines(*(sample(i, 1) for i in range(6, 16))))
+    message = refused(one, far)
+    assert message.startswith("the items do not match: ")
+    assert "a.jsonl has 10, " in message
+    assert message.endswith("b.jsonl has 10, and 4 are in all; the first without a match is '0'")
+    half = written(tmp_path, "c.jsonl", lines(*(sample(i, 1) for i in range(5, 15))))
+    assert read_evaluations(one, half).outcomes.n_items == 5
+    single = written(tmp_path, "d.jsonl", lines(sample(0, 1), sample(11, 1)))
+    assert "and 1 is in all" in refused(one, single)
+    other = [sample(i, 1, doc_hash="another" if i > 7 else f"hash {i}") for i in range(10)]
+    message = refused(one, written(tmp_path, "e.jsonl", lines(*other)))
+    assert "different documents (doc_hash)" in message
+    assert "2 of 10, the first is doc_id '8'" in message
+
+
+def test_real_samples(tmp_path: Path, data_directory: Path) -> None:
+    content = (data_directory / "formats/lm_eval_samples_winogrande_stripped.jsonl").read_bytes()
+    rows = [json.loads(line) for line in content.splitlines()]
+    one = written(tmp_path, "one/samples_winogrande_2024-06-14T01-02-03.4.jsonl", content)
+    turned = [row | {"acc": 1 - row["acc"]} for row in reversed(rows)]
+    two = samples(tmp_path, "two", "winogrande", 5, *turned)
+    found = read_evaluations(one, two)
+    assert found.methods == ("one", "two")
+    assert found.outcomes.n_items == 106
+    assert found.outcomes.counts.tolist() == [55, 51]
+    assert (found.outcomes.correct.sum(axis=1) == 1).all()
+
+
+# --- inspect_ai
+
+
+def log_of(model: str, *scores: Any, task: str = "quiz", **more: Any) -> dict[str, Any]:
+    """Log whose samples have one score each, by the scorer match."""
+    about = {"model": model, "task": task, "created": "2024-10-15T12:53:13-04:00", "run_id": "r"}
+    rows = [
+        {"id": i, "epoch": 1, "target": "x", "scores": {"match": {"value": value}}}
+        for i, value in enumerate(scores, start=1)
+    ]
+    return {"version": 2, "status": "success", "eval": about, "samples": rows} | more
+
+
+def archive_of(path: Path, log: dict[str, Any]) -> Path:
+    """The same log as .eval."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("_journal/start.json", "{}")
+        for row in log["samples"]:
+            name = f"samples/{row['id']}_epoch_{row['epoch']}.json"
+            archive.writestr(name, json.dumps(row))
+        header = {key: value for key, value in log.items() if key != "samples"}
+        archive.writestr("header.json", json.dumps(header))
+    return path
+
+
+def test_logs(tmp_path: Path) -> None:
+    one = written(tmp_path, "one.json", log_of("openai/a", "C", "I", "N", True, 0, "yes"))
+    two = archive_of(tmp_path / "two.eval", log_of("openai/b", "I", "C", "C", False, "1", "no"))
+    found = read_evaluations(one, two)
+    assert isinstance(found.outcomes, Responses)
+    assert found.methods == ("openai/a", "openai/b")
+    assert found.outcomes.correct.T.tolist() == [[1, 0, 0, 1, 0, 1], [0, 1, 1, 0, 1, 0]]
+    assert found.outcomes.items == ("1", "2", "3", "4", "5", "6")
+    assert found.source == "2 inspect_ai logs"
+    partial = written(tmp_path, "p.json", log_of("openai/c", "P", "C", 0.25, "I", "I", "I"))
+    assert table_of(read_evaluations(two, partial))["openai/c"]["1"] == 0.5
+
+
+def test_epochs_and_logs_are_runs(tmp_path: Path) -> None:
+    logs = {}
+    for model in "ab":
+        log = log_of(model, "C", "I", "C")
+        second = [row | {"epoch": 2, "scores": {"match": {"value": "I"}}} for row in log["samples"]]
+        logs[model] = log | {"samples": second + log["samples"]}
+    paths = [written(tmp_path, f"{model}.json", log) for model, log in logs.items()]
+    found = read_evaluations(*paths)
+    assert found.outcomes.names == ("a@1", "a@2", "b@1", "b@2")
+    assert found.outcomes.correct[:, :2].T.tolist() == [[1, 0, 1], [0, 0, 0]]
+    copy = written(tmp_path, "copy.json", logs["a"])
+    assert "of 'a' for task 'quiz' are given twice" in refused(*paths, copy)
+    later = log_of("a", "C", "C", "C")
+    later["eval"]["created"] = "2025-01-01T00:00:00"
+    found = read_evaluations(*paths, written(tmp_path, "later.json", later))
+    assert found.outcomes.names == ("a@1", "a@2", "a@3", "b@1", "b@2")
+    assert found.outcomes.correct[:, 2].tolist() == [1, 1, 1]
+
+
+def test_scorers_and_values_of_several_numbers(tmp_path: Path) -> None:
+    values = [{"f1": 0.5, "em": 0}, {"f1": 1.0, "em": 1}]
+    paths = [written(tmp_path, f"{m}.json", log_of(m, *values)) for m in "ab"]
+    assert "choose one metric of 'em', 'f1': metric=" in refused(*paths)
+    assert table_of(read_evaluations(*paths, metric="em"))["a"] == {"1": 0, "2": 1}
+    assert table_of(read_evaluations(*paths, metric="f1"))["a"] == {"1": 0.5, "2": 1.0}
+    short = written(tmp_path, "short.json", log_of("c", {"f1": float("nan")}, {"em": 1}))
+    assert "sample 2: the score has no 'f1'" in refused(paths[0], short, metric="f1")
+    unscored = written(tmp_path, "d.json", log_of("d", {"f1": float("nan")}, *values))
+    longer = written(tmp_path, "e.json", log_of("e", *values, values[0]))
+    found = read_evaluations(unscored, longer, metric="f1")
+    assert table_of(found)["d"] == {"2": 0.5, "3": 1.0}
+    log = log_of("c", "C", "I")
+    for row in log["samples"]:
+        row["scores"]["judge"] = {"value": "C"}
+    both = [written(tmp_path, f"both{k}.json", log | {"eval": log["eval"] | {"model": k}})
+            for k in "cd"]  # fmt: skip
+    assert "choose one scorer of 'judge', 'match': scorer=" in refused(*both)
+    assert table_of(read_evaluations(*both, scorer="judge"))["c"] == {"1": 1, "2": 1}
+    assert "there is no scorer 'x'; it holds 'judge', 'match'" in refused(*both, scorer="x")
+    assert "gives one number, there is no metric 'f1'" in refused(
+        *both, scorer="match", metric="f1"
+    )
+
+
+def test_samples_without_a_score(tmp_path: Path) -> None:
+    log = log_of("a", "C", "I", float("nan"), "C", "C", status="error")
+    log["samples"][4]["scores"] = None
+    one = written(tmp_path, "a.json", log)
+    two = written(tmp_path, "b.json", log_of("b", *"CICCC"))
+    found = read_evaluations(one, two)
+    assert found.outcomes.items == ("1", "2", "4")
+    assert [note.partition("json: ")[2] for note in found.notes] == [
+        "the evaluation ended with status 'error'",
+        "2 of 5 items left out (without a score by 'match'), the first is '3'",
+        "2 of 5 items left out (not in every file), the first is '3'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"samples": []}, "the log has no samples"),
+        ({"samples": None}, "the log has no samples"),
+        ({"samples": [1]}, "sample 1: a sample has an id, got 1"),
+        ({"samples": [{"id": 1, "epoch": "x"}]}, "sample 1: epoch is a number, got 'x'"),
+        ({"samples": [{"id": 1, "scores": []}, {"id": 2, "scores": [1]}]}, "scores is an object"),
+        ({"samples": [{"id": 1, "scores": {"m": 1}}]}, "the score of 'm' has no value"),
+        ({"samples": [{"id": 1, "scores": {}}]}, "there is no scorer in it"),
+        ({"samples": log_of("a", "C", "C")["samples"] * 2}, "sample '1' occurs twice in epoch 1"),
+        ({"samples": log_of("a", "C", "GRADE")["samples"]}, "sample 2: a score is a number, true"),
+        ({"samples": log_of("a", "C", [1])["samples"]}, "sample 2: a score must be a number"),
+        ({"samples": log_of("a", "C", float("inf"))["samples"]}, "a score must be a number"),
+        ({"eval": {"model": "", "task": "x"}}, "eval.model must be a name, got ''"),
+        ({"eval": {"model": "x"}}, "eval.task must be a name, got None"),
+    ],
+)
+def test_logs_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    good = written(tmp_path, "good.json", log_of("b", "C", "I"))
+    bad = log_of("a", "C", "I") | change
+    assert message in refused(written(tmp_path, "bad.json", bad), good)
+    if bad["samples"]:
+        place = message.replace("sample 1:", "").replace("sample 2:", "")
+        assert place in refused(archive_of_any(tmp_path / "bad.eval", bad), good)
+
+
+def archive_of_any(path: Path, log: dict[str, Any]) -> Path:
+    """Archive of samples that need not be samples."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, row in enumerate(log["samples"]):
+            archive.writestr(f"samples/{number}.json", json.dumps(row))
+        header = {key: value for key, value in log.items() if key != "samples"}
+        archive.writestr("header.json", json.dumps(header))
+    return path
+
+
+def test_broken_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = written(tmp_path, "good.json", log_of("b", *"CI" * 50))
+    path = archive_of(tmp_path / "f.eval", log_of("a", *"CC" * 50))
+    content = path.read_bytes()
+    assert "f.eval: cannot be read or unpacked" in refused(
+        written(tmp_path, "f.eval", content[: len(content) // 2]), good
+    )
+    at = content.index(b"samples/1_epoch_1.json") + 30
+    broken = content[:at] + bytes([content[at] ^ 255]) + content[at + 1 :]
+    assert "f.eval: cannot be unpacked" in refused(written(tmp_path, "f.eval", broken), good)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", "{}")
+    assert "the evaluation is not finished" in refused(path, good)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", "[]")
+        archive.writestr("samples/1_epoch_1.json", '{"id": 1}')
+    assert "header.json: must hold version and eval" in refused(path, good)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log_of("a")))
+        archive.writestr("samples/1\x1b_epoch_1.json", '{"id": 1, ')
+    assert "samples/1\\x1b_epoch_1.json: is not JSON (line 1, " in refused(path, good)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log_of("a")))
+    assert "f.eval: the log has no samples" in refused(path, good)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log_of("a")))
+        archive.writestr("samples/1_epoch_1.json", b'{"id": "\xff"}')
+    assert "samples/1_epoch_1.json: not UTF-8 text (line 1, byte 0xff)" in refused(path, good)
+    archive_of(path, log_of("a", *"CC" * 50))
+    monkeypatch.setattr(limits, "MAX_BYTES", 60)
+    assert "more than 60 bytes unpacked" in refused(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(inspect_logs, "_LARGEST_ARCHIVE", 600)
+    assert "f.eval: more than 600 bytes unpacked" in refused(path)
+
+
+def test_real_log(tmp_path: Path, data_directory: Path) -> None:
+    log = json.loads((data_directory / "formats/inspect_ai_eval_log_trimmed.json").read_text())
+    second = log["samples"][0] | {"id": 2, "scores": {"match": {"value": "C", "answer": "Yes"}}}
+    log["samples"].append(second)  # the fragment has one sample, a comparison needs two
+    one = written(tmp_path, "one.json", json.dumps(log, indent=2))
+    two = written(tmp_path, "two.json", log | {"eval": log["eval"] | {"model": "openai/other"}})
+    found = read_evaluations(one, two)
+    assert found.methods == ("ollama/llama3.1", "openai/other")
+    assert found.outcomes.correct.tolist() == [[0, 0], [1, 1]]
+
+
+# --- HELM
+
+
+def statistic(name: str, mean: float | None, **more: Any) -> dict[str, Any]:
+    """Statistic of one instance as HELM writes it: nothing that is None."""
+    about = {"name": name, "split": "test", **more}
+    if mean is None:
+        return {"name": about, "count": 0, "sum": 0, "sum_squared": 0}
+    rest = {"min": mean, "max": mean, "mean": mean, "variance": 0, "stddev": 0}
+    return {"name": about, "count": 1, "sum": mean, "sum_squared": mean**2, **rest}
+
+
+def instance(name: str, exact: float | None, trial: int = 0, **more: Any) -> dict[str, Any]:
+    stats = [statistic("num_references", 4), statistic("exact_match", exact),
+             statistic("finish_reason_stop", 1)]  # fmt: skip
+    return {"instance_id": name, "train_trial_index": trial, "stats": stats} | more
+
+
+def helm_file(root: Path, model: str, content: Any, scenario: str = "mmlu:subject=law") -> Path:
+    folder = f"{scenario},method=joint,model={model}"
+    return written(root, f"{folder}/per_instance_stats.json", content)
+
+
+def test_helm(tmp_path: Path) -> None:
+    typos = {"name": "typos", "robustness": True, "fairness": False, "computed_on": "perturbed"}
+    rows = [instance("id1", 1.0), instance("id2", 0.0), instance("id3", 1.0)]
+    worst = instance("id4", 1.0)
+    worst["stats"].append(
+        statistic("exact_match", 0.0, perturbation=typos | {"computed_on": "worst"})
+    )
+    one = helm_file(tmp_path, "openai_a", [*rows, worst, instance("id1", 0.0, perturbation=typos)])
+    two = helm_file(tmp_path, "meta_b", [instance("id4", None), *reversed(rows)])
+    found = read_evaluations(one, two)
+    assert table_of(found) == {
+        "openai_a": {"id1": 1, "id2": 0, "id3": 1},
+        "meta_b": {"id1": 1, "id2": 0, "id3": 1},
+    }
+    assert found.source == "2 HELM per-instance files"
+    assert [note.partition("stats.json: ")[2] for note in found.notes] == [
+        "1 perturbed instances are left out",
+        "1 of 4 items left out (not in every file), the first is 'id4'",
+        "1 of 4 items left out (without 'exact_match'), the first is 'id4'",
+    ]
+
+
+def test_trials_scenarios_and_metrics_of_helm(tmp_path: Path) -> None:
+    rows = [instance(f"id{i}", float(i == t), t) for i in range(3) for t in (1, 0)]
+    paths = [helm_file(tmp_path, m, rows, s) for m in "ab" for s in ("boolq:", "mmlu:subject=law")]
+    found = read_evaluations(*paths)
+    assert found.outcomes.names == ("a@1", "a@2", "b@1", "b@2")
+    assert table_of(found)["a@1"]["boolq:,method=joint/id0"] == 1
+    assert table_of(found)["a@2"]["mmlu:subject=law,method=joint/id0"] == 0
+    quasi = [{"instance_id": f"id{i}", "stats": [statistic("f1_score", i / 2),
+              statistic("quasi_exact_match", i % 2)]} for i in range(3)]  # fmt: skip
+    named = [written(tmp_path, f"{m}_per_instance_stats.json", quasi) for m in ("x", "y")]
+    found = read_evaluations(*named)
+    assert found.methods == ("x", "y")
+    assert found.outcomes.correct[:, 0].tolist() == [0, 1, 0]
+    assert "also holds 'f1_score'" in found.notes[0]
+    assert table_of(read_evaluations(*named, metric="f1_score"))["x"]["id1"] == 0.5
+    assert (
+        table_of(read_evaluations(*paths, metric="num_references"))["a@1"][
+            "boolq:,method=joint/id0"
+        ]
+        == 4
+    )
+    assert "no metric 'bleu'; it holds 'f1_score', 'quasi_" in refused(*named, metric="bleu")
+    two = [{"instance_id": "id1", "stats": [statistic("bleu_1", 0.5), statistic("rouge_l", 0.5)]}]
+    assert "choose one metric of 'bleu_1', 'rouge_l'" in refused(helm_file(tmp_path, "c", two))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([instance("a", 1), instance("a", 1)], "entry 2: instance 'a' occurs more than once"),
+        ([instance("a", 1), {"instance_id": "b"}], "entry 2: must have instance_id and stats"),
+        ([instance("a", 1), 3], "entry 2: must have instance_id and stats, got 3"),
+        ([instance("a", 1), instance("b", 1, stats=3)], "entry 2: stats is a list, got 3"),
+        ([instance("a", 1, stats=[{"mean": 1}])], "entry 1: a statistic is"),
+        ([instance("a", 1, stats=[3])], "entry 1: a statistic is"),
+        ([instance("a", 1, stats=[statistic("em", 1)] * 2)], "'em' occurs more than once"),
+        ([instance("a", 1, trial="x")], "entry 1: train_trial_index is a number, got 'x'"),
+        ([instance("a", 1), instance("b", float("nan"))], "instance 'b': exact_match must be a"),
+        ([instance("a", 1), instance("b", float("inf"))], "instance 'b': exact_match must be a"),
+        ([instance("a", 1, stats=[statistic("num_x", 1)])], "there is no metric in it"),
+        ([statistic("exact_match", 1.0)], "those of each are in per_instance_stats.json"),
+        ('[{"instance_id": "a", "st', "is not JSON (line 1, column 23"),
+        ("[]", "none of the formats that are read"),
+        ("[1]", "none of the formats that are read"),
+        ("{}", "none of the formats that are read"),
+        ("[" * 100_000, "is not JSON: nested too deeply"),
+    ],
+)
+def test_helm_refused(tmp_path: Path, content: Any, message: str) -> None:
+    good = helm_file(tmp_path, "good", [instance("a", 1), instance("b", 1)])
+    assert message in refused(helm_file(tmp_path, "bad", content), good)
+
+
+# --- everything
+
+
+def test_paths_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = written(tmp_path, "f.csv", MATRIX)
+    log = written(tmp_path, "f.json", log_of("a", "C", "I"))
+    rows = written(tmp_path, "f.jsonl", lines(sample(0, 1), sample(1, 1)))
+    assert "name at least one file: a CSV, TSV or Parquet table" in refused()
+    assert "no.csv: there is no such file" in refused(tmp_path / "no.csv")
+    assert "is a directory; name the files in it" in refused(tmp_path)
+    message = refused(table, log)
+    assert "f.csv (table) and " in message
+    assert "f.json (inspect_ai log)" in message
+    for path, options in (
+        (table, {"metric": "acc"}), (table, {"scorer": "match"}), (rows, {"scorer": "match"}),
+        (rows, {"item_column": "x"}), (log, {"cluster_column": "x"}), (log, {"run_separator": "@"}),
+    ):  # fmt: skip
+        assert f"{next(iter(options))} is not for this format (" in refused(path, **options)
+    assert "no column 'x' (item_column)" in refused(table, item_column="x")
+    monkeypatch.setattr(limits, "MAX_BYTES", 10)
+    assert "f.csv: more than 10 bytes unpacked" in refused(table)
+
+
+def test_names_from_files_are_shown_as_text(tmp_path: Path) -> None:
+    rows = lines(sample(0, 1), sample(1, 1), sample(2, 1) | {"doc_id": "\x1b[31m\u202e"})
+    one = written(tmp_path, "a\x1b[31m.jsonl", rows)
+    two = written(tmp_path, "b.jsonl", lines(sample(0, 1), sample(1, 1)))
+    (note,) = read_evaluations(one, two).notes
+    assert note.isprintable()
+    assert "a\\x1b[31m.jsonl" in note
+
+
+@pytest.mark.parametrize("kind", ["csv", "labels", "parquet", "jsonl", "json", "eval", "helm"])
+def test_damaged_files_are_one_line_or_are_read(tmp_path: Path, kind: str) -> None:
+    """Cut, flipped and swapped bytes never end in anything but an error of one line."""
+    rng = np.random.default_rng(len(kind))
+    path, others = damaged_kind(tmp_path, kind)
+    content = path.read_bytes()
+    assert read_evaluations(path, *others).outcomes.n_items == 12
+    messages = []
+    for _ in range(30):
+        start, size, which = rng.integers(0, (len(content), 9, len(JUNK))).tolist()
+        path.write_bytes(content[:start] + JUNK[which] + content[start + size :])
+        try:
+            read_evaluations(path, *others)
+        except InputError as error:
+            messages.append(str(error))
+    assert all(message.isprintable() for message in messages)
+    assert len(messages) > 10
+
+
+def damaged_kind(root: Path, kind: str) -> tuple[Path, list[Path]]:
+    """File of one format, and what it is joined with."""
+    rows = [(i, i % 2, i % 3 == 0) for i in range(12)]
+    if kind in ("csv", "labels"):
+        head = "case_id,a,b\n" if kind == "csv" else "case_id,ground_truth,a,b\n"
+        body = [f"x{i},{i % 2},{j}" + f",{i % 2}" * (kind == "labels") for i, j, _ in rows]
+        return written(root, "f.csv", head + "\n".join(body)), []
+    if kind == "parquet":
+        arrow = pytest.importorskip("pyarrow")
+        columns = list(zip(*rows, strict=True))
+        table = arrow.table({"id": columns[0], "a": columns[1], "b": columns[2]})
+        pytest.importorskip("pyarrow.parquet").write_table(table, root / "f.parquet")
+        return root / "f.parquet", []
+    if kind == "jsonl":
+        text = lines(*(sample(i, j) for i, j, _ in rows))
+        return written(root, "a.jsonl", text), [written(root, "b.jsonl", text)]
+    if kind == "helm":
+        stats = [instance(f"id{i}", float(j)) for i, j, _ in rows]
+        return helm_file(root, "a", stats), [helm_file(root, "b", stats)]
+    logs = {name: log_of(name, *("CI"[j] for _, j, _ in rows)) for name in "ab"}
+    other = written(root, "b.json", logs["b"])
+    if kind == "json":
+        return written(root, "a.json", logs["a"]), [other]
+    return archive_of(root / "a.eval", logs["a"]), [other]

@@ -1,0 +1,274 @@
+"""``bayes-sota epp`` from the shell: published numbers, every file format, and wrong input."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.cli.main import main
+from bayes_sota.epp.simulate import simulate_tournament
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as caught:
+        main(["epp", *map(str, arguments)])
+    output = capsys.readouterr()
+    return int(caught.value.code or 0), output.out, output.err
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    table = simulate_tournament([1.0, 0.3, 0.0, -0.3, -1.0], 15, random_seed=0)
+    lines = ["task,a,b,c,d,e", *(
+        f"t{r}," + ",".join(f"{x:.4f}" for x in row) for r, row in enumerate(table.scores)
+    )]  # fmt: skip
+    path = tmp_path_factory.mktemp("epp") / "scores.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_published_numbers(capsys, data_directory: Path) -> None:
+    file = data_directory / "vtab" / "vtab_scores_16x19.csv"
+    code, out, error = run(
+        capsys, file, "--players", "rows", "--test", "Semi-Rotation-10%", "Rotation",
+        "--repetitions", "99", "--json",
+    )  # fmt: skip
+    assert (code, error) == (0, "")
+    found = json.loads(out)
+    first = found["players"][0]
+    assert first["player"] == "Sup-Rotation-100%"
+    assert first["epp"] == pytest.approx(3.2073, abs=1e-4)
+    assert first["rank_interval"][0] == 1
+    assert first["interval"][0] < 3.2073 < first["interval"][1]
+    assert first["p_beats_average"] == pytest.approx(1 / (1 + np.exp(-3.2073)), abs=1e-4)
+    assert found["deviance"] == pytest.approx(64.6926, abs=1e-4)
+    assert found["df"] == 105
+    assert found["paper"]["deviance"] == pytest.approx(129.385, abs=1e-3)
+    assert found["paper"]["df"] == 224
+    assert found["paper"]["standardized_deviance"] == pytest.approx(-4.47, abs=5e-3)
+    test = found["test"]
+    assert test["difference"] == pytest.approx(-0.1444, abs=1e-4)
+    assert test["se"] == pytest.approx(0.4187, abs=1e-4)
+    assert test["se_model"] == pytest.approx(0.2293, abs=1e-4)
+    assert test["p_value"] == pytest.approx(0.734, abs=1e-3)
+    assert test["p_value_model"] == pytest.approx(0.5289, abs=1e-4)
+    assert test["lrt_p_value"] == pytest.approx(0.5287, abs=1e-4)
+    assert found["connected"] is True
+    assert 0 < found["deviance_p_value"] < 0.5
+    assert found["schema_version"] == "1"
+
+
+def test_everything_is_written(capsys, scores: Path, tmp_path: Path) -> None:
+    code, out, error = run(
+        capsys, scores, "--repetitions", "19", "--table", tmp_path / "t.md", "--figure",
+        tmp_path / "f.png", "--output", tmp_path / "r.nc", "--best-of", "a", "5:20", "--seed", "1",
+    )  # fmt: skip
+    assert (code, error) == (0, "")
+    assert "a as the best of 5:20 private variants" in out
+    assert "| 1 | a |" in (tmp_path / "t.md").read_text()
+    assert (tmp_path / "f.png").stat().st_size > 5_000
+    tree = bs.read_result(tmp_path / "r.nc")
+    fit = bs.fit_epp(bs.read_scores(scores))
+    assert tree["point_estimate"]["epp"].values.tolist() == fit.epp.tolist()
+    assert "posterior" not in tree
+
+
+def test_same_seed_same_numbers(capsys, scores: Path) -> None:
+    arguments = (scores, "--repetitions", "19", "--seed", "7", "--json")
+    assert run(capsys, *arguments) == run(capsys, *arguments)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "mean", "ranks", "reliability"])
+def test_every_figure(capsys, scores: Path, tmp_path: Path, kind: str) -> None:
+    figure = tmp_path / f"{kind}.png"
+    code, _, error = run(
+        capsys, scores, "--repetitions", "0", "--figure", figure, "--figure-kind", kind
+    )
+    assert (code, error) == (0, "")
+    assert figure.stat().st_size > 3_000
+
+
+def test_boxplots_need_several_boxes(capsys, scores: Path, tmp_path: Path) -> None:
+    figure = tmp_path / "boxes.png"
+    code, _, error = run(capsys, scores, "--figure", figure, "--figure-kind", "boxplots")
+    assert (code, figure.exists()) == (2, False)
+    assert "take --figure-kind forest" in error
+
+
+def test_several_tournaments(capsys, tmp_path: Path) -> None:
+    lines = ["data,model,split,auc"]
+    for k in range(2):
+        table = simulate_tournament([1, 0, -1], 12, random_seed=k)
+        for r, row in enumerate(table.scores):
+            lines += [f"d{k},m_{i},{r},{x}" for i, x in enumerate(row)]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(lines) + "\n")
+    arguments = (path, "--tournament-column", "data", "--round-column", "split")
+    code, out, error = run(capsys, *arguments, "--json", "--output", tmp_path / "r.nc")
+    assert (code, error) == (0, "")
+    found = json.loads(out)
+    assert [one["tournament"] for one in found["tournaments"]] == ["d0", "d1"]
+    assert len(found["players"]) == 6
+    assert bs.read_result(tmp_path / "r.nc")["point_estimate"]["epp"].shape == (2, 3)
+    code, _, error = run(capsys, *arguments, "--test", "m_0", "m_1")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "--test has no effect on several tournaments" in error
+
+
+def test_battles_and_local_rope(capsys, tmp_path: Path) -> None:
+    battles = tmp_path / "battles.csv"
+    battles.write_text(
+        "model_a,model_b,winner,prompt\n"
+        + "".join(f"x,y,model_a,{k}\ny,z,tie,{k}\nz,x,model_b,{k}\ny,x,model_a,{k}\n"
+                  for k in range(6))
+    )  # fmt: skip
+    code, out, _ = run(
+        capsys, battles, "--cluster-column", "prompt", "--json", "--repetitions", "0"
+    )
+    assert code == 0
+    assert json.loads(out)["matches"] == "listed"
+    _, out, _ = run(capsys, battles, "--repetitions", "0")
+    assert "matches are taken as independent of each other" in out.replace("\n", " ")
+    means, deviations = tmp_path / "means.csv", tmp_path / "sds.csv"
+    means.write_text("task,a,b\nx,.9,.8\ny,.7,.75\nz,.6,.61\n")
+    deviations.write_text("task,a,b\nx,.1,.1\ny,.1,.1\nz,.1,.1\n")
+    code, out, _ = run(capsys, means, "--sds", deviations, "--json", "--repetitions", "0")
+    assert code == 0
+    assert json.loads(out)["players"][0]["player"] == "a"
+
+
+WRONG = {
+    "one player": ("task,a\nx,1\ny,2\n", (), "at least 2 players"),
+    "one round": ("task,a,b\nx,1,2\n", (), "at least 2 rounds"),
+    "constant": ("task,a,b\nx,1,1\ny,1,1\n", (), "all matches are ties"),
+    "no number": ("task,a,b\nx,1,2\ny,1,good\n", (), "line 3, column 'b'"),
+    "twice": ("model,fold,auc\na,1,.5\na,1,.6\nb,1,.2\nb,2,.1\n", (), "line 3: player 'a' already"),
+    "never meet": ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
+    "infinite": ("task,a,b,c\nx,3,2,1\ny,3,1,2\n", (), "'a' never lost to 'b', 'c'"),
+    "unknown": (
+        "task,resnet,vit\nx,1,2\ny,2,1\nz,1,2\n", ("--test", "resnet", "vitt"),
+        "no player 'vitt'; did you mean 'vit'?",
+    ),
+    "probability": ("task,a,b\nx,1,2\ny,2,1\n", ("--prob", "1.5"), "prob"),
+    "ties": ("task,a,b\nx,1,2\ny,2,1\n", ("--ties", "davidson"), "add --bayes"),
+    "figure": ("task,a,b\nx,1,2\ny,2,1\n", ("--figure", "f.txt"), ".png"),
+    "penalty": ("task,a,b\nx,1,2\ny,2,1\n", ("--penalty", "-1"), "penalty"),
+    "empty": ("", (), "empty"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_one_line(capsys, tmp_path: Path, name: str) -> None:
+    text, options, message = WRONG[name]
+    path = tmp_path / "wrong.csv"
+    path.write_text(text)
+    code, out, error = run(capsys, path, *options, "--repetitions", "0")
+    assert (code, out) == (2, "")
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert message in error
+
+
+def test_infinite_estimates_have_a_way_out(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "apart.csv"
+    path.write_text(WRONG["infinite"][0])
+    code, out, _ = run(capsys, path, "--penalty", "0.5", "--repetitions", "19", "--json")
+    found = json.loads(out)
+    assert (code, found["connected"]) == (0, False)
+    assert abs(found["players"][0]["epp"]) < 10
+    assert any("infinite" in note for note in found["notes"])
+
+
+def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
+    script = (
+        "import sys; from bayes_sota.cli.commands import cli; "
+        f"cli.main(['epp', {str(scores)!r}, '--json'], standalone_mode=False); "
+        "print([m for m in ('pymc', 'pytensor', 'arviz', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--draws", "10"), "--draws must be a whole number from 100"),
+        (("--test", "a", "f"), "no player 'f'"),
+        (("--penalty", "0.5"), "leave out --bayes"),
+        (("--matches", "all-rounds"), "leave out --bayes"),
+    ],
+)
+def test_wrong_requests_of_the_bayesian_model(capsys, scores: Path, options, message) -> None:
+    code, out, error = run(capsys, scores, "--bayes", *options)
+    assert (code, out) == (2, "")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
+    families = tmp_path / "families.csv"
+    families.write_text("model,family,size\na,tree,1\nb,tree,2\nc,net,3\nd,net,4\ne,net,5\n")
+    code, out, error = run(
+        capsys, scores, "--bayes", "--ties", "davidson", "--rope", "0.1", "--test", "a", "e",
+        "--player-covariates", families, "--draws", "400", "--seed", "1", "--json", "--output",
+        tmp_path / "r.nc", "--figure", tmp_path / "f.png", "--figure-kind", "ranks",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == (0 if found["diagnostics"]["ok"] else 1), error
+    assert sum(player["p_best"] for player in found["players"]) == pytest.approx(1)
+    assert found["test"]["rope"]["a_better"] > 0.8
+    assert found["checks"]["loo"]["of"] == "round"
+    assert found["checks"]["deviance_p_value"] is None  # replicates of weighted matches mislead
+    posterior = bs.read_result(tmp_path / "r.nc")["posterior"]
+    assert posterior["epp"].dims == ("chain", "draw", "player")
+
+
+@pytest.mark.slow
+def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
+    lines = ["data,model,split,auc"]
+    for k in range(3):
+        table = simulate_tournament([1.5, 0, -1.5], 12, random_seed=k)
+        for r, row in enumerate(table.scores):
+            lines += [f"d{k},m_{i},{r},{x}" for i, x in enumerate(row)]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(lines) + "\n")
+    code, out, _ = run(
+        capsys, path, "--tournament-column", "data", "--round-column", "split", "--bayes",
+        "--test", "m_0", "m_1", "--draws", "400", "--seed", "1", "--json",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == (0 if found["diagnostics"]["ok"] else 1)
+    assert [one["tournament"] for one in found["tournaments"]] == ["d0", "d1", "d2"]
+    new, old = found["test"]["new_tournament"], found["test"]["win_probability_interval"]
+    assert new["interval"][1] - new["interval"][0] > old[1] - old[0]
+
+
+def test_rounds_that_look_like_errors_are_pointed_out(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("task,a,b\nx,1,2\nval_rmse,2,1\nz,1,2\n")
+    _, out, _ = run(capsys, path, "--repetitions", "0")
+    assert "val_rmse looks like an error" in out
+    _, out, _ = run(capsys, path, "--repetitions", "0", "--lower-is-better-in", "val_rmse")
+    assert "looks like an error" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--draws", "100"), "--draws is for the Bayesian model"),
+        (("--bayes", "--repetitions", "9"), "--repetitions is for maximum likelihood"),
+        (("--bayes", "--rope", "0.1"), "--test names it"),
+        (("--bayes", "--rope", "0.6", "--test", "a", "b"), "of at least 0 and below 0.5, got 0.6"),
+        (("--figure-kind", "matrix"), "--figure-kind needs --figure"),
+        (("--best-of", "a", "ten"), "--best-of takes a player and a whole number"),
+    ],
+)
+def test_options_without_effect_are_refused(capsys, scores: Path, options, message) -> None:
+    code, out, error = run(capsys, scores, *options)
+    assert (code, out) == (2, "")
+    assert message in error

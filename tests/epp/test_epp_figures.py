@@ -1,0 +1,486 @@
+"""The figures of players draw their fits, say what they show, and keep their labels apart."""
+
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.plots_axes import best_first, number_axis, odds_axis, shown_name
+from bayes_sota.epp.plots_boxplots import plot_epp_boxplots
+from bayes_sota.epp.plots_forest import plot_epp
+from bayes_sota.epp.plots_mean_scores import plot_epp_against_mean
+from bayes_sota.epp.plots_ranks import plot_rank_distribution
+from bayes_sota.epp.plots_reliability import plot_reliability
+from bayes_sota.epp.plots_win_matrix import plot_win_matrix
+from bayes_sota.epp.quality import reliability
+from bayes_sota.epp.simulate import simulate_tournament
+
+BACKENDS = ("matplotlib", "plotly", "bokeh")  # every other test draws with "none"
+LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
+
+
+def fit_of(count: int, name: str = "player {}", rounds: int = 25) -> BradleyTerryFit:
+    skills = np.linspace(1.5, -1.5, count)
+    players = [name.format(i) for i in range(count)]
+    return fit_epp(simulate_tournament(skills, rounds, players=players, random_seed=3), penalty=0.5)
+
+
+@pytest.fixture(scope="module")
+def fit() -> BradleyTerryFit:
+    return fit_of(6)
+
+
+def tree_of(fit: BradleyTerryFit, **spread: float) -> xr.DataTree:
+    draws = np.random.default_rng(0).normal(fit.epp, spread.get("sd", 0.4), (2, 200, len(fit.epp)))
+    coords = {"player": list(fit.players)}
+    return az.from_dict({"posterior": {"epp": draws}}, coords=coords, dims={"epp": ["player"]})
+
+
+def title_of(figure: Any) -> str:
+    title = figure.viz["figure_title"].item()
+    return title["string"] if isinstance(title, dict) else title.get_text()
+
+
+def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
+    return figure.viz[label][variable].item()
+
+
+def bars(figure: Any, label: str, variable: str, points: int = 2) -> np.ndarray:
+    """Ends of the bars of an artist, (bars, points), x and y."""
+    drawn = artist(figure, label, variable)
+    x, y = (np.asarray(drawn[axis]).reshape(-1, points + 1) for axis in "xy")
+    assert np.isnan(x[:, -1]).all()
+    return np.stack([x[:, :-1], y[:, :-1]])
+
+
+def texts_that_collide(figure: Any) -> list[tuple[str, str]]:
+    """Texts of a matplotlib figure that cover each other, or leave the figure."""
+    axes = [one.item() for one in figure.viz["plot"].to_dataset().values()]
+    canvas = axes[0].figure.canvas
+    axes[0].figure.draw_without_rendering()
+    texts = [axes[0].figure._suptitle]
+    for one in axes:
+        labels = [*one.get_yticklabels(), *one.get_xticklabels()]
+        texts += [*one.texts, *labels, one.xaxis.label, one.yaxis.label, one.title]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()]
+    width, height = canvas.get_width_height()
+    found = [
+        (one, other)
+        for (one, a), (other, b) in combinations(boxes, 2)
+        if a.x0 < b.x1 - 1 and b.x0 < a.x1 - 1 and a.y0 < b.y1 - 1 and b.y0 < a.y1 - 1
+    ]
+    outside = [b.x0 < -1 or b.x1 > width + 1 or b.y0 < -1 or b.y1 > height + 1 for _, b in boxes]
+    return found + [(text, "edge") for (text, _), out in zip(boxes, outside, strict=True) if out]
+
+
+def test_long_names_keep_their_ends_and_stay_on_one_line() -> None:
+    names = [shown_name(LONG.format(i) + "\n\x1b") for i in range(12)]
+    assert len(set(names)) == 12
+    assert all(len(name) == 36 and name.isprintable() for name in names)
+    assert shown_name("short") == "short"
+
+
+def test_axes_of_numbers() -> None:
+    axis = odds_axis("EPP", [[-8.0, np.nan], [np.inf, 7.9]])
+    assert (axis.low, axis.high) == (pytest.approx(-8.795), pytest.approx(8.695))
+    assert axis.texts == ["-5\n0.7%", "0\n50%", "5\n99.3%"]
+    same = number_axis("score", [0.0, 0.0])
+    assert same.low < 0 < same.high
+    assert best_first(np.array([0.0, 1.0, 1.0]), 2).tolist() == [1, 2]
+    with pytest.raises(InputError, match="at least 1 player"):
+        best_first(np.zeros(2), 0)
+
+
+# Forest
+
+
+@pytest.mark.parametrize("contrast", ["simultaneous", "model", None])
+def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit, contrast: Any) -> None:
+    figure = plot_epp(fit, prob=0.9, contrast=contrast, backend="none")
+    order, tied = np.argsort(-fit.epp), fit.tied_with_best(0.9)
+    for kind, here in (("tied", tied[order]), ("behind", ~tied[order])):
+        chosen, rows = order[here], -np.flatnonzero(here)
+        drawn = artist(figure, f"epp_{kind}", "epp")
+        np.testing.assert_array_equal(drawn["x"], fit.epp[chosen])
+        np.testing.assert_array_equal(drawn["y"], rows)
+        assert (drawn["facecolor"] == "white") == (kind == "behind")
+        x, y = bars(figure, f"interval_{kind}", "epp")
+        np.testing.assert_allclose(x, fit.interval(0.9)[chosen])
+        np.testing.assert_array_equal(y, np.column_stack([rows, rows]))
+        assert (f"contrast_{kind}" in figure.viz) == (contrast is not None)
+        if contrast is not None:
+            thin = bars(figure, f"contrast_{kind}", "epp")[0]
+            np.testing.assert_allclose(thin, fit.interval(0.9, contrast)[chosen])
+    assert title_of(figure) == f"{tied.sum()} of 6 players may be the best (filled dots)"
+
+
+def test_a_single_winner_and_players_left_out() -> None:
+    fit = fit_epp(simulate_tournament([4, 0, 0, 0.0], 60, players=list("abcd"), random_seed=0))
+    assert title_of(plot_epp(fit, backend="none")) == "a is better than all other 3"
+    figure = plot_epp(fit, most=3, backend="none")
+    assert title_of(figure) == "a is better than all other 3\nthe first 3 are drawn"
+    assert len(artist(figure, "epp_behind", "epp")["x"]) == 2
+    with pytest.raises(InputError, match="contrast is simultaneous"):
+        plot_epp(fit, contrast="wald", backend="none")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="in percent"):
+        plot_epp(fit, prob=95, backend="none")
+
+
+def test_intervals_that_are_infinite_end_at_the_edge(
+    fit: BradleyTerryFit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = fit.interval()
+    ends[2] = [-np.inf, np.inf]  # a player of one round: its error is not known
+    monkeypatch.setattr(BradleyTerryFit, "interval", lambda *_: ends)
+    figure = plot_epp(fit, contrast=None, backend="none")
+    kinds = [kind for kind in ("tied", "behind") if f"interval_{kind}" in figure.viz]
+    drawn = np.concatenate([bars(figure, f"interval_{kind}", "epp")[0] for kind in kinds])
+    known = np.delete(ends, 2, axis=0)
+    room = 0.05 * (known.max() - known.min())
+    assert drawn.shape == (6, 2)
+    np.testing.assert_allclose(drawn.min(), known.min() - room)
+    np.testing.assert_allclose(drawn.max(), known.max() + room)
+    leaders = bars(plot_epp_against_mean(fit, backend="none"), "leaders", "mean_score", 3)
+    assert np.isfinite(leaders).all()
+
+
+def test_the_forest_of_a_posterior(fit: BradleyTerryFit) -> None:
+    tree = tree_of(fit)
+    figure = plot_epp(tree, backend="none")
+    draws = tree["posterior"]["epp"].values.reshape(-1, 6)
+    winners = np.mean(draws == draws.max(axis=1, keepdims=True), axis=0)
+    assert title_of(figure).startswith(f"{(winners >= 0.025).sum()} of 6 players")
+    assert "contrast_tied" not in figure.viz
+    first = bars(figure, "interval_tied", "epp")[0, 0]
+    np.testing.assert_allclose(
+        first, np.quantile(draws[:, draws.mean(axis=0).argmax()], [0.025, 0.975])
+    )
+    with pytest.raises(InputError, match="no epp in the group posterior"):
+        plot_epp(fit.to_datatree(), backend="none")
+    with pytest.raises(InputError, match="got chain, draw, tournament, player"):
+        plot_epp(
+            xr.DataTree.from_dict(
+                {"posterior": tree["posterior"].to_dataset().expand_dims(tournament=2, axis=2)}
+            ),
+            backend="none",
+        )
+
+
+# Win probabilities
+
+
+EDGES = np.array([0.05, 0.25, 0.45, 0.55, 0.75, 0.95])
+
+
+def classes_drawn(figure: Any, count: int) -> np.ndarray:
+    """Class of every cell from the areas, -1 where none or several cover it."""
+    found = np.full((count, count), -1)
+    for label in figure.viz.children:
+        if not label.startswith("class_") or "win_probability" not in figure.viz[label]:
+            continue
+        area = artist(figure, label, "win_probability")
+        for column in range(count):
+            low, high = (
+                np.asarray(area["y_bottom"])[2 * column],
+                np.asarray(area["y_top"])[2 * column],
+            )
+            rows = [row for row in range(count) if low < -row < high]
+            assert (found[rows, column] == -1).all()
+            found[rows, column] = int(label.split("_")[1])
+    return found
+
+
+def test_every_cell_has_the_class_of_its_probability(fit: BradleyTerryFit) -> None:
+    figure = plot_win_matrix(fit, backend="none")
+    order = np.argsort(-fit.epp)
+    wins = 1 / (1 + np.exp(fit.epp[order] - fit.epp[order][:, None]))
+    np.testing.assert_array_equal(classes_drawn(figure, 6), np.searchsorted(EDGES, wins, "right"))
+    cell = artist(figure, "cell_1_4", "win_probability")
+    assert (cell["x"], cell["y"]) == (4, -1)
+    assert cell["string"] == f"{100 * wins[1, 4]:.0f}"
+    assert "cell_2_2" not in figure.viz
+    best, second, last = (fit.players[order[i]] for i in (0, 1, -1))
+    first, far = (f"{100 * wins[0, i]:.0f}%" for i in (1, -1))
+    assert title_of(figure) == f"{best} beats {second} with probability {first},\n{last} with {far}"
+
+
+def test_the_matrix_of_a_tree_and_cells_out_of_order() -> None:
+    wins = np.array([[0.5, 0.6, 0.997], [0.4, 0.5, 0.6], [0.003, 0.4, 0.5]])
+    wins[0, 1], wins[1, 0] = 0.3, 0.7  # not what skills in this order would give
+    data = xr.Dataset(
+        {"epp": ("player", [1.0, 0.0, -1.0]),
+         "win_probability": (("player", "player_other"), wins)},
+        coords={"player": list("abc")},
+    )  # fmt: skip
+    figure = plot_win_matrix(xr.DataTree.from_dict({"point_estimate": data}), backend="none")
+    np.testing.assert_array_equal(classes_drawn(figure, 3), np.searchsorted(EDGES, wins, "right"))
+    assert title_of(figure) == "a beats b with probability 30%,\nc with more than 99%"
+    draws = data.expand_dims(chain=2, draw=3)
+    same = plot_win_matrix(xr.DataTree.from_dict({"posterior": draws}), backend="none")
+    assert title_of(same) == title_of(figure)
+    with pytest.raises(InputError, match="no epp in the group posterior"):
+        plot_win_matrix(xr.DataTree(), backend="none")
+
+
+def test_the_matrix_of_a_posterior_is_the_mean_over_its_draws(fit: BradleyTerryFit) -> None:
+    tree = tree_of(fit, sd=1.5)
+    epp = tree["posterior"]["epp"].values.reshape(-1, 6)
+    wins = np.mean(1 / (1 + np.exp(epp[:, None, :] - epp[:, :, None])), axis=0)
+    order = np.argsort(-epp.mean(axis=0))
+    figure = plot_win_matrix(tree, backend="none")
+    found = np.searchsorted(EDGES, wins[np.ix_(order, order)], "right")
+    np.testing.assert_array_equal(classes_drawn(figure, 6), found)
+
+
+def test_the_matrix_of_many_shows_the_best() -> None:
+    figure = plot_win_matrix(fit_of(50), backend="none")
+    assert title_of(figure).endswith("(the best 40 of 50 are drawn)")
+    assert (classes_drawn(figure, 40) >= 0).all()
+    assert "cell_0_1" not in figure.viz
+
+
+# Mean scores
+
+
+def test_epp_and_mean_scores_are_drawn(fit: BradleyTerryFit) -> None:
+    figure = plot_epp_against_mean(fit, backend="none")
+    means, tied = fit.data.scores.mean(axis=0), fit.tied_with_best()
+    for kind, here in (("tied", tied), ("behind", ~tied)):
+        dots = artist(figure, f"epp_{kind}", "mean_score")
+        np.testing.assert_array_equal(dots["x"], fit.epp[here])
+        np.testing.assert_allclose(dots["y"], means[here])
+        x, y = bars(figure, f"interval_{kind}", "mean_score")
+        np.testing.assert_allclose(x, fit.interval()[here])
+        np.testing.assert_allclose(y, np.column_stack([means[here]] * 2))
+    alike = sum(
+        (fit.epp[i] - fit.epp[j]) * (means[i] - means[j]) > 0 for i, j in combinations(range(6), 2)
+    )
+    assert f"order {alike} of 15 pairs" in title_of(figure)
+    ranks = [int((v > v[2]).sum()) + 1 for v in (fit.epp, means)]
+    name = artist(figure, "name_2", "mean_score")
+    assert name["string"] == f"player 2 ({ranks[0]}, {ranks[1]})"
+    places = [np.asarray(artist(figure, f"name_{i}", "mean_score")["y"]).item() for i in range(6)]
+    assert np.argsort(places).tolist() == np.argsort(means).tolist()
+
+
+def test_mean_scores_that_are_better_when_lower(fit: BradleyTerryFit) -> None:
+    table = fit.data
+    assert isinstance(table, ScoreTable)
+    turned = fit_epp(
+        ScoreTable(-table.scores, players=table.players, lower_is_better=True), penalty=0.5
+    )
+    figure = plot_epp_against_mean(turned, backend="matplotlib")
+    low, high = figure.viz["plot"]["mean_score"].item().get_ylim()
+    assert low > high
+    assert title_of(figure) == title_of(plot_epp_against_mean(fit, backend="matplotlib"))
+    mixed = ScoreTable(table.scores, lower_is_better=[True] + [False] * 24)
+    with pytest.raises(InputError, match="opposite directions"):
+        plot_epp_against_mean(fit_epp(mixed, penalty=0.5), backend="none")
+    listed = Matches.from_names(["a", "b", "a"], ["b", "a", "b"], [1, 1, 1])
+    with pytest.raises(InputError, match="listed matches"):
+        plot_epp_against_mean(fit_epp(listed), backend="none")
+
+
+def test_of_many_players_those_that_change_most_are_named() -> None:
+    many = fit_of(24)
+    scores = many.data.scores.copy()  # type: ignore[union-attr]
+    scores[0, 5] += 1000  # one round lifts the mean, and nothing else
+    figure = plot_epp_against_mean(fit_epp(ScoreTable(scores), penalty=0.5), backend="none")
+    names = [artist(figure, f"name_{i}", "mean_score")["string"] for i in range(14)]
+    assert any(name.startswith("6 (") and name.endswith(", 1)") for name in names)
+    assert "name_14" not in figure.viz
+    assert "named: those whose ranks differ most" in title_of(figure)
+
+
+# Ranks
+
+
+def test_rank_intervals_of_a_fit(fit: BradleyTerryFit) -> None:
+    figure = plot_rank_distribution(fit, backend="none")
+    order, ends = np.argsort(-fit.epp), fit.rank_interval()
+    tied = ends[:, 0] == 1
+    for kind, here in (("tied", tied[order]), ("behind", ~tied[order])):
+        np.testing.assert_array_equal(
+            bars(figure, f"interval_{kind}", "rank")[0], ends[order][here]
+        )
+        dots = artist(figure, f"rank_{kind}", "rank")
+        np.testing.assert_array_equal(dots["x"], fit.rank[order][here])
+    assert title_of(figure) == f"{tied.sum()} of 6 players may hold rank 1"
+
+
+def test_posterior_ranks_from_skills_and_from_ranks(fit: BradleyTerryFit) -> None:
+    tree = tree_of(fit, sd=1.0)
+    epp = tree["posterior"]["epp"]
+    ranks = (epp.values[..., None, :] > epp.values[..., :, None]).sum(axis=-1) + 1
+    shares = np.stack([(ranks == rank).mean(axis=(0, 1)) for rank in range(1, 7)], axis=1)
+    mean = ranks.mean(axis=(0, 1))
+    ranked = xr.DataTree.from_dict({"posterior": xr.Dataset({"rank": epp.copy(data=ranks)})})
+    for result in (tree, ranked):
+        figure = plot_rank_distribution(result, backend="none")
+        tops = []
+        for row, i in enumerate(np.argsort(mean, kind="stable")):
+            area = artist(figure, f"ranks_{row}", "rank")
+            left, top = np.asarray(area["x"])[::2], np.asarray(area["y_top"])[::2] + row
+            drawn = np.zeros(6)
+            drawn[np.rint(left - 0.5).astype(int)] = top
+            tops.append(drawn / drawn.sum())
+            np.testing.assert_allclose(tops[-1], shares[i], atol=1e-12)
+        best = int(np.argmax(shares[:, 0]))
+        assert title_of(figure) == (
+            f"{fit.players[best]} is the best with a probability of {shares[best, 0]:.0%}"
+        )
+    first = int(np.argmin(mean))
+    low, high = np.quantile(ranks[..., first], [0.025, 0.975], method="inverted_cdf")
+    np.testing.assert_allclose(
+        bars(figure, "interval_tied", "rank")[0, 0], [low - 0.45, high + 0.45]
+    )
+    few = plot_rank_distribution(tree, most=2, backend="none")
+    assert title_of(few).endswith("the first 2 of 6 are drawn")
+
+
+# Boxplots
+
+
+def test_boxes_are_quartiles_and_whiskers_stop_at_values() -> None:
+    rng = np.random.default_rng(0)
+    names = [f"{kind}_{i}" for kind in ("net", "tree") for i in range(9)]
+    skills = {name: np.append(rng.normal(0, 1, 17), 9.0) for name in ("credit", "wine")}
+    fits = {name: SimpleNamespace(players=names, epp=epp) for name, epp in skills.items()}
+    family = {name: name.split("_")[0] for name in names}
+    figure = plot_epp_boxplots(fits, family, backend="none")
+    groups = {
+        kind: [epp[9 * k : 9 * k + 9] for epp in skills.values()]
+        for k, kind in enumerate(("net", "tree"))
+    }
+    for values in groups.values():
+        values.append(np.concatenate(values))
+    order = sorted(groups, key=lambda kind: -np.median(groups[kind][2]))
+    for place, kind in enumerate(order):
+        variable = f"family_{place}"
+        quartiles = np.array([np.quantile(v, [0.25, 0.5, 0.75]) for v in groups[kind]])
+        np.testing.assert_allclose(bars(figure, "box", variable)[0], quartiles[:, [0, 2]])
+        np.testing.assert_allclose(bars(figure, "median", variable)[0][:, 0], quartiles[:, 1])
+        reach = 1.5 * (quartiles[:, 2] - quartiles[:, 0])
+        for values, (low, high), q, far in zip(
+            groups[kind], bars(figure, "whiskers", variable)[0], quartiles, reach, strict=True
+        ):
+            assert {low, high} <= set(values)
+            beyond = (values < q[0] - far) | (values > q[2] + far)
+            assert ((values >= low) & (values <= high)).sum() == (~beyond).sum()
+        if kind == "tree":
+            assert (np.asarray(artist(figure, "outliers", variable)["x"]) == 9.0).sum() == 4
+    best, other = order
+    ahead = sum(
+        np.median(a) > np.median(b)
+        for a, b in zip(groups[best][:2], groups[other][:2], strict=True)
+    )
+    assert title_of(figure).endswith(f"above the other family in {ahead} of 2 tournaments")
+
+
+def test_boxes_that_cannot_be_drawn(fit: BradleyTerryFit) -> None:
+    with pytest.raises(InputError, match="player 'player 0' has no family"):
+        plot_epp_boxplots({"one": fit}, {}, backend="none")
+    with pytest.raises(InputError, match="at least one tournament"):
+        plot_epp_boxplots({}, {}, backend="none")
+    with pytest.raises(InputError, match="at most 8 families of players can be drawn, got 9"):
+        plot_epp_boxplots({"one": fit_of(9)}, lambda name: name, backend="none")
+
+
+# Reliability
+
+
+def test_bins_off_the_diagonal_are_hollow_and_without_width_do_not_count() -> None:
+    found = SimpleNamespace(
+        predicted=[0.55, 0.7, 0.9, 0.99, 0.6], observed=[0.5, 0.9, 0.92, 1.0, np.nan],
+        lower=[0.4, 0.8, 0.85, 1.0, np.nan], upper=[0.6, 0.97, 0.99, 1.0, np.nan],
+        n_pairs=[5, 5, 5, 5, 0], pairs_predicted=[0.5, 0.8, 0.99], pairs_observed=[0.4, 0.9, 1.0],
+    )  # fmt: skip
+    figure = plot_reliability(found, backend="none")
+    assert title_of(figure) == "Predicted and observed wins agree in 2 of 3 bins of pairs"
+    for kind, x in (("on", [0.55, 0.9]), ("off", [0.7]), ("unknown", [0.99])):
+        assert artist(figure, kind, "win_probability")["x"].tolist() == x
+    x, y = bars(figure, "interval", "win_probability")
+    assert y[1].tolist() == [0.8, 0.97]
+    assert x[1].tolist() == [0.7, 0.7]
+    assert artist(figure, "pairs", "win_probability")["y"].tolist() == [0.4, 0.9, 1.0]
+    found.lower = found.upper = [np.nan] * 5
+    unknown = plot_reliability(found, backend="none")
+    assert title_of(unknown) == "Predicted and observed wins in 4 bins of pairs"
+    found.upper = [0.1]
+    with pytest.raises(InputError, match="must have one length, got 5, 5, 5, 1, 5"):
+        plot_reliability(found, backend="none")
+
+
+def test_the_reliability_of_a_fit(fit: BradleyTerryFit) -> None:
+    found = reliability(fit, n_bins=3)
+    figure = plot_reliability(found, backend="none")
+    drawn = [
+        artist(figure, kind, "win_probability")["x"]
+        for kind in ("unknown", "on", "off")
+        if kind in figure.viz
+    ]
+    np.testing.assert_allclose(np.sort(np.concatenate(drawn)), np.sort(found.predicted))
+    assert len(artist(figure, "pairs", "win_probability")["x"]) == 15
+
+
+# Looks
+
+
+def boxes_of(fit: BradleyTerryFit, families: int, **options: Any) -> Any:
+    place = {player: f"family {i % families}" for i, player in enumerate(fit.players)}
+    many = {LONG.format(i): fit for i in range(options.pop("tournaments", 3))}
+    return plot_epp_boxplots(many, place, **options)
+
+
+@pytest.mark.parametrize(
+    ("count", "name"),
+    [
+        (10, LONG),
+        pytest.param(2, "{}", marks=pytest.mark.slow),
+        pytest.param(20, "{}", marks=pytest.mark.slow),
+        pytest.param(80, "{}", marks=pytest.mark.slow),
+    ],
+)
+def test_texts_do_not_collide(count: int, name: str) -> None:
+    fit = fit_of(count, name)
+    backend = {"backend": "matplotlib"}
+    figures = [
+        plot_epp(fit, **backend), plot_win_matrix(fit, **backend),
+        plot_epp_against_mean(fit, **backend), plot_rank_distribution(fit, **backend),
+        boxes_of(fit, min(count, 8), **backend), plot_reliability(reliability(fit, 4), **backend),
+    ]  # fmt: skip
+    assert [texts_that_collide(figure) for figure in figures] == [[]] * len(figures)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_library_draws_and_shows_the_names(backend: str) -> None:
+    if backend in ("plotly", "bokeh"):
+        pytest.importorskip(backend)
+    if backend == "plotly":
+        pytest.importorskip("webcolors")
+    fit = fit_of(3, "<b>$x$</b> {}")
+    figure = plot_epp(fit, backend=backend)
+    for other in (
+        plot_win_matrix(fit, backend=backend), plot_epp_against_mean(fit, backend=backend),
+        plot_rank_distribution(tree_of(fit), backend=backend), boxes_of(fit, 2, backend=backend),
+        plot_reliability(reliability(fit, 2), backend=backend),
+    ):  # fmt: skip
+        assert "figure_title" in other.viz
+    panel = figure.viz["plot"]["epp"].item()
+    if backend == "bokeh":
+        assert panel.yaxis.visible
+        assert "1  <b>$x$</b> 0" in panel.yaxis.major_label_overrides.values()
+    if backend == "plotly":
+        axis = figure.viz["figure"].item().layout.yaxis
+        assert axis.visible is not False
+        assert axis.ticktext[0] == "1  &lt;b&gt;$x$&lt;/b&gt; 0"
+    if backend == "matplotlib":
+        assert panel.get_yticklabels()[0].get_text() == r"1  <b>\$x\$</b> 0"

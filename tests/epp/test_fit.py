@@ -1,0 +1,415 @@
+"""Skills and their uncertainty: published numbers, and another route to each."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import chi2, norm, t
+
+from bayes_sota.core.errors import InfiniteEstimateError
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp import solver
+from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.simulate import simulate_tournament
+
+KINDS = ("same-round", "all-rounds")
+GROUPS = [label for label in "uvwxyz" for _ in range(3)]
+NAN = float("nan")
+
+
+def drawn(missing: float = 0.0, groups: list[str] | None = None, rounds: int = 18) -> ScoreTable:
+    """Five players, some ties."""
+    table = simulate_tournament(
+        np.linspace(1, -1, 5), rounds, step=0.4, missing=missing, random_seed=5
+    )
+    return ScoreTable(table.scores, players=list("abcde"), groups=groups)
+
+
+# Published numbers
+
+
+@pytest.fixture(scope="module")
+def vtab(data_directory: Path) -> BradleyTerryFit:
+    """16 methods on the 19 data sets of VTAB, Gosiewska et al. 2022, Sec. 5."""
+    with (data_directory / "vtab" / "vtab_scores_16x19.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    scores = np.array([[float(value) for value in row[1:]] for row in rows]).T
+    return fit_epp(ScoreTable(scores, players=[row[0] for row in rows], rounds=head[1:]))
+
+
+def test_skills_of_vtab(vtab: BradleyTerryFit) -> None:
+    skills = dict(zip(vtab.players, vtab.epp, strict=True))
+    assert skills["Sup-Rotation-100%"] == pytest.approx(3.2073, abs=1e-4)
+    assert skills["Sup-Exemplar-100%"] == pytest.approx(2.9638, abs=1e-4)
+    chance = vtab.win_probability("Sup-Rotation-100%", "Sup-Exemplar-100%")
+    assert chance == pytest.approx(0.56, abs=0.005)
+    assert vtab.rank[vtab.players.index("Sup-Rotation-100%")] == 1
+
+
+def test_tests_of_vtab(vtab: BradleyTerryFit) -> None:
+    found = vtab.test("Semi-Rotation-10%", "Rotation")
+    assert found.difference == pytest.approx(-0.1444, abs=1e-4)
+    assert found.se_model == pytest.approx(0.2293, abs=1e-4)
+    assert found.wald_chi2 == pytest.approx(0.3965, abs=1e-4)
+    assert found.p_value_model == pytest.approx(0.5289, abs=1e-4)
+    assert found.lrt_chi2 == pytest.approx(0.3969, abs=1e-4)
+    assert found.lrt_p_value == pytest.approx(0.5287, abs=1e-4)
+    assert found.se == pytest.approx(0.4187, abs=1e-4)
+    assert found.p_value == pytest.approx(0.73, abs=0.005)
+
+
+def test_deviance_of_vtab(vtab: BradleyTerryFit) -> None:
+    assert vtab.deviance == pytest.approx(64.6926, abs=1e-4)
+    assert vtab.deviance_df == 105
+    assert vtab.paper["deviance"] == pytest.approx(129.385, abs=1e-3)
+    assert vtab.paper["df"] == 224
+    assert vtab.paper["standardized_deviance"] == pytest.approx(-4.47, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("pair", "p"),
+    [((1.27, 1.08), 0.55), ((-5.91, -7.52), 0.83), ((7.49, 6.25), 0.776), ((1.29, 1.16), 0.53)],
+)
+def test_printed_win_probabilities_follow_from_printed_skills(pair, p) -> None:
+    """Tables 6 to 8 of Gosiewska et al. 2022; .776 is printed as .77."""
+    fit = fit_epp(drawn())
+    object.__setattr__(fit, "skills", solver.Skills(np.array([*pair, 0.0, 0.0, 0.0])))
+    assert fit.win_probability("a", "b") == pytest.approx(p, abs=0.005)
+
+
+# Sandwich covariance
+
+
+def weighted_skills(fit: BradleyTerryFit, weights: np.ndarray) -> np.ndarray:
+    """Estimate with every match counted as often as its rounds' weights say."""
+    scores = fit.data.oriented
+    each = weights[fit.data.clusters]
+    wins, n_matches = (np.zeros((scores.shape[1],) * 2) for _ in range(2))
+    for r, own in enumerate(scores):
+        for s, other in enumerate(scores):
+            if r == s or fit.kind == "all-rounds":
+                weight = each[r] if fit.kind == "same-round" else each[r] * each[s]
+                won = (own[:, None] > other) + 0.5 * (own[:, None] == other)
+                met = ~np.isnan(own)[:, None] & ~np.isnan(other)
+                wins += weight * won
+                n_matches += weight * met
+    np.fill_diagonal(wins, 0)
+    np.fill_diagonal(n_matches, 0)
+    return solver.solve(wins.sum(axis=1), n_matches, start=fit.epp).epp
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["rounds", "groups"])
+def test_influence_is_what_weighting_a_cluster_moves(kind, missing, groups) -> None:
+    """The delta method by finite differences of refits."""
+    fit = fit_epp(drawn(missing, groups), kind)
+    clusters = len(fit.influence)
+    assert clusters == (18 if groups is None else 6)
+    for place in range(0, clusters, 5):
+        step = 1e-4 * (np.arange(clusters) == place)
+        moved = weighted_skills(fit, 1 + step) - weighted_skills(fit, 1 - step)
+        np.testing.assert_allclose(fit.influence[place], moved / 2e-4, rtol=0, atol=1e-6)
+    meat = fit.influence.T @ fit.influence
+    np.testing.assert_allclose(fit.covariance, meat * clusters / (clusters - 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_standard_errors_are_those_of_a_bootstrap_over_rounds(kind: str) -> None:
+    table = drawn(rounds=60)
+    fit, rng = fit_epp(table, kind), np.random.default_rng(0)
+    refits = np.array(
+        [fit_epp(table.scores[rng.integers(60, size=60)], kind).epp for _ in range(250)]
+    )
+    error = 1 / np.sqrt(2 * 250)
+    np.testing.assert_allclose(refits.std(axis=0), fit.se, rtol=3.5 * error + 1 / 60)
+    ratio = fit.se_model / fit.se
+    assert (ratio < 0.85).all()  # which independent matches would not give
+
+
+def test_two_players_in_closed_form() -> None:
+    """The log odds of winning, by the delta method."""
+    table = ScoreTable([[2, 1], [2, 1], [1, 2], [3, 1], [1, 1], [2, 0], [0, 2]])
+    won, rounds = np.array([1, 1, 0, 1, 0.5, 1, 0]), 7
+    p = won.mean()
+    found = fit_epp(table).test("1", "2")
+    assert found.difference == pytest.approx(np.log(p / (1 - p)), rel=1e-12)
+    se = won.std(ddof=1) / np.sqrt(rounds) / (p * (1 - p))
+    assert found.se == pytest.approx(se, rel=1e-10)
+    assert found.df == 6
+    assert found.p_value == pytest.approx(2 * t.sf(found.difference / se, 6), rel=1e-9)
+    assert found.se_model == pytest.approx(1 / np.sqrt(rounds * p * (1 - p)), rel=1e-10)
+    fit = fit_epp(table)
+    assert fit.deviance == pytest.approx(0, abs=1e-12)
+    assert fit.deviance_df == 0
+
+
+def test_overlapping_splits_widen_everything() -> None:
+    """Nadeau and Bengio's factor: (1 / R + q / (1 - q)) for 1 / R."""
+    table = drawn()
+    plain, corrected = fit_epp(table), fit_epp(table, test_fraction=0.1)
+    factor = (1 / 18 + 0.1 / 0.9) / (1 / 18)
+    np.testing.assert_allclose(corrected.covariance, factor * plain.covariance, rtol=1e-12)
+    np.testing.assert_allclose(corrected.se, np.sqrt(factor) * plain.se, rtol=1e-12)
+    assert corrected.test("a", "b").p_value > plain.test("a", "b").p_value
+    width = np.diff(corrected.interval()) / np.diff(plain.interval())
+    np.testing.assert_allclose(width, np.sqrt(factor), rtol=1e-12)
+
+
+# Tests of pairs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
+    fit = fit_epp(drawn(missing), kind)
+    found = fit.test("b", "d", prob=0.9)
+    contrast = np.array([0, 1, 0, -1, 0])
+    assert found.difference == pytest.approx(contrast @ fit.epp)
+    model = np.sqrt(contrast @ fit.covariance_model @ contrast)
+    assert found.se_model == pytest.approx(model)
+    assert found.p_value_model == pytest.approx(2 * norm.sf(abs(found.difference) / model))
+    assert found.paper_wald_p_value == pytest.approx(chi2.sf(2 * found.wald_chi2, 2))
+    played = fit.data.present[:, [1, 3]].sum(axis=0).min()
+    rounds = fit.data.n_rounds
+    few = played / (played - 1) * (rounds - 1) / rounds
+    assert found.se == pytest.approx(np.sqrt(few * contrast @ fit.covariance @ contrast))
+    met = (fit.data.present.sum(axis=1) - 1)[:, None] * fit.data.present
+    weights = met if kind == "same-round" else fit.data.present.astype(float)
+    effective = (weights.sum(axis=0) ** 2 / np.sum(weights**2, axis=0))[[1, 3]].min()
+    assert found.df == pytest.approx(effective - 1)
+    assert played - 3 < found.df <= played - 1
+    assert found.p_value == pytest.approx(2 * t.sf(abs(found.difference) / found.se, found.df))
+    half = t.ppf(0.95, found.df) * found.se
+    assert found.interval == pytest.approx([found.difference - half, found.difference + half])
+    assert found.win_probability == pytest.approx(fit.win_probability("b", "d"))
+    assert found.win_probability_interval == pytest.approx(expit(found.interval))
+    for a in "abcde":  # whoever is named first
+        for b in set("abcde") - {a}:
+            one, back = fit.test(a, b), fit.test(b, a)
+            assert (one.difference, one.df) == pytest.approx((-back.difference, back.df))
+            assert one.p_value == pytest.approx(back.p_value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_likelihoods_and_deviance_by_scipy(kind: str, missing: float) -> None:
+    fit = fit_epp(drawn(missing), kind)
+    wins = fit.counts.doubled_wins / 2
+
+    def loss(skills: np.ndarray) -> float:
+        return float(np.sum(wins * np.logaddexp(0, skills - skills[:, None])))
+
+    held = minimize(lambda x: loss(np.insert(x, 3, x[1])), np.zeros(4), options={"gtol": 1e-6})
+    free = minimize(loss, np.zeros(5), options={"gtol": 1e-6})
+    found = fit.test("b", "d")
+    assert found.lrt_chi2 == pytest.approx(2 * (held.fun - free.fun), abs=1e-5)
+    assert found.lrt_p_value == pytest.approx(chi2.sf(found.lrt_chi2, 1), rel=1e-9)
+    expected = (wins + wins.T) * fit.win_probabilities()
+    some = wins > 0
+    deviance = 2 * np.sum(wins[some] * np.log(wins[some] / expected[some]))
+    assert fit.deviance == pytest.approx(deviance, rel=1e-10)
+    assert fit.deviance_df == np.count_nonzero(np.triu(wins + wins.T)) - 4
+
+
+def test_players_that_always_tie_are_never_told_apart() -> None:
+    """Their difference and its error are roundings."""
+    for seed in range(25):
+        scores = np.random.default_rng(seed).normal(size=(20, 6))
+        scores[:, 1] = scores[:, 0]
+        fit = fit_epp(scores)
+        found = fit.test("1", "2")
+        assert found.difference == pytest.approx(0, abs=1e-12)
+        assert found.p_value == 1
+        ranks = fit.rank_interval() if seed < 5 else np.ones((2, 2))
+        assert ranks[0].tolist() == ranks[1].tolist()
+        assert fit.rank[0] == fit.rank[1]
+
+
+def test_players_of_one_round_are_never_told_apart() -> None:
+    scores = np.random.default_rng(0).normal(size=(20, 4))
+    scores[1:, 0] = np.nan
+    scores[0] = [0.5, 0.2, 0.9, 0.1]
+    fit = fit_epp(ScoreTable(scores))
+    assert fit.df[0] == 0
+    assert (fit.df[1:] > 18).all()
+    assert fit.interval()[0].tolist() == [-np.inf, np.inf]
+    assert fit.interval(kind="simultaneous")[0].tolist() == [-np.inf, np.inf]
+    assert fit.test("1", "2").p_value == 1
+    assert fit.rank_interval()[0].tolist() == [1, 4]
+    assert fit.tied_with_best()[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_round_of_one_player_tells_nothing_in_its_round(kind: str) -> None:
+    scores = np.random.default_rng(0).normal(size=(12, 4))
+    scores[3:, 0] = NAN
+    alone = np.full((20, 4), NAN)
+    alone[:, 0] = np.random.default_rng(1).normal(size=20)
+    fit = fit_epp(ScoreTable(scores), kind)
+    more = fit_epp(ScoreTable(np.vstack([scores, alone])), kind)
+    if kind == "same-round":
+        np.testing.assert_allclose(more.epp, fit.epp, atol=1e-12)
+        np.testing.assert_array_equal(more.df, fit.df)
+        np.testing.assert_allclose(more.se, fit.se, rtol=1e-9)
+    else:
+        assert more.df.tolist() == [22, 11, 11, 11]
+
+
+# What does not matter, and penalties
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_the_order_of_scores_matters(kind: str) -> None:
+    table = drawn(missing=0.3)
+    fit = fit_epp(table, kind)
+    order = np.array([3, 0, 4, 1, 2])
+    for other, places in (
+        (ScoreTable(np.exp(table.scores / 2)), np.arange(5)),
+        (ScoreTable(-table.scores, lower_is_better=True), np.arange(5)),
+        (ScoreTable(table.scores[::-1]), np.arange(5)),
+        (ScoreTable(table.scores[:, order]), order),
+    ):
+        found = fit_epp(other, kind)
+        np.testing.assert_allclose(found.epp, fit.epp[places], rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.se, fit.se[places], rtol=1e-8)
+        assert found.deviance == pytest.approx(fit.deviance)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_penalty_is_rounds_of_ties(missing: float) -> None:
+    table = drawn(missing)
+    penalised = fit_epp(table, penalty=2)
+    tied = fit_epp(np.vstack([table.scores, np.zeros((2, 5))]))
+    np.testing.assert_allclose(penalised.epp, tied.epp, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(penalised.covariance_model, tied.covariance_model, atol=1e-12)
+    assert np.ptp(penalised.epp) < np.ptp(fit_epp(table).epp)
+    assert penalised.test("a", "b").lrt_chi2 is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_penalty_makes_estimates_finite_and_says_so(kind: str) -> None:
+    table = ScoreTable([[3, 2, 1]] * 4)
+    with pytest.raises(InfiniteEstimateError, match="'1' never lost to '2', '3'"):
+        fit_epp(table, kind)
+    fit = fit_epp(table, kind, penalty=0.5)
+    assert not fit.connected
+    assert np.isfinite(fit.epp).all()
+    assert fit.epp[0] > 1
+    assert fit_epp(drawn(), kind).connected
+
+
+def test_players_that_never_meet_are_equal_under_a_penalty() -> None:
+    fit = fit_epp(ScoreTable([[1, NAN], [NAN, 1], [2, NAN]]), penalty=0.5)
+    assert not fit.connected
+    assert fit.epp.tolist() == [0, 0]
+    assert fit.test("1", "2").p_value == 1
+    for kind in ("robust", "simultaneous"):
+        low, high = fit.interval(kind=kind).T
+        assert (low < -5).all()
+        assert (high > 5).all()
+
+
+# Summaries
+
+
+def test_intervals_ranks_and_probabilities() -> None:
+    fit = fit_epp(drawn(rounds=60))
+    low, high = fit.interval(0.9).T
+    np.testing.assert_allclose(high - fit.epp, t.ppf(0.95, 59) * fit.se, rtol=1e-9)
+    np.testing.assert_allclose(fit.epp - low, high - fit.epp, rtol=1e-9)
+    width = np.diff(fit.interval(kind="model"))[:, 0] / 2
+    np.testing.assert_allclose(width, norm.ppf(0.975) * fit.se_model, rtol=1e-9)
+    assert (np.diff(fit.interval(kind="simultaneous")) > np.diff(fit.interval())).all()
+    np.testing.assert_allclose(fit.p_beats_average, expit(fit.epp), rtol=1e-12)
+    ranks = fit.rank_interval()
+    assert (ranks[:, 0] <= fit.rank).all()
+    assert (ranks[:, 1] >= fit.rank).all()
+    np.testing.assert_array_equal(fit.tied_with_best(), ranks[:, 0] == 1)
+    assert 1 < fit.tied_with_best().sum() < 5
+    wide = fit.rank_interval(0.999)
+    assert (wide[:, 0] <= ranks[:, 0]).all()
+    assert (wide[:, 1] >= ranks[:, 1]).all()
+    assert repr(fit).endswith(f"'a' leads, EPP {fit.epp[0]:.3f}>")
+
+
+def test_equal_skills_share_the_better_rank() -> None:
+    table = ScoreTable([[3, 3, 1, 2], [1, 1, 3, 2], [2, 2, 1, 3], [3, 3, 0, 0]])
+    assert fit_epp(table).rank.tolist() == [1, 1, 4, 3]
+
+
+def test_the_tree_holds_the_numbers() -> None:
+    fit = fit_epp(drawn(missing=0.3), "all-rounds", penalty=0.5)
+    tree = fit.to_datatree()
+    point = tree["point_estimate"]
+    np.testing.assert_array_equal(point["epp"], fit.epp)
+    np.testing.assert_array_equal(point["epp_se"].sel(player="c"), fit.se[2])
+    assert point["epp_covariance"].dims == ("player", "player_other")
+    chance = point["win_probability"].sel(player="a", player_other="b")
+    assert float(chance) == pytest.approx(fit.win_probability("a", "b"))
+    assert tree.attrs["matches"] == "all-rounds"
+    assert tree.attrs["penalty"] == 0.5
+    assert tree["observed_data"]["score"].dims == ("round", "player")
+
+
+def test_matches_without_clusters_are_independent() -> None:
+    rng = np.random.default_rng(3)
+    first = np.arange(90) % 3
+    outcomes = (rng.random(90) < 0.6).astype(float)
+    matches = Matches(first, (first + 1) % 3, outcomes, players=list("abc"))
+    fit = fit_epp(matches)
+    assert fit.influence is None
+    np.testing.assert_array_equal(fit.se, fit.se_model)
+    found = fit.test("a", "b")
+    assert found.df == np.inf
+    assert found.p_value == pytest.approx(found.p_value_model)
+    np.testing.assert_allclose(fit.interval(), fit.interval(kind="model"), rtol=1e-12)
+    own = Matches(first, (first + 1) % 3, outcomes, players=list("abc"), clusters=np.arange(90))
+    np.testing.assert_allclose(fit_epp(own).se, fit.se, rtol=0.1)  # each match its own cluster
+    assert fit.to_datatree()["observed_data"]["match_outcome"].sizes == {"match": 90}
+
+
+def test_players_apart_are_not_known_better_than_by_independent_matches() -> None:
+    """Rounds that all agree show no variation; the penalty alone sets the difference."""
+    fit = fit_epp([[2, 1]] * 20, penalty=0.5)
+    found = fit.test("1", "2")
+    assert found.se == found.se_model
+    assert found.interval[0] < 3.5 < found.interval[1] - 3
+    assert (fit.se >= fit.se_model).all()
+    covered = []
+    for seed in range(40):
+        fit = fit_epp(simulate_tournament([3.5, 0, 0], 20, random_seed=seed), penalty=0.5)
+        low, high = fit.test("1", "2").interval
+        covered += [low < 3.5 < high] * (not fit.connected)
+    assert len(covered) > 5
+    assert np.mean(covered) > 0.9
+
+
+def test_clusters_of_unequal_size_count_for_fewer() -> None:
+    table = simulate_tournament([0.5, 0, -0.5], 20, random_seed=0)
+    even = fit_epp(ScoreTable(table.scores, groups=[str(r // 2) for r in range(20)]))
+    assert even.df.tolist() == pytest.approx([9.0] * 3)
+    uneven = fit_epp(ScoreTable(table.scores, groups=[str(max(r - 9, 0)) for r in range(20)]))
+    assert uneven.df.tolist() == pytest.approx([20**2 / (10**2 + 10) - 1] * 3)
+
+
+def test_two_rounds_that_agree_by_chance_are_no_proof() -> None:
+    fit = fit_epp(ScoreTable([[3, 2, 1], [2, 1, 3]], players=list("abc")))
+    found = fit.test("a", "b")
+    assert found.se >= found.se_model > 0
+    assert found.p_value > 0.2
+
+
+def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
+    """Every round counts for itself, whatever its group."""
+    scores = simulate_tournament([0.5, 0, -0.5, 0.2], 20, random_seed=0).scores
+    scores[5:, 0] = NAN
+    plain, corrected = fit_epp(scores), fit_epp(scores, test_fraction=0.2)
+    assert corrected.se[0] / plain.se[0] == pytest.approx(np.sqrt(1 + 5 / 4))
+    assert corrected.se[1] / plain.se[1] == pytest.approx(np.sqrt(1 + 20 / 4))
+    grouped = ScoreTable(scores, groups=[str(r // 5) for r in range(20)])
+    assert fit_epp(grouped, test_fraction=0.2).se.tolist() == corrected.se.tolist()

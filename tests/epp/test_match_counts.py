@@ -1,0 +1,153 @@
+"""Matches counted one by one, against the counts of ranks and of the pooled order."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.match_counts import MatchCounts, count_matches, ranks_of_rounds
+
+LOWER = [False, True, True, False, False, True]
+
+
+def drawn(*, levels: int, missing: float, lower: bool | list[bool], seed: int) -> ScoreTable:
+    """Six rounds of five players; few levels make ties."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(levels, size=(6, 5)).astype(float)
+    scores[(rng.random(scores.shape) < missing) & (np.arange(6)[:, None] != np.arange(5))] = np.nan
+    return ScoreTable(scores, lower_is_better=lower)
+
+
+def by_hand(table: ScoreTable, kind: str) -> tuple[np.ndarray, np.ndarray, int]:
+    """Twice the wins, the matches of each pair and all ties, match by match."""
+    m, rounds = table.n_players, range(table.n_rounds)
+    doubled, n_matches, ties = np.zeros((m, m), int), np.zeros((m, m), int), 0
+    meetings = [(r, s) for r in rounds for s in rounds if r == s or kind == "all-rounds"]
+    for i, j in combinations(range(m), 2):
+        for r, s in meetings:
+            a, b = table.scores[r, i], table.scores[s, j]
+            if np.isnan(a) or np.isnan(b):
+                continue
+            if table.lower_is_better[r]:
+                a, b = -a, -b
+            n_matches[i, j] += 1
+            n_matches[j, i] += 1
+            doubled[i, j] += 2 * (a > b) + (a == b)
+            doubled[j, i] += 2 * (a < b) + (a == b)
+            ties += a == b
+    return doubled, n_matches, int(ties)
+
+
+def assert_same(counts: MatchCounts, expected: tuple[np.ndarray, np.ndarray, int]) -> None:
+    doubled, n_matches, ties = expected
+    np.testing.assert_array_equal(counts.doubled_wins, doubled)
+    np.testing.assert_array_equal(counts.totals, doubled.sum(axis=1) / 2)
+    np.testing.assert_array_equal(counts.matches_of_players, n_matches.sum(axis=1))
+    assert counts.n_ties == ties
+    assert counts.n_pairs == np.count_nonzero(np.triu(n_matches))
+    others = ~np.eye(len(doubled), dtype=bool)
+    assert counts.complete == isinstance(counts.n_matches, int)
+    every = np.broadcast_to(np.asarray(counts.n_matches), doubled.shape)
+    np.testing.assert_array_equal(every[others], n_matches[others])
+    met = n_matches > 0
+    shares = counts.win_shares
+    np.testing.assert_allclose(shares[met], doubled[met] / (2 * n_matches[met]), rtol=1e-15)
+    assert np.isnan(shares[~met]).all()
+
+
+@pytest.mark.parametrize("levels", [2, 4, 10_000])
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("kind", "lower"),
+    [
+        ("same-round", False),
+        ("same-round", True),
+        ("same-round", LOWER),
+        ("all-rounds", False),
+        ("all-rounds", True),
+    ],
+)
+def test_matches_of_scores_are_those_counted_by_hand(levels, missing, lower, kind) -> None:
+    for seed in range(4):
+        table = drawn(levels=levels, missing=missing, lower=lower, seed=seed)
+        counts = count_matches(table, kind)
+        assert counts.complete == table.complete
+        assert_same(counts, by_hand(table, kind))
+
+
+def test_listed_matches_are_those_counted_by_hand() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.integers(6, size=80)
+    second = (first + rng.integers(1, 6, size=80)) % 6
+    outcomes = rng.choice([0, 0.5, 1], size=80)
+    matches = Matches(first, second, outcomes, players=list("abcdef"))
+    doubled, n_matches = np.zeros((6, 6), int), np.zeros((6, 6), int)
+    for i, j, outcome in zip(first, second, outcomes, strict=True):
+        doubled[i, j] += int(2 * outcome)
+        doubled[j, i] += int(2 - 2 * outcome)
+        n_matches[i, j] += 1
+        n_matches[j, i] += 1
+    expected = doubled, n_matches, int(np.sum(outcomes == 0.5))
+    assert_same(count_matches(matches), expected)
+    assert_same(count_matches(matches, "all-rounds"), expected)  # taken as they are
+
+
+def test_players_that_never_share_a_round_have_no_match() -> None:
+    table = ScoreTable([[1, 2, np.nan], [np.nan, np.nan, 3]])
+    assert count_matches(table).n_pairs == 1
+    assert count_matches(table, "all-rounds").n_pairs == 3
+
+
+def test_zero_ties_with_minus_zero() -> None:
+    table = ScoreTable([[0.0, -0.0], [1.0, 2.0]], lower_is_better=True)
+    for kind, ties in (("same-round", 1), ("all-rounds", 1)):
+        assert count_matches(table, kind).n_ties == ties
+
+
+def test_ranks_are_dense_ranks() -> None:
+    table = drawn(levels=4, missing=0.4, lower=LOWER, seed=3)
+    found = ranks_of_rounds(table)
+    for row, ranks in zip(table.oriented, found, strict=True):
+        present = ~np.isnan(row)
+        assert (ranks[~present] == -1).all()
+        np.testing.assert_array_equal(ranks[present], rankdata(row[present], method="dense") - 1)
+
+
+@pytest.mark.parametrize("levels", [3, None])
+def test_counts_of_very_many_rounds_do_not_overflow(levels: int | None) -> None:
+    """1.6e9 matches of one pair, twice which is beyond 32 bits."""
+    rounds, rng = 40_000, np.random.default_rng(0)
+    scores = rng.random((rounds, 2)) + np.array([0.9, 0.0])
+    if levels:
+        scores = np.floor(levels * scores)
+    wins = np.searchsorted(np.sort(scores[:, 1]), scores[:, 0], side="left").sum()
+    not_lost = np.searchsorted(np.sort(scores[:, 1]), scores[:, 0], side="right").sum()
+    counts = count_matches(ScoreTable(scores), "all-rounds")
+    expected = (float(wins) + float(not_lost)) / 2
+    assert counts.totals.tolist() == [expected, float(rounds) ** 2 - expected]
+    ahead = np.sign(scores[:, 0] - scores[:, 1])
+    assert count_matches(ScoreTable(scores)).totals[0] == np.sum(1 + ahead) / 2
+
+
+def test_opposite_directions_and_unknown_kinds_are_refused() -> None:
+    table = ScoreTable([[1, 2], [2, 1]], lower_is_better=[True, False])
+    with pytest.raises(InputError, match="lower is better in some rounds only"):
+        count_matches(table, "all-rounds")
+    with pytest.raises(InputError, match=r"\"same-round\" or \"all-rounds\", got 'listed'"):
+        count_matches(table, "listed")
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_all_rounds_of_few_rounds_are_as_of_many(missing: float) -> None:
+    """Counted score by score where there are fewer rounds than players, else player by player."""
+    whole = drawn(levels=4, missing=missing, lower=False, seed=3)
+    table = ScoreTable(whole.scores.T[:, :5])
+    few = ScoreTable(np.hstack([table.scores, np.full((5, 1), 9.0)]))  # one who always wins
+    found = count_matches(few, "all-rounds")
+    assert_same(found, by_hand(few, "all-rounds"))
+    before = count_matches(table, "all-rounds")
+    np.testing.assert_array_equal(found.doubled_wins[:5, :5], before.doubled_wins)

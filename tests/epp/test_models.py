@@ -1,0 +1,158 @@
+"""Models of skills have the densities that their docstrings state, term by term."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from scipy import stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.models import build_epp
+from bayes_sota.epp.models_ties import cluster_weight, log_outcomes, rows_of_matches
+from bayes_sota.epp.simulate import simulate_tournament
+
+QUICK = {"mode": "FAST_COMPILE"}
+TABLE = simulate_tournament([1, 0, -1, 0.3], 6, random_seed=1, players=list("abcd"))
+OTHER = simulate_tournament(
+    [1, 0, -1], 4, missing=0.2, random_seed=2, players=list("aeb"), tournament="other"
+)
+BATTLES = Matches.from_names(list("aabbcda"), list("bcccdab"), [1, 0.5, 0, 1, 1, 0.5, 0])
+
+
+def values_at(model: pm.Model, point: dict[str, object], *names: str) -> list[np.ndarray]:
+    """Deterministic and observed terms where free variables have these values."""
+    replaced = [model[n] if n in model.named_vars else n for n in names]
+    outs = model.replace_rvs_by_values([v for v in replaced if v not in model.observed_RVs])
+    found = model.compile_fn(outs, inputs=model.value_vars, on_unused_input="ignore", **QUICK)
+    return found(point)
+
+
+def some_point(model: pm.Model, seed: int = 0) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {k: rng.normal(0, 0.6, np.shape(v)) for k, v in model.initial_point().items()}
+
+
+def terms(model: pm.Model, point: dict[str, np.ndarray]) -> np.ndarray:
+    """Log-likelihood of each round or pair."""
+    return model.compile_logp(vars=model.observed_RVs, sum=False, **QUICK)(point)[0]
+
+
+def ranking(scores: np.ndarray, skills: np.ndarray) -> float:
+    """Of one round, player by player from the best."""
+    order = [i for i in np.argsort(-scores) if np.isfinite(scores[i])]
+    odds = np.exp(skills)
+    return float(sum(np.log(odds[i] / odds[order[k:]].sum()) for k, i in enumerate(order)))
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_rankings_of_one_tournament(centred: bool) -> None:
+    model = build_epp(TABLE, centred=centred)
+    point = some_point(model)
+    (epp,) = values_at(model, point, "epp")
+    assert epp.sum() == pytest.approx(0, abs=1e-12)
+    expected = [ranking(row, epp) for row in TABLE.scores]
+    assert terms(model, point) == pytest.approx(expected, rel=1e-10)
+    gradient = model.compile_dlogp(**QUICK)(point)
+    assert np.isfinite(gradient).all()
+    # the prior of the skills, on the coordinates of the plane of mean zero
+    spread = np.exp(point["skill_sd_log__"])
+    prior = model.compile_logp(vars=model.free_RVs, jacobian=False, **QUICK)(point)
+    name = "own_skill" if centred else "skill_offset"
+    sd = spread if centred else 1.0
+    coordinates = point[f"{name}_zerosum__"]
+    density = stats.norm.logpdf(coordinates, 0, sd).sum() + stats.halfnorm.logpdf(spread, 0, 2)
+    assert prior == pytest.approx(density, abs=1e-7)
+
+
+def test_tournaments_share_skills_and_rounds_have_slopes() -> None:
+    model = build_epp(
+        [TABLE, OTHER],
+        player_covariates={"size": [1, 2, 3, 4, 5], "family": list("xxyyz")},
+        round_covariates={"year": np.arange(10)},
+    )
+    assert model.coords["player"] == tuple("abcde")
+    assert model.coords["round"][0] == "simulated: 1"
+    point = some_point(model)
+    names = ("epp", "epp_tournament", "round_slope", "covariate_effect")
+    epp, own, slope, effect = values_at(model, point, *names)
+    assert effect.shape == (4,)
+    assert epp.sum() == pytest.approx(0, abs=1e-12)
+    assert own.sum(axis=1) == pytest.approx(np.zeros(2), abs=1e-12)
+    year = stats.zscore(np.arange(10.0))
+    skills = own[[0] * 6 + [1] * 4] + year[:, None] * slope
+    scores = np.full((10, 5), np.nan)
+    scores[:6, :4], scores[6:, [0, 4, 1]] = TABLE.oriented, OTHER.oriented
+    expected = [ranking(*row) for row in zip(scores, skills, strict=True)]
+    assert terms(model, point) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
+def test_listed_matches(ties: str) -> None:
+    model = build_epp(BATTLES, ties=ties)
+    point = some_point(model)
+    (epp,) = values_at(model, point, "epp")
+    p_tie = None
+    if ties != "half":
+        (p_tie,) = values_at(model, point, "p_tie")
+    expected = 0.0
+    for i, j, outcome in zip(BATTLES.first, BATTLES.second, BATTLES.outcomes, strict=True):
+        logs = log_outcomes(epp[i] - epp[j], p_tie, ties)
+        expected += logs[round(2 - 2 * outcome)]
+    assert terms(model, point).sum() == pytest.approx(expected, rel=1e-10)
+
+
+def test_dependent_matches_count_less() -> None:
+    clustered = Matches(
+        BATTLES.first, BATTLES.second, BATTLES.outcomes, players=BATTLES.players,
+        clusters=[0, 0, 1, 1, 2, 2, 3],
+    )  # fmt: skip
+    plain, weighted = build_epp(BATTLES), build_epp(clustered)
+    weight = weighted["likelihood_weight"].get_value()
+    rows = rows_of_matches([clustered], clustered.players)
+    assert weight == pytest.approx([cluster_weight(rows, clustered.clusters)])
+    assert plain["likelihood_weight"].get_value().tolist() == [1.0]
+    point = some_point(plain)
+    assert terms(weighted, point) == pytest.approx(weight * terms(plain, point))
+    rounds = build_epp(simulate_tournament(np.zeros(6), 400, random_seed=0), likelihood="matches")
+    assert rounds["likelihood_weight"].get_value() == pytest.approx([3 / 7], rel=0.08)
+
+
+def test_groups_and_overlapping_splits_weigh_rankings() -> None:
+    skills = [0.5, 0.0, -0.5]
+    table = simulate_tournament(skills, 200, random_seed=3)
+    thrice = ScoreTable(
+        np.repeat(table.scores, 3, axis=0), groups=[str(g) for g in np.repeat(np.arange(200), 3)]
+    )
+    weight = build_epp(thrice)["likelihood_weight"].get_value()
+    assert weight == pytest.approx([1 / 3], rel=0.15)
+    splits = build_epp(table, test_fraction=0.2)["likelihood_weight"].get_value()
+    assert splits == pytest.approx([1 / (1 + 200 * 0.2 / 0.8)])
+
+
+def test_skills_are_centred_where_the_data_are_clear() -> None:
+    clear = simulate_tournament(np.linspace(-2, 2, 6), 40, random_seed=0)
+    equal = simulate_tournament(np.zeros(6), 40, random_seed=0)
+    assert "own_skill" in build_epp(clear).named_vars
+    assert "skill_offset" in build_epp(equal).named_vars
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "message"),
+    [
+        (TABLE, {"ties": "none"}, "half, davidson, rao-kupper"),
+        (TABLE, {"likelihood": "thurstone"}, "plackett-luce or matches"),
+        (TABLE, {"likelihood": "plackett-luce", "ties": "davidson"}, "ties of davidson"),
+        (BATTLES, {"likelihood": "plackett-luce"}, "listed matches need matches"),
+        (BATTLES, {"round_covariates": {"x": [1, 2]}}, "listed matches have none"),
+        ([TABLE, BATTLES], {}, "Matches, ScoreTable"),
+        ([], {}, "got nothing"),
+        ([TABLE, TABLE], {}, "'simulated' occurs more than once"),
+        (TABLE, {"skill_scale": 0}, "scales of priors"),
+        (TABLE, {"player_covariates": {"x": [1]}}, "1 values for 4 players"),
+        (ScoreTable([[1, 1], [2, 2]]), {}, "all matches are ties"),
+    ],
+)
+def test_what_is_refused(data: object, settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build_epp(data, **settings)

@@ -1,0 +1,154 @@
+"""The likelihood of rankings, against enumeration of all rankings and of all orders of ties."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayes_sota.epp.match_counts import ranks_of_rounds
+from bayes_sota.epp.models_rankings import (
+    balanced_orders,
+    group_weight,
+    order_rounds,
+    ranking_log_likelihood,
+)
+from bayes_sota.epp.simulate import simulate_tournament
+
+SKILLS = np.array([0.8, -0.3, 1.9, -2.4])
+
+
+def log_likelihood(ranks: np.ndarray, skills: np.ndarray) -> np.ndarray:
+    """Of rounds with the same skills."""
+    setting = np.zeros(len(ranks), np.intp)
+    return ranking_log_likelihood(skills[None], setting, order_rounds(ranks))
+
+
+def by_hand(order: tuple[int, ...], skills: np.ndarray) -> float:
+    """Players from the best to the worst: each is chosen among those that are left."""
+    odds = np.exp(skills)
+    chances = [odds[i] / sum(odds[j] for j in order[place:]) for place, i in enumerate(order)]
+    return float(np.sum(np.log(chances)))
+
+
+def ranks_of_order(order: tuple[int, ...], m: int) -> list[int]:
+    ranks = [-1] * m
+    for place, player in enumerate(reversed(order)):
+        ranks[player] = place
+    return ranks
+
+
+def test_all_rankings_add_up_to_one_and_their_pairs_are_bradley_terry() -> None:
+    orders = list(permutations(range(4)))
+    ranks = np.array([ranks_of_order(order, 4) for order in orders])
+    found = log_likelihood(ranks, SKILLS)
+    assert found == pytest.approx([by_hand(order, SKILLS) for order in orders], rel=1e-12)
+    p = np.exp(found)
+    assert p.sum() == pytest.approx(1, abs=1e-12)
+    for i, j in combinations(range(4), 2):
+        wins = p[ranks[:, i] > ranks[:, j]].sum()
+        assert wins == pytest.approx(1 / (1 + np.exp(SKILLS[j] - SKILLS[i])), abs=1e-12)
+
+
+def test_players_without_a_score_take_no_part() -> None:
+    orders = list(permutations([0, 2, 3]))
+    found = log_likelihood(np.array([ranks_of_order(order, 4) for order in orders]), SKILLS)
+    assert found == pytest.approx([by_hand(order, SKILLS) for order in orders], rel=1e-12)
+    alone = np.array([[-1, -1, 0, -1]])
+    assert log_likelihood(alone, SKILLS) == pytest.approx([0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("groups", [[2], [1, 3], [2, 2, 1], [4, 1], [1, 5], [3, 2]])
+def test_ties_average_over_all_orders(groups: list[int]) -> None:
+    """Exactly, for up to five players tied with each other."""
+    ranks = np.repeat(np.arange(len(groups)), groups)[None]
+    skills = np.random.default_rng(3).normal(0, 1.5, ranks.size)
+    possible = [
+        order
+        for order in permutations(range(ranks.size))
+        if np.all(np.diff(ranks[0, list(order)]) <= 0)
+    ]
+    expected = np.mean([by_hand(order, skills) for order in possible])
+    assert log_likelihood(ranks, skills)[0] == pytest.approx(expected, abs=1e-11)
+
+
+def test_a_tie_of_two_is_half_a_win_for_each() -> None:
+    a, b = 0.9, -0.4
+    half = (np.log(1 / (1 + np.exp(b - a))) + np.log(1 / (1 + np.exp(a - b)))) / 2
+    assert log_likelihood(np.array([[0, 0]]), np.array([a, b]))[0] == pytest.approx(half)
+
+
+@pytest.mark.parametrize(("tied", "most"), [(6, 0.2), (8, 0.3), (12, 0.6)])
+def test_orders_of_many_tied_players_come_close(tied: int, most: float) -> None:
+    """All subsets are averaged: the same sum as over all orders."""
+    rng = np.random.default_rng(tied)
+    errors = []
+    for _ in range(3):
+        skills = rng.normal(0, 0.7, tied)
+        odds = np.exp(skills)
+        sums = (
+            np.mean([np.log(odds[list(some)].sum()) for some in combinations(range(tied), k)])
+            for k in range(1, tied + 1)
+        )
+        exact = skills.sum() - sum(sums)
+        errors.append(log_likelihood(np.zeros((1, tied), int), skills)[0] - exact)
+    assert np.max(np.abs(errors)) < most
+    assert np.max(np.abs(errors)) > 0
+
+
+def test_first_places_of_balanced_orders_are_balanced() -> None:
+    for size in (2, 3, 4, 5, 7, 30):
+        orders = balanced_orders(size)
+        assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(size), (len(orders), 1)))
+        counts = np.bincount(orders[:, 0], minlength=size)
+        assert counts.max() <= counts[counts > 0].min()
+
+
+def test_weight_compares_the_spread_of_gradients_with_the_information() -> None:
+    """By finite differences of the likelihood."""
+    skills, step = np.array([0.5, 0.0, -0.5, 0.2]), 1e-3
+    ranks = ranks_of_rounds(simulate_tournament(skills, 20, missing=0.2, random_seed=1))
+    ranks = np.concatenate([ranks, ranks, ranks])  # rounds of a group are the same
+
+    def value(shift: np.ndarray) -> np.ndarray:
+        return log_likelihood(ranks, skills + step * shift)
+
+    unit = np.eye(4)
+    gradients = np.stack([(value(e) - value(-e)) / (2 * step) for e in unit], axis=1)
+    mixed = [
+        [value(a + b) - value(a - b) - value(b - a) + value(-a - b) for a in unit] for b in unit
+    ]
+    information = -np.sum(mixed, axis=2) / (2 * step) ** 2
+    groups = np.arange(60) % 20
+    summed = np.stack([gradients[groups == g].sum(axis=0) for g in range(20)])
+    outer = 20 * np.cov(summed.T)
+    expected = 3 / np.trace(np.linalg.pinv(information, rcond=1e-4, hermitian=True) @ outer)
+    assert group_weight(ranks, groups, skills) == pytest.approx(expected, rel=2e-3)
+    assert expected < 0.6
+    one_by_one = group_weight(ranks, np.arange(60), skills)
+    assert one_by_one == pytest.approx(1, abs=0.35)
+
+
+def test_rounds_in_groups_count_less() -> None:
+    """Every round three times over: a third of the information."""
+    skills = np.array([0.5, 0.0, -0.5, 0.2])
+    ranks = ranks_of_rounds(simulate_tournament(skills, 500, random_seed=5))
+    weight = group_weight(np.repeat(ranks, 3, axis=0), np.repeat(np.arange(500), 3), skills)
+    assert weight == pytest.approx(1 / 3, rel=0.12)
+
+
+def test_simulated_rounds_are_rankings_of_this_law() -> None:
+    skills = np.array([1.0, 0.0, -0.5])
+    ranks = ranks_of_rounds(simulate_tournament(skills, 6000, random_seed=8))
+    orders = list(permutations(range(3)))
+    tables = np.array([ranks_of_order(order, 3) for order in orders])
+    counts = [int(np.all(ranks == table, axis=1).sum()) for table in tables]
+    expected = 6000 * np.exp(log_likelihood(tables, skills))
+    assert stats.chisquare(counts, expected).pvalue > 1e-3
+
+
+def test_groups_that_agree_weigh_no_more_than_independent_rounds() -> None:
+    two = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
+    assert group_weight(two, np.array([0, 0, 1, 1]), np.zeros(2)) == 1
+    same = np.tile(np.arange(4), (6, 1))
+    assert group_weight(same, np.array([0, 0, 0, 1, 1, 1]), np.arange(4.0)) == 1

@@ -1,0 +1,405 @@
+"""The best of private variants, against simulated providers, closed forms and integrals."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import LogNormalTries, UniformTries
+from bayes_sota.epp.private_variants import (
+    population_sd_of,
+    private_variants,
+    selection_bias,
+)
+from bayes_sota.epp.variant_posterior import largest_means
+
+SIGMA = 0.6
+Floats = NDArray[np.float64]
+
+
+def simulate_best(
+    rng: np.random.Generator,
+    size: int,
+    n: int,
+    error: float,
+    *,
+    variant_sd: float | None = None,
+    error_correlation: float = 0.0,
+    df: float | None = None,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Providers from the prior: published bests, skills of the shown and the best, mu."""
+    mu = SIGMA * rng.standard_normal(size)
+    tau = (
+        np.abs(rng.normal(0, SIGMA / 2, size)) if variant_sd is None else np.full(size, variant_sd)
+    )
+    scale = error * (np.ones(size) if df is None else np.sqrt(df / rng.chisquare(df, size)))
+    skill = mu[:, None] + tau[:, None] * rng.standard_normal((size, n))
+    estimate = skill + noise(rng, skill.shape, scale[:, None], error_correlation)
+    shown = estimate.argmax(axis=1)
+    rows = np.arange(size)
+    return estimate[rows, shown], skill[rows, shown], skill.max(axis=1), mu
+
+
+def noise(
+    rng: np.random.Generator, shape: tuple[int, int], scale: Any, correlation: float
+) -> Floats:
+    shared = np.sqrt(correlation) * rng.standard_normal((shape[0], 1))
+    return scale * (shared + np.sqrt(1 - correlation) * rng.standard_normal(shape))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "error", "n", "options"),
+    [
+        (1.5, 0.3, 8, {}),
+        (0.7, 0.5, 20, {"error_correlation": 0.5}),
+        (1.2, 0.3, 6, {"df": 8.0}),
+        (1.0, 0.4, 5, {"df": 5.0, "error_correlation": 0.3, "variant_sd": 0.2}),
+        (-0.5, 0.3, 4, {}),
+        (1.0, 0.05, 10, {}),
+        (0.9, 0.4, 10, {"variant_sd": 0.0}),
+    ],
+)
+def test_simulated_providers_with_this_best(
+    estimate: float, error: float, n: int, options: dict[str, float]
+) -> None:
+    """Of providers from the prior, those whose best is near the one given."""
+    rng = np.random.default_rng(1)
+    best, shown, top, mu = simulate_best(rng, 200_000, n, error, **options)
+    near = np.abs(best - estimate) < 0.04
+    assert near.sum() > 1000
+    found = private_variants(
+        estimate, error, n, population_sd=SIGMA, random_seed=2, draws=20_000, **options
+    )
+    moved = estimate - best[near]  # a skill follows its estimate, at most as far
+    for simulated, ours in (
+        (shown[near], found.winner_skill),
+        (top[near], found.theta_sota),
+        (mu[near], found.draws["location"]),
+    ):
+        slope = np.polyfit(moved, simulated, 1)[0]
+        there = simulated - slope * moved
+        z = (there.mean() - ours.mean()) / np.sqrt(
+            there.var() / there.size + ours.var() / ours.size
+        )
+        assert abs(z) < 4
+        assert there.std() == pytest.approx(ours.std(), rel=4 / np.sqrt(there.size) + 0.02)
+        assert stats.ks_2samp(there, ours).pvalue > 1e-4
+    is_best = np.mean(shown[near] == top[near])
+    if options.get("variant_sd") != 0.0:
+        assert found.p_best == pytest.approx(is_best, abs=4 * np.sqrt(0.25 / near.sum()))
+    assert found.winner_skill.mean() == pytest.approx(found.mean, abs=0.03 * found.sd)
+    assert found.winner_skill.std() == pytest.approx(found.sd, rel=0.03)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
+def test_plain_sums_over_everything_unknown(correlation: float) -> None:
+    """c, tau and the precision of s on midpoints, without any change of variables."""
+    b, error, n, df = 1.1, 0.4, 6, 4.0
+    common, spread = np.linspace(-3, 3, 121), (np.arange(60) + 0.5) * 0.03
+    precision = ((np.arange(150) + 0.5) * 0.03)[:, None, None]
+    variance = error**2 / precision
+    width = np.sqrt(spread[:, None] ** 2 + (1 - correlation) * variance)
+    total = SIGMA**2 + correlation * variance
+    x = (b - common) / width
+    mass = stats.chi2.pdf(df * precision, df) * np.exp(-0.5 * (spread[:, None] / 0.3) ** 2)
+    mass = mass * np.exp(-0.5 * (common**2 / total + x**2)) / (width * np.sqrt(total))
+    mass *= special.ndtr(x) ** (n - 1)
+    mass /= mass.sum()
+    h = spread[:, None] ** 2 / width**2
+    skill = SIGMA**2 / total * common + h * (b - common)
+    rest = SIGMA**2 / total * correlation * variance + h * (1 - correlation) * variance
+    found = private_variants(
+        b, error, n, population_sd=SIGMA, error_correlation=correlation, df=df, draws=10
+    )
+    mean = np.sum(mass * skill)
+    assert found.mean == pytest.approx(mean, abs=0.001 * found.sd)
+    deviation = np.sqrt(np.sum(mass * ((skill - mean) ** 2 + rest)))
+    assert found.sd == pytest.approx(deviation, rel=0.001)
+
+
+def test_a_provider_far_below_the_population() -> None:
+    """All variants lie at nine standard deviations: which is the best is nearly a toss-up."""
+    found = private_variants(
+        -13.0, 1.0, 3, population_sd=0.01, variant_sd=1.0, random_seed=1, draws=2000
+    )
+    assert found.p_best == pytest.approx(0.36, abs=0.05)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.7])
+@pytest.mark.parametrize("spread", [0.0, 0.25])
+def test_one_variant_is_shrinkage(correlation: float, spread: float) -> None:
+    found = private_variants(
+        1.3, 0.4, 1, population_sd=SIGMA, population_mean=0.2, variant_sd=spread,
+        error_correlation=correlation, draws=10,
+    )  # fmt: skip
+    prior, error = SIGMA**2 + spread**2, 0.4**2
+    assert found.mean == pytest.approx(0.2 + prior / (prior + error) * 1.1, abs=1e-9)
+    assert found.sd == pytest.approx(np.sqrt(prior * error / (prior + error)), rel=1e-8)
+    assert found.mean_alone == pytest.approx(found.mean)
+
+
+@pytest.mark.parametrize(("estimate", "df"), [(1.2, 1.0), (1.2, 6.0), (4.0, 3.0), (-0.4, 200.0)])
+def test_one_variant_with_student_errors(estimate: float, df: float) -> None:
+    skill = np.linspace(-8, 8, 20_001)
+    mass = stats.norm.pdf(skill, 0, SIGMA) * stats.t.pdf((estimate - skill) / 0.3, df)
+    mass /= mass.sum()
+    mean = mass @ skill
+    found = private_variants(estimate, 0.3, 1, population_sd=SIGMA, variant_sd=0.0, df=df, draws=10)
+    assert found.mean == pytest.approx(mean, abs=1e-6)
+    assert found.sd == pytest.approx(np.sqrt(mass @ (skill - mean) ** 2), rel=1e-5)
+
+
+def test_selection_changes_nothing_where_the_field_is_known() -> None:
+    """mu and tau known and independent errors: the shown variant's own estimate is all."""
+    known = partial(
+        private_variants, 1.0, 0.4, population_mean=0.3, variant_sd=0.3, draws=10,
+    )  # fmt: skip
+    h = 0.3**2 / (0.3**2 + 0.4**2)
+    for n in (1, 10, 1000):
+        found = known(n, population_sd=1e-6)
+        assert found.mean == pytest.approx(0.3 + h * 0.7, abs=1e-5)
+        assert found.sd == pytest.approx(np.sqrt(1 - h) * 0.3, rel=1e-5)
+    few, many = (known(n, population_sd=SIGMA).mean for n in (1, 10))
+    assert few - many > 0.1  # mu is not known: the field is lower than its best says
+    few, many = (known(n, population_sd=1e-6, error_correlation=0.6).mean for n in (1, 10))
+    assert abs(few - many) > 0.02  # what the errors share is not known
+
+
+@pytest.mark.parametrize(("n", "spread", "correlation"), [(2, 0, 0), (10, 0, 0.6), (50, 0.4, 0.3)])
+def test_without_a_prior_the_bias_is_that_of_the_largest(
+    n: int, spread: float, correlation: float
+) -> None:
+    bias = selection_bias(0.3, n, variant_sd=spread, error_correlation=correlation)
+    flat = private_variants(
+        1.0, 0.3, n, population_sd=1e4, variant_sd=spread, error_correlation=correlation, draws=10
+    )
+    assert flat.estimate - flat.mean == pytest.approx(bias, rel=1e-5)
+    rng = np.random.default_rng(3)
+    skill = spread * rng.standard_normal((20_000, n))
+    estimate = skill + noise(rng, skill.shape, 0.3, correlation)
+    rows, shown = np.arange(len(skill)), estimate.argmax(axis=1)
+    excess = estimate[rows, shown] - skill[rows, shown]
+    assert bias == pytest.approx(excess.mean(), abs=4 * excess.std() / np.sqrt(excess.size))
+
+
+def test_expected_largest_of_normal_variables() -> None:
+    """Closed forms for 2 and 3, SciPy's integral for many."""
+    found = largest_means(np.array([1.0, 2.0, 3.0, 1000.0, 1e9]))
+    assert found[:3] == pytest.approx([0, 1 / np.sqrt(np.pi), 1.5 / np.sqrt(np.pi)], abs=1e-9)
+    x = np.linspace(0, 12, 12_001)
+    for n, ours in ((1000, found[3]), (10**9, found[4])):
+        mass = stats.norm.pdf(x) * np.exp((n - 1) * stats.norm.logcdf(x))
+        assert ours == pytest.approx(mass @ x / mass.sum(), abs=1e-8)
+    one, range_, wide = (selection_bias(1.0, v) for v in (10, (5, 20), LogNormalTries(10)))
+    assert one == pytest.approx(range_, abs=0.02)
+    assert wide < one  # concave in log N
+
+
+@pytest.mark.parametrize(
+    "tries", [UniformTries(1, 3), UniformTries(2, 60), LogNormalTries(8, 4.0)], ids=str
+)
+def test_a_range_averages_over_numbers_of_variants(tries: UniformTries | LogNormalTries) -> None:
+    """Every whole number by its evidence, for equal variants on a grid of mu."""
+    likely = np.maximum(np.round(tries.quantile((np.arange(200_000) + 0.5) / 200_000)), 1)
+    n, counts = np.unique(likely, return_counts=True)
+    mu = np.linspace(-1.5, 2.8, 201)
+    x = (1.4 - mu) / 0.3
+    mass = stats.norm.pdf(mu, 0, SIGMA) * stats.norm.pdf(x) * n[:, None]
+    mass *= counts[:, None] * stats.norm.cdf(x) ** (n[:, None] - 1)
+    mass /= mass.sum()
+    mean, of_n = float(np.sum(mass @ mu)), mass.sum(axis=1)
+    found = private_variants(
+        1.4, 0.3, tries, population_sd=SIGMA, variant_sd=0.0, draws=8000, random_seed=5
+    )
+    assert found.mean == pytest.approx(mean, abs=0.005 * found.sd)
+    assert found.sd == pytest.approx(np.sqrt(np.sum(mass @ (mu - mean) ** 2)), rel=0.005)
+    logarithm = np.log(n)
+    centre = of_n @ logarithm
+    error = np.sqrt(of_n @ (logarithm - centre) ** 2 / 8000)
+    assert np.log(found.n_variants).mean() == pytest.approx(centre, abs=4 * error + 0.01)
+    if n.size < 4:
+        assert np.mean(found.n_variants == 1) == pytest.approx(of_n[0], abs=0.025)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "error", "variants", "options"),
+    [
+        (1.5, 0.3, 8, {}),
+        (1.5, 0.003, 8, {}),
+        (6.0, 0.3, 50, {}),
+        (0.2, 2.0, 100_000, {"error_correlation": 0.95}),
+        (1.5, 0.3, 10, {"df": 3.0}),
+        (5.0, 0.3, 4, {"df": 18.0, "error_correlation": 0.5}),
+        (1.5, 0.3, (1, 100), {}),
+        (0.5, 0.6, LogNormalTries(10, 5.0), {"variant_sd": 0.1}),
+    ],
+)
+def test_denser_grids_change_nothing(
+    estimate: float, error: float, variants: Any, options: dict[str, float]
+) -> None:
+    at = partial(
+        private_variants, estimate, error, variants, population_sd=SIGMA, draws=10, **options
+    )
+    default, dense = at(), at(refinement=2.0)
+    assert abs(default.mean - dense.mean) < 0.01 * dense.sd
+    assert default.sd == pytest.approx(dense.sd, rel=0.01)
+
+
+SHAPES = {
+    "normal": lambda rng, shape: (
+        np.abs(rng.normal(0, SIGMA / 2, (shape[0], 1))) * rng.standard_normal(shape)
+    ),
+    "equal": lambda rng, shape: np.zeros(shape),
+    "one outlier": lambda rng, shape: np.where(np.arange(shape[1]) == 0, 1.2, 0.0) * np.ones(shape),
+    "heavy tails": lambda rng, shape: 0.2 * rng.standard_t(2.5, shape),
+}
+ERROR, N, PROVIDERS = 0.25, 10, 20_000
+
+
+def coverage(correlation: float) -> dict[str, tuple[float, float]]:
+    """Share of shown skills in b +- 1.96 s and in our interval, by shape of the variants."""
+    levels = np.linspace(-2.5, 4.5, 29)
+    ends = np.array([
+        private_variants(
+            b, ERROR, N, population_sd=SIGMA, error_correlation=correlation, random_seed=0
+        ).interval()
+        for b in levels
+    ])  # fmt: skip
+    found = {}
+    for name, shape in SHAPES.items():
+        rng = np.random.default_rng(8)
+        mu = SIGMA * rng.standard_normal((PROVIDERS, 1))
+        skill = mu + shape(rng, (PROVIDERS, N))
+        estimate = skill + noise(rng, skill.shape, ERROR, correlation)
+        rows, shown = np.arange(PROVIDERS), estimate.argmax(axis=1)
+        b, truth = estimate[rows, shown], skill[rows, shown]
+        low, high = (np.interp(b, levels, end) for end in ends.T)
+        naive = np.abs(b - truth) < 1.96 * ERROR
+        found[name] = float(naive.mean()), float(np.mean((low < truth) & (truth < high)))
+    return found
+
+
+COVERAGE = {  # of b +- 1.96 s, and ours
+    0.0: {
+        "normal": (0.84, 0.95), "equal": (0.77, 0.965), "heavy tails": (0.87, 0.92),
+        "one outlier": (0.95, 0.75),
+    },
+    0.5: {
+        "normal": (0.905, 0.95), "equal": (0.855, 0.955), "heavy tails": (0.925, 0.935),
+        "one outlier": (0.95, 0.855),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_coverage_of_simulated_providers(correlation: float) -> None:
+    """Exact where variants are normal, more where they are equal, a little less in heavy tails.
+
+    Not where one variant alone stands far above its siblings: it would win whatever the luck, and
+    the correction is too strong.
+    """
+    found = coverage(correlation)
+    for name, measured in COVERAGE[correlation].items():
+        assert found[name] == pytest.approx(measured, abs=0.012)
+
+
+@pytest.mark.slow
+def test_coverage_with_an_estimated_population() -> None:
+    """sigma and m from fifteen other players, s with 18 degrees of freedom."""
+    rng, inside, naive = np.random.default_rng(9), [], []
+    for _ in range(600):
+        others = SIGMA * rng.standard_normal(15) + ERROR * rng.standard_normal(15)
+        n = int(rng.integers(3, 31))
+        best, shown, _, _ = simulate_best(rng, 1, n, ERROR)
+        error = ERROR * np.sqrt(rng.chisquare(18) / 18)
+        low, high = private_variants(
+            best[0], error, n, df=18, population_mean=others.mean(), draws=2000,
+            population_sd=population_sd_of(others, np.full(15, ERROR)), random_seed=0,
+        ).interval()  # fmt: skip
+        inside.append(low < shown[0] < high)
+        naive.append(abs(best[0] - shown[0]) < stats.t.ppf(0.975, 18) * error)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
+    assert np.mean(naive) < 0.88
+
+
+def test_spread_of_a_population_without_errors() -> None:
+    """sigma^2 is the sum of squares over a chi-square variable of m - 2 degrees of freedom."""
+    b = np.array([0.9, 0.4, 0.1, -0.3, -0.4, -0.7])
+    exact = np.sqrt(np.sum((b - b.mean()) ** 2) / stats.chi2.ppf(0.5, b.size - 2))
+    assert population_sd_of(b, np.full(6, 1e-4)) == pytest.approx(exact, rel=1e-4)
+
+
+def test_spread_of_a_population_with_errors() -> None:
+    """Many players: the truth, and the moment estimator of DerSimonian & Laird beside it."""
+    rng = np.random.default_rng(4)
+    s = rng.uniform(0.2, 0.8, 800)
+    b = SIGMA * rng.standard_normal(s.size) + s * rng.standard_normal(s.size)
+    w = 1 / s**2
+    q = np.sum(w * (b - w @ b / w.sum()) ** 2)
+    moments = np.sqrt((q - s.size + 1) / (w.sum() - w @ w / w.sum()))
+    assert population_sd_of(b, s) == pytest.approx(SIGMA, abs=0.05)
+    assert population_sd_of(b, s) == pytest.approx(moments, abs=0.03)
+    equal = population_sd_of(0.3 * rng.standard_normal(20), np.full(20, 0.3))
+    assert 0 < equal < 0.3
+
+
+def test_draws_intervals_and_seeds() -> None:
+    found = private_variants(1.5, 0.3, (3, 9), population_sd=SIGMA, random_seed=7, draws=500)
+    again = private_variants(1.5, 0.3, (3, 9), population_sd=SIGMA, random_seed=7, draws=500)
+    for name, values in found.draws.items():
+        assert values.shape == (500,)
+        assert (values == again.draws[name]).all()
+    assert (found.theta_sota >= found.winner_skill).all()
+    assert (found.bias == 1.5 - found.winner_skill).all()
+    assert (found.n_variants >= 3).all()
+    assert (found.n_variants <= 9).all()
+    assert found.interval(0.5)[0] > found.interval(0.95)[0]
+    assert found.interval(of="theta_sota")[1] > found.interval()[1]
+    with pytest.raises(InputError, match="allowed: winner_skill"):
+        found.interval(of="skill")
+    with pytest.raises(InputError, match="above 0 and below 1, got 95"):
+        found.interval(95)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimate": np.inf}, "estimate must be a finite number, got inf"),
+        ({"estimate": np.nan}, "estimate must be a finite number"),
+        ({"standard_error": 0}, "standard_error must be positive, got 0"),
+        ({"variants": 0}, "variants is the number of variants.*got 0"),
+        ({"variants": 2.5}, "whole number"),
+        ({"variants": (20, 5)}, "1 <= low < high, got 20:5"),
+        ({"population_sd": 0.0}, "population_sd must be positive"),
+        ({"population_mean": np.inf}, "population_mean must be a finite"),
+        ({"variant_sd": -0.1}, "variant_sd must be at least 0"),
+        ({"error_correlation": 1.0}, r"must lie in \[0, 1\), got 1"),
+        ({"df": 0.5}, "df must be at least 1, got 0.5"),
+        ({"draws": 0}, "draws must be at least 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
+    given = {"estimate": 1.0, "standard_error": 0.3, "variants": 5, "population_sd": SIGMA}
+    with pytest.raises(InputError, match=message) as raised:
+        private_variants(**(given | options))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("estimates", "errors", "message"),
+    [
+        ([0.1, 0.2, 0.3], [0.1] * 3, "at least 4 players, got 3 and 3"),
+        ([0.1, 0.2, 0.3, 0.4], [0.1] * 3, "got 4 and 3"),
+        ([0.1, 0.2, 0.3, np.inf], [0.1] * 4, "must be finite"),
+        ([0.1, 0.2, 0.3, 0.4], [0.1, 0.1, 0.1, 0.0], "positive"),
+    ],
+)
+def test_populations_that_say_nothing(
+    estimates: list[float], errors: list[float], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        population_sd_of(estimates, errors)

@@ -1,0 +1,206 @@
+"""Critical values against all flips and SciPy; how often simultaneous statements are all true."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import norm, t
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.round_inference import (
+    bonferroni_critical,
+    critical_values,
+    critical_values_of_pairs,
+    rank_intervals,
+)
+from bayes_sota.epp.simulate import simulate_tournament
+
+
+def test_the_bound_is_that_of_scipy() -> None:
+    for prob, contrasts, df in ((0.95, 1, 18), (0.9, 120, 19), (0.99, 3, 1)):
+        expected = t.ppf(1 - (1 - prob) / 2 / contrasts, df)
+        assert bonferroni_critical(prob, contrasts, df) == pytest.approx(expected, rel=1e-9)
+    expected = norm.ppf(1 - 0.05 / 20)
+    assert bonferroni_critical(0.95, 10, np.inf) == pytest.approx(expected, rel=1e-12)
+    assert bonferroni_critical(0.95, 10, 0) == np.inf
+
+
+def critical_value(influence: np.ndarray, prob: float) -> float:
+    """What all contrasts share."""
+    (found,) = set(critical_values(influence, prob, full(influence)).tolist())
+    return found
+
+
+def critical_of_pairs(influence: np.ndarray, prob: float) -> float:
+    matrix = critical_values_of_pairs(influence, prob, full(influence))
+    (found,) = set(matrix[np.triu_indices(len(matrix), 1)].tolist())
+    assert (np.diagonal(matrix) == np.inf).all()
+    return found
+
+
+def full(influence: np.ndarray) -> np.ndarray:
+    return np.full(influence.shape[1], len(influence) - 1.0)
+
+
+def repeated(influence: np.ndarray) -> np.ndarray:
+    """The same contrasts many times over: the bound is far away, the largest is the same."""
+    return np.repeat(influence, 200, axis=1)
+
+
+def largest_of_all_flips(influence: np.ndarray) -> np.ndarray:
+    """Largest |t| for each of the 2^G ways to flip signs, t with its own standard error."""
+    signs = np.array(list(product([-1.0, 1.0], repeat=len(influence))))
+    flipped = signs[:, :, None] * influence
+    clusters = len(influence)
+    error = np.sqrt(clusters * flipped.var(axis=1, ddof=1))
+    return np.abs(flipped.sum(axis=1) / error).max(axis=1)
+
+
+@pytest.mark.parametrize("prob", [0.8, 0.95])
+def test_flips_drawn_at_random_are_of_all_flips(prob: float) -> None:
+    influence = np.random.default_rng(0).normal(size=(12, 6))
+    critical = critical_value(repeated(influence), prob)
+    share = np.mean(largest_of_all_flips(influence) <= critical)
+    assert share == pytest.approx(prob, abs=4 * np.sqrt(prob * (1 - prob) / 2000))
+
+
+def test_one_contrast_has_about_the_law_of_t() -> None:
+    found = [
+        critical_value(repeated(np.random.default_rng(seed).normal(size=(20, 1))), 0.95)
+        for seed in range(30)
+    ]
+    assert np.mean(found) == pytest.approx(t.ppf(0.975, 19), abs=0.05)
+
+
+def test_pairs_are_contrasts_of_their_differences() -> None:
+    influence = np.random.default_rng(1).normal(size=(20, 9)) * np.arange(1, 10)
+    i, j = np.triu_indices(9, 1)
+    pairs = critical_of_pairs(influence, 0.95)
+    assert pairs == pytest.approx(critical_value(influence[:, i] - influence[:, j], 0.95))
+    assert pairs < bonferroni_critical(0.95, 36, 19) - 0.1
+
+
+def test_the_bound_is_taken_where_it_is_smaller_or_pairs_are_too_many() -> None:
+    few = np.ones((4, 3)) * [1, 2, 4]  # one in eight flips of four clusters gives no variance
+    assert critical_value(few, 0.95) == bonferroni_critical(0.95, 3, 3)
+    assert critical_of_pairs(few, 0.95) == bonferroni_critical(0.95, 3, 3)
+    many = np.random.default_rng(3).normal(size=(8, 400))
+    assert critical_of_pairs(many, 0.95) == bonferroni_critical(0.95, 400 * 399 // 2, 7)
+
+
+def test_contrasts_of_fewer_clusters_have_their_own_bound() -> None:
+    influence = np.random.default_rng(2).normal(size=(20, 4))
+    df = np.array([19.0, 19.0, 3.0, 0.0])
+    found = critical_values(influence, 0.95, df)
+    assert found[0] == found[1]
+    assert found[2] == bonferroni_critical(0.95, 4, 3)
+    assert found[3] == np.inf
+    # half of the errors that are allowed are left to the two others
+    assert found[0] == critical_value(influence[:, :2], 0.975)
+    pairs = critical_values_of_pairs(influence, 0.95, df)
+    assert pairs[0, 2] == pairs[2, 1] == bonferroni_critical(0.95, 6, 3)
+    assert pairs[0, 1] == pytest.approx(critical_of_pairs(influence[:, :2], 1 - 0.05 / 6))
+
+
+def test_dependence_makes_statements_sharper() -> None:
+    one = np.random.default_rng(4).normal(size=(20, 1))
+    same, apart = np.repeat(one, 50, axis=1), np.random.default_rng(5).normal(size=(20, 50))
+    assert critical_value(same, 0.95) == pytest.approx(critical_value(one, 0.95))
+    assert critical_value(same, 0.95) < critical_value(apart, 0.95) - 0.5
+
+
+def test_ranks_are_those_of_some_order_that_the_statements_allow() -> None:
+    rng = np.random.default_rng(6)
+    skills, errors = rng.normal(size=7), rng.uniform(0.1, 0.6, size=(7, 7))
+    errors = errors + errors.T
+    difference = skills[:, None] - skills
+    for critical in (1e-9, 1.0, 2.5, 1e9):
+        expected = [
+            [
+                1 + sum(difference[j, i] > critical * errors[j, i] for j in range(7) if j != i),
+                7 - sum(difference[i, j] > critical * errors[i, j] for j in range(7) if j != i),
+            ]
+            for i in range(7)
+        ]
+        assert rank_intervals(difference, errors, critical).tolist() == expected
+    exact = rank_intervals(difference, errors, 1e-9)
+    order = np.argsort(np.argsort(-skills)) + 1
+    np.testing.assert_array_equal(exact, np.column_stack([order, order]))
+
+
+SKILLS = np.array([0.8, 0.2, 0.2, -0.4, -0.8])
+REPLICATES = 150
+
+
+def true_statements(kind: str) -> np.ndarray:
+    """All intervals of skills right; all ranks right; the same with bounds of one alone."""
+    better = (SKILLS[:, None] > SKILLS).sum(axis=0)
+    worse = (SKILLS[:, None] < SKILLS).sum(axis=0)
+    i, j = np.triu_indices(5, 1)
+    found = []
+    for seed in range(REPLICATES):
+        fit = fit_epp(simulate_tournament(SKILLS, 20, random_seed=seed), kind)
+        low, high = fit.interval(kind="simultaneous").T
+        single = fit.interval()
+        critical = critical_value(fit.influence[:, i] - fit.influence[:, j], 0.95)
+        difference = fit.epp[:, None] - fit.epp
+        ranks = rank_intervals(difference, fit.standard_errors_of_pairs(), critical)
+        if seed < 3:
+            np.testing.assert_array_equal(ranks, fit.rank_interval())
+        found.append(
+            (
+                np.all((low < SKILLS) & (high > SKILLS)),
+                np.all((single[:, 0] < SKILLS) & (single[:, 1] > SKILLS)),
+                np.all((ranks[:, 0] <= 1 + better) & (ranks[:, 1] >= 5 - worse)),
+            )
+        )
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
+def test_simultaneous_statements_are_all_true_as_often_as_said(kind: str) -> None:
+    together, single, ranks = true_statements(kind)
+    error = np.sqrt(0.95 * 0.05 / REPLICATES)
+    assert together > 0.95 - 3 * error
+    assert together < 0.995  # and not by saying nothing
+    assert single < 0.95 - 3 * error  # intervals of one player at a time are too few
+    assert ranks > 0.95 - 3 * error
+
+
+@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
+def test_statements_about_all_are_never_bolder_than_about_one(kind: str) -> None:
+    """Also of a player who played two rounds of many."""
+    scores = np.random.default_rng(0).normal(size=(22, 4))
+    scores[2:, 0] = np.nan
+    fit = fit_epp(ScoreTable(scores), kind)
+    single, together = fit.interval(), fit.interval(kind="simultaneous")
+    assert (together[:, 0] <= single[:, 0] + 1e-9).all()
+    assert (together[:, 1] >= single[:, 1] - 1e-9).all()
+
+
+def test_a_player_of_few_rounds_is_rarely_placed_wrongly() -> None:
+    """Equal players, one of whom has two rounds: every rank is possible."""
+    wrong, replicates = 0, 40
+    for seed in range(replicates):
+        scores = np.random.default_rng([1, seed]).gumbel(size=(40, 3))
+        scores[2:, 0] = np.nan
+        fit = fit_epp(ScoreTable(scores), penalty=0.5)
+        wrong += not (fit.rank_interval() == [1, 3]).all()
+    assert wrong <= replicates * 0.05 + 3 * np.sqrt(replicates * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize("rounds", [3, 4])
+def test_few_rounds_place_hardly_anyone(rounds: int) -> None:
+    """Equal players in three or four rounds: flips of so few clusters say too little."""
+    wrong, finite = 0, 0
+    for seed in range(60):
+        try:
+            fit = fit_epp(np.random.default_rng([rounds, seed]).normal(size=(rounds, 8)))
+        except InputError:
+            continue
+        finite += 1
+        wrong += not fit.tied_with_best().all()
+    assert finite > 25
+    assert wrong <= 0.05 * finite + 3 * np.sqrt(0.05 * 0.95 * finite)

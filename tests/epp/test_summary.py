@@ -1,0 +1,85 @@
+"""Tables and probabilities of draws, against counting and formulas."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.epp.summary import epp_rope, epp_win_probability, summarize_epp
+
+
+def result(**more: np.ndarray) -> xr.DataTree:
+    """Draws of three players' skills."""
+    draws = np.random.default_rng(0).normal([0.6, 0.1, -0.7], 0.5, (4, 500, 3))
+    content = {"epp": (("chain", "draw", "player"), draws)}
+    content |= {name: (("chain", "draw"), values) for name, values in more.items()}
+    posterior = xr.Dataset(content, coords={"player": ["worst", "best", "middle"]})
+    return xr.DataTree.from_dict({"posterior": posterior})
+
+
+def test_table_of_players() -> None:
+    tree = result()
+    table = summarize_epp(tree, 0.9)
+    skills = tree["posterior"]["epp"].values.reshape(-1, 3)
+    assert list(table.index) == ["worst", "best", "middle"]  # names are names
+    assert table["p_best"].sum() == pytest.approx(1)
+    assert table.loc["best", "p_best"] == np.mean(skills.argmax(axis=1) == 1)
+    ranks = 1 + (skills[:, None, :] > skills[:, :, None]).sum(axis=2)
+    assert table["rank"].to_numpy() == pytest.approx(ranks.mean(axis=0))
+    assert table["rank_upper"].tolist() == np.quantile(ranks, 0.95, axis=0).tolist()
+    assert table.loc["worst", "lower"] == pytest.approx(np.quantile(skills[:, 0], 0.05))
+    beats = np.mean(1 / (1 + np.exp(-skills[:, 2])))
+    assert table.loc["middle", "p_beats_average"] == pytest.approx(beats)
+
+
+def test_win_probability_and_practical_equivalence() -> None:
+    tree = result()
+    skills = tree["posterior"]["epp"].values.reshape(-1, 3)
+    p = 1 / (1 + np.exp(skills[:, 1] - skills[:, 0]))
+    found = epp_win_probability(tree, "worst", "best")
+    assert found.mean == pytest.approx(p.mean())
+    assert (found.lower, found.upper) == pytest.approx(tuple(np.quantile(p, [0.025, 0.975])))
+    rope = epp_rope(tree, "worst", "best", 0.1)
+    assert rope.equivalent == np.mean(np.abs(p - 0.5) <= 0.1)
+    assert rope.a_better + rope.equivalent + rope.b_better == pytest.approx(1)
+    assert epp_rope(tree, "best", "worst", 0.1).b_better == rope.a_better
+    assert epp_rope(tree, "worst", "best", 0).equivalent == 0
+
+
+def test_a_new_tournament_is_less_certain() -> None:
+    tree = result(tournament_sd=np.full((4, 500), 1.0))
+    same = epp_win_probability(tree, "worst", "middle")
+    new = epp_win_probability(tree, "worst", "middle", new_tournament=True)
+    assert 0.5 < new.mean < same.mean
+    assert new.lower < same.lower
+    # differences of normal deviations of two players: sd of sqrt(2)
+    difference = np.subtract(*tree["posterior"]["epp"].values.reshape(-1, 3)[:, [0, 2]].T)
+    deviations = np.random.default_rng(1).normal(size=(2000, 2)) @ [1, -1]
+    assert new.mean == pytest.approx(np.mean(1 / (1 + np.exp(-difference - deviations))), abs=0.02)
+
+
+def test_ties_are_left_out_of_a_win_probability() -> None:
+    p = np.full((4, 500), 0.2)
+    davidson = epp_win_probability(result(p_tie=p, davidson_nu=p), "worst", "middle")
+    rao_kupper = epp_win_probability(result(p_tie=p, rao_kupper_theta=p), "worst", "middle")
+    half = epp_win_probability(result(), "worst", "middle")
+    assert davidson.mean == pytest.approx(half.mean)
+    assert rao_kupper.mean > half.mean
+    assert 0 < davidson.p_tie < 0.2
+    assert half.p_tie == 0
+
+
+def test_what_is_refused() -> None:
+    tree = result()
+    with pytest.raises(InputError, match="did you mean 'middle'"):
+        epp_win_probability(tree, "best", "midle")
+    with pytest.raises(InputError, match="'best' twice"):
+        epp_rope(tree, "best", "best", 0.1)
+    with pytest.raises(InputError, match=r"in \[0, 0.5\)"):
+        epp_rope(tree, "best", "worst", 0.5)
+    with pytest.raises(InputError, match="one tournament"):
+        epp_win_probability(tree, "best", "worst", new_tournament=True)
+    with pytest.raises(InputError, match="in percent"):
+        summarize_epp(tree, 95)
+    with pytest.raises(InputError, match="no draws of skills"):
+        summarize_epp(xr.DataTree())

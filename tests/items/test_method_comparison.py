@@ -1,0 +1,246 @@
+"""Several methods on the same items: closed forms of pairs, draws, clusters, runs, coverage."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+from bayes_sota.items import method_comparison
+from bayes_sota.items.method_comparison import compare_methods
+from bayes_sota.items.paired_outcomes import compare_with_leader
+
+
+@pytest.mark.parametrize(("n", "m"), [(40, 2), (300, 3), (200, 7)])
+def test_draws_of_every_pair_follow_its_closed_form(n: int, m: int) -> None:
+    rng = np.random.default_rng(n)
+    answers = Responses(rng.random((n, m)) < np.linspace(0.85, 0.7, m))
+    found = compare_methods(answers, draws=20_000, random_seed=1)
+    assert found.p_not_below == pytest.approx(compare_with_leader(answers).p_not_below)
+    shares = np.mean(found.draws[:, [found.winner]] < found.draws, axis=0)
+    error = np.sqrt(found.p_not_below * (1 - found.p_not_below) / 20_000)
+    others = np.arange(m) != found.winner
+    assert np.all((np.abs(shares - found.p_not_below) < 4.5 * error + 1e-4)[others])
+    assert found.p_best.sum() == pytest.approx(1)
+    assert found.p_beaten >= found.p_false - 4.5 * error[found.runner_up]
+    if m == 2:
+        assert found.p_beaten == pytest.approx(found.p_false, abs=0.01)
+
+
+def test_the_law_of_one_method_is_beta() -> None:
+    """Skill of one method under the prior mass of four items: Beta(right + 2, wrong + 2)."""
+    answers = Responses(np.random.default_rng(0).random((50, 4)) < 0.8)
+    found = compare_methods(answers, draws=20_000, random_seed=2)
+    for j, right in enumerate(answers.counts):
+        law = stats.beta(right + 2, 50 - right + 2)
+        assert stats.kstest(found.draws[:, j], law.cdf).pvalue > 1e-3
+
+
+def test_cases_are_paired_t() -> None:
+    rng = np.random.default_rng(3)
+    dice = rng.beta(8, 2, (60, 1)) + rng.normal(0, 0.03, (60, 3)) + [0.01, 0.0, -0.02]
+    found = compare_methods(ItemScores(dice), draws=20_000, random_seed=0)
+    for j in set(range(3)) - {found.winner}:
+        ours = found.p_not_below[j]
+        test = stats.ttest_rel(dice[:, found.winner], dice[:, j], alternative="greater")
+        assert ours == pytest.approx(test.pvalue, rel=1e-9)
+        gap = dice[:, found.winner] - dice[:, j]
+        means = dice[:, found.winner].mean(), dice[:, j].mean()
+        claim = false_claim_probability_of_means(
+            *means, 60, sd_difference=gap.std(ddof=1), bounds=None
+        )
+        assert ours == pytest.approx(claim, rel=1e-9)
+        assert np.mean(found.draws[:, found.winner] < found.draws[:, j]) == pytest.approx(
+            ours, abs=0.015
+        )
+
+
+def test_copies_of_items_in_clusters_say_nothing_new() -> None:
+    rng = np.random.default_rng(4)
+    dice = rng.normal([0.81, 0.8], 0.1, (30, 2))
+    copied = ItemScores(np.repeat(dice, 5, axis=0), clusters=[str(i // 5) for i in range(150)])
+    alone = compare_methods(ItemScores(dice))
+    together = compare_methods(copied)
+    assert together.p_false == pytest.approx(alone.p_false, rel=1e-9)
+    assert (together.n_items, together.n_clusters) == (150, 30)
+    ignored = compare_methods(ItemScores(np.repeat(dice, 5, axis=0)))
+    assert ignored.p_false < alone.p_false
+
+
+def test_clusters_of_single_answers_are_nearly_the_closed_form() -> None:
+    rng = np.random.default_rng(5)
+    for p in ([0.9, 0.88], [0.7, 0.6], [0.97, 0.95]):
+        x = rng.random((400, 2)) < p
+        exact = compare_methods(Responses(x))
+        student = compare_methods(Responses(x, clusters=[str(i) for i in range(400)]))
+        assert student.p_false == pytest.approx(exact.p_false, abs=0.004)
+
+
+def clustered_answers(rng: np.random.Generator, sizes: list[int], icc: float) -> Responses:
+    """Two equal methods whose answers come in clusters."""
+    cells = rng.dirichlet((1 / icc - 1) * np.array([0.75, 0.08, 0.08, 0.09]), len(sizes))
+    table = np.concatenate([rng.choice(4, n, p=p) for n, p in zip(sizes, cells, strict=True)])
+    answers = np.column_stack([np.isin(table, (0, 1)), np.isin(table, (0, 2))])
+    return Responses(answers, clusters=np.repeat(np.arange(len(sizes)), sizes).astype(str).tolist())
+
+
+@pytest.mark.parametrize(
+    "sizes", [[20] * 8, [5] * 40, [200] + [10] * 20, [900] + [5] * 20, [100, 100] + [1] * 100]
+)
+def test_equal_methods_on_clustered_items_are_seldom_told_apart(sizes: list[int]) -> None:
+    """At P < .05 the winner of two equals is claimed in 10 % of data, by either of them."""
+    rng = np.random.default_rng(len(sizes))
+    claimed = ignoring = 0
+    for _ in range(250):
+        answers = clustered_answers(rng, sizes, 0.3)
+        claimed += compare_methods(answers, draws=1, random_seed=0).p_false < 0.05
+        ignoring += compare_methods(Responses(answers.correct), draws=1).p_false < 0.05
+    assert claimed / 250 < 0.1 + 3 * (0.09 / 250) ** 0.5
+    assert ignoring / 250 > 0.2
+
+
+def test_equal_aucs_with_few_positives_are_seldom_told_apart() -> None:
+    rng = np.random.default_rng(5)
+    labels, claimed = np.arange(300) < 5, 0
+    for _ in range(250):
+        shared = labels * 1.2 + rng.normal(size=300)
+        outputs = ItemScores(shared[:, None] + rng.normal(size=(300, 2)), labels=labels)
+        claimed += compare_methods(outputs, draws=500, random_seed=0).p_false < 0.05
+    assert claimed / 250 < 0.1 + 3 * (0.09 / 250) ** 0.5
+    assert any("only 5 items of one class" in note for note in compare_methods(outputs).notes)
+
+
+def runs_of_equals(rng: np.random.Generator, n: int, runs: int) -> tuple[Responses, list[str]]:
+    item, method = rng.normal(0, 2, n), rng.normal(0, 0.7, (n, 2))
+    columns = [
+        rng.random(n) < expit(2 + item + method[:, j] + rng.normal(0, 0.3))
+        for j in range(2)
+        for _ in range(runs)
+    ]
+    return Responses(np.column_stack(columns)), [
+        f"method {j}" for j in range(2) for _ in range(runs)
+    ]
+
+
+def test_equal_methods_with_several_runs_are_seldom_told_apart() -> None:
+    rng = np.random.default_rng(6)
+    claimed = ignoring = 0
+    for _ in range(150):
+        answers, methods = runs_of_equals(rng, 1000, 3)
+        claimed += compare_methods(answers, methods, draws=1000, random_seed=0).p_false < 0.05
+        averages = answers.correct.reshape(1000, 2, 3).mean(axis=2)
+        ignoring += compare_methods(ItemScores(averages), draws=1).p_false < 0.05
+    assert claimed / 150 < 0.1 + 3 * (0.09 / 150) ** 0.5
+    assert ignoring / 150 > 0.25
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+def test_runs_that_differ_in_their_spread_have_their_own(runs: int) -> None:
+    rng, claimed = np.random.default_rng(11), 0
+    for _ in range(200):
+        skill = np.concatenate([rng.normal(0.8, 0.02, runs), rng.normal(0.8, 0.002, 10)])
+        values = ItemScores(rng.normal(skill, 0.1, (1000, runs + 10)))
+        found = compare_methods(values, ["a"] * runs + ["b"] * 10, draws=1000, random_seed=0)
+        claimed += found.p_false < 0.05
+    assert claimed / 200 < 0.1 + 3 * (0.09 / 200) ** 0.5
+    assert "of each method alone" in found.notes[0]
+
+
+def test_one_run_takes_the_variance_of_the_others() -> None:
+    rng = np.random.default_rng(7)
+    values = rng.normal([0.82, 0.8, 0.81, 0.79, 0.8], 0.05, (500, 5))
+    methods = ["a", "a", "a", "a", "b"]
+    found = compare_methods(ItemScores(values), methods, draws=40_000, random_seed=0)
+    means = values.mean(axis=0)
+    pooled = means[:4].var(ddof=1)
+    items = np.column_stack([values[:, :4].mean(axis=1), values[:, 4:].mean(axis=1)])
+    error = items.std(axis=0, ddof=1) / 500**0.5
+    assert found.n_runs == (4, 1)
+    for j, runs in enumerate((4, 1)):
+        sum_of_two = items[:, j].mean() + error[j] * stats.t(499).rvs(20_000, random_state=rng)
+        sum_of_two += (pooled / runs) ** 0.5 * stats.t(3).rvs(20_000, random_state=rng)
+        assert stats.ks_2samp(found.draws[:, j], sum_of_two).pvalue > 1e-3
+    share = np.mean(found.draws[:, 0] <= found.draws[:, 1])
+    assert found.p_false == pytest.approx(share, abs=0.01)
+    assert "taken to be equal" in found.notes[0]
+
+
+def test_auc_and_errors_are_compared_on_their_scale() -> None:
+    rng = np.random.default_rng(8)
+    labels = np.arange(300) < 100
+    outputs = labels[:, None] * [1.5, 1.0] + rng.standard_normal((300, 2))
+    aucs = ItemScores(outputs, labels=labels)
+    found = compare_methods(aucs, draws=20_000, random_seed=0)
+    gap = aucs.scores[0] - aucs.scores[1]
+    error = np.sqrt(np.array([1, -1]) @ aucs.covariance @ np.array([1, -1]))
+    assert found.p_false == pytest.approx(stats.norm.sf(gap / error), abs=0.005)
+    errors = compare_methods(ItemScores(rng.normal(0, [1.0, 1.3], (200, 2)), metric="rmse"))
+    assert (errors.winner, errors.sign) == (0, -1)
+    assert errors.scores[0] < 0
+
+
+def test_equivalence_adds_up() -> None:
+    rng = np.random.default_rng(9)
+    found = compare_methods(Responses(rng.random((400, 3)) < [0.9, 0.89, 0.7]), random_seed=0)
+    rope = found.rope(0.02)
+    assert rope.sum(axis=1) == pytest.approx([1, 1, 1])
+    assert rope[found.winner].tolist() == [0, 1, 0]
+    assert rope[2, 0] > 0.99
+    low, high = found.interval().T
+    assert np.all((low < found.scores) & (found.scores < high))
+    few = Responses([[1, 1], [1, 0], [0, 1], [1, 0]], clusters=["p", "p", "q", "q"])
+    ends = compare_methods(few, random_seed=0).interval()
+    assert np.all((ends >= 0) & (ends <= 1))
+
+
+def test_missing_answers_leave_out_items_and_are_noted() -> None:
+    answers = [[1, 0], [1, 1], [None, 1], [0, 1]]
+    found = compare_methods(Responses(answers), draws=10)
+    assert found.n_items == 3
+    assert found.notes == ("1 of 4 items left out: not all answered",)
+
+
+def test_methods_that_never_differ_stay_a_toss_up() -> None:
+    values = np.random.default_rng(0).random((20, 1)).repeat(2, axis=1)
+    same = compare_methods(ItemScores(values), draws=10)
+    assert same.p_false == pytest.approx(0.5)
+    assert same.p_best.tolist() == [0.5, 0.5]
+    third = np.column_stack([values, values[:, 0] - 1.0])
+    assert compare_methods(ItemScores(third), draws=10).p_best.tolist() == [0.5, 0.5, 0.0]
+    shifted = values + np.array([0.1, 0.0])
+    assert compare_methods(ItemScores(shifted), draws=10).p_false == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "methods", "message"),
+    [
+        (Responses([[1, 0], [1, 1]]), ["a", "a"], "two methods, got only runs of 'a'"),
+        (Responses([[1, 0], [1, 1]]), ["a"], "2 columns, 1 methods"),
+        (Responses([[1, None], [None, 1], [1, 1]]), None, "there are 1 of 3"),
+        (Responses([[1, 0], [1, 1]], clusters=["p", "p"]), None, "one cluster"),
+    ],
+)
+def test_what_cannot_be_is_refused(outcomes, methods, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare_methods(outcomes, methods)
+    with pytest.raises(InputError, match="has a width"):
+        compare_methods(Responses([[1, 0], [1, 1]]), draws=10).rope(-0.1)
+
+
+def test_very_many_items_have_the_moments_of_the_dirichlet(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    hard = rng.random((3000, 1))
+    answers = Responses((hard + 0.5 * rng.random((3000, 6))) > [0.3, 0.31, 0.32, 0.4, 0.5, 0.9])
+    exact = compare_methods(answers, draws=20_000, random_seed=0)
+    monkeypatch.setattr(method_comparison, "_MOST_WEIGHTS", 0)
+    normal = compare_methods(answers, draws=20_000, random_seed=1)
+    sd, error = exact.draws.std(axis=0), 5 * (2 / 20_000) ** 0.5  # of two samples' moments
+    np.testing.assert_array_less(
+        abs(normal.draws.mean(axis=0) - exact.draws.mean(axis=0)) / sd, error
+    )
+    gap = (np.cov(normal.draws.T) - np.cov(exact.draws.T)) / np.outer(sd, sd)
+    np.testing.assert_array_less(abs(gap), error * 2**0.5)
+    np.testing.assert_allclose(normal.p_best, exact.p_best, atol=0.02)

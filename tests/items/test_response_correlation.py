@@ -1,0 +1,198 @@
+"""Correlation structure of response matrices: against NumPy, known structures and real answers."""
+
+import numpy as np
+import pytest
+
+from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
+from bayes_sota.data.examples import load_responses_example
+from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.correlation_structure import learn_correlation
+from bayes_sota.items.response_correlation import (
+    counts_of,
+    influence_correlation,
+    phi_variance,
+    response_correlation,
+)
+
+
+def simulate(rng, n, loadings, groups=None, family_loading=0.0, level=1.2):
+    """One-factor probit answers; classifiers of one group share a second factor."""
+    m = len(loadings)
+    groups = np.arange(m) if groups is None else np.asarray(groups)
+    common = rng.standard_normal((n, 1)) * loadings
+    family = rng.standard_normal((n, groups.max() + 1))[:, groups] * family_loading
+    own = np.sqrt(1 - loadings**2 - family_loading**2)
+    return Responses(common + family + own * rng.standard_normal((n, m)) > -level)
+
+
+def test_phi_is_the_correlation_of_right_and_wrong():
+    rng = np.random.default_rng(1)
+    answers = simulate(rng, 50_000, np.full(6, 0.8))
+    found = response_correlation(answers)
+    expected = np.corrcoef(answers.correct.T)
+    assert np.abs(found.phi - expected).max() < 1e-3  # half an item per disagreement
+    off = ~np.eye(6, dtype=bool)
+    assert found.rho == pytest.approx(np.sqrt(expected[off].mean()), abs=2e-3)
+
+
+def test_missing_answers_are_pairwise_complete():
+    rng = np.random.default_rng(2)
+    answers = simulate(rng, 20_000, np.full(5, 0.8)).correct.astype(float)
+    answers[rng.random(answers.shape) < 0.2] = np.nan
+    found = response_correlation(Responses(answers))
+    both = ~np.isnan(answers[:, [0, 1]]).any(axis=1)
+    expected = np.corrcoef(answers[both][:, :2].T)[0, 1]
+    assert found.phi[0, 1] == pytest.approx(expected, abs=2e-3)
+    given = (~np.isnan(answers)).sum(axis=0)
+    assert found.overlap[0, 1] == pytest.approx(both.sum() / np.sqrt(given[0] * given[1]))
+
+
+def test_pairs_that_share_no_items_get_what_is_typical():
+    rng = np.random.default_rng(3)
+    answers = simulate(rng, 2000, np.full(5, 0.8)).correct.astype(float)
+    answers[:1000, 0] = np.nan
+    answers[1000:, 1] = np.nan
+    found = response_correlation(Responses(answers))
+    assert np.isfinite(found.residual).all()
+    assert np.isnan(found.phi[0, 1])
+
+
+def test_standard_error_is_the_spread_over_test_sets():
+    rng = np.random.default_rng(4)
+    found = [response_correlation(simulate(rng, 800, np.full(12, 0.85))) for _ in range(60)]
+    spread = np.std([f.rho for f in found])
+    assert np.mean([f.rho_se for f in found]) == pytest.approx(spread, rel=0.3)
+
+
+def check_order(values, of_permuted):
+    """Equal bit for bit whatever the order of the items."""
+    first = of_permuted(np.arange(len(values)))
+    for seed in range(3):
+        found = of_permuted(np.random.default_rng(seed).permutation(len(values)))
+        assert (found.rho, found.rho_se) == (first.rho, first.rho_se)
+        for field in ("phi", "leaders", "loadings", "residual", "family"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(first, field))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("clusters", [None, 30])
+def test_the_order_of_items_makes_no_difference(missing, clusters):
+    rng = np.random.default_rng(11)
+    answers = simulate(rng, 60, np.full(9, 0.7)).correct.astype(float)
+    answers[rng.random(answers.shape) < missing] = np.nan
+    labels = None if clusters is None else rng.integers(0, clusters, 60)
+    check_order(
+        answers,
+        lambda p: response_correlation(
+            Responses(answers[p], clusters=None if labels is None else labels[p])
+        ),
+    )
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_errors_of_correlations_are_those_of_leaving_out_every_item(missing):
+    rng = np.random.default_rng(12)
+    answers = simulate(rng, 80, np.full(5, 0.7)).correct.astype(float)
+    answers[rng.random(answers.shape) < missing] = np.nan
+    phi = np.array(
+        [response_correlation(Responses(np.delete(answers, i, 0))).phi for i in range(80)]
+    )
+    expected = 79 / 80 * np.sum((phi - phi.mean(axis=0)) ** 2, axis=0)
+    found = phi_variance(counts_of(Responses(answers).correct), 80)
+    off = ~np.eye(5, dtype=bool)
+    np.testing.assert_allclose(found[off], expected[off], rtol=1e-9)
+
+
+def test_errors_of_item_scores_are_those_of_leaving_out_every_item():
+    rng = np.random.default_rng(13)
+    values = rng.standard_normal((400, 1)) + rng.standard_normal((400, 5))
+    scores = np.arange(5.0)
+    whole = influence_correlation(values, scores)
+    parts = [influence_correlation(np.delete(values, i, 0), scores) for i in range(400)]
+    rho = np.array([part.rho for part in parts])
+    carrying = np.median(np.sum(values**2, axis=0) ** 2 / np.sum(values**4, axis=0))
+    jump = np.hypot(1 - whole.rho**2, whole.rho**2) / (carrying + 1) / (2 * whole.rho)
+    expected = 399 / 400 * np.sum((rho - rho.mean()) ** 2) + jump**2
+    assert whole.rho_se**2 == pytest.approx(expected, rel=1e-6)
+    permuted = influence_correlation(values[rng.permutation(400)], scores)
+    assert permuted.rho_se == pytest.approx(whole.rho_se, rel=1e-12)
+
+
+def test_families_are_found_and_others_are_not():
+    rng = np.random.default_rng(5)
+    groups = np.array([0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7])
+    answers = simulate(rng, 6000, np.full(12, 0.7), groups, family_loading=0.69)
+    found = response_correlation(answers)
+    assert found.families == ((0, 1, 2, 3), (4, 5))
+    assert found.weights[:4].sum() < 1.6
+    assert found.weights[6:] == pytest.approx(1.0)
+    alone = response_correlation(simulate(rng, 6000, np.full(12, 0.7)))
+    assert alone.families == ()
+    assert found.rho == pytest.approx(alone.rho, abs=0.04)  # relatives do not raise what is common
+
+
+def test_copies_of_one_classifier_count_once():
+    rng = np.random.default_rng(6)
+    answers = simulate(rng, 3000, np.full(8, 0.8)).correct
+    found = response_correlation(Responses(answers[:, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]]))
+    assert found.families == ((0, 1, 2),)
+    assert found.weights[:3].sum() == pytest.approx(1.0, abs=0.1)
+
+
+def test_residual_is_a_correlation_matrix():
+    found = response_correlation(load_responses_example("digits").test)
+    assert np.linalg.eigvalsh(found.residual).min() > 0
+    assert np.diagonal(found.residual) == pytest.approx(1.0)
+    assert ((found.loadings >= 0) & (found.loadings < 1)).all()
+
+
+def test_weak_classifiers_share_less():
+    rng = np.random.default_rng(7)
+    strong = simulate(rng, 20_000, np.full(8, 0.9)).correct
+    weak = (rng.random((20_000, 3)) < 0.5).astype(int)
+    found = response_correlation(Responses(np.concatenate([strong, weak], axis=1)))
+    assert found.loadings[:8] == pytest.approx(found.rho, abs=0.03)
+    assert np.abs(found.loadings[8:]).max() < 0.05
+
+
+def test_two_classifiers_and_perfect_ones():
+    found = response_correlation(Responses(np.array([[1, 1], [1, 0], [0, 1], [1, 1]])))
+    assert 0 < found.rho < 1
+    perfect = np.ones((50, 4), int)
+    perfect[:3, 3] = 0
+    assert np.isfinite(response_correlation(Responses(perfect)).residual).all()
+
+
+def test_learnt_correlation_between_prior_and_answers():
+    rng = np.random.default_rng(8)
+    prior = BetaCorrelation(16, 4)
+    few = response_correlation(simulate(rng, 60, np.full(8, 0.6)))
+    many = response_correlation(simulate(rng, 20_000, np.full(8, 0.6)))
+    assert learn_correlation(many, prior).quantile(0.5) == pytest.approx(many.rho, abs=0.01)
+    assert learn_correlation(many, prior).is_fixed
+    middle = float(learn_correlation(few, prior).quantile(0.5))
+    assert min(few.rho, 0.8) - 0.02 < middle < max(few.rho, 0.8) + 0.02
+    assert learn_correlation(few, FixedCorrelation(0.5)) == FixedCorrelation(0.5)
+
+
+def check_rho(correct, strong, seed):
+    """Root mean square error of rho at 1,000 items, over random fields of classifiers."""
+    rng = np.random.default_rng(seed)
+    order = np.argsort(-correct.mean(axis=0))[:strong]
+    errors = []
+    for _ in range(20):
+        chosen = rng.choice(order, rng.integers(8, order.size + 1), replace=False)
+        items = rng.integers(0, len(correct), 1000)
+        found = response_correlation(Responses(correct[items][:, chosen]))
+        errors.append(found.rho - response_correlation(Responses(correct[:, chosen])).rho)
+    return np.sqrt(np.mean(np.square(errors)))
+
+
+def test_rho_of_digits_classifiers():
+    assert check_rho(load_responses_example("digits").held_out.correct, 150, 9) < 0.05
+
+
+def test_rho_of_cifar10_classifiers(data_directory):
+    answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
+    assert check_rho(answers.correct, 30, 10) < 0.05

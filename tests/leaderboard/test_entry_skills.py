@@ -1,0 +1,216 @@
+"""Draws of all entries against quadrature, against counting, and against theta_sota."""
+
+import numpy as np
+import pytest
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.read_leaderboard import read_leaderboard
+from bayes_sota.leaderboard.entry_skills import EntryDraws, draw_entry_skills
+from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+
+DRAWS = 4000
+
+
+def draws_of(board: Leaderboard, draws: int = DRAWS, **options) -> tuple:
+    posterior = leaderboard_posterior(board, random_seed=1, **options)
+    return posterior, draw_entry_skills(posterior.fit, draws, np.random.default_rng(2))
+
+
+@pytest.fixture(scope="module")
+def field() -> Leaderboard:
+    """Sixty entries, forty of them far below; two have the best score."""
+    rng = np.random.default_rng(5)
+    strong = rng.binomial(1000, 0.9 + 0.01 * rng.standard_normal(20))
+    weak = rng.binomial(1000, 0.5, size=40)
+    counts = np.concatenate([weak, strong, [strong.max()]])
+    return Leaderboard(counts / 1000, n_test=1000, rounding="exact")
+
+
+@pytest.fixture(scope="module")
+def fitted(field: Leaderboard) -> tuple[LeaderboardPosterior, EntryDraws]:
+    return draws_of(field)
+
+
+def mean_by_quadrature(posterior: LeaderboardPosterior) -> np.ndarray:
+    """Mean skill of the modelled entries: sums over parameters, the grid and the shift."""
+    fit, kernel = posterior.fit, posterior.fit.kernel
+    z, weight = np.polynomial.hermite_e.hermegauss(31)
+    total = np.zeros(kernel.values.size)
+    for r, rho in enumerate(fit.rho):
+        theta = kernel.remove_shift(kernel.psi[:, None], rho * z) @ (weight / weight.sum())
+        table = np.exp(kernel.log_kernel(rho))
+        for f, family in enumerate(fit.families):
+            weights = fit.points[f].weights[:, r] / fit.points[f].weights[:, r].sum()
+            kept = weights > 1e-7
+            density = fit.density(family, fit.points[f].points[kept])
+            means = (density @ (table * theta).T) / (density @ table.T)
+            total += fit.family_weights[f, r] * (weights[kept] @ means) / fit.rho.size
+    return total[kernel.value_of_entry]
+
+
+def test_means_agree_with_quadrature(fitted: tuple[LeaderboardPosterior, EntryDraws]) -> None:
+    posterior, entries = fitted
+    modelled = posterior.fit.kernel.modelled
+    expected = mean_by_quadrature(posterior)
+    error = np.abs(entries.mean()[modelled] - expected) / entries.sd()[modelled]
+    assert error.max() < 0.04
+
+
+@pytest.mark.parametrize("options", [{}, {"priors": BoardPriors(correlation=FixedCorrelation(0))}])
+def test_the_best_of_the_draws_is_theta_sota(field: Leaderboard, options: dict) -> None:
+    posterior, entries = draws_of(field, **options)
+    best, theta = entries.skill.max(axis=1), posterior.draws["theta_sota"]
+    assert best.mean() == pytest.approx(theta.mean(), abs=0.08 * theta.std())
+    assert best.std() == pytest.approx(theta.std(), rel=0.07)
+    for tail in (0.025, 0.5, 0.975):
+        difference = np.quantile(best, tail) - np.quantile(theta, tail)
+        assert abs(difference) < 0.2 * theta.std()
+
+
+def test_integrated_probabilities_agree_with_counting(
+    field: Leaderboard, fitted: tuple[LeaderboardPosterior, EntryDraws]
+) -> None:
+    _, entries = fitted
+    counted = np.bincount(entries.skill.argmax(axis=1), minlength=field.n_entries) / DRAWS
+    assert np.abs(counted - entries.p_best).max() < 4 * 0.5 / np.sqrt(DRAWS)
+    assert entries.p_best.sum() == pytest.approx(1)
+    leader = entries.skill[:, [field.order[0]]]
+    counted = (entries.skill >= leader).mean(axis=0)
+    others = field.scores < field.maximum
+    assert np.abs(counted - entries.p_not_below_leader)[others].max() < 4 * 0.5 / np.sqrt(DRAWS)
+
+
+def test_ranks_are_permutations_and_equal_scores_share_everything(
+    field: Leaderboard, fitted: tuple[LeaderboardPosterior, EntryDraws]
+) -> None:
+    _, entries = fitted
+    m = field.n_entries
+    assert np.array_equal(np.sort(entries.rank[:50], axis=1), np.tile(np.arange(1, m + 1), (50, 1)))
+    row = entries.skill[7]
+    assert np.array_equal(entries.rank[7], np.argsort(np.argsort(-row)) + 1)
+    first, second = np.flatnonzero(field.scores == field.maximum)[:2]
+    for summary in (entries.mean(), entries.p_best, entries.interval(), entries.rank_interval()):
+        assert np.array_equal(summary[first], summary[second])
+    assert entries.tied_with_best()[[first, second]].all()
+
+
+def test_a_better_score_is_never_worse(
+    field: Leaderboard, fitted: tuple[LeaderboardPosterior, EntryDraws]
+) -> None:
+    _, entries = fitted
+    for values in (entries.p_best, entries.p_not_below_leader):
+        assert np.all(np.diff(values[field.order]) <= 1e-12)
+    tied = entries.tied_with_best()[field.order]
+    assert tied[0]
+    assert np.all(tied[: tied.sum()])
+    wider = entries.tied_with_best(0.999)
+    assert np.all(wider[entries.tied_with_best()])
+
+
+def test_winners_are_shrunk_and_the_rest_keep_their_scores(
+    field: Leaderboard, fitted: tuple[LeaderboardPosterior, EntryDraws]
+) -> None:
+    posterior, entries = fitted
+    below = ~posterior.fit.kernel.modelled
+    assert below.sum() >= 30
+    sd = entries.sd()
+    assert np.abs(entries.mean() - field.scores)[below].max() < 0.1 * sd[below].max()
+    assert np.allclose(sd[below], np.sqrt(0.25 / 1000), rtol=0.1)  # binomial, shift and all
+    assert entries.p_best[below].sum() == 0
+    assert entries.mean()[field.order[0]] < field.maximum
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "score"])
+def test_nothing_jumps_where_the_modelled_part_ends(metric: str) -> None:
+    """A leader far ahead puts the cut into the thick of the field."""
+    rng = np.random.default_rng(8)
+    scores = 0.88 + 0.006 * rng.standard_normal(400) + 0.004 * rng.standard_normal(400)
+    scores = np.append(np.round(np.append(scores, 0.5) * 6000) / 6000, 0.916)
+    if metric == "accuracy":
+        board = Leaderboard(scores, n_test=6000, rounding="exact")
+    else:
+        board = Leaderboard(100 * scores, metric="score", standard_error=0.4)
+    posterior, entries = draws_of(board, 2000)
+    modelled = posterior.fit.kernel.modelled
+    assert 30 < modelled.sum() < 300
+    order = board.order[::-1]
+    mean, sd = entries.mean()[order], entries.sd()[order]
+    assert np.max((np.maximum.accumulate(mean) - mean) / sd) < 0.25
+    assert abs(mean[0] - board.scores[order[0]]) < 0.1 * sd[0]
+    near = np.flatnonzero(~modelled[order])[-5:]
+    assert np.all(mean[near] < board.scores[order[near]])
+
+
+def test_intervals_of_skill_cover_the_scores(
+    field: Leaderboard, fitted: tuple[LeaderboardPosterior, EntryDraws]
+) -> None:
+    _, entries = fitted
+    low, high = entries.interval(0.95).T
+    assert np.all((low < entries.mean()) & (entries.mean() < high))
+    assert np.all(low < field.scores)
+    inner = entries.interval(0.5)
+    assert np.all((low < inner[:, 0]) & (inner[:, 1] < high))
+    least, most = entries.rank_interval(0.95).T
+    assert np.all((least >= 1) & (least <= most) & (most <= field.n_entries))
+
+
+def test_identical_submissions_share_their_skill() -> None:
+    rng = np.random.default_rng(0)
+    counts = np.concatenate(
+        [rng.binomial(2000, 0.8 + 0.02 * rng.standard_normal(150)), [1640] * 90]
+    )
+    posterior, entries = draws_of(Leaderboard(counts / 2000, n_test=2000, rounding="exact"), 200)
+    kernel = posterior.fit.kernel
+    merged = np.flatnonzero(kernel.copies > posterior.fit.copies)
+    assert merged.size == 1
+    spike = np.flatnonzero(kernel.modelled)[kernel.value_of_entry == merged[0]]
+    distinct = {np.unique(row).size for row in entries.skill[:, spike]}
+    assert distinct == {int(np.ceil(posterior.fit.copies[merged[0]]))}
+    counted = np.mean(np.isin(entries.skill.argmax(axis=1), spike))
+    assert entries.p_best[spike].sum() == pytest.approx(counted, abs=0.12)
+    assert np.ptp(entries.rank_interval()[spike], axis=0).max() == 0
+
+
+def test_scores_that_are_not_accuracies() -> None:
+    rng = np.random.default_rng(3)
+    scores = 60 + 2 * rng.standard_normal(25)
+    board = Leaderboard(scores, metric="score", standard_error=1.0)
+    posterior, entries = draws_of(board)
+    modelled = posterior.fit.kernel.modelled
+    error = np.abs(entries.mean()[modelled] - mean_by_quadrature(posterior))
+    assert error.max() < 0.04
+    best, theta = entries.skill.max(axis=1), posterior.draws["theta_sota"]
+    assert best.mean() == pytest.approx(theta.mean(), abs=0.08 * theta.std())
+
+
+def test_perfect_and_empty_scores_stay_in_the_unit_interval() -> None:
+    _, entries = draws_of(Leaderboard([1.0, 0.99, 0.97, 0.0, *[0.1] * 12], n_test=100), 400)
+    assert np.all((entries.skill >= 0) & (entries.skill <= 1))
+    assert np.all(np.isfinite(entries.interval()))
+
+
+def test_the_seed_decides(field: Leaderboard) -> None:
+    fit = leaderboard_posterior(field, random_seed=1).fit
+    one, two = (draw_entry_skills(fit, 10, np.random.default_rng(3)) for _ in range(2))
+    assert np.array_equal(one.skill, two.skill)
+    assert one.skill.shape == (10, field.n_entries)
+    assert one.shift.shape == (10,)
+
+
+def test_draws_must_be_positive(field: Leaderboard) -> None:
+    fit = leaderboard_posterior(field, random_seed=1).fit
+    with pytest.raises(InputError, match="draws must be at least 1, got 0"):
+        draw_entry_skills(fit, 0, np.random.default_rng(3))
+
+
+def test_a_real_board(data_directory) -> None:
+    path = data_directory / "kaggle" / "playground-series-s4e2__private.csv"
+    board = read_leaderboard(path, n_test=11_072, rounding="floor")
+    posterior, entries = draws_of(board, 1000)
+    best, theta = entries.skill.max(axis=1), posterior.draws["theta_sota"]
+    assert best.mean() == pytest.approx(theta.mean(), abs=0.15 * theta.std())
+    assert best.std() == pytest.approx(theta.std(), rel=0.1)
+    assert entries.tied_with_best().sum() > 500
+    assert entries.rank_interval()[board.order[0], 1] > 300

@@ -1,0 +1,246 @@
+"""The table of a leaderboard: its columns, its formats, and names from strangers."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.core.text import markdown_text, spreadsheet_text
+from bayes_sota.items.paired_outcomes import compare_with_leader
+from bayes_sota.leaderboard import summary_entries as entry_table
+from bayes_sota.leaderboard.responses_posterior import responses_posterior
+from bayes_sota.leaderboard.summary_entries import COLUMNS, EntryTable
+
+HOSTILE = (
+    "=HYPERLINK(\"http://x\")",
+    "+1|2",
+    "-`code`",
+    "@someone",
+    "\tlate",
+    "\rback",
+    "<script>alert(1)</script>",
+    "[red]link[/red](http://x)",
+    "\x1b[31mred",
+    "two\nlines",
+    "a & b*c*_d_",
+    "plain",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def board() -> bs.Leaderboard:
+    counts = [930, 900, 910, 915, 880, 870, 912, 931, 899, 931, 850, 925]
+    return bs.Leaderboard(
+        [f"{c / 1000:.3f}" for c in counts], n_test=1000, names=HOSTILE, name="a|board"
+    )
+
+
+@pytest.fixture(scope="module")
+def table(board: bs.Leaderboard) -> EntryTable:
+    return bs.board_table(board, random_seed=1)
+
+
+def test_best_first_with_the_ranks_of_equal_scores(
+    board: bs.Leaderboard, table: EntryTable
+) -> None:
+    frame = table.frame
+    assert tuple(frame.columns) == COLUMNS
+    assert frame["name"].tolist() == [board.names[j] for j in board.order]
+    assert frame["rank"].tolist()[:4] == [1, 1, 3, 4]
+    assert np.all(np.diff(frame["score"]) <= 0)
+    assert frame["p_best"].sum() == pytest.approx(1, abs=1e-4)
+    assert np.all(frame["skill_lower"] < frame["skill"])
+    assert np.all(frame["skill"] < frame["skill_upper"])
+    assert np.all(frame["rank_lower"] <= frame["rank_upper"])
+    assert frame["tied_with_best"][0]
+    assert 0 < table.n_tied < 12
+    assert table.reasons == ()
+
+
+def test_dictionary_has_the_keys_of_the_interface(table: EntryTable) -> None:
+    content = json.loads(table.to_json())
+    assert content["schema_version"] == "1"
+    first = content["entries"][0]
+    assert set(first) == {
+        "name", "rank", "score", "skill", "rank_interval", "p_best", "tied_with_best",
+    }  # fmt: skip
+    assert set(first["skill"]) == {"mean", "interval"}
+    assert isinstance(first["tied_with_best"], bool)
+    assert set(content["theta_sota"]) == {"mean", "median", "sd", "interval", "mcse"}
+    assert (content["n_test"], content["n_test_source"]) == (1000, "given")
+    assert content["diagnostics"] == {"ok": True, "reasons": []}
+    assert content["seed"] == 1
+    assert {entry["name"] for entry in content["entries"]} == set(HOSTILE)
+
+
+def test_csv_holds_no_formula_and_the_numbers_as_numbers(table: EntryTable) -> None:
+    rows = list(csv.DictReader(io.StringIO(table.to_csv())))
+    assert len(rows) == 12
+    assert not any(row["name"].startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows)
+    assert {row["name"] for row in rows} >= {"'@someone", "'\\tlate", "two\\nlines", "plain"}
+    assert [float(row["score"]) for row in rows] == table.frame["score"].tolist()
+    assert {row["tied_with_best"] for row in rows} == {"True", "False"}
+
+
+def test_negative_scores_are_numbers_not_formulas() -> None:
+    board = bs.Leaderboard([-3.5, -1.0, -2.0], metric="score", standard_error=0.5)
+    table = bs.board_table(board, random_seed=1)
+    assert "\n1,entry 2,-1.0," in table.to_csv()
+    assert table.n_test is None
+    assert json.loads(table.to_json())["n_test"] is None
+    assert "on None" not in " ".join(table.legend())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("=1", "'=1"), ("-1", "'-1"), ("+", "'+"), ("@x", "'@x"), ("\tx", "'\\tx"), 
+        ("\rx", "'\\rx"),
+        ("\uff1d1", "'\uff1d1"), ("a=b", "a=b"), ("", ""), ("x\x00", "x\\x00"), ("\u3000x", " x"),
+    ],
+)  # fmt: skip
+def test_spreadsheet_text(text: str, shown: str) -> None:
+    assert spreadsheet_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a|b", "a\\|b"), ("`x`", "\\`x\\`"), ("[a](b)", "\\[a\\](b)"), ("<b>", "&lt;b&gt;"),
+        ("&amp;", "&amp;amp;"), ("a\nb\x1b", r"a\\nb\\x1b"), ("\\|", "\\\\\\|"),
+        ("*_~", "\\*\\_\\~"),
+        ("http://x", "http&#58;//x"), ("www.x", "www&#46;x"), ("\u202eabc", r"\\u202eabc"),
+    ],
+)  # fmt: skip
+def test_markdown_text(text: str, shown: str) -> None:
+    assert markdown_text(text) == shown
+
+
+def test_markdown_has_one_line_per_entry(table: EntryTable) -> None:
+    lines = table.to_markdown().splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert len(rows) == 2 + 12
+    bars = {row.replace("\\|", "").count("|") for row in rows}
+    assert bars == {9}
+    assert "theta\\_sota" in table.to_markdown()
+    assert "9 more entries are not shown." in table.to_markdown(top=3)
+    assert len([line for line in table.to_markdown(top=3).splitlines() if line[:1] == "|"]) == 5
+
+
+@pytest.mark.parametrize("ending", ["csv", "md", "json"])
+def test_files_appear_whole(table: EntryTable, tmp_path, ending: str) -> None:
+    path = tmp_path / f"table.{ending}"
+    table.save(path)
+    content = path.read_text(encoding="utf-8")
+    same = {"csv": table.to_csv, "md": table.to_markdown, "json": table.to_json}[ending]
+    assert content == same()
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_files_of_other_kinds_are_refused(table: EntryTable, tmp_path) -> None:
+    with pytest.raises(InputError, match=r"\.csv, \.md or \.json"):
+        table.save(tmp_path / "table.xlsx")
+    with pytest.raises(InputError, match="does not exist"):
+        table.save(tmp_path / "missing" / "table.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_contaminated_board_says_so() -> None:
+    scores = [1.0, *np.linspace(0.7, 0.8, 30).round(3)]
+    table = bs.board_table(bs.Leaderboard(scores, n_test=1000), random_seed=1)
+    assert "leaked" in table.reasons[0]
+    assert "**Not to be trusted:**" in table.to_markdown()
+    assert table.to_dict()["diagnostics"]["ok"] is False
+
+
+def test_responses_are_compared_item_by_item() -> None:
+    rng = np.random.default_rng(0)
+    correct = rng.random((400, 6)) < np.linspace(0.7, 0.9, 6)
+    answers = bs.Responses(correct, names=list("abcdef"))
+    table = bs.board_table(answers, random_seed=1)
+    tied = compare_with_leader(answers).tied_with_leader()
+    expected = {name for name, t in zip(answers.names, tied, strict=True) if t}
+    assert set(table.frame["name"][table.frame["tied_with_best"]]) == expected
+    assert table.n_test_source == "rows of the matrix"
+    assert any("picked" in note for note in table.notes)
+    assert any("learnt from the answers: rho is 0." in note for note in table.notes)
+
+
+def test_skills_from_responses_are_those_of_the_answers() -> None:
+    rng = np.random.default_rng(3)
+    hard = rng.standard_normal((600, 1))
+    correct = hard + rng.standard_normal((600, 8)) > np.linspace(-1.2, -0.6, 8)
+    correct[:, 1] = correct[:, 0]  # a copy under another name
+    correct[:3, 1] = ~correct[:3, 1]
+    answers = bs.Responses(correct, names=list("abcdefgh"))
+    posterior = responses_posterior(answers, random_seed=np.random.default_rng(5))
+    frame = bs.board_table(answers, random_seed=5).frame.set_index("name")
+    by_name = frame.loc[list(answers.names)]
+    np.testing.assert_allclose(by_name["skill"], posterior.skill.mean(axis=0), atol=1e-3)
+    np.testing.assert_allclose(by_name["p_best"], posterior.p_best, atol=1e-6)
+    ranks = np.argsort(np.argsort(-posterior.skill, axis=1), axis=1) + 1
+    low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(by_name["rank_lower"], low)
+    np.testing.assert_array_equal(by_name["rank_upper"], high)
+
+
+def test_a_known_correlation_and_its_note(board: bs.Leaderboard, table: EntryTable) -> None:
+    alone = bs.board_table(
+        board, priors=BoardPriors(correlation=FixedCorrelation(0.0)), random_seed=1
+    )
+    assert alone.n_tied > table.n_tied
+    assert any("rho is 0.00;" in note for note in alone.notes)
+
+
+def test_unlisted_classifiers_are_mentioned() -> None:
+    board = bs.Leaderboard([0.9, 0.91, 0.92, 0.93], n_test=1000, n_classifiers=100)
+    notes = " ".join(bs.board_table(board, random_seed=1).notes)
+    assert "of about 100 classifiers 4 are listed" in notes
+
+
+def test_files_and_frames(tmp_path) -> None:
+    path = tmp_path / "board.csv"
+    path.write_text("team,score\nA,0.91\nB,0.94\nC,0.90\n")
+    assert bs.board_table(path, n_test=100, random_seed=1).frame["name"][0] == "B"
+
+
+def test_many_entries_get_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry_table, "_MOST_NUMBERS", 3000)
+    board = bs.Leaderboard(np.linspace(0.8, 0.9, 20).round(3), n_test=1000)
+    assert bs.board_table(board, random_seed=1, draws=10_000).n_tied >= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0.9, 0.8],), {"n_test": 100}, "n_test is for files"),
+        (([0.9, 0.8],), {"prob": 95}, "prob must be a number above 0 and below 1"),
+        (([0.9, 0.8],), {"draws": 0}, "draws must be a whole number from 1"),
+        (None, {}, "only the maximum"),
+    ],
+)
+def test_wrong_input(arguments: tuple | None, options: dict, message: str) -> None:
+    if arguments is None:
+        board = bs.Leaderboard.from_maximum("0.9", n_test=100, n_classifiers=5)
+    else:
+        board = bs.Leaderboard(*arguments, n_test=100)
+    with pytest.raises(InputError, match=message):
+        bs.board_table(board, random_seed=1, **options)
+
+
+def test_ties_take_clusters_as_wholes() -> None:
+    """Every item five times: five times the answers, and not a bit more to tell."""
+    rng = np.random.default_rng(0)
+    x = rng.random((80, 4)) < [0.9, 0.85, 0.8, 0.6]
+    copied = np.repeat(x, 5, axis=0)
+    families = [str(i // 5) for i in range(400)]
+    whole = bs.board_table(bs.Responses(copied, clusters=families), random_seed=0)
+    apart = bs.board_table(bs.Responses(copied), random_seed=0)
+    once = bs.board_table(bs.Responses(x), random_seed=0)
+    assert (apart.n_tied, once.n_tied, whole.n_tied) == (1, 2, 2)
+    assert any("clusters of items as wholes" in note for note in whole.notes)

@@ -1,0 +1,259 @@
+"""AUCs and scores with a standard error in the posterior routes."""
+
+import numpy as np
+import pytest
+
+from bayes_sota.auc.scores import AucScores
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.core.skills import expit
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.score_laws import score_law
+from bayes_sota.maximum.scoring import score_bounds
+
+
+def best_auc(**options) -> Leaderboard:
+    given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
+    return Leaderboard.from_maximum("0.95", **given)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7])
+def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
+    """Whole fields from the prior, kept where the best score prints as the observed one."""
+    priors = Priors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
+    posterior = sota_posterior(best_auc(), priors, draws=20_000, random_seed=1)
+    assert posterior.reasons == ()
+    rng, fields, m = np.random.default_rng(2), 40_000, 40
+    location, spread = priors.skill.draw(rng, fields)
+    scores = AucScores.of(51, 2949, 0.7, 0.98)
+    kept: list[list[float]] = []
+    for block in np.split(np.arange(fields), 20):
+        skills = expit(
+            location[block, None] + spread[block, None] * rng.standard_normal((block.size, m))
+        )
+        normal = rho * rng.standard_normal((block.size, 1))
+        normal = normal + np.sqrt(1 - rho**2) * rng.standard_normal(skills.shape)
+        seen = scores.estimate(normal, skills)
+        best, first = seen.max(axis=1), seen.argmax(axis=1)
+        some = np.abs(best - 0.95) <= 0.005
+        winner = skills[np.arange(block.size), first]
+        kept += np.column_stack([skills.max(axis=1), winner])[some].tolist()
+    expected = np.array(kept)
+    assert len(expected) > 800
+    for index, name in enumerate(("theta_sota", "winner_skill")):
+        ours = posterior.draws[name][:, 0]
+        error = expected[:, index].std() * np.sqrt(1 / len(expected) + 1 / 20_000)
+        assert ours.mean() == pytest.approx(expected[:, index].mean(), abs=4.5 * error)
+        assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.06)
+
+
+def test_a_finer_grid_changes_little() -> None:
+    once = sota_posterior(best_auc(), draws=20_000, random_seed=1)
+    twice = sota_posterior(best_auc(), draws=20_000, random_seed=1, refinement=2)
+    sd = once.draws["theta_sota"].std()
+    assert once.draws["theta_sota"].mean() == pytest.approx(
+        twice.draws["theta_sota"].mean(), abs=0.05 * sd
+    )
+    assert once.log_evidence == pytest.approx(twice.log_evidence, abs=0.01)
+
+
+@pytest.mark.slow
+def test_abc_agrees_with_the_exact_route() -> None:
+    board = best_auc(n_classifiers=300)
+    exact = estimate_sota(board, random_seed=0)["posterior"]["theta_sota"].values
+    tree = estimate_sota(board, method="abc", draws=500, chains=2, cores=1, random_seed=0)
+    simulated = tree["posterior"]["theta_sota"].values
+    assert tree.attrs["diagnostics_reasons"] == ""
+    assert simulated.mean() == pytest.approx(exact.mean(), abs=0.2 * exact.std())
+    assert simulated.std() == pytest.approx(exact.std(), rel=0.12)
+
+
+def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
+    accuracy = Leaderboard.from_maximum("0.830", n_test=4000, n_classifiers=200)
+    error = float(np.sqrt(0.83 * 0.17 / 4000))
+    score = Leaderboard.from_maximum(
+        "0.830", metric="score", standard_error=error, n_classifiers=200
+    )
+    found = [
+        sota_posterior(board, draws=20_000, random_seed=3).draws["theta_sota"]
+        for board in (accuracy, score)
+    ]
+    assert found[0].mean() == pytest.approx(found[1].mean(), abs=0.05 * found[0].std())
+    assert found[0].std() == pytest.approx(found[1].std(), rel=0.05)
+
+
+def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leaderboard, float]:
+    skills = expit(rng.normal(2.0, 0.2, m))
+    scores = AucScores.of(100, 900, 0.75, 0.95)
+    normal = rho * rng.standard_normal() + np.sqrt(1 - rho**2) * rng.standard_normal(m)
+    seen = np.round(scores.estimate(normal, skills), 5)
+    return Leaderboard(seen, n_test=1000, n_positive=100, metric="auc"), float(skills.max())
+
+
+@pytest.mark.slow
+def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
+    """Sixteen boards: the interval covers, and the error is below that of the best score."""
+    rng, covered, ours, raw = np.random.default_rng(7), 0, [], []
+    for _ in range(16):
+        board, truth = simulated_board(rng, 60, 0.8)
+        draws = leaderboard_posterior(board, random_seed=rng, draws=400).draws["theta_sota"]
+        low, high = np.quantile(draws, [0.025, 0.975])
+        covered += low <= truth <= high
+        ours.append(draws.mean() - truth)
+        raw.append(board.maximum - truth)
+    assert covered >= 13
+    assert np.sqrt(np.mean(np.square(ours))) < 0.95 * np.sqrt(np.mean(np.square(raw)))
+
+
+def test_without_correlation_the_kernel_is_the_exact_law() -> None:
+    board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
+    law = score_law(board)
+    y = np.linspace(1.5, 3.0, 50)
+    prepared = law.prepared(law.values(), y)
+    p = np.exp(law.log_kernel(prepared, 1.0))
+    table = AucScores.of(100, 900, 0.75, 0.95)
+    step, psi = 1e-5, expit(y)
+    from scipy.special import ndtr
+
+    high = ndtr(table.normal_score(law.values()[:, None] + step / 2, psi))
+    low = ndtr(table.normal_score(law.values()[:, None] - step / 2, psi))
+    inside = (high > 1e-6) & (high < 1 - 1e-6)
+    np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
+
+
+def test_removing_a_shift_undoes_it_on_the_scale_of_normal_scores() -> None:
+    board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
+    law = score_law(board)
+    table = law.table
+    theta = np.array([0.8, 0.88, 0.93])
+    for shift in (-1.5, 0.4, 1.2):
+        seen = table.estimate(shift, theta)  # what a classifier without errors of its own gets
+        psi = np.array([_whose_median_is(table, x) for x in seen])
+        np.testing.assert_allclose(law.remove_shift(psi, np.full(3, shift)), theta, atol=1e-5)
+
+
+def _whose_median_is(table: AucScores, estimate: float) -> float:
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda auc: float(table.normal_score(estimate, auc)), 0.5, 0.9999))
+
+
+def test_lower_is_better_turns_every_sign() -> None:
+    errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 60)
+    down = Leaderboard(errors, metric="score", standard_error=0.02, lower_is_better=True)
+    up = Leaderboard(-errors, metric="score", standard_error=0.02)
+    assert down.maximum == up.maximum == -errors.min()
+    one, other = (estimate_sota(board, random_seed=0) for board in (down, up))
+    for name in ("theta_sota", "expected_sota", "winner_skill"):
+        np.testing.assert_allclose(one["posterior"][name], -other["posterior"][name])
+    np.testing.assert_allclose(one["posterior"]["n_above_sota"], other["posterior"]["n_above_sota"])
+    assert float(one["observed_data"]["observed_maximum"]) == errors.min()
+    np.testing.assert_allclose(one["observed_data"]["score"], errors)
+
+
+def test_what_prints_as_a_best_score() -> None:
+    low, high = score_bounds(best_auc())
+    assert (low, high) == pytest.approx((0.945, 0.955))
+    low, high = score_bounds(best_auc(rounding="floor"))
+    assert (low, high) == pytest.approx((0.95, 0.96))
+    low, high = score_bounds(best_auc(rounding="exact"))
+    assert high - low == pytest.approx(1 / (51 * 2949))
+
+
+@pytest.mark.parametrize(
+    ("maximum", "options", "message"),
+    [
+        ("0.49", {}, "must exceed 0.5, got 0.49"),
+        ("1.2", {}, r"in \[0, 1\], got 1.2"),
+        ("0.9", {"n_positive": None}, "n_positive is missing"),
+        ("0.9", {"n_positive": 2999}, "at least 2 items of each class"),
+        ("0.9", {"metric": "score", "n_positive": None}, "standard_error is missing"),
+    ],
+)
+def test_best_scores_that_cannot_be(maximum: str, options: dict, message: str) -> None:
+    given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
+    with pytest.raises(InputError, match=message):
+        Leaderboard.from_maximum(maximum, **given)
+
+
+def test_the_best_error_alone_says_nothing() -> None:
+    board = Leaderboard([0.2, 0.3], metric="score", standard_error=0.02, lower_is_better=True)
+    with pytest.raises(InputError, match="give the whole board"):
+        board.maximum_only()
+
+
+def test_a_reference_skill_is_for_accuracies() -> None:
+    with pytest.raises(InputError, match="no theta0"):
+        estimate_sota(best_auc(), reference_skill=0.9)
+
+
+def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
+    """A higher best score must not lower the answer, nor must the rest be left out."""
+    found = []
+    for top in (0.9999, 1.0):
+        aucs = np.append(0.9985 + np.linspace(0, 0.0004, 29), top)
+        board = Leaderboard(aucs, n_test=200, n_positive=20, metric="auc")
+        posterior = leaderboard_posterior(board, random_seed=1)
+        assert not any("standard errors above" in note for note in posterior.notes)
+        assert posterior.fit.kernel.modelled.all()
+        found.append(posterior.draws["theta_sota"].mean())
+    assert found[1] > found[0] - 0.002
+
+
+def test_a_best_auc_of_one_has_a_posterior() -> None:
+    board = Leaderboard.from_maximum(
+        "1.0000", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
+    )
+    posterior = sota_posterior(board, draws=4000, random_seed=0)
+    theta = posterior.draws["theta_sota"]
+    assert 0.95 < theta.mean() < 1
+    below = Leaderboard.from_maximum(
+        "0.9900", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
+    )
+    assert (
+        theta.mean() > sota_posterior(below, draws=4000, random_seed=0).draws["theta_sota"].mean()
+    )
+
+
+@pytest.mark.parametrize(("auc", "a", "b"), [(0.97, 15, 285), (0.9, 30, 570), (0.99, 15, 285)])
+def test_an_interval_of_one_auc_does_not_depend_on_rho(auc: float, a: int, b: int) -> None:
+    """What is not the entry's own is in the shift: a flat prior gives one posterior."""
+    board = Leaderboard([auc, auc - 0.1], n_test=a + b, n_positive=a, metric="auc")
+    law, rng = score_law(board), np.random.default_rng(0)
+    table = law.table
+    places = np.linspace(table.stabilized(0.6), table.stabilized(1 - 1e-6), 1500)
+    psi = table.from_stabilized(places)
+    prepared = law.prepared(np.array([auc]), np.log(psi / (1 - psi)))
+    limits = []
+    for rho in (0.0, 0.8, 0.95):
+        p = np.exp(law.log_kernel(prepared, 1 - rho**2)[0])
+        drawn = rng.choice(psi, 60_000, p=p / p.sum())
+        theta = law.remove_shift(drawn, rho * rng.standard_normal(60_000))
+        limits.append(np.quantile(theta, [0.025, 0.5, 0.975]))
+    error = float(table.standard_error(auc))
+    np.testing.assert_allclose(limits[1], limits[0], atol=0.2 * error)
+    np.testing.assert_allclose(limits[2], limits[0], atol=0.2 * error)
+
+
+def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
+    rng = np.random.default_rng(1)
+    aucs = np.append(np.round(0.8 + 0.02 * rng.random(40), 4), 1.0)
+    board = Leaderboard(aucs, n_test=3000, n_positive=400, metric="auc")
+    posterior = leaderboard_posterior(board, random_seed=0, draws=200)
+    assert any("1 perfect score among 41 entries" in reason for reason in posterior.reasons)
+
+
+def test_a_larger_test_set_makes_new_scores_sharper() -> None:
+    rng = np.random.default_rng(3)
+    board = Leaderboard(rng.normal(0.8, 0.02, 30), n_test=100, metric="score", standard_error=0.02)
+    some, many = (
+        leaderboard_posterior(board, random_seed=0, draws=2000, new_n_test=n).draws
+        for n in (100, 10_000)
+    )
+    assert many["winner_new_score"].std() < 0.9 * some["winner_new_score"].std()
+    nameless = Leaderboard(rng.normal(0.8, 0.02, 30), metric="score", standard_error=0.02)
+    with pytest.raises(InputError, match="new_n_test needs n_test"):
+        leaderboard_posterior(nameless, new_n_test=500)

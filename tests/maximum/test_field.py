@@ -1,0 +1,169 @@
+"""Shortcuts of a field (condensed skills, skills left out, strides) against doing without them."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform, logit
+from bayes_sota.maximum import field as module
+from bayes_sota.maximum.dependence import feasible_skills, reference_nodes
+from bayes_sota.maximum.field import fixed_field, random_field
+from bayes_sota.maximum.law import maximum_law
+
+
+def cdf(part):
+    """Cdf of a field on 0, ..., n_test."""
+    start, values, ceiling = part.tabulate()
+    full = np.zeros(part.n_test + 1)
+    full[start : start + values.size] = values
+    full[start + values.size :] = ceiling
+    return full
+
+
+def skills_of(kind, size=150):
+    rng = np.random.default_rng(1)
+    if kind == "narrow":
+        return rng.uniform(0.86, 0.9, size)
+    return rng.beta(8, 2, size) if kind == "wide" else 1 - 10 ** rng.uniform(-5, -1, size)
+
+
+@pytest.mark.parametrize("kind", ["narrow", "wide", "near one"])
+@pytest.mark.parametrize("rho", [0.0, 0.6, 0.95])
+def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
+    skills = skills_of(kind)
+    arguments = (skills, 2000, rho, float(skills.max()) - 1e-6)
+    condensed = fixed_field(*arguments)
+    monkeypatch.setattr(module, "_condense", lambda a, b, *_: (a, b))
+    direct = fixed_field(*arguments)
+    assert direct.skills.size >= condensed.skills.size
+    np.testing.assert_allclose(cdf(condensed), cdf(direct), rtol=0, atol=1e-10)
+
+
+def test_many_skills_are_condensed():
+    skills = np.random.default_rng(0).uniform(0.8, 0.9, 100_000)
+    part = fixed_field(skills, 3000, 0.6, 0.9)
+    assert part.skills.size < 400
+    assert part.n_classifiers == 100_000
+
+
+@pytest.mark.parametrize("kind", ["narrow", "wide", "near one"])
+@pytest.mark.parametrize("n", [60, 2000])
+def test_weak_fixed_classifiers_left_out_change_nothing(monkeypatch, kind, n):
+    skills = skills_of(kind, 2000)
+    arguments = (skills, n, 0.6, float(skills.max()) - 1e-6)
+    part = fixed_field(*arguments)
+    monkeypatch.setattr(module, "_lowest_fixed", lambda *_: 0.0)
+    whole = fixed_field(*arguments)
+    assert whole.skills[0] <= part.skills[0]
+    np.testing.assert_allclose(cdf(part), cdf(whole), rtol=0, atol=1e-10)
+
+
+def test_some_weak_classifiers_are_left_out():
+    skills = np.append(np.linspace(0.1, 0.5, 1000), np.full(1000, 0.9))
+    assert fixed_field(skills, 3000, 0.0, 0.9).skills.size == 1
+
+
+@pytest.mark.parametrize(
+    "distribution", [LogitNormal(2.0, 0.7), Beta(6.0, 2.0), Uniform(0.2, 0.97)]
+)
+@pytest.mark.parametrize(("n", "rho"), [(80, 0.9), (3000, 0.0), (3000, 0.74)])
+def test_weak_random_classifiers_left_out_change_nothing(monkeypatch, distribution, n, rho):
+    arguments = (distribution, n, 20_000, rho, 0.97)
+    part = random_field(*arguments)
+    monkeypatch.setattr(module, "_lowest_relevant", lambda *_: 0)
+    whole = random_field(*arguments)
+    assert whole.skills.size > part.skills.size
+    np.testing.assert_allclose(cdf(part), cdf(whole), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "rho"),
+    [(3000, 1000, 0.6), (3000, 2, 0.9), (3000, 1000, 0.97), (100_000, 100_000, 0.9)],
+)
+def test_the_stride_of_the_reference_changes_nothing(monkeypatch, n, m, rho):
+    part = fixed_field(np.full(m, 0.9), n, rho, 0.9)
+    strided = cdf(part)
+    monkeypatch.setattr(
+        module, "reference_nodes", lambda n, p, step: reference_nodes(n, p, step / 2.3, 9.5)
+    )
+    np.testing.assert_allclose(strided, cdf(part), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [3000, 100_000])
+def test_finer_panels_change_nothing(monkeypatch, n):
+    arguments = (LogitNormal(2.0, 0.3), n, 3558, 0.74, 0.95)
+    coarse = cdf(random_field(*arguments))
+    monkeypatch.setattr(module, "_PANEL_WIDTH", 1.7)
+    np.testing.assert_allclose(coarse, cdf(random_field(*arguments)), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.5), Beta(20.0, 3.0), Beta(5e7, 1e6)])
+def test_nodes_integrate_the_skills(distribution):
+    part = random_field(distribution, 500, 1, 0.0, 0.9)
+    assert part.random
+    assert part.weights.sum() == pytest.approx(1, abs=1e-13)
+    assert np.all(np.diff(part.skills) > 0)
+    u = np.linspace(*distribution.axis_support(), 400_001)
+    density = distribution.axis_density(u)
+    mean = np.trapezoid(distribution.axis_skill(u) * density, u) / np.trapezoid(density, u)
+    assert part.weights @ part.skills == pytest.approx(mean, abs=1e-11)
+
+
+@pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.5), Uniform(0.5, 0.99)])
+def test_no_panel_reaches_across_a_kink(distribution):
+    kinks = np.array(feasible_skills(0.6, 0.9))
+    part = random_field(distribution, 50, 1, 0.6, 0.9)
+    axis = part.skills if isinstance(distribution, Uniform) else logit(part.skills)
+    ends = kinks if isinstance(distribution, Uniform) else logit(kinks)
+    panels = axis.reshape(-1, 14)
+    inside = (panels[:, :1] < ends) & (panels[:, -1:] > ends)
+    assert not inside.any()
+
+
+def test_equal_skills_share_a_node():
+    part = fixed_field(np.array([0.9, 0.8, 0.9]), 50, 0.0, 0.9)
+    np.testing.assert_array_equal(part.skills, [0.8, 0.9])
+    np.testing.assert_array_equal(part.weights, [1, 2])
+
+
+def test_tabulating_leaves_the_field_as_it_was():
+    part = random_field(Uniform(0.8, 0.9), 50, 1, 0.6, 0.9)
+    first = cdf(part)
+    assert part.correlation == 0.6
+    np.testing.assert_array_equal(first, cdf(part))
+    independent = random_field(Uniform(0.8, 0.9), 50, 1, 0.0, 0.9)
+    np.testing.assert_allclose(first, cdf(independent), rtol=0, atol=1e-13)
+
+
+def test_memory_does_not_grow_with_classifiers_times_items():
+    tracemalloc.start()
+    maximum_law(n_test=1_000_000, n_classifiers=100_000, skill=Uniform(0.875, 0.9), correlation=0.6)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400e6
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 11, 13, 17, 100, 139, 1025, 3000])
+def test_lengths_of_transforms_hold_the_window(size):
+    length = module._fast_length(size)
+    assert length >= size
+    assert length % 2 == 0
+    assert length <= max(8, 2 * size)
+
+
+@pytest.mark.parametrize("rho", [0.999, 1.0])
+@pytest.mark.parametrize("spread", [1e-4, 3e-3])
+def test_windows_of_groups_fit_where_variances_vanish(rho, spread):
+    theta0 = 0.95
+    field = Uniform(theta0 - spread, theta0)
+    law = maximum_law(
+        n_test=20_000,
+        n_classifiers=50,
+        skill=field,
+        correlation=rho,
+        reference_skill=theta0,
+        cap_correlation=True,
+    )
+    assert law.cdf(20_000) == pytest.approx(1, abs=1e-11)
+    assert theta0 - spread < law.mean() < theta0 + 0.004

@@ -1,0 +1,500 @@
+"""The law of the best observed score against routes that share no code with it.
+
+Direct summation in extended precision (tests/benchmarks/independent_table1.py, itself held against
+40-digit arithmetic), the incomplete beta function, and simulation item by item.
+"""
+
+import subprocess
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
+from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, logit
+from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
+from bayes_sota.maximum.law import maximum_law, resampled_maximum_law
+
+ACCURACY = 1e-10  # promised absolute error of the cdf
+TOP = 0.9 + 0.025 / 1001
+PAPER_FIELD = Uniform(TOP - 0.025, TOP)
+
+
+def quadrature(distribution, correlation, reference_skill, panels=24, nodes=12):
+    """Brute-force nodes: equal panels, cut where the correlation starts to be cut."""
+    low, high = distribution.axis_support()
+    kinks = np.array(feasible_skills(correlation, reference_skill)) if correlation else np.empty(0)
+    kinks = kinks if isinstance(distribution, Uniform) else logit(kinks)
+    inside = kinks[(kinks > low) & (kinks < high)]
+    edges = np.sort(np.concatenate([np.linspace(low, high, panels + 1), inside]))
+    u, w = np.polynomial.legendre.leggauss(nodes)
+    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    points = (centre[:, None] + half[:, None] * u).ravel()
+    weights = (half[:, None] * w).ravel() * distribution.axis_density(points)
+    return distribution.axis_skill(points), weights
+
+
+def test_the_independent_route_agrees_with_forty_digits(independent):
+    n, m, theta, rho, theta0 = 18, 50, 0.8, 0.5, 0.85
+    mpmath.mp.dps = 40
+    a, b = (mpmath.mpf(float(v)) for v in independent.reaction(np.longdouble(theta), rho, theta0))
+
+    def binomial(size, p):
+        return [mpmath.binomial(size, i) * p**i * (1 - p) ** (size - i) for i in range(size + 1)]
+
+    total = [mpmath.mpf(0)] * (n + 1)
+    for k, weight in enumerate(binomial(n, mpmath.mpf(theta0))):
+        pmf = [mpmath.mpf(0)] * (n + 1)
+        for i, p in enumerate(binomial(k, a)):
+            for j, q in enumerate(binomial(n - k, b)):
+                pmf[i + j] += p * q
+        cdf = mpmath.mpf(0)
+        for x, p in enumerate(pmf):
+            cdf += p
+            total[x] += weight * cdf**m
+    x = np.arange(n + 1)
+    brute = independent.maximum_cdf(x, n, np.array([theta]), np.ones(1), m, rho, theta0)
+    np.testing.assert_allclose(brute, np.array(total, dtype=float), atol=1e-15)
+
+
+def test_table_1_row_4_at_selected_scores(independent):
+    x = np.array([2700, 2728, 2752])
+    law = maximum_law(
+        n_test=3000, n_classifiers=1000, skill=PAPER_FIELD, correlation=0.6, reference_skill=0.9
+    )
+    np.testing.assert_allclose(law.cdf(x), independent.table1_row4(x), rtol=0, atol=5e-12)
+
+
+IDENTICAL = [
+    (0.0, 1, 0.0, 0.5), (0.0, 7, 0.5, 0.6), (1.0, 1, 0.0, 0.5), (1.0, 7, 0.5, 0.6),
+    (0.5, 7, 0.0, 0.5), (1e-6, 7, 0.5, 0.6), (1 - 1e-6, 7, 0.5, 0.6), (0.9, 1000, 0.6, 0.9),
+    (0.9, 1, 0.6, 0.9), (0.9, 1000, 1.0, 0.9), (0.9, 1000, 0.999, 0.9), (0.9, 100, 1 - 1e-7, 0.9),
+    (0.9, 10, 0.5, 0.9999), (0.9, 10, 0.5, 1e-5), (0.97, 100_000, 0.8, 0.975),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("skill", "m", "rho", "theta0"), IDENTICAL)
+@pytest.mark.parametrize("n", [1, 40])
+def test_identical_classifiers(independent, n, skill, m, rho, theta0):
+    x = np.arange(n + 1)
+    law = maximum_law(
+        n_test=n,
+        n_classifiers=m,
+        skill=skill,
+        correlation=rho,
+        reference_skill=theta0,
+        cap_correlation=True,
+    )
+    exact = independent.maximum_cdf(x, n, np.array([skill]), np.ones(1), m, rho, theta0)
+    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+
+
+def drawn(kind, size, seed):
+    rng = np.random.default_rng(seed)
+    a, b = {"beta": (8, 2), "any": (1, 1), "top": (30, 2)}[kind]
+    return rng.beta(a, b, size)
+
+
+@pytest.mark.parametrize(
+    ("skills", "rho", "theta0"),
+    [
+        ([0.0, 0.5, 1.0], 0.0, 0.9),
+        ([0.0, 0.5, 1.0], 0.5, 0.9),
+        ([0.3, 0.3, 0.9, 0.9, 0.95], 0.74, 0.9),
+        (drawn("any", 60, 1), 1.0, 0.7),
+        (drawn("beta", 200, 1), 0.74, 0.95),
+        (drawn("beta", 200, 2), 0.999, 0.97),
+        (drawn("top", 100, 3), 0.0, 0.97),
+        (np.append(np.full(50, 0.5), 0.9), 0.2, 0.9),
+    ],
+)
+def test_different_fixed_classifiers(independent, skills, rho, theta0):
+    n = 40
+    x = np.arange(n + 1)
+    law = maximum_law(
+        n_test=n, skill=skills, correlation=rho, reference_skill=theta0, cap_correlation=True
+    )
+    exact = independent.maximum_cdf(x, n, np.array(skills), None, len(skills), rho, theta0)
+    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+    assert law.theta_sota == max(skills)
+
+
+RANDOM = [
+    (LogitNormal(2.0, 0.3), 10, 0.74, 0.9), (LogitNormal(2.0, 0.3), 1000, 0.74, 0.95),
+    (LogitNormal(2.0, 1.0), 5, 0.3, 0.6), (LogitNormal(2.0, 1.0), 100_000, 0.9, 0.99),
+    (LogitNormal(2.0, 1e-4), 1000, 0.6, 0.9), (LogitNormal(2.0, 1.0), 1, 0.0, 0.9),
+    (Beta.from_location_spread(2.0, 0.5), 1000, 0.74, 0.95), (Uniform(0.5, 0.99), 50, 0.99, 0.9),
+    (Uniform(0, 1), 1000, 0.74, 0.95),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("distribution", "m", "rho", "theta0"), RANDOM)
+def test_random_classifiers(independent, distribution, m, rho, theta0):
+    n = 40
+    x = np.arange(n + 1)
+    skills, weights = quadrature(distribution, rho, theta0)
+    law = maximum_law(
+        n_test=n,
+        n_classifiers=m,
+        skill=distribution,
+        correlation=rho,
+        reference_skill=theta0,
+        cap_correlation=True,
+    )
+    exact = independent.maximum_cdf(x, n, skills, weights, m, rho, theta0)
+    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+
+
+def test_a_u_shaped_beta_reaches_both_ends(independent):
+    distribution, x = Beta(0.5, 0.5), np.arange(31)
+    skills, weights = quadrature(distribution, 0.0, 0.5, panels=150)
+    law = maximum_law(n_test=30, n_classifiers=3, skill=distribution)
+    exact = independent.maximum_cdf(x, 30, skills, weights, 3, 0.0, 0.5)
+    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "theta"),
+    [
+        (200, 50, 0.98),
+        (50_000, 10_000, 0.5),
+        (1_000_000, 100_000, 0.9),
+        (1_000_000, 100_000, 0.9999),
+        (1_000_000, 100_000, 1e-5),
+    ],
+)
+def test_large_independent_fields_against_the_incomplete_beta_function(n, m, theta):
+    from scipy.special import betainc
+
+    law = maximum_law(n_test=n, n_classifiers=m, skill=theta)
+    x = law.support[law.support < n]
+    survival = betainc(x + 1.0, (n - x).astype(float), theta)
+    np.testing.assert_allclose(law.cdf(x), np.exp(m * np.log1p(-survival)), rtol=0, atol=ACCURACY)
+    assert law.cdf(n) == pytest.approx(1, abs=1e-14)
+
+
+@pytest.mark.parametrize("theta", [0.9, 0.9999])
+def test_a_million_items_against_forty_digits(theta):
+    """SciPy's incomplete beta function has errors of its own; a series in 40 digits has none."""
+    n, m = 1_000_000, 100_000
+    mpmath.mp.dps = 40
+    law = maximum_law(n_test=n, n_classifiers=m, skill=theta)
+    p = mpmath.mpf(theta)
+    for x in np.unique(np.round(law.quantile([0.01, 0.5, 0.99]) * n)).astype(int):
+        k = int(x) + 1
+        term, survival = mpmath.binomial(n, k) * p**k * (1 - p) ** (n - k), mpmath.mpf(0)
+        while k <= n and term > 1e-30:
+            survival, k = survival + term, k + 1
+            term *= mpmath.mpf(n - k + 1) / k * p / (1 - p)
+        assert abs(float((1 - survival) ** m) - law.cdf(x)) < ACCURACY
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.9])
+def test_a_large_dependent_field_near_one(independent, rho):
+    n, m, theta0 = 20_000, 100_000, 0.9995
+    law = maximum_law(
+        n_test=n, n_classifiers=m, skill=0.9994, correlation=rho, reference_skill=theta0
+    )
+    x = np.unique(np.round(law.quantile([0.02, 0.5, 0.98]) * n)).astype(np.int64)
+    exact = independent.maximum_cdf(x, n, np.array([0.9994]), np.ones(1), m, rho, theta0)
+    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+
+
+def simulate_items(rng, skills, n, rho, theta0, repetitions):
+    """Best counts of dependent classifiers, drawn item by item (Sec. 4.2, Fig. 7)."""
+    odds = theta0 / (1 - theta0)
+    sd = np.sqrt(skills * (1 - skills))
+    right, wrong = skills + rho * sd / np.sqrt(odds), skills - rho * sd * np.sqrt(odds)
+    reference = rng.random((repetitions, n, 1)) < theta0
+    answers = rng.random((repetitions, n, skills.size)) < np.where(reference, right, wrong)
+    return answers.sum(axis=1).max(axis=1)
+
+
+def test_dependent_and_different_classifiers_against_simulation_item_by_item():
+    skills, n, repetitions = np.array([0.80, 0.85, 0.88, 0.90, 0.90]), 50, 40_000
+    rng = np.random.default_rng(20230307)
+    best = simulate_items(rng, skills, n, 0.5, 0.9, repetitions)
+    law = maximum_law(n_test=n, skill=skills, correlation=0.5, reference_skill=0.9)
+    x = np.arange(38, 51)
+    simulated = (best[:, None] <= x).mean(axis=0)
+    error = np.sqrt(law.cdf(x) * law.sf(x) / repetitions)
+    assert np.all(np.abs(simulated - law.cdf(x)) <= 4.5 * error + 1e-12)
+    # the same simulation excludes independence, so that it could have failed
+    independence = maximum_law(n_test=n, skill=skills).cdf(x)
+    assert np.max(np.abs(simulated - independence) / np.maximum(error, 1e-6)) > 10
+
+
+def test_joint_law_of_best_skill_and_best_score_against_simulation():
+    n, m, rho, theta0, repetitions = 60, 6, 0.6, 0.85, 200_000
+    field = Uniform(0.75, 0.9)
+    law = maximum_law(
+        n_test=n, n_classifiers=m, skill=field, correlation=rho, reference_skill=theta0
+    )
+    rng = np.random.default_rng(7)
+    theta = rng.uniform(0.75, 0.9, (repetitions, m))
+    sd, odds = np.sqrt(theta * (1 - theta)), theta0 / (1 - theta0)
+    s0 = rng.binomial(n, theta0, (repetitions, 1))
+    counts = rng.binomial(s0, theta + rho * sd / np.sqrt(odds))
+    counts += rng.binomial(n - s0, theta - rho * sd * np.sqrt(odds))
+    best, skill = counts.max(axis=1), theta.max(axis=1)
+    x = np.arange(46, 61)
+    for t in (0.85, 0.88, 0.895):
+        exact = law.joint_cdf(t, x)
+        simulated = ((skill <= t)[:, None] & (best[:, None] <= x)).mean(axis=0)
+        error = np.sqrt(exact * (1 - exact) / repetitions)
+        assert np.all(np.abs(simulated - exact) <= 4.5 * error + 1e-12)
+
+
+@pytest.mark.parametrize("distribution", [PAPER_FIELD, LogitNormal(2.0, 0.4), Beta(30.0, 4.0)])
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_margins_of_the_joint_law(distribution, rho):
+    law = maximum_law(
+        n_test=300, n_classifiers=20, skill=distribution, correlation=rho, cap_correlation=True
+    )
+    x = np.arange(301)
+    for top in (1.0, 2.0):
+        np.testing.assert_allclose(law.joint_cdf(top, x), law.cdf(x), rtol=0, atol=1e-12)
+    for t in distribution.skill(distribution.isf(np.array([0.3, 0.05, 1e-3]))):
+        best = (1 - distribution.sf(distribution.from_skill(t))) ** 20
+        assert law.joint_cdf(t, 300) == pytest.approx(best, abs=1e-12)
+        assert np.diff(law.joint_cdf(t, x)).min() >= 0
+    for bottom in (0.0, -1.0):
+        assert np.all(law.joint_cdf(bottom, x) == 0)
+
+
+def test_joint_law_of_fixed_skills_is_a_step():
+    law = maximum_law(n_test=20, skill=[0.5, 0.8])
+    x = np.arange(21)
+    np.testing.assert_array_equal(law.joint_cdf(0.8, x), law.cdf(x))
+    assert np.all(law.joint_cdf(0.79, x) == 0)
+
+
+def test_a_known_reference_count_is_one_term_of_the_sum(independent):
+    n, m, x = 40, 100, np.arange(41)
+    weights = independent.binomial_pmf(n, np.longdouble(0.9))
+    arguments = {"n_test": n, "n_classifiers": m, "skill": 0.88, "reference_skill": 0.9}
+    parts = [
+        maximum_law(**arguments, correlation=0.6, reference_count=k).cdf(x) for k in range(n + 1)
+    ]
+    whole = maximum_law(**arguments, correlation=0.6).cdf(x)
+    np.testing.assert_allclose(weights.astype(float) @ np.array(parts), whole, rtol=0, atol=1e-12)
+    one = maximum_law(
+        n_test=n,
+        n_classifiers=1,
+        skill=0.88,
+        reference_skill=0.9,
+        correlation=0.6,
+        reference_count=30,
+    )
+    right, wrong = independent.reaction(np.longdouble(0.88), 0.6, 0.9)
+    exact = 1 - independent.survival(x, 30, n, right, wrong)
+    np.testing.assert_allclose(one.cdf(x), exact.astype(float), rtol=0, atol=1e-13)
+
+
+LAWS = {
+    "one item, one classifier": {"n_test": 1, "n_classifiers": 1, "skill": 0.3},
+    "one item": {"n_test": 1, "n_classifiers": 9, "skill": 0.3},
+    "hopeless": {"n_test": 10, "n_classifiers": 9, "skill": 0.0},
+    "perfect": {"n_test": 10, "n_classifiers": 9, "skill": 1.0},
+    "coin": {"n_test": 20, "n_classifiers": 1000, "skill": 0.5},
+    "default": {"n_test": 3000, "n_classifiers": 1000, "skill": 0.9},
+    "row 4": {"n_test": 3000, "n_classifiers": 1000, "skill": PAPER_FIELD, "correlation": 0.6},
+    "clones": {"n_test": 3000, "n_classifiers": 1000, "skill": 0.9, "correlation": 1.0},
+    "many": {"n_test": 100_000, "n_classifiers": 100_000, "skill": 0.999, "correlation": 0.8},
+}
+
+
+@pytest.mark.parametrize("arguments", LAWS.values(), ids=LAWS.keys())
+def test_every_law_is_a_law(arguments):
+    law, n = maximum_law(**arguments), arguments["n_test"]
+    x = np.arange(-2, n + 3)
+    cdf = law.cdf(x)
+    assert np.all(np.diff(cdf) >= 0)
+    assert cdf[0] == cdf[1] == 0
+    assert cdf[-3] == pytest.approx(1, abs=1e-11)
+    assert law.pmf(x).min() >= 0
+    assert law.pmf(x).sum() == pytest.approx(1, abs=1e-11)
+    assert law.mean() == pytest.approx(law.pmf(x) @ x / n, abs=1e-11)
+    centred = x / n - law.mean()
+    assert law.std() == pytest.approx(np.sqrt(law.pmf(x) @ centred**2), abs=1e-8)
+    assert law.bias() == law.mean() - law.theta_sota
+    np.testing.assert_allclose(law.sf(x) + law.cdf(x), 1, rtol=0, atol=1e-15)
+
+
+def test_certain_scores():
+    perfect, hopeless = (
+        maximum_law(n_test=10, n_classifiers=9, skill=s, correlation=0.0) for s in (1.0, 0.0)
+    )
+    assert (perfect.mean(), perfect.std(), perfect.interval()) == (1.0, 0.0, (1.0, 1.0))
+    assert (hopeless.mean(), hopeless.std(), hopeless.interval()) == (0.0, 0.0, (0.0, 0.0))
+
+
+def test_clones_are_one_classifier():
+    x = np.arange(301)
+    clones = maximum_law(n_test=300, n_classifiers=1000, skill=0.9, correlation=1.0)
+    one = maximum_law(n_test=300, n_classifiers=1, skill=0.9)
+    np.testing.assert_allclose(clones.cdf(x), one.cdf(x), rtol=0, atol=1e-11)
+
+
+def test_identical_classifiers_are_one_field_in_three_notations():
+    x = np.arange(501)
+    scalar = maximum_law(n_test=500, n_classifiers=30, skill=0.8, correlation=0.4).cdf(x)
+    array = maximum_law(n_test=500, skill=np.full(30, 0.8), correlation=0.4).cdf(x)
+    narrow = maximum_law(
+        n_test=500, n_classifiers=30, skill=Uniform(0.8 - 1e-12, 0.8 + 1e-12), correlation=0.4
+    ).cdf(x)
+    np.testing.assert_array_equal(scalar, array)
+    np.testing.assert_allclose(scalar, narrow, rtol=0, atol=1e-9)
+
+
+def test_more_classifiers_are_better_and_more_alike_ones_worse():
+    means = [maximum_law(n_test=3000, n_classifiers=m, skill=0.9).mean() for m in (1, 10, 100)]
+    assert means[0] == pytest.approx(0.9, abs=1e-12)
+    assert means == sorted(means)
+    alike = [
+        maximum_law(n_test=3000, n_classifiers=100, skill=0.9, correlation=r).mean()
+        for r in (0.0, 0.3, 0.6, 0.9, 1.0)
+    ]
+    assert alike == sorted(alike, reverse=True)
+
+
+def test_quantiles_are_the_smallest_score_that_reaches_the_probability():
+    law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
+    q = np.linspace(0.001, 0.999, 201)
+    x = np.round(law.quantile(q) * 3000)
+    assert np.all(law.cdf(x) >= q)
+    assert np.all(law.cdf(x - 1) < q)
+    reached = law.support[60]  # a probability that the cdf takes is reached by that very count
+    assert law.quantile(law.cdf(reached)) * 3000 == pytest.approx(reached)
+    assert law.quantile(1.0) <= 1
+    assert law.quantile(0.0) == law.support[0] / 3000
+
+
+def test_interval_is_equal_tailed_and_its_end_is_the_upper_limit():
+    law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
+    low, high = law.interval()
+    assert (low, high) == (law.quantile(0.025), law.quantile(0.975))
+    assert round(high * 3000) == 2764
+    assert law.interval(0.5) == (law.quantile(0.25), law.quantile(0.75))
+
+
+def test_draws_follow_the_law_and_the_seed():
+    law = maximum_law(n_test=200, n_classifiers=50, skill=0.9, correlation=0.6)
+    draws = law.rvs(100_000, random_seed=3)
+    assert draws.mean() == pytest.approx(law.mean(), abs=4.5 * law.std() / np.sqrt(100_000))
+    assert draws.std() == pytest.approx(law.std(), rel=0.02)
+    np.testing.assert_array_equal(draws, law.rvs(100_000, random_seed=np.random.default_rng(3)))
+    assert not np.array_equal(draws, law.rvs(100_000, random_seed=4))
+
+
+def test_pmf_of_something_between_counts_is_zero():
+    law = maximum_law(n_test=20, n_classifiers=5, skill=0.5)
+    assert law.pmf(12.5) == 0
+    assert law.cdf(12.5) == law.cdf(12)
+
+
+def test_default_reference_is_the_best_or_the_expected_best_skill():
+    assert maximum_law(n_test=9, skill=[0.2, 0.7]).reference_skill == 0.7
+    law = maximum_law(n_test=9, n_classifiers=1000, skill=PAPER_FIELD, correlation=0.6)
+    assert law.reference_skill == law.theta_sota == pytest.approx(0.9, abs=1e-12)
+
+
+def test_an_array_of_one_skill_is_one_classifier():
+    assert maximum_law(n_test=9, skill=[0.7]).n_classifiers == 1
+    assert maximum_law(n_test=9, skill=[0.7], n_classifiers=4).n_classifiers == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"skill": 91.0}, r"in percent\? then write 0.91"),
+        ({"skill": -0.1}, r"a skill is a probability in \[0, 1\], got -0.1"),
+        ({"skill": float("nan")}, "got nan"),
+        ({"skill": [[0.9]]}, "1-dimensional"),
+        ({"skill": []}, "1-dimensional"),
+        ({"skill": [0.8, 0.9]}, "2 skills are given, but n_classifiers is 10"),
+        ({"n_classifiers": None}, "n_classifiers is needed"),
+        ({"n_classifiers": 2.5}, "n_classifiers must be a positive whole number, got 2.5"),
+        ({"n_test": 0}, "n_test must be a positive whole number, got 0"),
+        ({"n_test": "many"}, "n_test must be a positive whole number, got many"),
+        ({"correlation": 1.2}, r"correlation must lie in \[0, 1\], got 1.2"),
+        ({"correlation": float("nan")}, "got nan"),
+        ({"correlation": 0.5, "reference_skill": 1.0}, r"must lie in \(0, 1\), got 1"),
+        ({"correlation": 0.5, "reference_count": 21}, r"whole number in \[0, 20\], got 21"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    good = {"n_test": 20, "n_classifiers": 10, "skill": 0.9}
+    with pytest.raises(InputError, match=message):
+        maximum_law(**(good | arguments))
+
+
+def test_infeasible_correlation_is_refused_unless_it_may_be_cut():
+    arguments = {"n_test": 20, "skill": [0.5, 0.9], "correlation": 0.6}
+    with pytest.raises(InfeasibleCorrelationError, match=r"correlations in \[0, 0.3333\]"):
+        maximum_law(**arguments)
+    assert maximum_law(**arguments, cap_correlation=True).mean() > 0.9
+    with pytest.raises(InfeasibleCorrelationError, match="cap_correlation"):
+        maximum_law(n_test=20, n_classifiers=5, skill=LogitNormal(2.0, 0.1), correlation=0.6)
+
+
+@pytest.mark.parametrize("prob", [0.0, 1.0, 95, float("nan")])
+def test_bad_probabilities_are_refused(prob):
+    law = maximum_law(n_test=20, n_classifiers=5, skill=0.5)
+    with pytest.raises(InputError, match="above 0 and below 1"):
+        law.interval(prob)
+    if not 0 <= prob <= 1:
+        with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+            law.quantile(prob)
+
+
+def test_it_is_public():
+    assert bs.maximum_law is maximum_law
+    assert issubclass(LogitNormal, SkillDistribution)
+
+
+def test_numpy_is_enough_for_the_paper():
+    code = (
+        "import sys, numpy as np\n"
+        "from bayes_sota.maximum.law import maximum_law\n"
+        "from bayes_sota.core.skills import Uniform\n"
+        "for skill in (0.9, Uniform(0.875, 0.9), np.linspace(0.85, 0.9, 50)):\n"
+        "    m = None if np.ndim(skill) == 1 else 50\n"
+        "    maximum_law(n_test=300, n_classifiers=m, skill=skill, correlation=0.4)\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('scipy', 'pandas')])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_skills_drawn_with_replacement(rho: float) -> None:
+    """By the definition: for each count of the reference classifier a mixture to the power m."""
+    skills, n, m, theta0 = np.array([0.80, 0.84, 0.84, 0.88, 0.9]), 200, 30, 0.9
+    law = resampled_maximum_law(skills, n_test=n, n_classifiers=m, correlation=rho)
+    x = np.arange(n + 1)
+    a, b = conditional_probabilities(skills, rho, theta0)
+    expected = np.zeros(n + 1)
+    for k, weight in enumerate(stats.binom(n, theta0).pmf(x)):
+        mixture = np.zeros(n + 1)
+        for right, wrong in zip(a, b, strict=True):
+            pmf = np.convolve(
+                stats.binom(k, right).pmf(np.arange(k + 1)),
+                stats.binom(n - k, wrong).pmf(np.arange(n - k + 1)),
+            )
+            mixture += np.cumsum(pmf) / skills.size
+        expected += weight * np.minimum(mixture, 1.0) ** m
+    np.testing.assert_allclose(law.cdf(x), expected, atol=1e-10)
+    assert law.theta_sota == 0.9
+
+
+def test_a_rough_law_is_close() -> None:
+    rng = np.random.default_rng(0)
+    skills = 0.8 + 0.1 * rng.beta(5, 2, 400)
+    settings = {"n_test": 5000, "skill": skills, "correlation": 0.6}
+    exact, rough = maximum_law(**settings), maximum_law(**settings, rough=True)
+    assert rough.mean() == pytest.approx(exact.mean(), abs=1e-9)
+    np.testing.assert_allclose(rough.cdf(exact.support), exact.values, atol=2e-6)

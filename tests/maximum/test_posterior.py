@@ -1,0 +1,328 @@
+"""Posterior of theta_sota against rejection sampling of whole fields, and against itself."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import (
+    BetaCorrelation,
+    BetaSkill,
+    FixedCorrelation,
+    LogitNormalSkill,
+    Priors,
+    UniformSkill,
+    UniformTries,
+)
+from bayes_sota.core.skills import expit
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.prior_predictive import draw_prior
+from bayes_sota.maximum.scoring import default_reference_skill
+
+BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+NEW = 333
+
+
+def simulate_skills(rng, family, location, spread, m):
+    """Skills of whole fields from NumPy's own generators."""
+    shape = (location.size, m)
+    location, spread = location[:, None], spread[:, None]
+    if family == "logit-normal":
+        return expit(location + spread * rng.standard_normal(shape))
+    if family == "uniform":
+        low, high = (expit(location + sign * np.sqrt(3) * spread) for sign in (-1, 1))
+        return low + (high - low) * rng.random(shape)
+    mean = expit(location)
+    return rng.beta(1 / ((1 - mean) * spread**2), 1 / (mean * spread**2), size=shape)
+
+
+def play(rng, n, theta0, skill, rho):
+    reference = rng.binomial(n, theta0, size=rho.size)[:, None]
+    a, b = conditional_probabilities(skill, rho[:, None], theta0)
+    return reference[:, 0], rng.binomial(reference, a) + rng.binomial(n - reference, b)
+
+
+def reject(boards, priors, size, seed):
+    """Prior draws of one field and its boards; kept where every maximum is the observed one."""
+    rng = np.random.default_rng(seed)
+    location, spread = priors.skill.draw(rng, size)
+    rho = priors.correlation.quantile(rng.random(size))
+    kept = np.ones(size, bool)
+    columns = {"location": location, "spread": spread, "rho": rho}
+    rows = np.arange(size)
+    for i, board in enumerate(boards):
+        m, n, theta0 = board.tries, board.n_test, default_reference_skill(board)
+        skill = simulate_skills(rng, priors.skill.family, location, spread, m)
+        reference, x = play(rng, n, theta0, skill, rho)
+        winner = (x + 0.5 * rng.random(x.shape)).argmax(axis=1)
+        kept &= (x.max(axis=1) >= board.counts[0]) & (x.max(axis=1) <= board.counts[1])
+        new = np.zeros(x.shape)  # of the fields that are out already, nobody asks
+        new[kept] = play(rng, NEW, theta0, skill[kept], rho[kept])[1]
+        columns |= {
+            f"theta_sota{i}": skill.max(axis=1),
+            f"winner_skill{i}": skill[rows, winner],
+            f"winner_new_score{i}": new[rows, winner] / NEW,
+            f"best_new_score{i}": new.max(axis=1) / NEW,
+            f"shift{i}": (reference - n * theta0) / np.sqrt(n * theta0 * (1 - theta0)),
+        }
+    return {name: values[kept] for name, values in columns.items()}, kept.mean()
+
+
+def flat(posterior):
+    """Draws under the names of ``reject``."""
+    columns = {}
+    for name, values in posterior.draws.items():
+        if values.ndim == 1:
+            columns[name] = values
+        else:
+            columns |= {f"{name}{i}": values[:, i] for i in range(values.shape[1])}
+    return columns
+
+
+CASES = {
+    "logit-normal": ((BOARD,), Priors()),
+    "beta": ((BOARD,), Priors(BetaSkill(typical=(0.5, 0.97)))),
+    "uniform": ((BOARD,), Priors(UniformSkill(typical=(0.5, 0.97)))),
+    "near one, logit-normal": (
+        (Leaderboard.from_maximum("0.98", n_test=60, n_classifiers=30),),
+        Priors(LogitNormalSkill((0.8, 0.95), (0.01, 0.1)), FixedCorrelation(0.6)),
+    ),
+    "near one, beta": (
+        (Leaderboard.from_maximum("0.98", n_test=60, n_classifiers=30),),
+        Priors(BetaSkill((0.8, 0.97), (0.05, 0.6))),
+    ),
+    "near one, uniform": (
+        (Leaderboard.from_maximum("0.98", n_test=60, n_classifiers=30),),
+        Priors(UniformSkill((0.8, 0.97), (0.05, 0.6))),
+    ),
+    "perfect score": ((Leaderboard.from_maximum("1.0", n_test=50, n_classifiers=20),), Priors()),
+    "independent": (
+        (Leaderboard.from_maximum("0.92", n_test=100, n_classifiers=20),),
+        Priors(LogitNormalSkill((0.7, 0.95), 0.2), FixedCorrelation(0.0)),
+    ),
+    "coarse score": (
+        (Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=15),),
+        Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)), BetaCorrelation(8, 4)),
+    ),
+    "location known": (
+        (Leaderboard.from_maximum("0.92", n_test=100, n_classifiers=20),),
+        Priors(LogitNormalSkill(0.85, (0.05, 0.8))),
+    ),
+    "two boards": (
+        (
+            Leaderboard.from_maximum("0.9", n_test=40, n_classifiers=10, name="a"),
+            Leaderboard.from_maximum("0.92", n_test=60, n_classifiers=20, name="b"),
+        ),
+        Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6))),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_posterior_agrees_with_rejection_sampling(case):
+    boards, priors = CASES[case]
+    true, accepted = reject(boards, priors, 60_000, 20261121)
+    size = 2_500 if priors.skill.family == "beta" else 20_000
+    posterior = sota_posterior(boards, priors, draws=size, random_seed=1, new_n_test=NEW)
+    ours, count = flat(posterior), true["rho"].size
+    assert count > 1200
+    assert posterior.reasons == ()
+    assert posterior.log_evidence == pytest.approx(np.log(accepted), abs=4.5 / np.sqrt(count))
+    for name, values in true.items():
+        draws = ours[name]
+        if np.ptp(values) < 1e-12:  # known in advance
+            np.testing.assert_allclose(draws, values[0])
+            continue
+        if name.startswith("shift") and priors.correlation.quantile(0.5) == 0:
+            continue  # S0 of a reference that nobody resembles
+        error = np.hypot(draws.std() / np.sqrt(size), values.std() / np.sqrt(count))
+        # quadrature may add a hundredth of a standard deviation
+        assert draws.mean() == pytest.approx(values.mean(), abs=4.5 * error + 0.01 * values.std())
+        kurtosis = max(3.0, stats.kurtosis(values, fisher=False))
+        allowed = 4.5 * np.sqrt((kurtosis - 1) / 4 * (1 / count + 1 / size)) + 0.015
+        assert draws.std() == pytest.approx(values.std(), rel=allowed), name
+        correlation = np.corrcoef(values, true["theta_sota0"])[0, 1]
+        assert np.corrcoef(draws, ours["theta_sota0"])[0, 1] == pytest.approx(
+            correlation, abs=4.5 * np.sqrt(1 / count + 1 / size) + 0.01
+        ), name
+        if not name.startswith("shift"):
+            assert stats.ks_2samp(draws, values).pvalue > 1e-5, name
+
+
+def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
+    """The comparison above has the power to see a factor of two in m."""
+    true, _ = reject((BOARD,), Priors(), 60_000, 1)
+    wrong = sota_posterior(BOARD.with_tries(100), draws=20_000, random_seed=1)
+    ours = wrong.draws["theta_sota"][:, 0]
+    assert stats.ks_2samp(ours, true["theta_sota0"]).pvalue < 1e-5
+
+
+@pytest.mark.parametrize("draws", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("skill", "n_test", "m", "score"),
+    [
+        (LogitNormalSkill(), 13_840, 3_558, "0.9116"),
+        (LogitNormalSkill(), 200, 50, "0.98"),
+        (LogitNormalSkill((0.8, 0.801), (0.01, 2.0)), 200, 50, "0.98"),  # a narrow ridge
+        (UniformSkill(), 11_072, 3_558, "0.9116"),
+        (UniformSkill(), 200, 50, "0.98"),
+    ],
+)
+def test_denser_grids_change_nothing(skill, n_test, m, score, draws):
+    board = Leaderboard.from_maximum(score, n_test=n_test, n_classifiers=m)
+    one, two = (
+        sota_posterior(board, Priors(skill), draws=draws, random_seed=1, refinement=factor)
+        for factor in (1, 2)
+    )
+    assert one.log_evidence == pytest.approx(two.log_evidence, abs=2e-3)
+    for name in ("theta_sota", "spread", "location"):
+        a, b = (np.ravel(p.draws[name]) for p in (one, two))
+        noise = np.sqrt(2 / a.size)  # of the means, in standard deviations
+        assert abs(a.mean() - b.mean()) < (0.01 + 3 * noise) * b.std(), name
+        assert a.std() / b.std() == pytest.approx(1.0, abs=0.01 + 3 * noise), name
+
+
+def test_evidence_of_beta_skills_is_stable():
+    """A grid that cut off low levels at large spreads once gave -8.324 here."""
+    board = Leaderboard.from_maximum(
+        "0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor"
+    )
+    posterior = sota_posterior(board, Priors(BetaSkill()), draws=300, random_seed=1)
+    assert posterior.log_evidence == pytest.approx(-8.3080, abs=5e-4)
+
+
+def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
+    """The spread of uniform skills is then known to 1 %, a prior range of a thousand aside."""
+    board = Leaderboard.from_maximum("0.9", n_test=10**6, n_classifiers=10**5, rounding="exact")
+    one, two = (
+        sota_posterior(
+            board,
+            Priors(UniformSkill(0.8, (0.001, 2.0))),
+            draws=5_000,
+            random_seed=1,
+            refinement=factor,
+        )
+        for factor in (1, 2)
+    )
+    a, b = one.draws["spread"], two.draws["spread"]
+    assert a.std() < 0.02 * a.mean()
+    assert a.std() == pytest.approx(b.std(), rel=0.05)
+    assert one.log_evidence == pytest.approx(two.log_evidence, abs=2e-3)
+
+
+def test_more_classifiers_mean_a_lower_best_skill():
+    means = [
+        sota_posterior(BOARD.with_tries(m), draws=8_000, random_seed=1).draws["theta_sota"].mean()
+        for m in (1, 50, 5_000)
+    ]
+    assert np.all(np.diff(means) < 0)
+
+
+def test_a_prior_on_tries_lies_between_its_ends():
+    prior = UniformTries(20, 200)
+    posteriors = [
+        sota_posterior(BOARD.with_tries(m), draws=20_000, random_seed=1) for m in (20, prior, 200)
+    ]
+    means = [p.draws["theta_sota"].mean() for p in posteriors]
+    assert means[0] > means[1] > means[2]
+    tries = posteriors[1].draws["n_classifiers"]
+    assert set(np.unique(tries)) == set(prior.nodes()[0])
+    assert np.all(posteriors[0].draws["n_classifiers"] == 20)
+
+
+def test_the_winner_is_at_most_the_best_and_bias_is_the_difference():
+    draws = sota_posterior(BOARD, draws=5_000, random_seed=1).draws
+    assert np.all(draws["winner_skill"] <= draws["theta_sota"])
+    assert np.any(draws["winner_skill"] < draws["theta_sota"])
+    np.testing.assert_allclose(draws["multiplicity_bias"], 0.98 - draws["theta_sota"])
+    assert draws["best_new_score"].mean() > draws["winner_new_score"].mean()
+    assert all(np.all(np.isfinite(values)) for values in draws.values())
+
+
+def test_same_seed_same_draws():
+    one, two, other = (sota_posterior(BOARD, draws=50, random_seed=s).draws for s in (4, 4, 5))
+    for name, values in one.items():
+        np.testing.assert_array_equal(values, two[name])
+    assert np.any(one["theta_sota"] != other["theta_sota"])
+
+
+def test_known_hyperparameters_are_constant():
+    priors = Priors(LogitNormalSkill(0.95, 0.2), FixedCorrelation(0.6))
+    posterior = sota_posterior(BOARD, priors, draws=100, random_seed=1)
+    for name, value in (("location", np.log(19)), ("spread", 0.2), ("rho", 0.6)):
+        np.testing.assert_allclose(posterior.draws[name], value)
+    assert posterior.log_prior == {}
+
+
+def test_sizes_of_new_test_sets():
+    own = sota_posterior(BOARD, draws=200, random_seed=1).draws["winner_new_score"] * 200
+    new = sota_posterior(BOARD, draws=200, random_seed=1, new_n_test=7).draws["best_new_score"] * 7
+    for counts in (own, new):
+        np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "change", [{"draws": 0}, {"reference_skill": 1.0}, {"reference_skill": 0.0}]
+)
+def test_impossible_settings_are_refused(change):
+    with pytest.raises(InputError):
+        sota_posterior(BOARD, **change)
+
+
+def test_no_board_is_refused():
+    with pytest.raises(InputError, match="at least one"):
+        sota_posterior([])
+
+
+def test_an_impossible_maximum_is_an_error():
+    board = Leaderboard.from_maximum("0.95", n_test=20_000, n_classifiers=50)
+    with pytest.raises(InputError, match="impossible under the priors"):
+        sota_posterior(board, Priors(LogitNormalSkill(0.55, 0.05)))
+
+
+@pytest.mark.parametrize("n_test", [200, 1_000, 20_000])
+def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test):
+    """Nothing in the tables reaches so far: the answer says that it cannot be trusted."""
+    board = Leaderboard.from_maximum("0.95", n_test=n_test, n_classifiers=50)
+    posterior = sota_posterior(
+        board, Priors(LogitNormalSkill((0.5, 0.6), 0.05)), draws=1_000, random_seed=1
+    )
+    assert "contradicts the priors" in " ".join(posterior.reasons)
+
+
+def test_a_conflict_that_the_spread_can_resolve_is_resolved():
+    """The prior of the spread gives way, far out in its tail; rejection cannot go there."""
+    board = Leaderboard.from_maximum("0.95", n_test=200, n_classifiers=50)
+    priors = Priors(LogitNormalSkill((0.5, 0.6), (0.01, 0.1)))
+    one, two = (
+        sota_posterior(board, priors, draws=20_000, random_seed=1, refinement=f) for f in (1, 2)
+    )
+    assert one.reasons == ()
+    assert one.draws["spread"].mean() > 0.5
+    assert one.log_evidence == pytest.approx(two.log_evidence, abs=3e-3)
+
+
+def test_log_likelihood_and_log_prior_belong_to_the_draws():
+    posterior = sota_posterior(BOARD, draws=500, random_seed=1)
+    prior = Priors().skill
+    location = posterior.draws["location"]
+    np.testing.assert_allclose(
+        posterior.log_prior["location"],
+        stats.norm.logpdf(location, prior.location_mean, prior.location_sd),
+    )
+    assert posterior.log_likelihood.shape == (500, 1)
+    assert np.all(posterior.log_likelihood < 0)
+
+
+def test_prior_draws_come_from_the_prior():
+    rng = np.random.default_rng(3)
+    priors = Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
+    prior, predicted = draw_prior((BOARD,), priors, rng, 20_000)
+    skill = simulate_skills(rng, "logit-normal", prior["location"], prior["spread"], 50)
+    _, x = play(rng, 200, 0.98, skill, prior["rho"])
+    assert stats.ks_2samp(prior["theta_sota"][:, 0], skill.max(axis=1)).pvalue > 1e-4
+    assert stats.ks_2samp(predicted["observed_maximum"][:, 0], x.max(axis=1) / 200).pvalue > 1e-4
+    expected = prior["expected_sota"][:, 0]
+    assert expected.mean() == pytest.approx(skill.max(axis=1).mean(), abs=3e-3)

@@ -1,0 +1,145 @@
+"""Simulation finds what quadrature finds, reproducibly and in a form that can be saved."""
+
+import json
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.sample_smc import sample_smc_abc
+
+# What PyMC's own Simulator triggers in PyTensor when a model is built.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
+    for message in (
+        "RandomVariable Ops will stop hiding the rng output",
+        "Calling a RandomVariable without an explicit rng",
+    )
+]
+
+BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
+
+
+@pytest.fixture(scope="module")
+def sampled() -> xr.DataTree:
+    return sample_smc_abc(BOARD, Priors(), draws=700, chains=2, cores=1, random_seed=1)
+
+
+@pytest.fixture(scope="module")
+def exact() -> dict[str, np.ndarray]:
+    return sota_posterior(BOARD, Priors(), draws=40_000, random_seed=1).draws
+
+
+@pytest.mark.parametrize("name", ["theta_sota", "winner_skill", "location", "spread", "rho"])
+def test_agrees_with_the_exact_route(sampled, exact, name):
+    values, reference = sampled["posterior"][name].values.ravel(), exact[name].ravel()
+    assert values.mean() == pytest.approx(reference.mean(), abs=0.15 * reference.std())
+    assert values.std() == pytest.approx(reference.std(), rel=0.12)
+
+
+def test_sampler_mixes(sampled):
+    summary = az.summary(
+        sampled,
+        var_names=["theta_sota", "winner_skill"],
+        ci_prob=0.95,
+        ci_kind="eti",
+        round_to=6,
+    )
+    assert summary["ess_bulk"].min() > 700
+    assert summary["r_hat"].max() < 1.02
+    assert np.unique(sampled["posterior"]["theta_sota"]).size > 0.97 * 1400
+
+
+def test_epsilon_is_small_and_reported(sampled, exact):
+    assert sampled.attrs["epsilon"] <= exact["theta_sota"].std() / 4
+    assert sampled.attrs["epsilon_ratio"] == pytest.approx(
+        sampled.attrs["epsilon"] / float(sampled["posterior"]["theta_sota"].std())
+    )
+    schedule = [step[0] for step in json.loads(sampled.attrs["epsilon_schedule"])]
+    assert schedule[0] == pytest.approx(np.sqrt(0.98 * 0.02 / 200))
+    assert schedule == sorted(schedule, reverse=True)
+    assert schedule[-1] == sampled.attrs["epsilon"]
+    assert sampled.attrs["winner_unaccepted"] < 0.005
+
+
+def test_winner_is_never_better_than_the_best(sampled):
+    posterior = sampled["posterior"]
+    assert bool((posterior["winner_skill"] <= posterior["theta_sota"]).all())
+    assert bool((posterior["winner_skill"] < posterior["theta_sota"]).any())
+
+
+def test_variables_have_names_of_the_schema(sampled):
+    from bayes_sota.core.schema import DIMENSIONS, VARIABLES
+
+    posterior = sampled["posterior"].to_dataset()
+    assert set(posterior.data_vars) == {
+        "location",
+        "spread",
+        "rho",
+        "shift",
+        "theta_sota",
+        "winner_skill",
+    }
+    assert set(posterior.data_vars) <= set(VARIABLES)
+    assert set(posterior.dims) == {"chain", "draw"} <= set(DIMENSIONS)
+
+
+def test_survives_netcdf(sampled, tmp_path):
+    sampled.to_netcdf(tmp_path / "posterior.nc", engine="h5netcdf")
+    with xr.open_datatree(tmp_path / "posterior.nc", engine="h5netcdf") as again:
+        xr.testing.assert_equal(again["posterior"].to_dataset(), sampled["posterior"].to_dataset())
+        beta = again["sample_stats"]["beta"].values
+        assert beta.dtype == np.float64
+        assert np.nanmax(beta, axis=1).tolist() == [1.0, 1.0]
+        assert again.attrs["epsilon"] == sampled.attrs["epsilon"]
+
+
+@pytest.mark.slow
+def test_same_seed_same_draws_on_any_number_of_cores():
+    one, two = (sample_smc_abc(BOARD, cores=cores, **QUICK) for cores in (1, 2))
+    xr.testing.assert_equal(one["posterior"].to_dataset(), two["posterior"].to_dataset())
+    first, second = one["posterior"]["theta_sota"].values
+    assert not np.any(first == second)
+
+
+def test_known_hyperparameters_are_constant_and_independent_teams_have_no_shift():
+    priors = Priors(LogitNormalSkill(typical=0.95, spread=0.2), FixedCorrelation(0.0))
+    posterior = sample_smc_abc(BOARD, priors, cores=1, **QUICK)["posterior"].to_dataset()
+    assert "shift" not in posterior
+    np.testing.assert_allclose(posterior["spread"], 0.2)
+    assert np.all(posterior["rho"] == 0)
+
+
+def test_several_boards_of_which_one_has_uncertain_tries():
+    """Two boards of one field: the shared location is known better than from one."""
+    second = Leaderboard.from_maximum("0.975", n_test=400, n_classifiers=(20, 80), name="second")
+    priors = Priors(LogitNormalSkill(spread=0.2), FixedCorrelation(0.6))
+    settings = QUICK | {"draws": 500, "epsilon": 0.003}
+    posterior = sample_smc_abc((BOARD, second), priors, cores=1, **settings)["posterior"]
+    reference = sota_posterior((BOARD, second), priors, draws=20_000, random_seed=1).draws
+    for name in ("theta_sota", "winner_skill", "n_classifiers"):
+        assert posterior[name].dims == ("chain", "draw", "board")
+    assert posterior["board"].values.tolist() == ["board", "second"]
+    assert np.all(posterior["n_classifiers"].sel(board="board") == 50)
+    assert len(np.unique(posterior["n_classifiers"].sel(board="second"))) > 30
+    for name in ("theta_sota", "winner_skill"):
+        values = posterior[name].values.reshape(-1, 2)
+        expected, sd = reference[name].mean(axis=0), reference[name].std(axis=0)
+        np.testing.assert_array_less(np.abs(values.mean(axis=0) - expected), 0.2 * sd)
+    values = posterior["location"].values.ravel()
+    assert stats.ks_2samp(values, reference["location"].ravel()).statistic < 0.1
+
+
+@pytest.mark.parametrize(
+    "change", [{"draws": 5}, {"chains": 0}, {"epsilon": -1.0}, {"reference_skill": 0.0}]
+)
+def test_impossible_settings_are_refused(change):
+    with pytest.raises(InputError):
+        sample_smc_abc(BOARD, **change)
