@@ -71,7 +71,7 @@ def bootstrap_epp(
     >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
     >>> found = bootstrap_epp(fit, 200)
     >>> found.se.round(2).tolist(), fit.se.round(2).tolist()
-    ([0.18, 0.16, 0.21], [0.18, 0.16, 0.2])
+    ([0.18, 0.16, 0.2], [0.18, 0.16, 0.2])
     """
     if repetitions < 2:
         raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
