@@ -63,7 +63,7 @@ def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
             ("--n-positive", "20", "--scores", "gamma", "--seed", "-1"),
             "--seed must be a whole number from 0",
         ),
-        (("--n-positive", "20", "--scores", "gamma", "--prob", "1"), "from 1e-06 to 0.999999, got 1"),
+        (("--n-positive", "20", "--scores", "gamma", "--prob", "1"), "above 0 and below 1, got 1"),
         (("--n-positive", "1", "--scores", "gamma"), "at least 2 items of each class"),
         (("--n-positive", "20", "--repetitions", "9"), "--repetitions is for --scores other than"),
         (("--metric", "accuracy", "--scores", "gamma"), "--scores is for --metric auc"),
