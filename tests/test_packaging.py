@@ -59,7 +59,7 @@ def names_in(wheel: Path) -> set[str]:
 def expected_in_wheel() -> set[str]:
     """Every tracked kind of file of the package, and the models under the package."""
     package = ROOT / "bayes_sota"
-    files = (p for p in package.rglob("*") if p.suffix in (".py", ".json", ".typed", ".gz"))
+    files = (p for p in package.rglob("*") if p.suffix in (".py", ".pyi", ".json", ".typed", ".gz"))
     kept = {p.relative_to(ROOT).as_posix() for p in files}
     return kept | {f"bayes_sota/_models/{name}.toml" for name in MODELS}
 

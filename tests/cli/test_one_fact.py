@@ -43,6 +43,13 @@ COMMANDS: dict[str, str] = {
         "claim plan --gap 0.02 --sd 0.1 0.12 --pairwise-correlation 0.7 --n-test 300",
     "claim responses": "claim responses answers.csv --draws 400 --rope 0.01 --seed 3",
     "claim selection": "claim selection board.csv --n-test 749 --seed 3",
+    "claim batch": "claim batch review.csv",
+    "board of item scores": "board auc.csv --format item-scores --item-metric auc --label-column "
+    "label --draws 200 --seed 3",
+    "claim responses of item scores": "claim responses dice.csv --draws 400 --seed 3",
+    "reproduce": "reproduce mania coin-flip epp-tables-6-8",
+    "calibrate": "calibrate --boards 2 --n-test 100 --seed 3",
+    "epp, bayesian": "epp rounds.csv --bayes --draws 200 --seed 3",
     "epp": "epp rounds.csv --penalty 0.5 --repetitions 50 --seed 3",
     "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --repetitions 9 --seed 3",
     "epp of battles": "epp battles.csv --test {first} {second} --penalty 0.5 --repetitions 0",
@@ -57,6 +64,9 @@ EXPLAINED = (
     r"below it from [\d.]+ %",  # rounded up, so that it is true as printed
     r"-?odds.ratio 60",  # one of the assumptions that are always drawn
     r"Eq\. \d",
+    r"< 0\.001",  # smaller than what is printed
+    r"correlations 0 to 0\.95",  # what is looked at where none is given
+    r"(theta_sota|winner_skill): 95 % intervals",  # the only ones of calibrate
     r"(?<=P\(theta\) is fitted to the best )\d+ of \d+",
     r"about \d[\d,]* fresh items",  # two digits, what an assurance supports
 )
@@ -64,7 +74,7 @@ WITH_TREE = (
     "sota of a maximum", "sota of a board", "sota of answers", "paired", "claim classification",
     "claim segmentation", "claim responses", "epp",
 )  # fmt: skip
-LONG = {"paired"}
+LONG = {"paired", "calibrate", "epp, bayesian"}
 IN_JSON = {"p_false": "p_not_below_winner", "epp_se": "se", "epp_se_model": "se_model"}
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 
@@ -95,6 +105,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     battles = [(names[a], names[b], x[a] > x[b]) for x in blocks for a, b in pairs if x[a] != x[b]]
     listed = [(a, b) if won else (b, a) for a, b, won in battles]
     write("battles.csv", ["winner", "loser"], listed)
+    review = [("Li", 0.90, 0.88, 500), ("Doe", 0.95, 0.85, 500), ("Roe", 0.80, 0.79, 100)]
+    write("review.csv", ["name", "accuracy_a", "accuracy_b", "n_test"], review)
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, 2, 80)
+    numbers = np.round(label[:, None] + rng.normal(size=(80, 3)), 3)
+    write("auc.csv", ["item", "label", *names[:3]], np.column_stack([items[:80], label, numbers]))
+    dice = np.round(rng.beta(8, 2, (60, 3)), 3)
+    write("dice.csv", ["case", *names[:3]], np.column_stack([items[:60], dice]))
     return where
 
 
