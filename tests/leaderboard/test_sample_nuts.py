@@ -67,9 +67,8 @@ def test_rho_and_shift_keep_their_priors(nuts):
 
 def test_the_sampler_reports_how_it_fared(nuts):
     assert nuts.attributes["divergences"] == nuts.sample_stats["diverging"].sum() <= 3
-    # Short chains: the same seed gave 142 effective draws in one process and 71 in another.
-    assert 0.99 < nuts.attributes["r_hat"] < 1.1
-    assert 30 < nuts.attributes["ess_bulk"] < 2 * nuts.draws["theta_sota"].size
+    assert nuts.attributes["r_hat"] < 1.06
+    assert nuts.attributes["ess_bulk"] > 100
     assert nuts.attributes["families"] == "normal"
     assert nuts.attributes["random_seed"] == "1"
 
