@@ -88,14 +88,14 @@ def read_paired_boards(
             open_table(path, format), (public_column, private_column), name_column, accuracies,
             name, options,
         )  # fmt: skip
-        return boards.subset(boards.order(boards.public))
-    both = [
-        read_entries(source, score_column=column, name_column=name_column, format=format)
-        for source, column in ((path, public_column), (private_path, private_column))
-    ]
-    for entries in both:
-        _check_direction(entries.where, entries.column, lower_is_better)
-    boards = _joined(both[0], both[1], accuracies, name, options)
+    else:
+        both = [
+            read_entries(source, score_column=column, name_column=name_column, format=format)
+            for source, column in ((path, public_column), (private_path, private_column))
+        ]
+        for entries in both:
+            _check_direction(entries.where, entries.column, lower_is_better)
+        boards = _joined(both[0], both[1], accuracies, name, options)
     return boards.subset(boards.order(boards.public))
 
 

@@ -34,7 +34,7 @@ def assert_same_posterior(result, exact, tolerance=0.25):
 @pytest.fixture(scope="module")
 def nuts():
     return sample_leaderboard_nuts(
-        small_board(), ONE, draws=500, tune=300, chains=2, cores=1, random_seed=1
+        small_board(), ONE, draws=3000, tune=300, chains=2, cores=1, random_seed=1
     )
 
 
@@ -46,8 +46,8 @@ def test_nuts_agrees_with_the_exact_route(nuts):
 
 
 def test_draws_keep_their_order_and_their_shape(nuts):
-    assert {value.shape for value in nuts.draws.values()} == {(2, 500)}
-    assert {value.shape for value in nuts.sample_stats.values()} == {(2, 500)}
+    assert {value.shape for value in nuts.draws.values()} == {(2, 3000)}
+    assert {value.shape for value in nuts.sample_stats.values()} == {(2, 3000)}
     assert {*ESTIMANDS, "shift", "rho", "n_above_sota", "n_classifiers"} == set(nuts.draws)
     assert np.all(nuts.draws["winner_skill"] <= nuts.draws["theta_sota"])
     rho = nuts.draws["rho"]
