@@ -1,4 +1,4 @@
-r"""Numbers of Møllersen & Holsbø (arXiv 2303.07272) on AUC: Sec. 5.2, and Sec. 5 of v1.
+r"""Numbers of Møllersen & Holsbø (arXiv 2303.07272) on AUC: Sec. 5.2.
 
 The leaderboard of the melanoma challenge is not available. What its numbers imply can still be
 held against the exact law of AUC estimates: no field whose best AUC is A has a higher expected best
@@ -17,9 +17,6 @@ __all__ = [
     "compare_figure_10",
     "compare_figure_11",
     "compare_melanoma",
-    "compare_v1_figure_6",
-    "compare_v1_figure_7",
-    "compare_v1_figure_8",
     "example_law",
     "highest_law",
     "n_positive",
@@ -147,63 +144,3 @@ def compare_figure_11(published: Published, data: Path | None) -> list[Compariso
         differ(item, "highest expected best AUC", expected["printed"],
                highest_law(part, part).mean(), expected["pinned"], note),
     ]  # fmt: skip
-
-
-def compare_v1_figure_6(published: Published, data: Path | None) -> list[Comparison]:
-    """Fig. 6 of v1: public and private AUCs of the melanoma teams."""
-    del data
-    melanoma = published["melanoma"]
-    part = melanoma["v1"]
-    note = (
-        f"{part['where']}, Fig. 6: a scatter without printed values; rank {part['rank']} of "
-        f"{part['n_classifiers']} and {part['above']} teams above {part['auc']} are counts of the "
-        f"same board: {_no_board(melanoma)}, and nothing is drawn"
-    )
-    return [not_verifiable("v1-figure-6", "public against private scores", note)]
-
-
-def compare_v1_figure_7(published: Published, data: Path | None) -> list[Comparison]:
-    """Fig. 7 of v1: ROC curves of one AUC and different variances."""
-    del data
-    item, part = "v1-figure-7", published["melanoma"]
-    v1 = part["v1"]
-    curves, upper = v1["curves"], v1["upper"]
-    auc, ratios = float(curves["auc"]), curves["spread_ratios"]
-    sds = ", ".join(f"{one_law(part, auc, ratio).std():.4f}" for ratio in ratios)
-    shapes = (
-        f"{curves['where']}: their shapes are not printed; binormal ones, with positives "
-        f"{', '.join(f'{ratio:g}' for ratio in ratios)} times as spread as negatives, are drawn "
-        f"in their stead, and one estimate has sd {sds}"
-    )
-    limit = one_law(part, v1["auc"]).interval()[1]
-    note = (
-        f"{v1['where']}: from the AUC {v1['auc']}, of curves whose shape is not printed; computed "
-        f"with equal spreads. It comes out with positives {_spread_for(part):.2f} times as spread "
-        "as negatives"
-    )
-    return [
-        not_verifiable(item, "shapes of the curves", shapes),
-        differ(item, "upper 95% limit of one classifier", upper["printed"], limit,
-               upper["pinned"], note),
-    ]  # fmt: skip
-
-
-def _spread_for(part: Published) -> float:
-    """Spread ratio with which the upper limit of one estimate is the printed one."""
-    from scipy.optimize import brentq
-
-    v1 = part["v1"]
-    target = float(v1["upper"]["printed"])
-
-    def excess(ratio: float) -> float:
-        return one_law(part, v1["auc"], ratio).interval()[1] - target
-
-    return float(brentq(excess, 0.3, 1.0, xtol=1e-3))
-
-
-def compare_v1_figure_8(published: Published, data: Path | None) -> list[Comparison]:
-    """Fig. 8 of v1: the scores behind the curves of its Fig. 7."""
-    del data
-    where = published["melanoma"]["v1"]["curves"]["where"]
-    note = f"{where}: densities without printed values, and their parameters are not printed"
-    return [not_verifiable("v1-figure-8", "densities of scores", note)]

@@ -49,11 +49,10 @@ def reproduce(
     off; only off makes the exit code 1.
 
     \b
-    ITEMS, of Møllersen & Holsbø, the second version and the first (v1):
+    ITEMS, of Møllersen & Holsbø (second version):
       coin-flip mania fixed-reference auc cassava melanoma
       table-1 table-2 table-3 table-4
       figure-2 to figure-6, figure-8 to figure-11
-      v1-table-1, v1-figure-1 to v1-figure-8
     \b
     ITEMS, of the EPP paper (Gosiewska, Woźnica & Biecek):
       vtab epp-tables-6-8 epp-figure-4 epp-figure-5 epp-figure-6

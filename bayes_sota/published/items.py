@@ -6,7 +6,7 @@ from typing import Any
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.published import auc_numbers, challenges, epp_numbers, first_version
+from bayes_sota.published import auc_numbers, challenges, epp_numbers
 from bayes_sota.published import maximum_numbers as sample_maximum
 from bayes_sota.published.comparison import Comparison
 from bayes_sota.published.published_numbers import load_published
@@ -26,12 +26,6 @@ _SAMPLE_MAXIMUM: dict[str, Callable[[Published], list[Comparison]]] = {
     "figure-4": sample_maximum.compare_figure_4,
     "figure-5": sample_maximum.compare_figure_5,
     "figure-6": sample_maximum.compare_figure_6,
-    "v1-table-1": first_version.compare_v1_table_1,
-    "v1-figure-1": first_version.compare_v1_figure_1,
-    "v1-figure-2": first_version.compare_v1_figure_2,
-    "v1-figure-3": first_version.compare_v1_figure_3,
-    "v1-figure-4": first_version.compare_v1_figure_4,
-    "v1-figure-5": first_version.compare_v1_figure_5,
 }
 _CHALLENGES: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
     "table-2": challenges.compare_table_2,
@@ -43,9 +37,6 @@ _CHALLENGES: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
     "figure-10": auc_numbers.compare_figure_10,
     "melanoma": auc_numbers.compare_melanoma,
     "figure-11": auc_numbers.compare_figure_11,
-    "v1-figure-6": auc_numbers.compare_v1_figure_6,
-    "v1-figure-7": auc_numbers.compare_v1_figure_7,
-    "v1-figure-8": auc_numbers.compare_v1_figure_8,
 }
 _EPP: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
     "vtab": epp_numbers.compare_vtab,
@@ -62,8 +53,8 @@ _READING = {"table-2", "table-4", "cassava", "figure-8", "figure-9", "vtab", "ep
 def item_names() -> list[str]:
     """Names that ``reproduce`` takes: the sample maximum, then the challenges and AUC, then EPP.
 
-    Names that begin with ``v1-`` are of the first version of Møllersen & Holsbø. Its Fig. 1 and 7
-    (second version) are diagrams of a sampling procedure, with nothing to compute. ``vtab``,
+    Fig. 1 and 7 of Møllersen & Holsbø are diagrams of a sampling procedure, with nothing to
+    compute; what their first version prints alone is left out. ``vtab``,
     ``epp-tables-6-8`` and ``epp-figure-4`` to ``epp-figure-6`` are of the EPP paper.
 
     Examples

@@ -119,14 +119,14 @@ def _repetitions(row: dict[str, Any], simulation: dict[str, Any]) -> int:
 def compare_table_3(published: Published) -> list[Comparison]:
     """Table 3: expectation and standard deviation for other sizes, numbers and skills."""
     part = published["table3"]
-    return compare_moments("table-3", published, "v2", part["where"])
+    return compare_moments("table-3", published, part["where"])
 
 
-def compare_moments(item: str, published: Published, version: str, where: str) -> list[Comparison]:
-    """Rows of Table 3, and of Table 1 of v1: those that a version ("v1" or "v2") prints."""
+def compare_moments(item: str, published: Published, where: str) -> list[Comparison]:
+    """Rows of Table 3 that the second version prints."""
     found = []
     rows = published["table3"]["rows"]
-    for row in (row for row in rows if row.get("only_in", version) == version):
+    for row in rows:
         changes = {name: row[name] for name in ("n_classifiers", "n_test", "skill")}
         law = default_law(published, **changes)
         label = f"m={row['n_classifiers']}, n={row['n_test']}, theta={row['skill']:g}"
@@ -198,7 +198,7 @@ def compare_fixed_reference(published: Published) -> list[Comparison]:
 def compare_figure_2(published: Published) -> list[Comparison]:
     """Fig. 2: no numbers on the curves; mean and sd are row 1 of Table 3."""
     item, where = "figure-2", published["figure2"]["where"]
-    known = compare_moments(item, published, "v2", published["table3"]["where"])
+    known = compare_moments(item, published, published["table3"]["where"])
     return [
         not_verifiable(item, "cdf and pmf", f"{where}: curves without printed values"),
         *known[:2],
@@ -234,7 +234,7 @@ def compare_figure_4(published: Published) -> list[Comparison]:
     """Fig. 4: its grey lines mark the rows of Table 3."""
     where = published["figure4"]["where"]
     note = f"{where}: curves without printed values; the offsets stand in the image only"
-    known = compare_moments("figure-4", published, "v2", published["table3"]["where"])
+    known = compare_moments("figure-4", published, published["table3"]["where"])
     return [not_verifiable("figure-4", "curves", note), *known]
 
 

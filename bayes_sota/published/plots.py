@@ -150,15 +150,8 @@ _FIGURES: dict[str, tuple[str, Callable[[Published], "pd.DataFrame"], _Draw]] = 
     "figure-4": (_MAXIMUM, figure_data.figure_4_data, parameter_figures.draw_figure_4),
     "figure-5": (_MAXIMUM, figure_data.figure_5_data, parameter_figures.draw_figure_5),
     "figure-6": (_MAXIMUM, figure_data.figure_6_data, maximum_figures.draw_figure_6),
-    "v1-figure-1": (_MAXIMUM, figure_data.figure_3_data, maximum_figures.draw_v1_figure_1),
-    "v1-figure-2": (_MAXIMUM, figure_data.v1_figure_2_data, maximum_figures.draw_v1_figure_2),
-    "v1-figure-3": (_MAXIMUM, figure_data.v1_figure_2_data, maximum_figures.draw_v1_figure_3),
-    "v1-figure-4": (_MAXIMUM, figure_data.v1_figure_4_data, maximum_figures.draw_v1_figure_4),
-    "v1-figure-5": (_MAXIMUM, figure_data.v1_figure_5_data, maximum_figures.draw_v1_figure_5),
     "figure-10": (_CHALLENGES, auc_figure_data.figure_10_data, auc_figures.draw_figure_10),
     "figure-11": (_CHALLENGES, auc_figure_data.figure_11_data, auc_figures.draw_figure_11),
-    "v1-figure-7": (_CHALLENGES, auc_figure_data.v1_figure_7_data, auc_figures.draw_v1_figure_7),
-    "v1-figure-8": (_CHALLENGES, auc_figure_data.v1_figure_8_data, auc_figures.draw_v1_figure_8),
 }
 _BOARD_FIGURES: dict[str, tuple[str, Callable[[Published, Any], "pd.DataFrame"], _Draw]] = {
     "figure-8": ("obesity", board_figure_data.figure_8_data, board_figures.draw_figure_8),

@@ -1,4 +1,4 @@
-"""Fig. 10 and 11 of Møllersen & Holsbø, and Fig. 7 and 8 of v1: AUCs, ROC curves and scores.
+"""Fig. 10 and 11 of Møllersen & Holsbø: AUCs, ROC curves and scores.
 
 A drawing consumes a tidy table of ``auc_figure_data`` and computes nothing.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_figure_10", "draw_figure_11", "draw_v1_figure_7", "draw_v1_figure_8"]
+__all__ = ["draw_figure_10", "draw_figure_11"]
 
 Published = dict[str, Any]
 _PALE, _DARK = "#d0d0d0", "#8a8a8a"
@@ -80,47 +80,6 @@ def draw_figure_11(data: "pd.DataFrame", published: Published) -> "Figure":
         fontsize=10,
     )
     return figure
-
-
-def draw_v1_figure_7(data: "pd.DataFrame", published: Published) -> "Figure":
-    """ROC curves of one AUC, the variance of which rises from left to right."""
-    curves = published["melanoma"]["v1"]["curves"]
-    figure, axes = new_figure(1, 3, 12.0, 4.5)
-    for axis, (panel, rows) in zip(axes[0], data.groupby("panel", sort=False), strict=True):
-        drawn = rows[rows["series"] == "roc"]
-        _draw_steps(axis, [block for _, block in drawn.groupby("classifier")], _PALE, 0.6)
-        exact = rows[rows["series"] == "exact roc"]
-        axis.plot(exact["x"], exact["y"], color=BLACK, linewidth=1.8)
-        marks = rows.set_index("series")
-        low, high = (float(marks.loc["interval", end]) for end in ("x", "y"))
-        text = f"sd {float(marks.loc['sd', 'x']):.4f}, 95% interval\n{low:.3f} to {high:.3f}"
-        axis.text(0.97, 0.06, text, transform=axis.transAxes, ha="right", fontsize=9)
-        axis.set_title(_spread(str(panel)), fontsize=9.5)
-        _name_rates(axis)
-    figure.suptitle(
-        f"ROC curves of AUC {curves['auc']} and the variance of their estimate, Fig. 7 of v1 "
-        f"({n_positive(published['melanoma'])} positives; grey: draws)",
-        fontsize=10.5,
-    )
-    return figure
-
-
-def draw_v1_figure_8(data: "pd.DataFrame", published: Published) -> "Figure":
-    """Scores behind these curves."""
-    curves = published["melanoma"]["v1"]["curves"]
-    figure, axes = new_figure(1, 3, 12.0, 4.0)
-    for axis, (panel, rows) in zip(axes[0], data.groupby("panel", sort=False), strict=True):
-        _draw_scores(axis, rows)
-        axis.set_title(_spread(str(panel)), fontsize=9.5)
-    axes[0, 0].set_ylabel("density")
-    axes[0, 0].legend(fontsize=8.5, frameon=False, loc="upper left")
-    figure.suptitle(f"Scores behind ROC curves of AUC {curves['auc']}, Fig. 8 of v1",
-                    fontsize=10.5)  # fmt: skip
-    return figure
-
-
-def _spread(panel: str) -> str:
-    return f"positives {'' if panel == '1' else f'{panel} times '}as spread as negatives"
 
 
 def _draw_scores(axis: "Axes", rows: "pd.DataFrame") -> None:

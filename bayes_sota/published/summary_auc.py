@@ -1,4 +1,4 @@
-"""Tidy data behind Fig. 10 and 11 of Møllersen & Holsbø, and Fig. 7 and 8 of v1.
+"""Tidy data behind Fig. 10 and 11 of Møllersen & Holsbø.
 
 Columns ``panel``, ``series``, ``classifier``, ``x``, ``y``. Scores are binormal: negatives N(0, 1),
 positives with the mean that the AUC needs (Eq. 10). Laws and smooth curves are exact; stepped ROC
@@ -16,11 +16,10 @@ from bayes_sota.published.auc_numbers import example_law, highest_law, n_positiv
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["figure_10_data", "figure_11_data", "v1_figure_7_data", "v1_figure_8_data"]
+__all__ = ["figure_10_data", "figure_11_data"]
 
 Published = dict[str, Any]
 _POINTS = 401
-_CURVES = 40  # draws behind each smooth curve of Fig. 7 of v1
 
 
 def figure_10_data(published: Published) -> "pd.DataFrame":
@@ -54,35 +53,6 @@ def figure_11_data(published: Published) -> "pd.DataFrame":
         _marks("melanoma", observed=float(melanoma["maximum"]), single=single,
                estimate=float(melanoma["estimate"]))
     )  # fmt: skip
-    return pd.concat(parts, ignore_index=True)
-
-
-def v1_figure_7_data(published: Published) -> "pd.DataFrame":
-    """ROC curves of one AUC; ``panel`` is how much more spread positives are than negatives."""
-    import pandas as pd
-
-    part = published["melanoma"]
-    curves, parts = part["v1"]["curves"], []
-    auc, rng = float(curves["auc"]), np.random.default_rng(curves["seed"])
-    for ratio in curves["spread_ratios"]:
-        panel, law = f"{ratio:g}", one_law(part, auc, ratio)
-        parts += [
-            *_drawn_curves(panel, rng, auc, ratio, _sizes(part), _CURVES),
-            _exact_curve(panel, auc, ratio),
-            _marks(panel, sd=law.std(), interval=law.interval()),
-        ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def v1_figure_8_data(published: Published) -> "pd.DataFrame":
-    """Scores behind the curves of Fig. 7 of v1."""
-    import pandas as pd
-
-    part = published["melanoma"]
-    curves, parts = part["v1"]["curves"], []
-    rng = np.random.default_rng(curves["seed"])
-    for ratio in curves["spread_ratios"]:
-        parts += _scores(f"{ratio:g}", rng, float(curves["auc"]), ratio, _sizes(part))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -172,13 +142,3 @@ def _drawn_curves(
     )
     found.append(_rows(panel, "auc", [1 - rate.mean() for rate in rates], np.nan, number))
     return found
-
-
-def _exact_curve(panel: str, auc: float, ratio: float) -> "pd.DataFrame":
-    """Binormal ROC curve, from a grid of thresholds."""
-    from scipy.special import ndtr
-
-    mean = _positive_mean(auc, ratio)
-    ends = 8 * max(1.0, ratio)
-    threshold = np.linspace(ends + mean, -ends, 4 * _POINTS)
-    return _rows(panel, "exact roc", ndtr(-threshold), ndtr((mean - threshold) / ratio))

@@ -1,6 +1,6 @@
-"""Tidy data behind Fig. 2 to 6 of Møllersen & Holsbø, and Fig. 2 to 5 of v1.
+"""Tidy data behind Fig. 2 to 6 of Møllersen & Holsbø.
 
-One row per point of a curve. Fig. 1 of v1 has the data of Fig. 3.
+One row per point of a curve.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from bayes_sota.maximum.law import MaximumLaw
 from bayes_sota.published.maximum_numbers import (
     better_law,
     default_law,
-    fixed_law,
     single_interval,
     table_1_laws,
     uniform_field,
@@ -28,9 +27,6 @@ __all__ = [
     "figure_4_data",
     "figure_5_data",
     "figure_6_data",
-    "v1_figure_2_data",
-    "v1_figure_4_data",
-    "v1_figure_5_data",
 ]
 
 Published = dict[str, Any]
@@ -56,72 +52,6 @@ def _law_data(law: MaximumLaw, part: Published) -> "pd.DataFrame":
     return pd.DataFrame(
         {"count": count, "score": count / law.n_test, "cdf": law.cdf(count), "pmf": law.pmf(count)}
     )
-
-
-def v1_figure_2_data(published: Published) -> "pd.DataFrame":
-    """Cdf and pmf of the fewest failures z: ``failures``, ``score``, ``cdf``, ``pmf``.
-
-    At most z failures of the best of n are at least ``n - z`` right answers.
-    """
-    law, data = default_law(published), figure_2_data(published)
-    data = data.assign(failures=law.n_test - data["count"], cdf=law.sf(data["count"] - 1))
-    return data[["failures", "score", "cdf", "pmf"]][::-1].reset_index(drop=True)
-
-
-def v1_figure_4_data(published: Published) -> "pd.DataFrame":
-    """Failures of 1,000 classifiers: ``classifiers``, ``failures``, ``expected``, ``drawn``.
-
-    ``drawn`` counts one board; ``expected`` is exact.
-    """
-    import pandas as pd
-
-    m, parts = published["defaults"]["n_classifiers"], []
-    rng = np.random.default_rng(published["v1_figure4"]["seed"])
-    for name, law in _v1_laws(published, n_classifiers=1):
-        right = np.rint(law.rvs(m, rng) * law.n_test)
-        count = np.arange(*_central(law, 1e-5))
-        parts.append(
-            pd.DataFrame(
-                {"classifiers": name, "failures": law.n_test - count,
-                 "expected": m * law.pmf(count),
-                 "drawn": [(right == x).sum() for x in count]}
-            )
-        )  # fmt: skip
-    return pd.concat(parts, ignore_index=True)
-
-
-def v1_figure_5_data(published: Published) -> "pd.DataFrame":
-    """Fewest failures: ``classifiers``, ``failures``, ``expected``, ``is_limit``.
-
-    ``expected`` is the exact expected number among the 100,000 boards that v1 simulates;
-    ``is_limit`` marks the upper 95 % limit.
-    """
-    import pandas as pd
-
-    size, parts = published["simulation"]["repetitions"], []
-    for name, law in _v1_laws(published):
-        count = np.arange(*_central(law, 1e-5))
-        limit = round(law.interval(published["defaults"]["prob"])[1] * law.n_test)
-        parts.append(
-            pd.DataFrame(
-                {"classifiers": name, "failures": law.n_test - count,
-                 "expected": size * law.pmf(count), "is_limit": count == limit}
-            )
-        )  # fmt: skip
-    return pd.concat(parts, ignore_index=True)
-
-
-def _v1_laws(published: Published, **changes: Any) -> list[tuple[str, MaximumLaw]]:
-    return [
-        ("independent", default_law(published, **changes)),
-        ("dependent", fixed_law(published, **changes)),
-    ]
-
-
-def _central(law: MaximumLaw, tail: float) -> tuple[int, int]:
-    """Range of counts that leaves out ``tail`` at either end."""
-    low, high = law.quantile([tail, 1 - tail]) * law.n_test
-    return round(float(low)), round(float(high)) + 1
 
 
 def figure_3_data(published: Published) -> "pd.DataFrame":

@@ -41,13 +41,11 @@ def test_what_differs_is_known(everything):
     assert differing == {
         ("mania", "pairwise correlation"),
         ("mania", "correlation"),
-        ("v1-figure-1", "P(new one reaches the upper limit)"),
         ("auc", "expected"),
         ("auc", "lower limit"),
         ("figure-10", "expected"),
         ("figure-10", "lower limit"),
         ("figure-11", "highest expected best AUC"),
-        ("v1-figure-7", "upper 95% limit of one classifier"),
         ("epp-tables-6-8", "P(gbm1184 beats ranger1106)"),
         ("epp-figure-5", "tournaments"),
     }
@@ -57,16 +55,14 @@ def test_what_differs_is_known(everything):
 def test_only_curves_and_boards_that_are_not_at_hand_are_not_verifiable(everything):
     unverified = {one.item for one in everything if one.state == "not verifiable"}
     curves = {f"figure-{number}" for number in (2, 4, 5, 6, 10)}
-    curves |= {f"v1-figure-{number}" for number in (2, 3, 4, 5, 7, 8)}
     boards = {"table-2", "table-4", "cassava", "figure-8", "figure-9"}
     epp = {"vtab", "epp-tables-6-8", "epp-figure-4", "epp-figure-5", "epp-figure-6"}
-    assert unverified == curves | boards | epp | {"melanoma", "figure-11", "v1-figure-6"}
+    assert unverified == curves | boards | epp | {"melanoma", "figure-11"}
 
 
 def test_every_table_and_figure_with_something_to_compute_is_an_item():
-    tables = {f"table-{number}" for number in (1, 2, 3, 4)} | {"v1-table-1"}
+    tables = {f"table-{number}" for number in (1, 2, 3, 4)}
     figures = {f"figure-{number}" for number in (2, 3, 4, 5, 6, 8, 9, 10, 11)}
-    figures |= {f"v1-figure-{number}" for number in range(1, 9)}
     assert tables | figures <= set(item_names())
 
 
@@ -114,9 +110,9 @@ LEAVES = [
 @pytest.mark.parametrize("path", LEAVES, ids=lambda path: "-".join(map(str, path)))
 def test_any_wrong_number_would_be_seen(monkeypatch, path):
     names = {
-        "coin_flip": ["coin-flip"], "table1": ["table-1"], "table3": ["table-3", "v1-table-1"],
-        "mania": ["mania"], "fixed_reference": ["fixed-reference"], "figure2": ["v1-figure-3"],
-        "figure3": ["figure-3", "v1-figure-1"], "v1_figure5": ["v1-figure-5"],
+        "coin_flip": ["coin-flip"], "table1": ["table-1"], "table3": ["table-3"],
+        "mania": ["mania"], "fixed_reference": ["fixed-reference"],
+        "figure3": ["figure-3"],
     }[path[0]]  # fmt: skip
     wrong = tampered(PUBLISHED, path)
     monkeypatch.setattr(items_module, "load_published", lambda part: wrong)
@@ -147,21 +143,10 @@ def test_tolerances_of_simulated_rows_follow_from_the_stated_repetitions(everyth
 
 def test_what_has_a_closed_form_rounds_to_the_printed_digits(everything):
     for one in everything:
-        exact = ("table-3", "coin-flip", "figure-3", "v1-table-1", "v1-figure-1", "v1-figure-3")
+        exact = ("table-3", "coin-flip", "figure-3")
         if one.item in exact and one.state == "reproduced":
             decimals = len(one.published.partition(".")[2])
             assert f"{one.computed:.{decimals}f}" == one.published, one.quantity
-
-
-def test_each_version_has_its_own_rows():
-    second, first = ({one.quantity.partition(":")[0] for one in reproduce([name])}
-                     for name in ("table-3", "v1-table-1"))  # fmt: skip
-    assert second - first == {"m=5000, n=3000, theta=0.9"}
-    assert first - second == {"m=500, n=3000, theta=0.9"}
-    (expected, sd) = (one for one in reproduce(["v1-table-1"]) if "m=500," in one.quantity)
-    assert (expected.published, sd.published) == ("0.9163", "0.001923")
-    assert "v1, Table 1" in expected.note
-    assert not [one for one in reproduce(["figure-4"]) if "m=500," in one.quantity]
 
 
 def test_mania_by_hand(everything):

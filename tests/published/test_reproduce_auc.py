@@ -1,4 +1,4 @@
-"""Fig. 10 and 11 of Møllersen & Holsbø and Fig. 7 and 8 of v1: scores, ROC curves, best AUCs."""
+"""Fig. 10 and 11 of Møllersen & Holsbø: scores, ROC curves, best AUCs."""
 
 import copy
 
@@ -13,8 +13,6 @@ from bayes_sota.published.published_numbers import load_published
 from bayes_sota.published.summary_auc import (
     figure_10_data,
     figure_11_data,
-    v1_figure_7_data,
-    v1_figure_8_data,
 )
 
 PUBLISHED = load_published("challenges")
@@ -51,8 +49,6 @@ def test_figure_10_has_the_numbers_of_the_text_and_its_own():
         ("figure-10", ("auc", "figure", "one_maximum"), "0.972"),
         ("figure-11", ("melanoma", "estimate"), "0.9092"),
         ("figure-11", ("melanoma", "expected", "pinned"), "0.9490"),
-        ("v1-figure-7", ("melanoma", "v1", "auc"), 0.9372),
-        ("v1-figure-7", ("melanoma", "v1", "upper", "pinned"), "0.9490"),
     ],
 )
 def test_a_wrong_number_would_be_seen(monkeypatch, item, path, wrong):
@@ -122,26 +118,3 @@ def test_the_bound_of_figure_11_by_simulation():
         placed = ndtr(rng.normal(mean, 1, (3300, 131))).mean(axis=1)
         best.append((placed + rng.normal(0, noise, 3300)).max())
     assert np.mean(best) == pytest.approx(0.9409, abs=4.5 * np.std(best) / np.sqrt(size) + 1e-4)
-
-
-def test_figure_7_of_v1_orders_curves_of_one_auc_by_variance():
-    data = v1_figure_7_data(PUBLISHED)
-    sds = []
-    for panel in data["panel"].unique():
-        curve = series(data, panel, "exact roc")
-        assert np.trapezoid(curve["y"], curve["x"]) == pytest.approx(0.95, abs=2e-4)
-        sd = series(data, panel, "sd")["x"].item()
-        aucs = series(data, panel, "auc")["x"]
-        assert aucs.mean() == pytest.approx(0.95, abs=4.5 * sd / np.sqrt(aucs.size))
-        sds.append(sd)
-    assert len(sds) == 3
-    assert sds == sorted(sds)
-
-
-def test_figure_8_of_v1_has_the_scores_of_these_curves():
-    data = v1_figure_8_data(PUBLISHED)
-    assert list(data["panel"].unique()) == list(v1_figure_7_data(PUBLISHED)["panel"].unique())
-    for panel in data["panel"].unique():
-        curve = series(data, panel, "positive density")
-        assert np.trapezoid(curve["y"], curve["x"]) == pytest.approx(1, abs=1e-3)
-        assert len(series(data, panel, "positive draw")) == 131

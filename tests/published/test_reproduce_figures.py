@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import betainc, betaincc
+from scipy.special import betaincc
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.maximum.dependence import feasible_skills
@@ -21,9 +21,6 @@ from bayes_sota.published.summary_maximum import (
     figure_4_data,
     figure_5_data,
     figure_6_data,
-    v1_figure_2_data,
-    v1_figure_4_data,
-    v1_figure_5_data,
 )
 
 PUBLISHED = load_published("sample_maximum")
@@ -33,10 +30,10 @@ def values(item):
     return {one.quantity: one for one in reproduce([item])}
 
 
-def test_every_figure_is_an_item_and_only_the_scatter_of_melanoma_is_not_drawn():
+def test_every_figure_is_an_item_and_drawn():
     assert set(figure_names()) <= set(item_names())
     undrawn = {name for name in item_names() if "figure" in name} - set(figure_names())
-    assert undrawn == {"v1-figure-6"}
+    assert undrawn == set()
 
 
 def test_figure_2_is_the_closed_form():
@@ -51,17 +48,14 @@ def test_figure_2_is_the_closed_form():
 
 def test_figure_3_shows_what_is_reported():
     marks = figure_3_data(PUBLISHED).set_index("quantity")["value"]
-    found = values("figure-3") | values("v1-figure-1")
-    names = {
-        "interval_low": "lower end of one classifier's interval",
-        "interval_high": "upper end of one classifier's interval",
-        "expected_maximum": "expected maximum",
-        "upper_limit": "upper 95% limit of the maximum",
-        "p_beats_expected": "P(new one beats the expected maximum)",
-        "p_exceeds_upper": "P(new one exceeds the upper limit)",
-    }
-    for mark, quantity in names.items():
-        assert marks[mark] == found[quantity].computed
+    found = values("figure-3")
+    assert marks["expected_maximum"] == found["expected maximum"].computed
+    assert marks["p_beats_expected"] == found["P(new one beats the expected maximum)"].computed
+    printed = {  # in the first version, Sec. 3.4 and Fig. 1
+        "interval_low": 0.8887, "interval_high": 0.9105, "upper_limit": 0.9213,
+        "p_exceeds_upper": 0.0161,
+    }  # fmt: skip
+    assert marks[list(printed)].round(4).to_dict() == printed
     curves = figure_3_data(PUBLISHED).query("quantity == 'pmf'").groupby("skill")["value"].sum()
     np.testing.assert_allclose(curves, 1, atol=1e-4)
 
@@ -72,8 +66,6 @@ def test_figure_4_passes_through_table_3():
     defaults = {"n_classifiers": 1000, "n_test": 3000, "skill": 0.9}
     table = values("table-3")
     for row in PUBLISHED["table3"]["rows"][1:]:
-        if row.get("only_in") == "v1":
-            continue
         varied = next(name for name in defaults if row[name] != defaults[name])
         here = data[(data["varied"] == varied) & (data["value"] == row[varied])]
         here = here[here["offset"] == here["offset_of"].map(defaults)]
@@ -165,41 +157,3 @@ def test_figure_6_is_the_field_of_table_1():
     np.testing.assert_allclose(data["cdf"][::6], cell.mean(axis=1) ** 1000, atol=2e-7)
     mean = float((data["score"] * data["pmf"]).sum() / data["pmf"].sum())
     assert mean == pytest.approx(values("table-1")["Sec. 4.1: expected maximum"].computed, abs=1e-6)
-
-
-def test_figures_2_and_3_of_v1_count_failures():
-    """Eq. 1 of v1 with its own binomial law of failures: 1 - (1 - P_z)^m."""
-    data = v1_figure_2_data(PUBLISHED)
-    failures = data["failures"].to_numpy()
-    at_most = betainc(3000.0 - failures, failures + 1.0, 0.9)
-    np.testing.assert_allclose(data["cdf"], 1 - (1 - at_most) ** 1000, atol=1e-10)
-    np.testing.assert_allclose(np.diff(data["cdf"]), data["pmf"][1:], atol=1e-12)
-    np.testing.assert_allclose(data["score"], 1 - failures / 3000)
-    assert np.all(np.diff(failures) == 1)
-
-
-def test_figure_4_of_v1_shrinks_the_variance_by_the_correlation():
-    data = v1_figure_4_data(PUBLISHED)
-    variance = {}
-    for name, block in data.groupby("classifiers"):
-        assert block["expected"].sum() == pytest.approx(1000, abs=0.1)
-        assert 990 <= block["drawn"].sum() <= 1000
-        mean = np.average(block["failures"], weights=block["expected"])
-        assert mean == pytest.approx(300, abs=0.05)
-        variance[name] = np.average((block["failures"] - mean) ** 2, weights=block["expected"])
-        drawn = np.average(block["failures"], weights=block["drawn"])
-        assert drawn == pytest.approx(300, abs=4.5 * np.sqrt(variance[name] / 1000))
-    # given the reference, the rest of the variance is 1 - rho^2 of it
-    assert variance["dependent"] / variance["independent"] == pytest.approx(0.64, abs=0.002)
-
-
-def test_figure_5_of_v1_marks_the_printed_limits():
-    data = v1_figure_5_data(PUBLISHED)
-    limits = {name: int(block["failures"][block["is_limit"]].item())
-              for name, block in data.groupby("classifiers")}  # fmt: skip
-    assert limits == {"independent": 236, "dependent": 248}
-    for name, block in data.groupby("classifiers"):
-        assert block["expected"].sum() == pytest.approx(100_000, abs=5)
-        beyond = block["expected"][block["failures"] < limits[name]].sum() / 100_000
-        at_limit = block["expected"][block["is_limit"]].item() / 100_000
-        assert beyond < 0.025 < beyond + at_limit
