@@ -11,7 +11,6 @@ from . import published as published
 from .auc.law import auc_law as auc_law
 from .auc.law import auc_maximum_law as auc_maximum_law
 from .auc.scores import auc_estimate_correlation as auc_estimate_correlation
-from .auc.simulate import simulate_auc_maximum as simulate_auc_maximum
 from .claims.accuracies import false_claim_probability as false_claim_probability
 from .claims.accuracies import false_claim_rope as false_claim_rope
 from .claims.best_try import best_try_probability as best_try_probability

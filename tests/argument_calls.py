@@ -10,7 +10,6 @@ import xarray as xr
 from reader_calls import Call, readers
 
 import bayes_sota as bs
-from bayes_sota.auc.score_distributions import named_scores
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
 from bayes_sota.core.skills import Uniform
 from bayes_sota.paired.teams import PairedPriors
@@ -101,7 +100,6 @@ def calls(folder: Path) -> dict[str, Call]:
     wide = ({**means, "mean_a": 1.2, "mean_b": 1.1, "bounds": None}, (0.0, 1.0))
     aucs = {"n_positive": 20, "n_negative": 30}
     aucs_others = {"n_positive": 25, "n_negative": 35}
-    normal, gamma = named_scores("normal", 0.8), named_scores("gamma", 0.8)
     scores = list(0.9 - 0.01 * np.arange(12))
     known = BoardPriors(correlation=FixedCorrelation(0.5))
     claims = pd.DataFrame({
@@ -265,12 +263,6 @@ def calls(folder: Path) -> dict[str, Call]:
             {**pair, "accuracy_a": "0.90", "accuracy_b": "0.85", "n_test": 333},
             {"accuracy_a": "0.92", "accuracy_b": "0.86", "n_test": (300, 310), "congruence": "max",
              "alpha": 2.0, "rounding": "floor"},
-        ),
-        "simulate_auc_maximum": Call(
-            {"positive": normal[0], "negative": normal[1], **aucs, "n_classifiers": 3,
-             "repetitions": 5, "random_seed": 1},
-            {"positive": gamma[0], "negative": gamma[1], **aucs_others, "n_classifiers": 4,
-             "auc": 0.7, "correlation": 0.5, "repetitions": 6, **seeds},
         ),
         "simulate_tournament": Call(
             {"skills": [0.5, 0.0, -0.5], "n_rounds": 6, "random_seed": 1},

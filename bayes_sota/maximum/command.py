@@ -1,21 +1,16 @@
 """``bayes-sota maximum``: the law of the best observed score; for accuracies with NumPy only."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from bayes_sota.auc.score_distributions import SCORE_FAMILIES
-from bayes_sota.core.arguments import COUNT, DRAWS, OPEN_SHARE, SHARE, refuse_unused
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
 from bayes_sota.core.command_options import (
     check_positives,
     echo_json,
     interval_option,
     number_option,
     output_options,
-    seed_option,
-    show_progress,
 )
 from bayes_sota.core.command_types import command
 from bayes_sota.core.errors import InputError
@@ -43,14 +38,6 @@ _INDEPENDENT = (
     help="auc: binormal scores; --correlation is then that of the scores with a reference score.",
 )
 @number_option(COUNT, "--n-positive", help="Positive test items, for auc.")
-@click.option(
-    "--scores",
-    type=click.Choice(SCORE_FAMILIES),
-    default="normal",
-    show_default=True,
-    help="Law of the scores, for auc with --theta; all but normal are simulated.",
-)
-@number_option(DRAWS, "--repetitions", help="Simulated test sets.  [default: 1000]")
 @number_option(SHARE, "--uniform", nargs=2, help="Skills uniform from A to B.")
 @number_option(SHARE, "--correlation", help="rho with the reference classifier; default 0.")
 @number_option(SHARE, "--pairwise-correlation", help="rho^2, between two classifiers.")
@@ -60,7 +47,6 @@ _INDEPENDENT = (
     help="theta0; default the (expected) skill of the best classifier.",
 )
 @interval_option
-@seed_option
 @output_options
 def maximum(
     n_test: int,
@@ -68,44 +54,29 @@ def maximum(
     theta: float | None,
     metric: str,
     n_positive: int | None,
-    scores: str,
-    repetitions: int | None,
     uniform: tuple[float, float] | None,
     correlation: float | None,
     pairwise_correlation: float | None,
     reference_skill: float | None,
     prob: float,
     as_json: bool,
-    seed: int | None,
     quiet: bool,
 ) -> None:
     """Exact law of the best observed score of classifiers of known skill.
 
     Without a correlation the classifiers are taken as independent, which real ones are not: the
-    mean of the default prior of sota is a rho of 0.74. With --scores other than normal the law of
-    the best AUC is simulated, and mcse is the Monte Carlo error of its expectation.
+    mean of the default prior of sota is a rho of 0.74.
     """
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     given = chosen_correlation(correlation, pairwise_correlation)
     rho = given or 0.0
-    _check_scores(scores, metric, theta, repetitions)
-    if scores == "normal":
-        refuse_unused("an exact law: nothing is drawn", {"--seed": seed})
     if rho == 0:
         refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        if scores == "normal":
-            result = _auc_result(n_test, n_positive, classifiers, theta, uniform, rho, prob)
-        else:
-            size = 1000 if repetitions is None else repetitions
-            with _progress(size, show_progress(quiet, as_json)) as on_progress:
-                result = _simulated_result(
-                    n_test, n_positive, classifiers, theta, rho, scores, size, seed, prob,
-                    on_progress,
-                )  # fmt: skip
+        result = _auc_result(n_test, n_positive, classifiers, theta, uniform, rho, prob)
     elif n_positive is not None:
         raise InputError("--n-positive is for --metric auc")
     else:
@@ -174,80 +145,16 @@ def _auc_result(
     return {
         **_summary(law, law.auc_sota, prob),
         "metric": "auc",
-        "scores": "normal",
         "n_test": n_test,
         "n_positive": positives,
         "n_classifiers": classifiers,
         "correlation": rho,
     }
-
-
-def _simulated_result(
-    n_test: int,
-    n_positive: int | None,
-    classifiers: int,
-    theta: float | None,
-    rho: float,
-    scores: str,
-    repetitions: int,
-    seed: int | None,
-    prob: float,
-    on_progress: Callable[[int], None],
-) -> dict[str, Any]:
-    from bayes_sota.auc.score_distributions import named_scores
-    from bayes_sota.auc.simulate import simulate_auc_maximum
-
-    positives = check_positives(n_positive, n_test)
-    _check_chance(theta)
-    positive, negative = named_scores(scores, theta or 0.0)
-    found = simulate_auc_maximum(
-        positive,
-        negative,
-        n_positive=positives,
-        n_negative=n_test - positives,
-        n_classifiers=classifiers,
-        correlation=rho,
-        repetitions=repetitions,
-        random_seed=seed,
-        on_progress=on_progress,
-    )
-    return {
-        **_summary(found, found.auc_sota, prob),
-        "mcse": found.mcse(),
-        "metric": "auc",
-        "scores": scores,
-        "n_test": n_test,
-        "n_positive": positives,
-        "n_classifiers": classifiers,
-        "correlation": rho,
-        "repetitions": repetitions,
-        "seed": found.random_seed,
-    }
-
-
-def _check_scores(scores: str, metric: str, theta: float | None, repetitions: int | None) -> None:
-    if scores == "normal":
-        if repetitions is not None:
-            raise InputError("--repetitions is for --scores other than normal, whose law is exact")
-    elif metric != "auc":
-        raise InputError("--scores is for --metric auc")
-    elif theta is None:
-        raise InputError(f"--scores {scores} takes --theta, not --uniform")
 
 
 def _check_chance(auc: float | None) -> None:
     if auc is not None and auc < 0.5:
         raise InputError(f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?")
-
-
-@contextmanager
-def _progress(total: int, visible: bool) -> Iterator[Callable[[int], None]]:
-    """Progress bar on a terminal, none in a pipe."""
-    from rich.progress import Progress
-
-    with Progress(disable=not visible, transient=True) as bar:
-        task = bar.add_task("test sets", total=total)
-        yield lambda done: bar.update(task, completed=done)
 
 
 def _summary(law: Any, theta_sota: float, prob: float) -> dict[str, Any]:
@@ -294,10 +201,5 @@ def _sentence(result: dict[str, Any]) -> str:
         "correlation with the reference classifier (rho)": f"{result['correlation']:g}",
         "multiplicity bias": f"{result['bias']:+.6f}",
     }
-    if "mcse" in result:
-        rows["Monte Carlo error of expectation and bias"] = f"{result['mcse']:.6f}"
-        rows[f"simulated test sets, {result['scores']} scores"] = (
-            f"{result['repetitions']:,}, seed {result['seed']}"
-        )
     width = max(map(len, rows))
     return "\n".join(f"{label:<{width}}   {value}" for label, value in rows.items())

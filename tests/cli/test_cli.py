@@ -51,22 +51,6 @@ def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
         (("--n-positive", "20", "--theta", "0.4"), "worse than chance"),
         (("--n-positive", "20", "--theta", "1.2"), "from 0 to 1, got 1.2"),
         (("--metric", "accuracy", "--n-positive", "20"), "--n-positive is for --metric auc"),
-        (("--n-positive", "20", "--scores", "cauchy"), "'cauchy' is not one of 'normal',"),
-        (("--n-positive", "20", "--scores", "gamma", "--theta", "1"), "must lie in [0.5, 1)"),
-        (("--n-positive", "20", "--scores", "gamma", "--theta", "0.4"), "worse than chance"),
-        (
-            ("--n-positive", "20", "--scores", "gamma", "--classifiers", "0"),
-            "from 1 to 1,000,000,000, got 0",
-        ),
-        (("--n-positive", "20", "--scores", "gamma", "--repetitions", "1"), "at least 2, got 1"),
-        (
-            ("--n-positive", "20", "--scores", "gamma", "--seed", "-1"),
-            "--seed must be a whole number from 0",
-        ),
-        (("--n-positive", "20", "--scores", "gamma", "--prob", "1"), "above 0 and below 1, got 1"),
-        (("--n-positive", "1", "--scores", "gamma"), "at least 2 items of each class"),
-        (("--n-positive", "20", "--repetitions", "9"), "--repetitions is for --scores other than"),
-        (("--metric", "accuracy", "--scores", "gamma"), "--scores is for --metric auc"),
     ],
 )
 def test_maximum_of_aucs_refuses(capsys, changes: tuple[str, ...], message: str) -> None:
@@ -97,30 +81,6 @@ def test_maximum_of_uniform_aucs(capsys: pytest.CaptureFixture[str]) -> None:
         best.append(max(below) / (51 * 2949))
     assert np.mean(best) == pytest.approx(law["expected_maximum"], abs=4 * np.std(best) / 40**0.5)
     assert np.std(best) == pytest.approx(law["sd"], rel=0.4)  # 3.5 standard errors
-    code, _, error = run(capsys, *command, "--scores", "gamma")
-    assert (code, error) == (2, "error: --scores gamma takes --theta, not --uniform\n")
-
-
-def test_maximum_of_aucs_of_other_scores(capsys: pytest.CaptureFixture[str]) -> None:
-    command = (
-        "maximum", "--metric", "auc", "--n-test", "300", "--n-positive", "20", "--classifiers",
-        "30", "--theta", "0.9",
-    )  # fmt: skip
-    exact = run_json(capsys, *command)
-    simulated = (*command, "--scores", "gamma", "--repetitions", "200", "--seed", "3")
-    gamma = run_json(capsys, *simulated)
-    assert gamma == run_json(capsys, *simulated)
-    assert exact["scores"] == "normal"
-    assert {*gamma} == {*exact, "mcse", "repetitions", "seed"}
-    assert (gamma["scores"], gamma["repetitions"], gamma["seed"]) == ("gamma", 200, 3)
-    assert gamma["theta_sota"] == pytest.approx(0.9, abs=1e-9)
-    assert gamma["mcse"] == pytest.approx(gamma["sd"] / 200**0.5)
-    assert gamma["expected_maximum"] - exact["expected_maximum"] > 5 * gamma["mcse"]
-    correlated = run_json(capsys, *simulated, "--pairwise-correlation", "0.5")
-    assert correlated["bias"] < gamma["bias"]
-    code, out, err = run(capsys, *simulated)
-    assert (code, err) == (0, "")
-    assert "200, seed 3" in out
 
 
 def test_maximum_gives_row_3_of_table_1(capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,7 +110,6 @@ def test_independent_classifiers_are_an_assumption_that_is_said(capsys, options,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--seed", "1"), "--seed has no effect on an exact law"),
         (("--reference-skill", "0.8"), "--reference-skill has no effect on independent"),
     ],
 )

@@ -37,8 +37,6 @@ FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
-    "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9 --scores gamma "
-    "--repetitions 5 --seed 1",
     "models",
     "claim classification --accuracy 0.90 0.88 --n-test 500",
     "claim classification --accuracy 0.90 0.88 --n-test 480:500 --congruence 0.83",

@@ -36,8 +36,6 @@ BASES = {
     "maximum": "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "maximum uniform": "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
     "maximum auc": "maximum --metric auc --n-test 300 --n-positive 40 --classifiers 9 --theta 0.9",
-    "maximum gamma": "maximum --metric auc --n-test 100 --n-positive 40 --classifiers 9 --theta "
-    "0.9 --scores gamma --repetitions 9 --seed 1",
     "sota best": "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1 "
     "--no-sensitivity",
     "sota board": "sota {board.csv} --n-test 500 --draws 50 --chains 2 --seed 1 --no-sensitivity",
