@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import plain_text
 
 __all__ = [
     "ALPHA",
@@ -34,7 +35,6 @@ __all__ = [
     "generator_of",
     "refuse_tries",
     "refuse_unused",
-    "shorten",
 ]
 
 
@@ -80,13 +80,7 @@ class Range:
         """Name, range and value; a share in percent is the usual mistake."""
         percent = not self.whole and self.high <= 1 and isinstance(number, float | int)
         hint = f"; in percent? then write {number / 100:g}" if percent and 1 < number <= 100 else ""
-        return InputError(f"{name} must be {self}, got {shorten(shown)}{hint}")
-
-
-def shorten(value: object) -> str:
-    """Text of a value, cut where it is long."""
-    text = str(value)
-    return text if len(text) <= 40 else text[:37] + "..."
+        return InputError(f"{name} must be {self}, got {plain_text(shown, 40)}{hint}")
 
 
 ALPHA = Range(1e-6, 1e6)  # cells of a Dirichlet prior

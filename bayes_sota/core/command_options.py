@@ -9,10 +9,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range, refuse_tries, shorten
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range, refuse_tries
 from bayes_sota.core.command_tables import echo_problem
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.text import plain_text
 
 __all__ = [
     "check_positives",
@@ -165,7 +166,7 @@ def parse_tries(text: str) -> int | tuple[int, int]:
         numbers = []
     if len(numbers) not in (1, 2):
         raise InputError(
-            f"--classifiers takes a whole number or a range A:B, got {shorten(text)!r}"
+            f"--classifiers takes a whole number or a range A:B, got {plain_text(text, 40)!r}"
         )
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 
