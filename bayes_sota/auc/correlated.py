@@ -22,7 +22,8 @@ from bayes_sota.auc.placements import (
     placements_of_kinds,
     tilts_to_span,
 )
-from bayes_sota.core.skills import FloatArray, expit, logit
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["bridge_to_limit", "correlated_maximum"]
 

@@ -17,7 +17,8 @@ import numpy as np
 from bayes_sota.auc.moments import Correlation, auc_std
 from bayes_sota.auc.nodes import condensed
 from bayes_sota.auc.scores import AucScores, auc_estimate_correlation
-from bayes_sota.core.skills import FloatArray, SkillDistribution
+from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["AucField", "distribution_nodes"]
 

@@ -28,7 +28,8 @@ from bayes_sota.auc.placements import NEARLY_ONE, distribution_at
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray, SkillDistribution
+from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["AucLaw", "AucMaximumLaw", "auc_law", "auc_maximum_law"]
 

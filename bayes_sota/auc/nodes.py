@@ -3,7 +3,7 @@
 import numpy as np
 
 from bayes_sota.core.interpolation import cardinal_functions
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["chebyshev_nodes", "condensed", "node_weights", "nodes_for"]
 

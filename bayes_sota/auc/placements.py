@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.auc.moments import bivariate_normal
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = [
     "CELLS",

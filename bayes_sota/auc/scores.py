@@ -32,7 +32,8 @@ from bayes_sota.auc.moments import (
     checked_size,
 )
 from bayes_sota.auc.placements import distribution_at
-from bayes_sota.core.skills import FloatArray, expit, logit
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["AucScores", "auc_estimate_correlation"]
 

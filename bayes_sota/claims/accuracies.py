@@ -30,7 +30,7 @@ from bayes_sota.claims.congruence import (
 from bayes_sota.claims.congruence_average import at_most_half, averaged, possible_tables
 from bayes_sota.core.arguments import ALPHA
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = [
     "RopeProbabilities",

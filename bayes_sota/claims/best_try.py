@@ -43,7 +43,8 @@ from bayes_sota.claims.congruence import (
 )
 from bayes_sota.claims.means import false_claim_probability_of_means, imputed_sd
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray, expit, logit
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.score_kernel import ScoreKernel
 from bayes_sota.maximum.score_laws import ScoreLaw

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.data.columns import find_column
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import (
@@ -32,8 +33,6 @@ from bayes_sota.data.printed_scores import (
 
 __all__ = ["ClaimRows", "check_columns", "claim_rows"]
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 _NUMBERS = (

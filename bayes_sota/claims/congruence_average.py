@@ -15,7 +15,7 @@ all tables.
 
 import numpy as np
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["at_most_half", "averaged", "possible_tables", "table_weights"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["draw_difference", "false_claim_probability_of_means", "imputed_sd"]
 

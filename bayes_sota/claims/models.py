@@ -26,7 +26,7 @@ from scipy.special import expit, gammaln
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import checked_labels
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.responses import MISSING, Responses
 
 __all__ = ["COUNTS", "OUTCOMES", "build_clustered_items", "build_hierarchical_claims"]

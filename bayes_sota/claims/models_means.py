@@ -29,7 +29,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import checked_labels
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["build_case_differences", "build_metric_differences"]
 

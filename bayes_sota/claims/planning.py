@@ -19,7 +19,7 @@ from bayes_sota.claims.congruence import (
 )
 from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = [
     "assured_test_size",

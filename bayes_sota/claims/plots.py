@@ -18,6 +18,7 @@ from bayes_sota.core.plots_canvas import (
     title_figure,
 )
 from bayes_sota.core.text import plain_text
+from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_claims"]
 
-FloatArray = NDArray[np.float64]
 
 _NAME = "p_false"
 _COLUMNS = ("p_false", "p_false_lowest", "p_false_highest")

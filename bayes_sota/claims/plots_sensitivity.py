@@ -7,7 +7,6 @@ Draws a curve and computes nothing;
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.claims.planning import crossing_of
 from bayes_sota.claims.summary_text import rounded_up
@@ -22,6 +21,7 @@ from bayes_sota.core.plots_canvas import (
     title_figure,
 )
 from bayes_sota.core.plots_labels import Label, place_labels
+from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_claim_sensitivity"]
 
 Unknown = Literal["congruence", "correlation"]
-FloatArray = NDArray[np.float64]
 
 _NAME = "p_false"
 _XLABELS = {

@@ -7,7 +7,6 @@ Draws a table and computes nothing but where its lines cross the size that was u
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots_canvas import (
@@ -19,6 +18,7 @@ from bayes_sota.core.plots_canvas import (
     title_figure,
 )
 from bayes_sota.core.plots_labels import spread_out
+from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_required_size"]
 
-FloatArray = NDArray[np.float64]
 Lines = dict[str, tuple[FloatArray, FloatArray]]
 
 _NAME = "n_needed"

@@ -22,7 +22,7 @@ from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.congruence_average import table_weights
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,

@@ -17,7 +17,7 @@ from bayes_sota.claims.claim_rows import ClaimRows
 from bayes_sota.claims.congruence import congruence_bounds
 from bayes_sota.claims.means import false_claim_probability_of_means, imputed_sd
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["CORRELATIONS", "ReviewProbabilities", "review_probabilities", "share_interval"]
 

@@ -13,6 +13,7 @@ import numpy as np
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample_provenance import describe_sampled, resolve_seed
+from bayes_sota.core.types import Seed
 from bayes_sota.maximum.sample_nuts import run_nuts
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def sample_claim(
     chains: int = 4,
     target_accept: float = 0.98,
     cores: int | None = None,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     predictive: bool = True,
     model_name: str | None = None,
     progressbar: bool = False,

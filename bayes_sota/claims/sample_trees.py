@@ -14,7 +14,7 @@ from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.means import draw_difference, false_claim_probability_of_means
 from bayes_sota.claims.selected_claim import SelectedClaim
 from bayes_sota.core.sample_provenance import Numbers, describe_provenance, resolve_seed
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations
 from bayes_sota.data.responses import Responses
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["claim_tree", "claim_tree_of_means", "comparison_tree"]
 
 _CHAINS = 4
-Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 
 def claim_tree(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["WeightedPoints", "sample_importance"]
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["cardinal_functions"]
 

@@ -5,13 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["checked_clusters", "checked_labels", "summed_by_cluster"]
-
-FloatArray = NDArray[np.float64]
 
 
 def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["Label", "place_labels", "spread_out"]
 
 Side = Literal["left", "center", "right"]
 Place = tuple[float, float, Side]
 _CHARACTER, _LINE = 0.078, 0.15  # inches, of a text of nine points
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

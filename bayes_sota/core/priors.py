@@ -12,15 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import (
-    Beta,
-    FloatArray,
-    LogitNormal,
-    SkillDistribution,
-    Uniform,
-    expit,
-    logit,
-)
+from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, expit, logit
+from bayes_sota.core.types import FloatArray
 
 __all__ = [
     "BOARD_FAMILIES",

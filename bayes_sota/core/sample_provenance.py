@@ -13,6 +13,7 @@ from bayes_sota import __version__
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.types import Seed
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -49,7 +50,7 @@ _PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
 
 
 def resolve_seed(
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None,
+    random_seed: Seed,
 ) -> tuple[np.random.Generator, str]:
     """Generator and its description; without a seed, one is drawn so that it can be reported.
 

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.types import FloatArray
 
 __all__ = [
     "Beta",
@@ -25,8 +26,6 @@ __all__ = [
     "hat_weights_of_excess",
     "logit",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 def expit(x: ArrayLike) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import ESTIMANDS
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import checked_clusters
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["bootstrap_standard_errors"]
-
-FloatArray = NDArray[np.float64]
 
 
 def bootstrap_standard_errors(

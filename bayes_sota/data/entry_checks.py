@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior, UniformTries
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
     PrintedScores,
@@ -38,8 +38,6 @@ __all__ = [
     "whole_number",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 LARGEST = 10**9  # test items, classifiers
 TEST_ITEMS = "the number of test items"

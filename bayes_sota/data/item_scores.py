@@ -23,13 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import checked_clusters, checked_labels, summed_by_cluster
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 
 __all__ = ["ItemMetric", "ItemScores"]
 
 ItemMetric = Literal["auc", "mean", "rmse"]
-FloatArray = NDArray[np.float64]
 _METRICS = ("auc", "mean", "rmse")
 _BLOCK = 200  # bootstrap samples at a time
 _ROUND_OFF = 1e-9

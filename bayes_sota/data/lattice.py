@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
@@ -31,9 +32,6 @@ _BELIEVABLE = 0.05  # largest probability of another size with which a size coun
 _ATTAINED = 1e-9
 _LARGEST_TEST = 1e9  # items: the end of the prior
 _CUT = {"exact": "", "floor": " floored", "nearest": " rounded"}
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

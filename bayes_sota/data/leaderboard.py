@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.entry_checks import (
     GIVEN,
     LARGEST,
@@ -47,8 +47,6 @@ from bayes_sota.data.printed_scores import (
 __all__ = ["LARGEST", "Leaderboard", "Metric", "Rounding"]
 
 Metric = Literal["accuracy", "auc", "score"]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

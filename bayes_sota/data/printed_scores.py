@@ -13,10 +13,10 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray, IntArray
 
 __all__ = [
     "EXACT_DECIMALS",
@@ -37,8 +37,6 @@ __all__ = [
 
 Rounding = Literal["nearest", "floor", "exact"]
 RoundingChoice = Literal["auto"] | Rounding | tuple[Rounding, ...]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 LARGEST_NUMBER = 1e50  # of a score: powers of it are still numbers
 EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one

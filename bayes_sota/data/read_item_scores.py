@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import find_column, is_summary
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Table, is_numeric, normalize_name

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import checked_labels
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 
 __all__ = ["Scheme", "ScoreTable", "nearest_player"]

@@ -12,7 +12,7 @@ import numpy as np
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.blas_threads import one_thread
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
@@ -55,7 +55,7 @@ def bootstrap_epp(
     fit: BradleyTerryFit,
     repetitions: int = 1000,
     *,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = 0,
+    random_seed: Seed = 0,
 ) -> EppBootstrap:
     """Estimate the skills again from resampled clusters of rounds.
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
 from bayes_sota.epp import solver

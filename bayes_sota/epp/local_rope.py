@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_scores import read_scores
 from bayes_sota.data.score_table import ScoreTable

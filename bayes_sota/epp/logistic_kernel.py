@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from bayes_sota.core.interpolation import cardinal_functions
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["LogisticKernel"]
 

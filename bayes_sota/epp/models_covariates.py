@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["Design", "build_design"]
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.match_counts import ABSENT
 
 __all__ = ["RoundOrders", "group_weight", "order_rounds", "ranking_log_likelihood"]

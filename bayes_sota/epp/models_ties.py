@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.epp.match_counts import ABSENT
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots_canvas import Panel, make_ticks, plain_text
-from bayes_sota.core.skills import FloatArray
 from bayes_sota.core.text import plain_text as printable
+from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots_canvas import COLORS, Panel, make_bounds, make_collection, title_figure
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.plots_axes import (
     Axis,
     draw_bars,

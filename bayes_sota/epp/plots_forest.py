@@ -19,7 +19,7 @@ from bayes_sota.core.plots_canvas import (
     make_collection,
     title_figure,
 )
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots_axes import (
     Axis,

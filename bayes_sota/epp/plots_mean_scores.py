@@ -20,7 +20,7 @@ from bayes_sota.core.plots_canvas import (
     title_figure,
 )
 from bayes_sota.core.plots_labels import spread_out
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots_axes import (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.plots_canvas import COLORS, Panel, make_bounds, make_collection, title_figure
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots_axes import (
     Axis,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.plots_canvas import Panel, make_bounds, make_collection, title_figure
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots_axes import (
     Axis,

@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.arguments import OPEN_SHARE, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior, UniformTries
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.entry_checks import whole_number
 from bayes_sota.epp.variant_posterior import VariantModel, VariantPosterior, largest_means
 

@@ -19,7 +19,7 @@ import numpy as np
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.blas_threads import one_thread
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp import solver
@@ -88,7 +88,7 @@ def leaderboard_quality(
     *,
     repetitions: int | None = None,
     keep_ties: bool = True,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = 0,
+    random_seed: Seed = 0,
 ) -> LeaderboardQuality:
     """Compare the deviance of a leaderboard with that of simulated tournaments.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = [
     "ROUND_OFF",

@@ -16,7 +16,7 @@ round). ``tests/epp/test_round_scores.py`` adds up the matches one by one.
 
 import numpy as np
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.match_counts import MatchKind, ranks_of_rounds

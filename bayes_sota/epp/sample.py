@@ -10,6 +10,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample_provenance import describe_sampled, resolve_seed
+from bayes_sota.core.types import Seed
 from bayes_sota.epp.models import is_extended
 from bayes_sota.epp.sample_predictive import SampledTournaments
 from bayes_sota.maximum.sample_nuts import run_nuts
@@ -36,7 +37,7 @@ def sample_epp(
     chains: int = 4,
     target_accept: float = 0.9,
     cores: int | None = None,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     log_likelihood: bool = True,
     predictive: int = 0,
     model_name: str | None = None,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.match_counts import ABSENT
 from bayes_sota.epp.models_rankings import order_rounds, ranking_log_likelihood
 from bayes_sota.epp.models_ties import (

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.score_table import ScoreTable
 
 __all__ = ["ScoreLaw", "simulate_tournament"]
@@ -32,7 +32,7 @@ def simulate_tournament(
     missing: float = 0.0,
     players: Sequence[str] | None = None,
     tournament: str = "simulated",
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
 ) -> ScoreTable:
     r"""Draw the scores of a tournament.
 

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.logistic_kernel import LogisticKernel
 from bayes_sota.epp.match_counts import MatchCounts
 

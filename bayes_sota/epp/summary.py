@@ -16,7 +16,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
 from bayes_sota.epp.models_ties import Ties, log_outcomes
 

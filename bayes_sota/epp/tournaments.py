@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp

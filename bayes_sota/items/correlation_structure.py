@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.priors import CorrelationPrior
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 
 __all__ = [
     "FAMILY",
@@ -27,7 +26,6 @@ __all__ = [
     "structure",
 ]
 
-IntArray = NDArray[np.int64]
 _LEADERS, _PER_ROOT = 5, 2.0
 FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
 _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations
 from bayes_sota.data.responses import Responses
@@ -142,7 +142,7 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
 ) -> MethodComparison:
     """Posterior of every method's mean, P(best), and the probability that the winner is beaten.
 

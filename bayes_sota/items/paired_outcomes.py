@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.responses import Responses
 
 __all__ = ["LeaderComparison", "compare_with_leader", "probability_not_better"]

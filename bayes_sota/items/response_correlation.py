@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import summed_by_cluster
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.items.correlation_structure import (
     FAMILY,
@@ -34,7 +34,6 @@ from bayes_sota.items.correlation_structure import (
 
 __all__ = ["counts_of", "influence_correlation", "phi_variance", "response_correlation"]
 
-IntArray = NDArray[np.int64]
 _GROUPS = 20  # of clusters, in the jackknife
 _BLOCK = 2_000_000  # correlations at a time
 _LEAST_OVERLAP = 10

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import summed_by_cluster
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["PRIOR_ITEMS", "TIE", "ItemData", "StudentLaw", "remarks_on", "student_law"]
 

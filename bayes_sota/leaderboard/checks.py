@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.fit import FieldFit
 
 __all__ = ["LEVELS", "BoardCheck", "FamilyRow", "check_board", "compare_families"]

@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.blas_threads import one_thread
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.score_kernel import ScoreKernel
 
 __all__ = ["EntryDraws", "draw_entry_skills"]
 
-IntArray = NDArray[np.int64]
 _REPEATS = 4  # draws per set of parameters
 _BLOCK = 64  # sets of parameters at a time
 _KNOTS, _MOST_NODES = 400, 3000

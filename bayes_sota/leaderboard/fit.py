@@ -16,7 +16,7 @@ import numpy as np
 from bayes_sota.core.blas_threads import one_thread
 from bayes_sota.core.importance import WeightedPoints, sample_importance
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.score_kernel import ScoreKernel
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
 

@@ -19,7 +19,7 @@ from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.labels import summed_by_cluster
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.items.correlation_structure import ResponseCorrelation, learn_correlation
 from bayes_sota.items.response_correlation import influence_correlation

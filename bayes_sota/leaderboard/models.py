@@ -18,7 +18,7 @@ from pytensor.compile.builders import OpFromGraph
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.score_kernel import ScoreKernel

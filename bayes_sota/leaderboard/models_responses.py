@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pymc.distributions.dist_math import normal_lcdf
 
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.responses import MISSING, Responses
 
 __all__ = ["build_responses"]

@@ -24,8 +24,8 @@ import numpy as np
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.skills import FloatArray
 from bayes_sota.core.text import counted
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.score_kernel import ScoreKernel

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.skills import FloatArray
 from bayes_sota.core.text import counted
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.items.correlation_structure import ResponseCorrelation, learn_correlation

@@ -8,7 +8,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample_provenance import describe_provenance, resolve_seed
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -38,7 +38,7 @@ def sample_board(
     *,
     draws: int = 1000,
     chains: int = 4,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     new_n_test: int | None = None,
     learn_rho: bool = False,
     model_name: str | None = None,
@@ -97,7 +97,7 @@ def sample_board_nuts(
     target_accept: float = 0.9,
     cores: int | None = None,
     progressbar: bool = False,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     new_n_test: int | None = None,
     learn_rho: bool = False,
     model_name: str | None = None,
@@ -149,7 +149,7 @@ def sample_items(
     *,
     draws: int = 1000,
     chains: int = 4,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     new_n_test: int | None = None,
     model_name: str | None = None,
     model_hash: str | None = None,

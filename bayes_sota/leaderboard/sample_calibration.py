@@ -20,7 +20,8 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.skills import FloatArray, expit, logit
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.posterior import leaderboard_posterior

@@ -25,6 +25,7 @@ from bayes_sota.core.priors import (
     TriesPrior,
 )
 from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.core.types import Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -53,7 +54,7 @@ def estimate_sota(
     model: ModelSpecification | str | os.PathLike[str] | None = None,
     draws: int | None = None,
     chains: int | None = None,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     tries_per_entry: float | None = None,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample_provenance import resolve_seed
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.posterior import (
@@ -83,7 +83,7 @@ def sample_leaderboard_nuts(
     chains: int = 4,
     target_accept: float = 0.8,
     cores: int | None = None,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     new_n_test: int | None = None,
     progressbar: bool = False,
 ) -> NutsDraws:

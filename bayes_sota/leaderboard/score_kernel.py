@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.score_laws import ScoreLaw, score_law
 
 __all__ = ["ScoreKernel", "modelled_entries"]
 
-IntArray = NDArray[np.int64]
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES = 400, 2000
 

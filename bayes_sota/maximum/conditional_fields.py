@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.priors import Priors
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws
 

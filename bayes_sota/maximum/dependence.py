@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
+from bayes_sota.core.types import FloatArray
 
 __all__ = [
     "CHARACTERISTIC_EXPONENT",
@@ -29,7 +30,6 @@ __all__ = [
     "tail_half_width",
 ]
 
-FloatArray = NDArray[np.float64]
 
 _TAIL_EXPONENT = 42.0  # mass outside a window is below 2 exp(-42) = 1e-18
 CHARACTERISTIC_EXPONENT = 38.0  # frequencies with |phi| below exp(-38) are dropped

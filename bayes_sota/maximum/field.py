@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.interpolation import cardinal_functions
-from bayes_sota.core.skills import FloatArray, SkillDistribution
+from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import (
     CHARACTERISTIC_EXPONENT,
     ReferenceNodes,

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray, SkillDistribution
+from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import conditional_probabilities
 
 __all__ = ["CellLaw", "FreshTestSet", "TestSet", "best_count", "draw_counts", "walk_down"]

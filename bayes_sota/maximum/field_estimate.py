@@ -7,7 +7,7 @@ import numpy as np
 
 from bayes_sota.auc.law import AucMaximumLaw
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import SkillPrior
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["Grid", "GridTarget", "find_grid", "lagrange_matrix"]
 

@@ -16,11 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.skills import (
-    FloatArray,
-    SkillDistribution,
-    hat_weights_of_excess,
-)
+from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.field_draws import CellLaw
 from bayes_sota.maximum.scoring import default_reference_skill, maximum_scoring

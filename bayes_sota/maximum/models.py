@@ -25,7 +25,8 @@ from bayes_sota.core.priors import (
     SkillPrior,
     UniformSkill,
 )
-from bayes_sota.core.skills import FloatArray, logit
+from bayes_sota.core.skills import logit
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.field_draws import best_count
 from bayes_sota.maximum.likelihood import BoardLikelihood

@@ -35,7 +35,7 @@ from bayes_sota.core.priors import (
     UniformSkill,
     UniformTries,
 )
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.scoring import (
     default_reference_skill,

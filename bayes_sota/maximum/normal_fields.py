@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.field_draws import Inverse
 from bayes_sota.maximum.normal_scores import NormalScores
 

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 __all__ = ["GaussianScores", "NormalScores"]
 

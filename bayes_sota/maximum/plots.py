@@ -23,7 +23,7 @@ from bayes_sota.core.plots_canvas import (
     title_figure,
     word_of_skill,
 )
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
     import xarray as xr

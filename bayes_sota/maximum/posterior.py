@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import SKILL, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors, UniformSkill
-from bayes_sota.core.skills import FloatArray, logit
+from bayes_sota.core.skills import logit
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.hyperparameter_grid import Grid, find_grid
 from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws

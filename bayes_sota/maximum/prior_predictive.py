@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayes_sota.core.priors import Priors, TriesPrior
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.field_draws import best_count
 from bayes_sota.maximum.scoring import maximum_scoring

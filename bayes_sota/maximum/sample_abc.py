@@ -12,6 +12,7 @@ import numpy as np
 
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample_provenance import describe_provenance, resolve_seed
+from bayes_sota.core.types import Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.sample_completion import complete_result
 from bayes_sota.maximum.sample_smc import sample_smc_abc
@@ -29,7 +30,7 @@ def sample_abc(
     draws: int = 1000,
     chains: int = 4,
     cores: int | None = None,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     model_name: str | None = None,

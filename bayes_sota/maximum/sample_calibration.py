@@ -21,7 +21,7 @@ from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.priors import LogitNormalSkill, Priors
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.posterior import sota_posterior

@@ -6,12 +6,10 @@ The draws are independent; they are laid out as four chains so that every ArviZ 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample_provenance import describe_provenance, resolve_seed
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.prior_predictive import draw_prior
@@ -29,7 +27,7 @@ def sample_exact(
     *,
     draws: int = 1000,
     chains: int = 4,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     model_name: str | None = None,

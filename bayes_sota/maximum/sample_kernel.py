@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import NDArray
 from pymc.blocking import DictToArrayBijection
 from pymc.model import modelcontext
 from pymc.pytensorf import compile as compile_function
@@ -21,9 +20,10 @@ from pytensor.compile.sharedvalue import shared
 from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor.random.type import RandomGeneratorType
 
+from bayes_sota.core.types import FloatArray
+
 __all__ = ["PopulationMetropolis", "compile_population_logp"]
 
-FloatArray = NDArray[np.float64]
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
 
 

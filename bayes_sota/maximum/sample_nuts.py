@@ -7,6 +7,7 @@ import numpy as np
 
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample_provenance import describe_provenance, resolve_seed
+from bayes_sota.core.types import Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.sample_completion import complete_result
 
@@ -40,7 +41,7 @@ def sample_nuts(
     chains: int = 4,
     target_accept: float = 0.9,
     cores: int | None = None,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     model_name: str | None = None,

@@ -19,7 +19,7 @@ from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.models_simulator import (
     ScoreSimulator,

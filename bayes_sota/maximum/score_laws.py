@@ -27,7 +27,8 @@ import numpy as np
 from bayes_sota.auc.moments import auc_std
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray, expit, logit
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 

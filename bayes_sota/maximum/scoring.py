@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.field_draws import FreshTestSet, TestSet
 from bayes_sota.maximum.normal_fields import NormalTestSet

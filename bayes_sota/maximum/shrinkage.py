@@ -31,7 +31,7 @@ from bayes_sota.auc.law import AucMaximumLaw, auc_law
 from bayes_sota.auc.moments import auc_std
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.field_estimate import Criterion, FieldEstimate, binomial_interval
 from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_law

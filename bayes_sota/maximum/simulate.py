@@ -34,19 +34,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import (
-    Beta,
-    FloatArray,
-    LogitNormal,
-    SkillDistribution,
-    Uniform,
-)
+from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.maximum.normal_fields import NormalTestSet
 from bayes_sota.maximum.normal_scores import NormalScores
 
 __all__ = ["Fields", "NormalFields", "ReferenceCounts", "SimulatedMaximum", "simulate_maximum"]
 
-IntArray = NDArray[np.int64]
 _AT_ONCE = 20_000  # fields that are simulated together
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 

@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.shapes import FieldScale, Operations, SkillFamily, add_strangers
 from bayes_sota.paired.teams import PairedPriors, Teams
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.hyperparameters import Hyperposterior, fit_pairs
@@ -43,7 +43,6 @@ __all__ = [
     "predict_private",
 ]
 
-IntArray = NDArray[np.int64]
 
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
 _WINDOW = np.linspace(-4.5, 4.5, 25)

@@ -13,7 +13,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample_provenance import describe_provenance, resolve_seed
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired.posterior import PairedPosterior, paired_posterior, predict_from_public
 from bayes_sota.paired.teams import Coordinate, PairedPriors
@@ -37,7 +37,7 @@ def estimate_paired(
     *,
     draws: int = 250,
     chains: int = 4,
-    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    random_seed: Seed = None,
     top: float | None = None,
     merge: bool | None = None,
     public_alone: bool = True,

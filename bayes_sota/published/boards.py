@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.published.comparison import Comparison, not_verifiable
 
 __all__ = ["Board", "needs_board", "read_board", "where_to_get"]

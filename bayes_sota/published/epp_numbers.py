@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.pair_test import PairTest

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.tournaments import TournamentLeaderboard, fit_tournaments

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.auc.law import AucMaximumLaw
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.published.auc_numbers import example_law, highest_law, n_positive, one_law
 
 if TYPE_CHECKING:

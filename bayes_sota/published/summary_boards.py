@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.skills import FloatArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.field_estimate import binomial_interval
 from bayes_sota.published.boards import Board

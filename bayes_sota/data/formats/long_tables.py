@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import IntArray
 from bayes_sota.data.columns import find_score_column, is_loss, is_summary
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats.score_cells import coded_names, first_repeat, read_numbers
@@ -30,8 +31,6 @@ from bayes_sota.data.score_table import Scheme, ScoreTable
 __all__ = ["is_long", "read_long"]
 
 _LARGEST = 100_000_000  # scores in one tournament, present or not
-
-IntArray = NDArray[np.intp]
 
 
 def is_long(table: Table, options: ScoreOptions) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import FloatArray
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
 
