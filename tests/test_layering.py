@@ -43,7 +43,7 @@ OWNERS = {
     "click": {"command"},
     "rich": {"command"},
     "numba": {"maximum._kernel"},
-    "pyarrow": {"data.files.parquet"},
+    "pyarrow": {"data.files.opening"},
 }
 EXCEPTIONS = {("published.comparison", "pandas")}  # its frame of numbers compared
 HEAVY = (

@@ -2,13 +2,9 @@
 
 import click
 
-from bayes_sota.claims.command_batch import batch
-from bayes_sota.claims.command_plan import plan
+from bayes_sota.claims.command_plan import batch, plan, selection
 from bayes_sota.claims.command_reported import classification, segmentation
 from bayes_sota.claims.command_responses import responses
-from bayes_sota.claims.command_selection import selection
-
-__all__ = ["claim"]
 
 
 @click.group(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")

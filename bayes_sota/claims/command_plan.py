@@ -1,28 +1,53 @@
-"""``bayes-sota claim plan``: how many test items a claim of a given gap needs."""
+"""``bayes-sota claim plan``: how many test items a claim of a given gap needs.
+
+``bayes-sota claim selection``: the winner of a leaderboard, corrected for having been picked.
+
+``bayes-sota claim batch``: a literature review of claims, from one CSV to another.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.claims.command_output import level_option
+from bayes_sota.claims.command_reported import level_option
 from bayes_sota.core.arguments import (
     ASSURANCE,
     COUNT,
+    LEVEL,
     NOT_NEGATIVE,
+    NUMBER,
     PAIRWISE,
     POSITIVE,
     SHARE,
     refuse_unused,
 )
-from bayes_sota.core.command_options import echo_json, number_option, output_options
-from bayes_sota.core.command_types import OutputFile, command
+from bayes_sota.core.command import (
+    InputFile,
+    OutputFile,
+    command,
+    echo_json,
+    echo_verdict,
+    number_option,
+    output_options,
+    seed_option,
+    top_option,
+)
+from bayes_sota.core.command_tables import chance, echo_problem, echo_table
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import plain_text
+from bayes_sota.leaderboard.command_files import board_priors, field_options, read_file
+from bayes_sota.maximum.command import chosen_correlation
 
-__all__ = ["plan"]
+if TYPE_CHECKING:
+    from bayes_sota.claims.selection import SelectedClaim
+    from bayes_sota.claims.summary_review import ClaimsTable
+
 
 _ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/claims.md)
+
+
 _GAPS = 25
 
 
@@ -76,14 +101,14 @@ def plan(
         shared, assumption = _congruence(congruence, odds_ratio)
         result = _of_accuracies(pair, shared, assumption, level, power, n_test, assurance)
         if figure is not None:
-            from bayes_sota.core.plots_files import save_figure
+            from bayes_sota.core.plots import save_figure
 
             save_figure(_figure(pair, shared, assumption, level, result), figure)
     result["notes"] = list(_notes(result))
     if as_json:
         echo_json(result)
     else:
-        _show(result, quiet)
+        _show_plan(result, quiet)
     return 0
 
 
@@ -195,7 +220,7 @@ def _figure(
 
     from bayes_sota.claims.congruence import OddsRatioCongruence
     from bayes_sota.claims.planning import required_sizes
-    from bayes_sota.claims.plots_size import plot_required_size
+    from bayes_sota.claims.plots_curves import plot_required_size
 
     gap = pair[0] - pair[1]
     assumptions: dict[str, Any] = {
@@ -217,7 +242,7 @@ def _figure(
     )  # fmt: skip
 
 
-def _show(result: dict[str, Any], quiet: bool) -> None:
+def _show_plan(result: dict[str, Any], quiet: bool) -> None:
     unknown = "congruence" if "congruence" in result else "correlation"
     assumption = result[unknown]["assumption"]
     click.echo(
@@ -258,3 +283,152 @@ def _notes(result: dict[str, Any]) -> Iterator[str]:
 def _two_digits(size: int) -> int:
     """What an assurance supports."""
     return round(size, 2 - len(str(size)))
+
+
+@command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
+@click.argument("file", type=InputFile())
+@field_options
+@seed_option
+@output_options
+def selection(
+    file: Path,
+    file_format: str,
+    correlation: float | None,
+    pairwise_correlation: float | None,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+    **reading: Any,
+) -> int:
+    """The claim "best of all entries", with and without the luck of having been picked.
+
+    FILE is a leaderboard, or a response matrix, as for bayes-sota board.
+    """
+    from bayes_sota.claims.selection import claim_of_best_entry
+    from bayes_sota.core.sample import resolve_seed
+
+    priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
+    rng, used_seed = resolve_seed(seed)
+    data = read_file(file, file_format, **reading)
+    found = claim_of_best_entry(data, priors, random_seed=rng)
+    if as_json:
+        echo_json(
+            {
+                "p_false": found.p_false, "p_false_selected": found.p_false_selected,
+                "difference": found.difference, "p_not_best": found.p_not_best,
+                "winner": found.winner, "runner_up": found.runner_up,
+                "n_entries": len(found.p_best), "rho": found.rho, "notes": list(found.notes),
+                "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
+                "seed": int(used_seed),
+            }
+        )  # fmt: skip
+    else:
+        _show_selection(found, quiet)
+    return echo_verdict(found.reasons)
+
+
+def _show_selection(found: "SelectedClaim", quiet: bool) -> None:
+    winner, second = plain_text(found.winner), plain_text(found.runner_up)
+    rows = [
+        [f"{second} is at least as good as {winner}", chance(found.p_false),
+         chance(found.p_false_selected)],
+        [f"another of the {len(found.p_best):,} entries is the best", "",
+         chance(found.p_not_best)],
+    ]  # fmt: skip
+    echo_table(["P(...)", "as if given beforehand", "corrected for the selection"], rows)
+    click.echo(f"Mean correlation of an entry with what all share: {found.rho:.2f}")
+    for note in () if quiet else found.notes:
+        click.echo(f"Note: {plain_text(note)}")
+
+
+@command(epilog="Example: bayes-sota claim batch review.csv --output review-checked.csv")
+@click.argument("file", type=InputFile())
+@click.option(
+    "--output",
+    type=OutputFile("table"),
+    default=None,
+    help="FILE with the results: .csv, .md or .json.",
+)
+@number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
+@click.option("--group-by", default=None, help="Column of the groups; default group.")
+@number_option(
+    NUMBER,
+    "--sd",
+    nargs=3,
+    help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
+)
+@click.option(
+    "--any-accuracy",
+    is_flag=True,
+    help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
+)
+@click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
+@top_option(20, "Claims shown.")
+@click.option(
+    "--figure",
+    type=OutputFile("figure"),
+    default=None,
+    help="Figure of all claims: .png, .svg or .pdf.",
+)
+@output_options
+def batch(
+    file: Path,
+    output: Path | None,
+    level: float,
+    group_by: str | None,
+    sd: tuple[float, float, float] | None,
+    any_accuracy: bool,
+    skip_problems: bool,
+    top: int,
+    figure: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Probability that each claim of a review is false, and the share of doubtful claims.
+
+    FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
+    mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
+    metric, name and group. All columns come back with p_false, its lowest and highest value over
+    all that is possible, and a verdict. Rows that cannot be used are an error; --skip-problems
+    leaves them out, with the reason beside them.
+    """
+    from bayes_sota.claims.summary_review import claims_table
+
+    table = claims_table(
+        file, level=level, group_by=group_by, sd=sd, check_counts=not any_accuracy,
+        skip_problems=skip_problems,
+    )  # fmt: skip
+    if figure is not None:
+        _draw(table, figure)
+    if output is not None:
+        table.save(output)
+    if as_json:
+        echo_json(table.to_dict())
+    else:
+        _echo(table, None if output is None else plain_text(str(output)), top, quiet)
+    for reason in table.reasons:
+        echo_problem("warning", f"left out: {reason}")
+    return 1 if table.reasons else 0
+
+
+def _draw(table: "ClaimsTable", path: Path) -> None:
+    from bayes_sota.claims.plots import plot_claims
+    from bayes_sota.core.plots import save_figure
+
+    frame = table.frame.assign(name=table.names(), group=table.groups())
+    shown = plot_claims(frame, level=table.level, backend="matplotlib")
+    save_figure(shown, path)
+
+
+def _echo(table: "ClaimsTable", written: str | None, top: int, quiet: bool) -> None:
+    echo_table(["claim", "group", "P(false)", "range", "verdict"], table.cells(top))
+    title = f"Claims whose probability of being false is above {table.level:.3g}, by assumption"
+    header = [table.group_by or "", "claims", "expected false", "averaged", "at the lowest"]
+    echo_table([*header, "at the highest", "problems"], table.share_cells(), title)
+    click.echo(plain_text(table.finding))
+    if quiet:
+        return
+    for line in table.legend(top):
+        click.echo(line)
+    if written is not None:
+        click.echo(f"Written to {written}")

@@ -1,29 +1,114 @@
-"""``bayes-sota claim classification`` and ``segmentation``: from two reported numbers."""
+"""What the commands of ``bayes-sota claim`` share: options of output, and how a claim is shown.
 
-from typing import Any
+``bayes-sota claim classification`` and ``segmentation``: from two reported numbers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.claims.command_output import ClaimOutput, claim_options
 from bayes_sota.claims.summary_text import rounded_up, text_of_accuracies, text_of_means
 from bayes_sota.core.arguments import (
     ALPHA,
     COUNT,
+    LEVEL,
     NOT_NEGATIVE,
     NUMBER,
     PAIRWISE,
     POSITIVE,
     SHARE,
     TRIES,
+    refuse_unused,
 )
-from bayes_sota.core.command_options import number_option
+from bayes_sota.core.command import (
+    OutputFile,
+    command,
+    echo_json,
+    number_option,
+    output_options,
+    packed_options,
+    seed_option,
+    text_option,
+    write_result_files,
+)
 from bayes_sota.core.command_tables import chance, echo_table
-from bayes_sota.core.command_types import command
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 
-__all__ = ["classification", "segmentation"]
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+
+@dataclass(frozen=True)
+class ClaimOutput:
+    """What a command of claims shows and writes; checked before anything is computed."""
+
+    level: float
+    text: bool
+    figure: Path | None
+    output: Path | None
+    as_json: bool
+    seed: int | None
+    quiet: bool
+
+    def check_seed(self) -> None:
+        """Refuse a seed where the answer is exact and no draws are written."""
+        if self.output is None:
+            refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
+
+    def deliver(
+        self,
+        result: dict[str, Any],
+        show: Callable[[], None],
+        tree: Callable[[], "xr.DataTree"],
+        figure: Callable[[], "PlotCollection"],
+    ) -> None:
+        """Write the files that were asked for, then print JSON, the paragraph, or a table.
+
+        What was not asked for is not computed.
+        """
+        write_result_files(self.output, tree, self.figure, figure)
+        if self.as_json:
+            echo_json(result)
+        elif self.text:
+            click.echo(result["text"])
+        else:
+            show()
+            for note in () if self.quiet else result["notes"]:
+                click.echo(f"Note: {note}")
+
+
+def level_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--level``, the probability of a false claim that is accepted."""
+    option = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
+    return option(command)
+
+
+def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has, as one."""
+    options = (
+        output_options,
+        seed_option,
+        click.option(
+            "--output", type=OutputFile("result"), default=None,
+            help="Posterior draws as a DataTree: FILE.nc.",
+        ),
+        click.option(
+            "--figure", type=OutputFile("figure"), default=None,
+            help="Figure: .png, .svg or .pdf.",
+        ),
+        text_option,
+        level_option,
+    )  # fmt: skip
+    return packed_options(command, ClaimOutput, options)
+
 
 _POINTS, _FINE = 9, 201  # of the sensitivity in a table, and in a figure
+
+
 _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 
 
@@ -67,8 +152,8 @@ def classification(
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
     from bayes_sota.claims.accuracies import false_claim_probability, sensitivity_to_congruence
-    from bayes_sota.claims.best_try import best_try_probability
     from bayes_sota.claims.planning import congruence_needed
+    from bayes_sota.claims.selection import best_try_probability
 
     shown.check_seed()
     accuracy = (_printed(accuracy[0]), _printed(accuracy[1]))
@@ -157,10 +242,10 @@ def segmentation(
     """
     import numpy as np
 
-    from bayes_sota.claims.best_try import best_try_probability_of_means
     from bayes_sota.claims.means import false_claim_probability_of_means
     from bayes_sota.claims.planning import crossing_of
-    from bayes_sota.claims.review_claims import CORRELATIONS
+    from bayes_sota.claims.review import CORRELATIONS
+    from bayes_sota.claims.selection import best_try_probability_of_means
 
     shown.check_seed()
     if sum(x is not None for x in (sd, sd_coefficients, sd_difference)) != 1:
@@ -215,14 +300,14 @@ def segmentation(
     what = f"{mean[0]:g} against {mean[1]:g} on {n_test:,} cases"
 
     def tree() -> Any:
-        from bayes_sota.claims.sample_trees import claim_tree_of_means
+        from bayes_sota.claims.sample import claim_tree_of_means
 
         return claim_tree_of_means(
             *mean, n_test, correlation=pairwise_correlation, random_seed=shown.seed, **given
         )
 
     def drawn() -> Any:
-        from bayes_sota.claims.plots_sensitivity import plot_claim_sensitivity
+        from bayes_sota.claims.plots_curves import plot_claim_sensitivity
 
         if sd_difference is not None:
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
@@ -287,7 +372,7 @@ def _rounded(
     accuracy: tuple[str, str], sizes: tuple[int, int], chosen: Any, alpha: float, rounding: Any
 ) -> tuple[dict[str, Any] | None, list[str], int]:
     """What the printed digits leave open, notes, and the size that stands for a range of sizes."""
-    from bayes_sota.claims.reported_claim import reported_claim
+    from bayes_sota.claims.accuracies import reported_claim
 
     one = sizes[0] == sizes[1]
     try:
@@ -345,14 +430,14 @@ def _spreads(mean: tuple[float, float], sd: Any) -> list[float] | None:
 
 
 def _tree(a: float, b: float, n: int, chosen: Any, alpha: float, seed: int | None) -> Any:
-    from bayes_sota.claims.sample_trees import claim_tree
+    from bayes_sota.claims.sample import claim_tree
 
     return claim_tree(a, b, n, chosen, alpha=alpha, random_seed=seed)
 
 
 def _figure_of_accuracies(result: dict[str, Any]) -> Any:
     from bayes_sota.claims.accuracies import sensitivity_to_congruence
-    from bayes_sota.claims.plots_sensitivity import plot_claim_sensitivity
+    from bayes_sota.claims.plots_curves import plot_claim_sensitivity
 
     a, b = result["accuracy"]
     return plot_claim_sensitivity(

@@ -5,28 +5,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.claims.command_output import ClaimOutput, claim_options
+from bayes_sota.claims.command_reported import ClaimOutput, claim_options
 from bayes_sota.claims.summary_text import size_of_outcomes, text_of_outcomes
 from bayes_sota.core.arguments import NOT_NEGATIVE, Range
-from bayes_sota.core.command_options import (
+from bayes_sota.core.command import (
+    InputFile,
+    command,
     echo_verdict,
     interval_option,
     number_option,
     top_option,
 )
 from bayes_sota.core.command_tables import chance, decimals_for, echo_table
-from bayes_sota.core.command_types import InputFile, command
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
-    from bayes_sota.claims.selected_claim import SelectedClaim
+    from bayes_sota.claims.selection import SelectedClaim
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.read_evaluations import Evaluations
     from bayes_sota.data.responses import Responses
-    from bayes_sota.items.method_comparison import MethodComparison
+    from bayes_sota.items.comparison import MethodComparison
 
-__all__ = ["responses"]
 
 _DRAWS = Range(100, 1_000_000, whole=True)
 
@@ -80,8 +80,8 @@ def responses(
     method: samples of lm-evaluation-harness, logs of inspect_ai, per-instance statistics of HELM.
     They are joined on the item.
     """
-    from bayes_sota.core.sample_provenance import resolve_seed
-    from bayes_sota.items.method_comparison import compare_methods
+    from bayes_sota.core.sample import resolve_seed
+    from bayes_sota.items.comparison import compare_methods
 
     outcomes, methods, source, notes = _read(
         files, item_metric, label_column, lower_is_better, reading
@@ -101,12 +101,12 @@ def responses(
     result["text"] = text_of_outcomes(result)
 
     def tree() -> Any:
-        from bayes_sota.claims.sample_trees import comparison_tree
+        from bayes_sota.claims.sample import comparison_tree
 
         return comparison_tree(found, outcomes, selected=selected, seed=used_seed)
 
     def drawn() -> Any:
-        from bayes_sota.claims.plots_methods import plot_methods
+        from bayes_sota.claims.plots import plot_methods
 
         return plot_methods(tree(), prob=prob)
 
@@ -131,7 +131,7 @@ def _read(
 
         found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
         return found.outcomes, found.methods, found.source, list(found.notes) + _hints(found)
-    from bayes_sota.data.read_item_scores import read_item_scores
+    from bayes_sota.data.read_outcomes import read_item_scores
 
     if len(files) > 1 or any(reading[k] for k in ("metric", "scorer", "run_separator")):
         raise InputError(
@@ -164,7 +164,7 @@ def _selected(
     outcomes: "Responses | ItemScores", found: "MethodComparison", seed: int
 ) -> tuple["SelectedClaim | None", list[str]]:
     """The claim corrected for the selection, or why it is not."""
-    from bayes_sota.claims.selected_claim import claim_of_best_entry
+    from bayes_sota.claims.selection import claim_of_best_entry
 
     if max(found.n_runs) > 1:
         return None, ["picking the winner is not corrected for where methods have several runs"]

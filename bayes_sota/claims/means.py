@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
-__all__ = ["draw_difference", "false_claim_probability_of_means", "imputed_sd"]
-
 _NODES = 64
 Sd = ArrayLike | Callable[[FloatArray], FloatArray]
 

@@ -25,11 +25,9 @@ from scipy.special import expit, gammaln
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.labels import checked_labels
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.responses import MISSING, Responses
-
-__all__ = ["COUNTS", "OUTCOMES", "build_clustered_items", "build_hierarchical_claims"]
 
 OUTCOMES = ("both", "only_a", "only_b", "none")
 COUNTS = ("right_a", "right_b", "both_right", "n_test")  # -1 where both_right is not known

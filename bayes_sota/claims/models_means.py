@@ -28,10 +28,8 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.labels import checked_labels
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
-
-__all__ = ["build_case_differences", "build_metric_differences"]
 
 _NODES = 48
 _TYPICAL_SCALE, _SCALE_SD = 1 / 40, 1.5  # of the range between the bounds, and of its log

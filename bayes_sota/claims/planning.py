@@ -21,20 +21,6 @@ from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
-__all__ = [
-    "assured_test_size",
-    "assured_test_size_of_means",
-    "check_level",
-    "claim_test_size",
-    "claim_test_size_of_means",
-    "congruence_needed",
-    "crossing_of",
-    "powered_test_size",
-    "powered_test_size_of_means",
-    "required_sizes",
-    "smallest_size",
-]
-
 _MOST = 10**9
 _LEVELS = 160  # nodes of a posterior
 

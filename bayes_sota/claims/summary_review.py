@@ -17,23 +17,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.claim_rows import ClaimRows, check_columns, claim_rows
-from bayes_sota.claims.review_claims import CORRELATIONS, review_probabilities, share_interval
+from bayes_sota.claims.review import (
+    CORRELATIONS,
+    ClaimRows,
+    check_columns,
+    claim_rows,
+    review_probabilities,
+    share_interval,
+)
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import write_text
+from bayes_sota.core.tables import WrittenTable
 from bayes_sota.core.text import markdown_text, shown, spreadsheet_text
-from bayes_sota.core.written_table import WrittenTable
 from bayes_sota.data.columns import find_column
-from bayes_sota.data.files.frames import is_frame, table_of_frame
-from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.printed_scores import parse_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PROBABILITIES", "RESULTS", "ClaimsTable", "claims_table", "read_claims"]
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")

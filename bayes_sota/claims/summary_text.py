@@ -9,14 +9,6 @@ from typing import Any
 
 from bayes_sota import __version__
 
-__all__ = [
-    "rounded_up",
-    "size_of_outcomes",
-    "text_of_accuracies",
-    "text_of_means",
-    "text_of_outcomes",
-]
-
 _SOURCE = (
     f"bayes_sota {__version__}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
     "false where B is at least as good as A on all items that there could be."

@@ -7,15 +7,11 @@ from bayes_sota.claims.command import claim
 from bayes_sota.cli.demo import demo
 from bayes_sota.data.command import infer_n
 from bayes_sota.epp.command import epp
-from bayes_sota.leaderboard.command import board
-from bayes_sota.leaderboard.command_calibrate import calibrate
-from bayes_sota.leaderboard.command_models import models
+from bayes_sota.leaderboard.command import board, calibrate, models
 from bayes_sota.leaderboard.command_sota import sota
 from bayes_sota.maximum.command import maximum
 from bayes_sota.paired.command import paired
 from bayes_sota.published.command import reproduce
-
-__all__ = ["cli"]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.command_options import (
+from bayes_sota.core.command import (
+    OutputDirectory,
+    command,
     echo_json,
     interval_option,
     output_options,
@@ -13,14 +15,11 @@ from bayes_sota.core.command_options import (
     show_progress,
 )
 from bayes_sota.core.command_tables import decimals_for, echo_problem, echo_table
-from bayes_sota.core.command_types import OutputDirectory, command
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from bayes_sota.data.examples import Example
-
-__all__ = ["demo"]
 
 
 @command(epilog="Example: bayes-sota demo --output-dir results")
@@ -102,11 +101,11 @@ def _write(
     sensitivity: Any,
     prob: float,
 ) -> list[Path]:
-    from bayes_sota.core.plots_files import save_figure
-    from bayes_sota.core.sample_files import save_result
+    from bayes_sota.core.plots import save_figure
+    from bayes_sota.core.sample import save_result
     from bayes_sota.leaderboard.plots import plot_sensitivity
     from bayes_sota.maximum.plots import plot_sota
-    from bayes_sota.maximum.plots_prior import plot_prior_predictive
+    from bayes_sota.maximum.plots_laws import plot_prior_predictive
 
     files = [save_result(tree, directory / f"{name}.nc") for name, (_, tree) in trees.items()]
     lead = trees["obesity-risk"][1]

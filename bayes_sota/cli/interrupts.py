@@ -17,8 +17,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
-__all__ = ["ENDINGS", "run_until_interrupted"]
-
 # Number of a signal -> message, and 128 + number as shells have it.
 ENDINGS = {
     number: (f"{how}; no file is left half-written", 128 + number)

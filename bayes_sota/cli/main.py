@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from bayes_sota.cli.interrupts import ENDINGS, run_until_interrupted
 from bayes_sota.core.errors import BayesSotaError
 
-__all__ = ["main"]
-
 _BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
 _ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
 

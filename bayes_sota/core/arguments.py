@@ -13,30 +13,6 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
-__all__ = [
-    "ALPHA",
-    "ASSURANCE",
-    "CORRELATION",
-    "COUNT",
-    "DECIMALS",
-    "DRAWS",
-    "LEVEL",
-    "NOT_NEGATIVE",
-    "NUMBER",
-    "OPEN_SHARE",
-    "PAIRWISE",
-    "POSITIVE",
-    "PROCESSES",
-    "SEED",
-    "SHARE",
-    "SKILL",
-    "TRIES",
-    "Range",
-    "generator_of",
-    "refuse_tries",
-    "refuse_unused",
-]
-
 
 @dataclass(frozen=True)
 class Range:

@@ -9,8 +9,6 @@ import numpy as np
 
 from bayes_sota.core.text import plain_text
 
-__all__ = ["chance", "decimals_for", "echo_problem", "echo_table", "estimand_rows"]
-
 _LONGEST = 200  # characters of a cell
 _LONGEST_LINE, _HEAD = 700, 450
 _MEANING = {

@@ -4,15 +4,6 @@ Every message names what was wrong, the value, and what would be right, in one l
 command line can print it unchanged.
 """
 
-__all__ = [
-    "BayesSotaError",
-    "ImpossibleAccuracyError",
-    "InfeasibleCorrelationError",
-    "InfiniteEstimateError",
-    "InputError",
-    "SpecificationError",
-]
-
 
 class BayesSotaError(Exception):
     """Base class of every error that the package raises on purpose."""

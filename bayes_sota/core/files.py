@@ -9,15 +9,6 @@ from pathlib import Path
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text, shown_path
 
-__all__ = [
-    "check_ending",
-    "check_file",
-    "check_writable",
-    "remove_drafts",
-    "whole_file",
-    "write_text",
-]
-
 _ENDINGS = {
     "table": (".csv", ".md", ".json"),
     "figure": (".png", ".svg", ".pdf"),

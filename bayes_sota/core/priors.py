@@ -15,24 +15,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, expit, logit
 from bayes_sota.core.types import FloatArray
 
-__all__ = [
-    "BOARD_FAMILIES",
-    "NORMAL_975",
-    "SKILL_FAMILIES",
-    "BetaCorrelation",
-    "BetaSkill",
-    "BoardPriors",
-    "CorrelationPrior",
-    "FixedCorrelation",
-    "LogNormalTries",
-    "LogitNormalSkill",
-    "Priors",
-    "SkillPrior",
-    "TriesPrior",
-    "UniformSkill",
-    "UniformTries",
-]
-
 Range = tuple[float, float]
 NORMAL_975 = 1.959963984540054
 BOARD_FAMILIES = ("normal", "ex-gaussian", "plateau", "normal-laplace", "two-groups")

@@ -6,16 +6,6 @@ changes only after a release that warns. ``tests/core/test_schema.py`` locks the
 
 from typing import Final
 
-__all__ = [
-    "ATTRIBUTES",
-    "DIMENSIONS",
-    "ESTIMANDS",
-    "GROUPS",
-    "POINT_METHODS",
-    "SCHEMA_VERSION",
-    "VARIABLES",
-]
-
 SCHEMA_VERSION: Final = "1"
 
 POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior

@@ -17,16 +17,6 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
-__all__ = [
-    "Beta",
-    "LogitNormal",
-    "SkillDistribution",
-    "Uniform",
-    "expit",
-    "hat_weights_of_excess",
-    "logit",
-]
-
 
 def expit(x: ArrayLike) -> FloatArray:
     """Logistic function, without overflow."""

@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = [
-    "diagnose",
-    "estimand_summary",
-    "probability_truly_better",
-    "summarize",
-    "summarize_draws",
-]
 
 _R_HAT, _ESS = 1.02, 400.0
 

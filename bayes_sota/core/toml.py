@@ -12,8 +12,6 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError, SpecificationError
 
-__all__ = ["TomlTable", "is_whole", "located", "parse_toml"]
-
 _LARGEST = 2**53  # the last whole number that a float counts to
 
 

@@ -9,15 +9,6 @@ from bayes_sota.core.text import shown
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import parse_number
 
-__all__ = [
-    "classes_seen",
-    "find_column",
-    "find_name_column",
-    "find_score_column",
-    "is_loss",
-    "is_summary",
-]
-
 _LOSSES = frozenset(
     (
         "rmse", "mse", "mae", "mape", "rmsle", "msle", "loss", "logloss", "crossentropy", "nll",

@@ -6,11 +6,15 @@ from typing import Any
 import click
 
 from bayes_sota.core.arguments import DECIMALS
-from bayes_sota.core.command_options import echo_json, echo_verdict, number_option, output_options
-from bayes_sota.core.command_types import InputFile, command
+from bayes_sota.core.command import (
+    InputFile,
+    command,
+    echo_json,
+    echo_verdict,
+    number_option,
+    output_options,
+)
 from bayes_sota.core.text import plain_text
-
-__all__ = ["infer_n"]
 
 
 @command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
@@ -49,7 +53,7 @@ def infer_n(
     Exits with 1 where the scores are too few to tell.
     """
     from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.read_leaderboard import check_scores, located, read_entries
+    from bayes_sota.data.read_boards import check_scores, located, read_entries
 
     entries = read_entries(file, score_column=score_column, format=file_format)
     check_scores(entries, decimals=decimals, percent=percent)

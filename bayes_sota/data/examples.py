@@ -10,17 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.leaderboard import Leaderboard, Rounding
-from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.printed_scores import Rounding
+from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
-
-__all__ = [
-    "Example",
-    "ResponsesExample",
-    "list_examples",
-    "load_example",
-    "load_responses_example",
-]
 
 
 @dataclass(frozen=True)

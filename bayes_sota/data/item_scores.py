@@ -9,6 +9,8 @@ and the influence values u say how precise it is and how far two classifiers sha
 AUC they are the placement values of DeLong, DeLong & Clarke-Pearson (1988, doi 10.2307/2531595),
 whose covariance follows. ``tests/data/test_item_scores.py`` compares with pairs of items one by
 one, with the bootstrap and with SciPy.
+
+Standard errors of metrics that have no formula, by resampling items.
 """
 
 import hashlib
@@ -22,16 +24,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.labels import checked_clusters, checked_labels, summed_by_cluster
+from bayes_sota.core.text import checked_clusters, checked_labels, summed_by_cluster
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 
-__all__ = ["ItemMetric", "ItemScores"]
-
 ItemMetric = Literal["auc", "mean", "rmse"]
+
+
 _METRICS = ("auc", "mean", "rmse")
+
+
 _BLOCK = 200  # bootstrap samples at a time
+
+
 _ROUND_OFF = 1e-9
 
 
@@ -380,3 +386,68 @@ def _orientation(lower_is_better: bool | None, metric: str) -> bool:
     if lower_is_better and metric == "auc":
         raise InputError("of AUCs larger is better")
     return metric == "rmse" if lower_is_better is None else bool(lower_is_better)
+
+
+def bootstrap_standard_errors(
+    metric: Any,
+    truth: ArrayLike,
+    predictions: ArrayLike,
+    *,
+    repetitions: int = 1000,
+    clusters: Sequence[str] | None = None,
+    random_seed: int | np.random.Generator | None = None,
+) -> FloatArray:
+    """Standard error of any metric, by resampling items: for ``Leaderboard(standard_error=...)``.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(truth, prediction) -> float``, such as those of ``sklearn.metrics``.
+    truth : array-like, shape (n, ...)
+    predictions : array-like, shape (n, m)
+        One column per classifier.
+    repetitions : int
+    clusters : sequence of str, optional
+        What each item belongs to; clusters are drawn whole.
+    random_seed : int, Generator or None
+
+    Returns
+    -------
+    ndarray, shape (m,)
+
+    Raises
+    ------
+    InputError
+        Shapes that do not match, or a metric that is not finite on a resampled test set.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.standard_normal(400)
+    >>> guesses = truth[:, None] + rng.standard_normal((400, 2))
+    >>> def mse(y, p):
+    ...     return float(np.mean((y - p) ** 2))
+    >>> errors = bootstrap_standard_errors(mse, truth, guesses, repetitions=200, random_seed=1)
+    >>> bool(np.all(abs(errors - 0.07) < 0.02))  # sqrt(2 / 400)
+    True
+    """
+    given, columns = np.asarray(truth), np.asarray(predictions)
+    if columns.ndim != 2 or len(given) != len(columns) or len(given) < 2:
+        raise InputError(
+            "predictions must be items x classifiers, with one row for each of at least 2 true "
+            f"values, got shapes {given.shape} and {columns.shape}"
+        )
+    if repetitions < 2:
+        raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
+    rng = generator_of(random_seed)
+    groups = checked_clusters(clusters, len(given)) or [str(i) for i in range(len(given))]
+    _, index = np.unique(np.array(groups), return_inverse=True)
+    members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index))[:-1])
+    values = np.empty((repetitions, columns.shape[1]))
+    for row in values:
+        chosen = rng.integers(len(members), size=len(members))
+        rows = np.concatenate([members[g] for g in chosen])
+        row[:] = [metric(given[rows], columns[rows, j]) for j in range(columns.shape[1])]
+    if not np.isfinite(values).all():
+        raise InputError("the metric is not finite on some resampled test sets")
+    return np.asarray(values.std(axis=0, ddof=1))

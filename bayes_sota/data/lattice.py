@@ -22,8 +22,6 @@ from bayes_sota.data.printed_scores import (
     parse_each,
 )
 
-__all__ = ["LARGEST_SIZE", "LatticeFit", "fit_lattice", "infer_n_test"]
-
 LARGEST_SIZE = 1_000_000
 _MOST_CANDIDATES = 20
 _MOST_NAMED = 8  # candidates in a sentence

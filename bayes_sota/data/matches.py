@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.labels import checked_labels
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
-
-__all__ = ["Matches"]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

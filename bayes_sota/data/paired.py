@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.entry_checks import TEST_ITEMS, checked_names, entry_names, whole_number
+from bayes_sota.data.leaderboard import TEST_ITEMS, checked_names, entry_names, whole_number
 from bayes_sota.data.printed_scores import parse_number, parse_scores
-
-__all__ = ["FEWEST_TEAMS", "PairedBoards"]
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 _BOARDS = ("public", "private")

@@ -18,23 +18,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
 
-__all__ = [
-    "EXACT_DECIMALS",
-    "LARGEST_NUMBER",
-    "PrintedScores",
-    "Rounding",
-    "RoundingChoice",
-    "count_bounds",
-    "exact_ends",
-    "lattice_ends",
-    "parse_each",
-    "parse_number",
-    "parse_scores",
-    "plain_list",
-    "rounding_order",
-    "score_of_entry",
-]
-
 Rounding = Literal["nearest", "floor", "exact"]
 RoundingChoice = Literal["auto"] | Rounding | tuple[Rounding, ...]
 

@@ -17,7 +17,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown, shown_path
 from bayes_sota.data.columns import is_loss
 from bayes_sota.data.files.content import Content, read_content
-from bayes_sota.data.files.json_text import json_lines, parse_json, try_json
+from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import table_of_content
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats.helm import is_instance, parts_of_instances
@@ -27,15 +27,12 @@ from bayes_sota.data.formats.inspect_logs import (
     parts_of_archive,
     parts_of_log,
 )
-from bayes_sota.data.formats.lm_evaluation_harness import is_sample, part_of_samples
+from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.joining import Joined, join_parts
 from bayes_sota.data.outcome_tables import OutcomeTables, parts_of_tables
-from bayes_sota.data.parts import Choices, Part, file_names
-from bayes_sota.data.read_responses import responses_of_json
+from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
+from bayes_sota.data.read_outcomes import responses_of_json
 from bayes_sota.data.responses import MISSING, Responses
-
-__all__ = ["Evaluations", "read_evaluations"]
 
 _ACCEPTED = (
     "a CSV, TSV or Parquet table with one row per item, samples of lm-evaluation-harness "

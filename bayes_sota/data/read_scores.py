@@ -12,9 +12,8 @@ from typing import Any
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown_path
 from bayes_sota.data.files.content import read_content
-from bayes_sota.data.files.frames import is_frame, table_of_frame
-from bayes_sota.data.files.json_text import parse_json
-from bayes_sota.data.files.opening import table_of_content
+from bayes_sota.data.files.json import parse_json
+from bayes_sota.data.files.opening import is_frame, table_of_content, table_of_frame
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats.battles import find_battles, read_battles
 from bayes_sota.data.formats.cv_results import (
@@ -22,9 +21,9 @@ from bayes_sota.data.formats.cv_results import (
     read_cv_results,
     table_of_cv_results,
 )
-from bayes_sota.data.formats.lm_eval_results import is_lm_eval, read_lm_eval
+from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
 from bayes_sota.data.formats.long_tables import is_long, read_long
-from bayes_sota.data.formats.score_options import (
+from bayes_sota.data.formats.score_columns import (
     NotedScores,
     Orientation,
     ScoreFormat,
@@ -34,8 +33,6 @@ from bayes_sota.data.formats.score_options import (
 from bayes_sota.data.formats.wide_tables import read_wide
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable
-
-__all__ = ["read_noted_scores", "read_scores"]
 
 _READERS = {
     "wide": read_wide,

@@ -15,11 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.labels import checked_clusters, checked_labels
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import checked_clusters, checked_labels, shown
 from bayes_sota.data.leaderboard import Leaderboard
-
-__all__ = ["MISSING", "Responses"]
 
 MISSING = -1
 _BLOCK = 8192  # items at a time: counts in a block are exact in float32, and fit the cache

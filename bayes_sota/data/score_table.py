@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.labels import checked_labels
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
-
-__all__ = ["Scheme", "ScoreTable", "nearest_player"]
 
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.blas_threads import one_thread
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-
-__all__ = ["EppBootstrap", "bootstrap_epp"]
 
 _PENALTY = 0.5
 

@@ -28,8 +28,6 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_scores import read_scores
 from bayes_sota.data.score_table import ScoreTable
 
-__all__ = ["local_rope_matches", "local_rope_matches_of_means", "read_means"]
-
 THRESHOLD = 0.4
 
 

@@ -24,17 +24,14 @@ import pytensor.tensor as pt
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.labels import checked_labels
+from bayes_sota.core.text import checked_labels
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp import models_rankings as plackett_luce
-from bayes_sota.epp import models_ties as tied_matches
+from bayes_sota.epp import models_extensions as plackett_luce
+from bayes_sota.epp import models_extensions as tied_matches
+from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.match_counts import ABSENT, ranks_of_rounds
-from bayes_sota.epp.models_covariates import Design, build_design
-from bayes_sota.epp.models_ties import MatchRows, Ties, checked_ties
-
-__all__ = ["RankingLikelihood", "build_epp", "is_extended"]
+from bayes_sota.epp.models_extensions import Design, MatchRows, Ties, build_design, checked_ties
 
 RankingLikelihood = Literal["auto", "plackett-luce", "matches"]
 _PENALTY = 0.5  # rounds of ties: finite estimates for weights and starting values

@@ -22,10 +22,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.epp.round_inference import bonferroni_critical
-from bayes_sota.epp.round_scores import cluster_scores
-
-__all__ = ["NewPlayer", "add_player"]
+from bayes_sota.epp.rounds import bonferroni_critical, cluster_scores
 
 _STEP = 1e-12
 _MOST_STEPS = 100

@@ -17,24 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.blas_threads import one_thread
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp import solver
+from bayes_sota.epp.counts import MatchCounts, count_matches, penalised_totals, win_graph
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.epp.match_counts import MatchCounts, count_matches, penalised_totals
-from bayes_sota.epp.win_graph import win_graph
-
-__all__ = [
-    "LeaderboardQuality",
-    "Reliability",
-    "compare_leaderboards",
-    "leaderboard_quality",
-    "not_comparable",
-    "reliability",
-]
 
 _MOST_REPETITIONS = 999
 _LEAST_REPETITIONS = 19

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample_provenance import describe_sampled, resolve_seed
+from bayes_sota.core.sample import describe_sampled, resolve_seed
 from bayes_sota.core.types import Seed
 from bayes_sota.epp.models import is_extended
 from bayes_sota.epp.sample_predictive import SampledTournaments
-from bayes_sota.maximum.sample_nuts import run_nuts
+from bayes_sota.maximum.sample import run_nuts
 
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["sample_epp"]
 
 _INNER = [
     "round_order",

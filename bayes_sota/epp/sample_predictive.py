@@ -15,20 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.types import FloatArray
-from bayes_sota.epp.match_counts import ABSENT
-from bayes_sota.epp.models_rankings import order_rounds, ranking_log_likelihood
-from bayes_sota.epp.models_ties import (
+from bayes_sota.epp.counts import ABSENT
+from bayes_sota.epp.models_extensions import (
     MatchRows,
     Ties,
     count_cells,
     log_outcomes,
+    order_rounds,
+    ranking_log_likelihood,
     rows_of_rounds,
 )
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["SampledTournaments"]
 
 _CHUNK = 5_000_000  # numbers at a time
 

@@ -16,8 +16,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.score_table import ScoreTable
 
-__all__ = ["ScoreLaw", "simulate_tournament"]
-
 ScoreLaw = Literal["gumbel", "normal", "student", "reversed-gumbel"]
 _LOGISTIC_SD = np.pi / np.sqrt(3)  # of a difference of two Gumbel scores
 

@@ -16,10 +16,8 @@ from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.counts import MatchKind
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.match_counts import MatchKind
-
-__all__ = ["TournamentLeaderboard", "fit_tournaments"]
 
 
 @dataclass(frozen=True, eq=False)

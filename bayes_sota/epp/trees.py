@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bayes_sota.epp.fit import BradleyTerryFit
     from bayes_sota.epp.tournaments import TournamentLeaderboard
 
-__all__ = ["fit_tree", "observed_data", "tournaments_tree"]
 
 _FACTS = {
     "schema_version": SCHEMA_VERSION,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.core.arguments import CORRELATION, COUNT, DECIMALS, POSITIVE
-from bayes_sota.core.command_options import (
+from bayes_sota.core.command import (
     check_positives,
     number_option,
     parse_tries,
@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
 
-__all__ = [
-    "FORMATS",
-    "board_priors",
-    "field_options",
-    "parse_size",
-    "read_file",
-    "reading_options",
-    "size_of_board",
-]
 
 FORMATS = ("auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores")
 
@@ -96,8 +87,12 @@ def read_file(
         ``metric``, ``standard_error``, ``n_positive``, ``lower_is_better``, ``classifiers`` as
         typed on the command line.
     """
-    from bayes_sota.data.read_item_scores import looks_like_item_scores, read_item_scores
-    from bayes_sota.data.read_responses import looks_like_responses, read_responses
+    from bayes_sota.data.read_outcomes import (
+        looks_like_item_scores,
+        looks_like_responses,
+        read_item_scores,
+        read_responses,
+    )
 
     numbers = item_metric or label_column or file_format == "item-scores"
     if numbers or (file_format == "auto" and looks_like_item_scores(file)):
@@ -137,7 +132,7 @@ def _read_leaderboard(
     lower_is_better: bool,
     classifiers: str | None,
 ) -> "Leaderboard":
-    from bayes_sota.data.read_leaderboard import read_leaderboard
+    from bayes_sota.data.read_boards import read_leaderboard
 
     size = size_of_board(n_test, metric)
     if metric == "auc":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.command_options import echo_json, echo_verdict
+from bayes_sota.core.command import echo_json, echo_verdict
 from bayes_sota.core.command_tables import decimals_for, echo_table, estimand_rows
 from bayes_sota.core.text import plain_text
 
@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
 
-__all__ = [
-    "ESTIMANDS",
-    "echo_file_result",
-    "echo_sensitivity",
-    "group_rows",
-    "parse_seed",
-    "result_of_file",
-]
 
 ESTIMANDS = (
     "theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score",

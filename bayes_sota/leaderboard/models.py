@@ -1,9 +1,23 @@
 r"""The model of a whole leaderboard as a plain ``pm.Model`` for NUTS.
 
-The skills are summed out on the grid of ``bayes_sota.leaderboard.score_kernel``, as in the exact
+The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``, as in the exact
 route, with the same tables, families, top part and merged spikes; the standardised parameters of
 one family are left. ``tests/leaderboard/test_models.py`` holds the log density against the exact
 route's for every family. The result is yours to extend.
+
+Answers of several classifiers to every item as a plain ``pm.Model`` for NUTS.
+
+A second route to ``bayes_sota.leaderboard.from_items``, from other assumptions: nothing is
+estimated beforehand and nothing is normal but the latent difficulty. Item ``i`` has a difficulty
+``u_i``, and classifier ``j`` is right with probability
+
+.. math:: P(x_{ij} = 1 \mid u) = \Phi\!\left(\frac{\Phi^{-1}(\theta_j) - l_j u}
+          {\sqrt{1 - l_j^2}}\right), \quad u \sim N(0, 1)
+
+so that ``theta_j`` is its skill over all items, whatever the loading. The difficulties are summed
+out; items with the same answers are counted together, and a likelihood is one matrix product.
+``tests/leaderboard/test_models_responses.py`` compares with integration by SciPy and with the exact
+route.
 """
 
 from collections.abc import Callable
@@ -14,25 +28,33 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
+from numpy.typing import NDArray
+from pymc.distributions.dist_math import normal_lcdf
 from pytensor.compile.builders import OpFromGraph
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, fit_field
-from bayes_sota.leaderboard.score_kernel import ScoreKernel
+from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
-
-__all__ = ["LARGEST_RHO", "Correlation", "build_leaderboard", "pytensor_operations"]
 
 Correlation = Literal["prior", "learnt"]
 
+
 LARGEST_RHO = 0.99
+
+
 """Where rho is learnt it stops here: beyond, a score is narrower than the grid can tell."""
 
+
 _REACH_NODES = 12
+
+
 _LARGEST_LOG = 600.0
+
+
 _TINY = 1e-300
 
 
@@ -289,3 +311,118 @@ def _two_groups(scale: FieldScale, place: Any, raw: Any, t: Any) -> tuple[Any, .
     rest = scale.resolved(ops, raw * pt.exp(0.6 * t[..., 3]))
     gap = lead * pt.exp(0.7 + 0.6 * t[..., 2])
     return place, lead, gap, rest, pm.math.sigmoid(1.5 * t[..., 4])
+
+
+_NODES, _REACH = 61, 6.0  # trapezoidal rule over the difficulty
+
+
+_LOADING = (1.8, 0.7)  # log odds of the typical loading: latent correlations of 0.4 to 0.93
+
+
+_LOADING_SPREAD = 0.5
+
+
+def build_responses(responses: Responses, priors: BoardPriors | None = None) -> pm.Model:
+    r"""Model of items and classifiers with one common factor, the difficulties summed out.
+
+    .. math::
+        \mathrm{logit}\,\theta_j \sim N(\mu, s), \quad \mathrm{logit}\, l_j \sim N(\nu, t), \quad
+        \log L = \sum_p c_p \log \sum_q w_q \prod_j P(x_{pj} \mid u_q)
+
+    with ``c_p`` items of each pattern of answers. Missing answers are left out of the product.
+    Families of near-clones are not modelled, and P(theta) is fitted to all classifiers and has one
+    shape: leave out failed ones (``Responses.subset``). The exact route has no such limits.
+
+    Parameters
+    ----------
+    responses : Responses
+    priors : BoardPriors, optional
+        Place and width of the field. The correlation is learnt, with a prior of its own on the
+        latent scale.
+
+    Returns
+    -------
+    pm.Model
+        Free ``location``, ``log_spread``, ``skill_offset`` (classifier,), ``loading_location``,
+        ``loading_spread``, ``loading_offset`` (classifier,); deterministic ``skill`` and
+        ``loading`` (classifier,), ``rho`` (root of the mean phi correlation), ``theta_sota`` and
+        ``winner_skill``; observed ``items`` (pattern,). The model conditions on the patterns, so
+        it has no predictive draws of them.
+
+    Examples
+    --------
+    >>> answers = Responses(np.random.default_rng(0).random((100, 4)) < 0.8)
+    >>> model = build_responses(answers)
+    >>> model.named_vars_to_dims["skill"]
+    ('classifier',)
+    """
+    priors = BoardPriors() if priors is None else priors
+    patterns, counts = np.unique(responses.correct, axis=0, return_counts=True)
+    coords = {"classifier": list(responses.names), "pattern": np.arange(len(counts))}
+    winner = int(np.argmax(responses.scores))
+    with pm.Model(coords=coords) as model:
+        skill, loading = _skill(priors, responses), _loading()
+        difficulty, weights = _difficulty_nodes()
+        threshold = pt.sqrt(2.0) * pt.erfinv(2 * skill - 1)
+        margin = (threshold - loading * difficulty[:, None]) / pt.sqrt(1 - loading**2)
+        log_p = _pattern_log_probability(patterns, margin, weights)
+        pm.CustomDist(
+            "items",
+            log_p,
+            logp=lambda items, log_p: items * log_p,
+            signature="()->()",
+            observed=counts.astype(float),
+            dims="pattern",
+        )
+        right = pt.exp(normal_lcdf(0.0, 1.0, margin))
+        pm.Deterministic("rho", pt.sqrt(pt.maximum(_mean_phi(right, weights, skill), 0.0)))
+        pm.Deterministic("theta_sota", pt.max(skill))
+        pm.Deterministic("winner_skill", skill[winner])
+    return model
+
+
+def _skill(priors: BoardPriors, responses: Responses) -> Any:
+    """Skills, in offsets from the place of the field in units of its width."""
+    location = pm.Normal("location", *priors.location, initval=_typical(responses))
+    log_spread = pm.Normal("log_spread", *priors.log_spread)
+    offset = pm.Normal("skill_offset", dims="classifier")
+    skill = pm.math.invlogit(location + pt.exp(log_spread) * offset)
+    return pm.Deterministic("skill", skill, dims="classifier")
+
+
+def _typical(responses: Responses) -> float:
+    p = float(np.clip(np.median(responses.scores), 0.01, 0.99))
+    return float(np.log(p / (1 - p)))
+
+
+def _loading() -> Any:
+    location = pm.Normal("loading_location", *_LOADING)
+    spread = pm.HalfNormal("loading_spread", _LOADING_SPREAD)
+    offset = pm.Normal("loading_offset", dims="classifier")
+    loading = pm.math.invlogit(location + spread * offset)
+    return pm.Deterministic("loading", loading, dims="classifier")
+
+
+def _difficulty_nodes() -> tuple[FloatArray, FloatArray]:
+    """Equally spaced nodes: the rule converges exponentially for smooth, decaying integrands."""
+    nodes = np.linspace(-_REACH, _REACH, _NODES)
+    weights = np.exp(-0.5 * nodes**2)
+    return nodes, weights / weights.sum()
+
+
+def _pattern_log_probability(patterns: NDArray[np.int8], margin: Any, weights: FloatArray) -> Any:
+    """Log probability of each pattern of answers, shape (patterns,)."""
+    right = (patterns == 1).astype(float)
+    wrong = ((patterns != 1) & (patterns != MISSING)).astype(float)
+    log_right, log_wrong = normal_lcdf(0.0, 1.0, margin), normal_lcdf(0.0, 1.0, -margin)
+    log_joint = pt.dot(right, log_right.T) + pt.dot(wrong, log_wrong.T) + np.log(weights)
+    return pt.logsumexp(log_joint, axis=1)
+
+
+def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
+    """Mean phi correlation over pairs of classifiers."""
+    both = pt.dot(right.T * weights, right)
+    sd = pt.sqrt(skill * (1 - skill))
+    phi = (both - pt.outer(skill, skill)) / pt.outer(sd, sd)
+    m = skill.shape[0]
+    return (pt.sum(phi) - pt.sum(pt.diag(phi))) / (m * (m - 1))

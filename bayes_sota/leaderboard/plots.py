@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots_canvas import (
+from bayes_sota.core.plots import (
     COLORS,
     Panel,
     make_bounds,
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
-__all__ = ["plot_sensitivity"]
 
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
 _HEADINGS = {

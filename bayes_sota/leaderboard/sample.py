@@ -7,22 +7,25 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.sample_provenance import describe_provenance, resolve_seed
+from bayes_sota.core.sample import describe_provenance, resolve_seed
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.checks import BoardCheck, check_board, compare_families
+from bayes_sota.leaderboard.entries import JointPosterior
 from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
-from bayes_sota.leaderboard.joint_skills import JointPosterior
-from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
-from bayes_sota.leaderboard.responses_posterior import responses_posterior
+from bayes_sota.leaderboard.from_items import item_scores_posterior, responses_posterior
+from bayes_sota.leaderboard.posterior import (
+    BoardCheck,
+    LeaderboardPosterior,
+    check_board,
+    compare_families,
+    leaderboard_posterior,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["build_board_tree", "sample_board", "sample_board_nuts", "sample_items"]
 
 _POSTERIOR = (
     "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",

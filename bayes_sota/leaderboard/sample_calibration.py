@@ -27,20 +27,6 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 
-__all__ = [
-    "FIELDS",
-    "ROUTES",
-    "SHAPES",
-    "BoardCase",
-    "Judgement",
-    "draw_real_board",
-    "interval_score",
-    "run_board_study",
-    "simulate_shape",
-    "summarize_study",
-    "wilson_interval",
-]
-
 ROUTES = ("scores", "responses")
 FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
@@ -249,7 +235,7 @@ def _summaries(
     if route == "scores":
         result = leaderboard_posterior(board, priors, draws=draws, random_seed=rng)
     else:
-        from bayes_sota.leaderboard.responses_posterior import responses_posterior
+        from bayes_sota.leaderboard.from_items import responses_posterior
 
         assert drawn is not None
         result = responses_posterior(drawn, priors, draws=draws, random_seed=rng)

@@ -30,13 +30,12 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.specification import ModelSpecification, load_model
-from bayes_sota.maximum.field_estimate import Criterion
+from bayes_sota.maximum.shrinkage import Criterion
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["METHODS", "estimate_sota", "sota_sensitivity"]
 
 _HIDDEN = (10.0,)  # times as many entries as are listed
 _TAKES = {
@@ -100,7 +99,7 @@ def estimate_sota(
         Let the scores of one board weigh the values of rho, beside the default, which does not
         (``bayes_sota.leaderboard.posterior``).
     n_classes, criterion, correlation : optional
-        Of the point estimates only (``bayes_sota.maximum.sample_points``).
+        Of the point estimates only (``bayes_sota.maximum.sample``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -126,7 +125,7 @@ def estimate_sota(
     of_maxima = {"reference_skill": reference_skill}
     of_scores = {"learn_rho": learn_rho}
     if method in POINT_METHODS:
-        from bayes_sota.maximum.sample_points import estimate_point
+        from bayes_sota.maximum.sample import estimate_point
 
         drawn = {"draws": draws, "chains": chains, "random_seed": random_seed, "cores": cores}
         given = {"priors": priors, "model": model, "new_n_test": new_n_test, **drawn}
@@ -168,16 +167,16 @@ def estimate_sota(
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
     assert isinstance(spec.priors, Priors)
     if chosen in ("auto", "exact"):
-        from bayes_sota.maximum.sample_exact import sample_exact
+        from bayes_sota.maximum.sample import sample_exact
 
         return sample_exact(maxima, spec.priors, **settings)
     settings |= {"cores": cores, "progressbar": progressbar}
     if chosen == "nuts":
-        from bayes_sota.maximum.sample_nuts import sample_nuts
+        from bayes_sota.maximum.sample import sample_nuts
 
         settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
         return sample_nuts(maxima, spec.priors, **settings)
-    from bayes_sota.maximum.sample_abc import sample_abc
+    from bayes_sota.maximum.sample import sample_abc
 
     return sample_abc(maxima, spec.priors, **settings)
 
@@ -220,7 +219,7 @@ def _from_scores(
         if method == "nuts":
             raise InputError(
                 'method "nuts" takes scores; for responses build the model yourself: '
-                "bayes_sota.leaderboard.models_responses.build_responses"
+                "bayes_sota.leaderboard.models.build_responses"
             )
         refuse_unused(
             "answers and item scores, which always tell rho",
@@ -303,9 +302,8 @@ def board_sensitivity_rows(
     board: Leaderboard, priors: BoardPriors, prob: float, draws: int, random_seed: int | None
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``sota_sensitivity`` for a board with scores; NumPy and SciPy only."""
-    from bayes_sota.leaderboard.fit import fit_field
+    from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
     from bayes_sota.leaderboard.posterior import draw_leaderboard
-    from bayes_sota.leaderboard.score_kernel import ScoreKernel
 
     OPEN_SHARE.check(prob, "prob")
     rng = generator_of(random_seed)
@@ -366,7 +364,7 @@ _Variant = tuple[str, float, tuple[Leaderboard, ...], Priors, float | None]
 def _variants(
     boards: tuple[Leaderboard, ...], priors: Priors, reference_skill: float | None
 ) -> Iterator[_Variant]:
-    from bayes_sota.maximum.scoring import default_reference_skill
+    from bayes_sota.maximum.likelihood import default_reference_skill
 
     yield "as given", float("nan"), boards, priors, reference_skill
     for factor in (0.5, 2.0, 10.0):

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.sample_provenance import resolve_seed
+from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.posterior import (
     BLOCK,
     REPEATS,
@@ -28,9 +28,6 @@ from bayes_sota.leaderboard.posterior import (
     notes_of,
     reasons_of,
 )
-from bayes_sota.leaderboard.score_kernel import ScoreKernel
-
-__all__ = ["NutsDraws", "sample_leaderboard_nuts"]
 
 _LEAST_PROBABILITY = 0.02
 _START_WIDTH = 2.0  # chains start this many posterior standard deviations apart

@@ -25,8 +25,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["FAMILIES", "FieldScale", "Operations", "SkillFamily", "add_strangers"]
-
 _LOG_SQRT_2PI = 0.9189385332046727
 _LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
 

@@ -30,15 +30,6 @@ from bayes_sota.core.toml import TomlTable, is_whole, located, parse_toml
 from bayes_sota.data.examples import Example
 from bayes_sota.data.files.content import read_content
 
-__all__ = [
-    "BUILDERS",
-    "ModelSpecification",
-    "SamplerSettings",
-    "load_model",
-    "model_names",
-    "parse_model",
-]
-
 BUILDERS: Final = {"observed_maximum": "maximum", "leaderboard": "scores"}
 """Names of model builders, and the kind of data that each one takes."""
 

@@ -19,8 +19,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import write_text
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.summary import summarize_draws
+from bayes_sota.core.tables import WrittenTable
 from bayes_sota.core.text import markdown_text, spreadsheet_text
-from bayes_sota.core.written_table import WrittenTable
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -28,11 +28,9 @@ from bayes_sota.data.responses import Responses
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayes_sota.leaderboard.entry_skills import EntryDraws
-    from bayes_sota.leaderboard.joint_skills import JointPosterior
+    from bayes_sota.leaderboard.entries import EntryDraws, JointPosterior
     from bayes_sota.leaderboard.posterior import LeaderboardPosterior
 
-__all__ = ["COLUMNS", "EntryTable", "board_table"]
 
 COLUMNS = (
     "rank",
@@ -263,7 +261,7 @@ def board_table(
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
     posterior: LeaderboardPosterior | JointPosterior
     if items is None:
-        from bayes_sota.leaderboard.entry_skills import draw_entry_skills
+        from bayes_sota.leaderboard.entries import draw_entry_skills
         from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
         posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
@@ -300,10 +298,10 @@ def _of_items(
     items: Responses | ItemScores, priors: BoardPriors | None, draws: int, rng: np.random.Generator
 ) -> "JointPosterior":
     if isinstance(items, ItemScores):
-        from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
+        from bayes_sota.leaderboard.from_items import item_scores_posterior
 
         return item_scores_posterior(items, priors, draws=draws, random_seed=rng)
-    from bayes_sota.leaderboard.responses_posterior import responses_posterior
+    from bayes_sota.leaderboard.from_items import responses_posterior
 
     return responses_posterior(items, priors, draws=draws, random_seed=rng)
 
@@ -314,7 +312,7 @@ def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScor
         if n_test is not None:
             raise InputError("n_test is for files and data frames; this has its own number")
         return (data, None) if isinstance(data, Leaderboard) else (data.leaderboard(), data)
-    from bayes_sota.data.read_leaderboard import read_leaderboard
+    from bayes_sota.data.read_boards import read_leaderboard
 
     return read_leaderboard(data, n_test=n_test), None
 
@@ -323,7 +321,7 @@ def _compared_by_items(
     responses: Responses | ItemScores, entries: "EntryDraws", rho: dict[str, Any], prob: float
 ) -> tuple[Any, list[str]]:
     """Who cannot be told from the leader, and what a reader should know about it."""
-    from bayes_sota.items.paired_outcomes import compare_with_leader
+    from bayes_sota.items.comparison import compare_with_leader
 
     source = "answers" if isinstance(responses, Responses) else "items"
     learnt = (
@@ -339,7 +337,7 @@ def _compared_by_items(
     ]
     if responses.clusters is None:
         return compare_with_leader(responses).tied_with_leader(prob), notes
-    from bayes_sota.items.method_comparison import compare_methods
+    from bayes_sota.items.comparison import compare_methods
 
     notes.append("ties take clusters of items as wholes")
     return compare_methods(responses, draws=1, random_seed=0).tied_with_best(prob), notes

@@ -1,2 +1,2 @@
 from .models import build_observed_maximum as build_observed_maximum
-from .models_simulator import build_simulated_maximum as build_simulated_maximum
+from .models import build_simulated_maximum as build_simulated_maximum

@@ -11,8 +11,6 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["BETA", "LOGIT_NORMAL", "UNIFORM", "run_accepted_winners", "run_fields"]
-
 LOGIT_NORMAL, UNIFORM, BETA = 0, 1, 2  # codes of the skill families
 _GAUSS_LEGENDRE = tuple(
     (float(x), float(w)) for x, w in zip(*np.polynomial.legendre.leggauss(12), strict=True)

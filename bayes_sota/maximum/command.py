@@ -5,17 +5,15 @@ from typing import Any
 import click
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
-from bayes_sota.core.command_options import (
+from bayes_sota.core.command import (
     check_positives,
+    command,
     echo_json,
     interval_option,
     number_option,
     output_options,
 )
-from bayes_sota.core.command_types import command
 from bayes_sota.core.errors import InputError
-
-__all__ = ["maximum"]
 
 _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
@@ -128,7 +126,7 @@ def _auc_result(
     rho: float,
     prob: float,
 ) -> dict[str, Any]:
-    from bayes_sota.auc.law import auc_maximum_law
+    from bayes_sota.auc.laws import auc_maximum_law
     from bayes_sota.core.skills import Uniform
 
     positives = check_positives(n_positive, n_test)

@@ -18,19 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
 from bayes_sota.core.types import FloatArray
 
-__all__ = [
-    "CHARACTERISTIC_EXPONENT",
-    "ReferenceNodes",
-    "conditional_probabilities",
-    "feasible_correlation",
-    "feasible_skills",
-    "log_characteristic_function",
-    "reference_nodes",
-    "require_feasible",
-    "tail_half_width",
-]
-
-
 _TAIL_EXPONENT = 42.0  # mass outside a window is below 2 exp(-42) = 1e-18
 CHARACTERISTIC_EXPONENT = 38.0  # frequencies with |phi| below exp(-38) are dropped
 

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.interpolation import cardinal_functions
+from bayes_sota.core.numerics import cardinal_functions
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import (
@@ -30,8 +30,6 @@ from bayes_sota.maximum.dependence import (
     reference_nodes,
     tail_half_width,
 )
-
-__all__ = ["Field", "fixed_field", "random_field", "resampled_field"]
 
 _CELLS = 2**17  # size of the window that neighbouring nodes of S0 share
 _GROUP = 24.0  # standard errors of skill that share one window

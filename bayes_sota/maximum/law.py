@@ -20,8 +20,6 @@ from bayes_sota.data.leaderboard import LARGEST
 from bayes_sota.maximum.dependence import require_feasible
 from bayes_sota.maximum.field import Field, fixed_field, random_field, resampled_field
 
-__all__ = ["MaximumLaw", "maximum_law", "resampled_maximum_law"]
-
 
 @dataclass(frozen=True, eq=False)
 class MaximumLaw:

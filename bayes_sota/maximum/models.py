@@ -4,6 +4,19 @@ The skills, the reference classifier's count and the number of tries are summed 
 (``bayes_sota.maximum.likelihood``); location, spread and rho are left. The tables of survival
 functions are constants at Chebyshev nodes of rho; between them the log likelihood is
 interpolated. The result is yours to extend: add a variable, replace a prior, add a likelihood.
+
+The posterior of theta_sota from a leaderboard's maximum, as a model that simulates.
+
+Møllersen & Holsbø (arXiv 2303.07272, Sec. 5.3.2) propose approximate Bayesian computation:
+simulate boards, keep what comes close to the observed maximum. The best skill is a parameter,
+:math:`\theta_{sota} = F^{-1}(u^{1/m})` with u uniform, and so is the common shift, the
+standardised number of items that the reference classifier got right; the simulator draws the
+other m - 1 skills and all scores (``bayes_sota.maximum.simulate``), so that the model has four to
+six parameters whatever m is. The kernel is Gaussian in the distance of the simulated score from the
+interval of scores that print as the observed one.
+
+The location is sampled through the typical best skill (``top``): the data pin down the top of the
+field, and location and spread vary along a curve below it. Its prior is unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,28 +27,41 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
+from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
+    NORMAL_975,
     BetaCorrelation,
     BetaSkill,
     CorrelationPrior,
+    FixedCorrelation,
     LogitNormalSkill,
+    LogNormalTries,
     Priors,
     SkillPrior,
+    TriesPrior,
     UniformSkill,
+    UniformTries,
 )
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.field_draws import best_count
-from bayes_sota.maximum.likelihood import BoardLikelihood
-
-__all__ = ["build_observed_maximum"]
+from bayes_sota.maximum.likelihood import (
+    BoardLikelihood,
+    default_reference_skill,
+    normal_scores_of,
+    score_bounds,
+)
+from bayes_sota.maximum.simulate import Fields, NormalFields, ReferenceCounts
+from bayes_sota.maximum.walk import best_count
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
 
+
 _RHO_NODES = 7
+
+
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
 
 
@@ -272,3 +298,259 @@ def _fresh_maximum(
     tries = rng.choice(likelihood.tries, p=likelihood.tries_weights, size=rho.size)
     distribution = prior.distribution(location, spread)
     return best_count(rng, test_set, distribution, tries.astype(np.int64))[1] / test_set.unit
+
+
+def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) -> FloatArray:
+    """theta0 of each board: the given one, or the observed maximum half an item inside (0, 1)."""
+    if given is None:
+        return np.array([default_reference_skill(board) for board in boards])
+    if not 0 < given < 1:
+        raise InputError(f"reference skill must lie in (0, 1), got {given:g}")
+    return np.full(len(boards), float(given))
+
+
+def build_simulated_maximum(
+    boards: Sequence[Leaderboard],
+    priors: Priors,
+    *,
+    epsilon: float | Sequence[float] | NDArray[np.float64],
+    reference_skill: float | None = None,
+) -> pm.Model:
+    r"""Model of one or more boards of which the maximum is known, for ``pm.sample_smc``.
+
+    .. math::
+        \text{location} &\sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta} \\
+        \theta_{sota} &= F^{-1}(u^{1/m}), \quad u \sim U(0, 1), \quad \text{shift} \sim N(0, 1) \\
+        \log L &= -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
+
+    Parameters
+    ----------
+    boards : sequence of Leaderboard
+        They share location, spread and rho; with more than one, what belongs to a board has the
+        dimension ``board``.
+    priors : Priors
+        A quantity that is known becomes a constant and is no variable of the model.
+    epsilon : float or one per board
+        Standard deviation of the kernel, on the scale of scores; ``pm.Data``, so that
+        ``pm.set_data({"epsilon": ...})`` changes it.
+    reference_skill : float, optional
+        theta0. Default: each board's observed maximum (half an item below 1 if it is 1).
+
+    Returns
+    -------
+    pm.Model
+        Free variables ``top`` (unless the location is known), ``spread``, ``rho``, ``u``,
+        ``shift`` (unless rho is zero) and ``tries_quantile`` (where the number of classifiers is
+        uncertain); deterministic ``location``, ``theta_sota``, ``n_classifiers``.
+
+    Raises
+    ------
+    InputError
+        No board, a nonpositive epsilon, a reference skill outside (0, 1), or a prior without a
+        simulator.
+
+    Notes
+    -----
+    ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
+    ``inference.smc_abc.sample_smc_abc``, which also chooses epsilon.
+    """
+    boards = tuple(boards)
+    if not boards:
+        raise InputError("at least one board is needed, got none")
+    if len(boards) > 1 and any(board.metric != "accuracy" for board in boards):
+        raise InputError("several boards are simulated together for accuracies only")
+    if not np.all(np.asarray(epsilon) > 0):
+        raise InputError(f"epsilon must be positive, got {epsilon}")
+    references = reference_skills(boards, reference_skill)
+    several = len(boards) > 1
+    dims = "board" if several else None
+    coords = {"board": [board.name for board in boards]} if several else {}
+    with pm.Model(coords=coords) as model:
+        width = pm.Data("epsilon", _per_board(epsilon, len(boards)), dims=dims)
+        spread = _simulated_spread(priors.skill)
+        u = pm.Uniform("u", dims=dims)
+        m = _number_of_classifiers(boards, dims)
+        tail = -pt.expm1(pt.log(u) / m)
+        location = _simulated_location(priors.skill, spread, tail[0] if several else tail)
+        quantile = _quantile(priors.skill, location, spread, tail)
+        best = pm.Deterministic("theta_sota", quantile, dims=dims)
+        rho = _simulated_correlation(priors.correlation)
+        shift = 0.0 if _is_independent(priors.correlation) else pm.Normal("shift", dims=dims)
+        # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
+        # variable by its first parameter.
+        pm.Simulator(
+            "best_score",
+            ScoreSimulator(boards, references, priors.skill),
+            best,
+            location,
+            spread,
+            rho,
+            shift,
+            m,
+            distance=_interval_distance(boards),
+            epsilon=width,
+            dims=dims,
+            observed=_per_board([board.maximum for board in boards], len(boards)),
+        )
+    return model
+
+
+def _per_board(value: Any, count: int) -> Any:
+    """A scalar for one board, a vector for several: PyMC's shapes then follow by themselves."""
+    values = np.asarray(value, dtype=np.float64)
+    return np.broadcast_to(values, (count,)).copy() if count > 1 else np.array(values.reshape(()))
+
+
+def _is_independent(prior: CorrelationPrior) -> bool:
+    return isinstance(prior, FixedCorrelation) and prior.value == 0
+
+
+def _simulated_spread(prior: SkillPrior) -> Any:
+    if prior.spread_is_fixed:
+        return pt.as_tensor_variable(float(np.exp(prior.log_spread_mean)))
+    return pm.LogNormal("spread", prior.log_spread_mean, prior.log_spread_sd)
+
+
+def _simulated_location(prior: SkillPrior, spread: Any, tail: Any) -> Any:
+    """Location, sampled as the first board's best skill where P(theta) is logit-normal.
+
+    Given the spread and u, ``top - spread * z`` has the prior of the location: nothing changes
+    but the coordinates.
+    """
+    if prior.location_is_fixed:
+        return pt.as_tensor_variable(prior.location_mean)
+    above = spread * _normal_upper(tail)
+    if isinstance(prior, UniformSkill):
+        above = np.sqrt(3) * spread * (1 - 2 * tail)
+    top = pm.Normal("top", prior.location_mean + above, prior.location_sd)
+    return pm.Deterministic("location", top - above)
+
+
+def _normal_upper(tail: Any) -> Any:
+    return np.sqrt(2) * pt.erfcinv(2 * tail)
+
+
+def _quantile(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
+    """Skill exceeded with probability ``tail``; ``SkillDistribution.isf`` in PyTensor."""
+    if isinstance(prior, LogitNormalSkill):
+        return pm.math.sigmoid(location + spread * _normal_upper(tail))
+    if isinstance(prior, UniformSkill):
+        reach = np.sqrt(3) * spread
+        low, high = pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+        return high - tail * (high - low)
+    if isinstance(prior, BetaSkill):
+        mean = pm.math.sigmoid(location)
+        a, b = 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
+        return 1 - pt.betaincinv(b, a, tail)
+    raise InputError(f"no simulator for the skill prior {type(prior).__name__}")
+
+
+def _simulated_correlation(prior: CorrelationPrior) -> Any:
+    if isinstance(prior, FixedCorrelation):
+        return pt.as_tensor_variable(prior.value)
+    if isinstance(prior, BetaCorrelation):
+        return pm.Beta("rho", prior.a, prior.b)
+    raise InputError(f"no simulator for the correlation prior {type(prior).__name__}")
+
+
+def _number_of_classifiers(boards: tuple[Leaderboard, ...], dims: str | None) -> Any:
+    """Whole numbers, from one uniform latent per board where a board's number is uncertain."""
+    if all(isinstance(board.tries, int) for board in boards):
+        return pt.as_tensor_variable(_per_board([b.tries for b in boards], len(boards)))
+    q = pm.Uniform("tries_quantile", dims=dims)
+    parts = [_tries_quantile(board.tries, q[i] if dims else q) for i, board in enumerate(boards)]
+    real: Any = pt.stack(parts) if dims else parts[0]
+    round_to_even: Any = pt.round
+    m = pt.maximum(round_to_even(real), 1.0)
+    return pm.Deterministic("n_classifiers", m, dims=dims)
+
+
+def _tries_quantile(tries: int | TriesPrior, q: Any) -> Any:
+    """``TriesPrior.quantile`` in PyTensor."""
+    if isinstance(tries, int):
+        return pt.as_tensor_variable(float(tries))
+    if isinstance(tries, UniformTries):
+        return pt.exp((1 - q) * np.log(tries.low) + q * np.log(tries.high))
+    if isinstance(tries, LogNormalTries):
+        return tries.median * pt.exp(_normal_upper(1 - q) * np.log(tries.factor) / NORMAL_975)
+    raise InputError(f"no simulator for the tries prior {type(tries).__name__}")
+
+
+def _interval_distance(boards: tuple[Leaderboard, ...]) -> Callable[[Any, Any, Any], Any]:
+    """Log kernel: Gaussian in the distance from the scores that print as the observed one."""
+    ends = np.array([score_bounds(board) for board in boards])
+    low, high = (_per_board(ends[:, end], len(boards)) for end in (0, 1))
+
+    def log_kernel(epsilon: Any, observed: Any, simulated: Any) -> Any:
+        distance = pt.maximum(pt.maximum(low - simulated, simulated - high), 0.0)
+        return -0.5 * (distance / epsilon) ** 2
+
+    return log_kernel
+
+
+class ScoreSimulator:
+    """``fn`` of ``pm.Simulator``: best scores, of a whole population of parameters in one call.
+
+    Parameters
+    ----------
+    boards : tuple of Leaderboard
+    references : ndarray, shape (boards,)
+        theta0 of each board.
+    prior : SkillPrior
+        Its family is the one that is simulated.
+    """
+
+    def __init__(
+        self, boards: tuple[Leaderboard, ...], references: FloatArray, prior: SkillPrior
+    ) -> None:
+        """Tabulate the law of each board's S0."""
+        self.prior = prior
+        self.several = len(boards) > 1
+        self.references = references if self.several else references[0]
+        self.boards = boards
+        if self.counts_items:
+            self.n_test = _per_board([b.n_test for b in boards], len(boards)).astype(np.int64)
+            self.counts = [
+                ReferenceCounts(board.n_test, float(theta0))
+                for board, theta0 in zip(boards, references, strict=True)
+            ]
+
+    @property
+    def counts_items(self) -> bool:
+        """Whether scores are numbers of right answers."""
+        return self.boards[0].metric == "accuracy"
+
+    def reference_counts(self, shift: Any) -> Any:
+        """S0 at the boards' shifts, on the last axis if there are several boards."""
+        if not self.several:
+            return self.counts[0].at(shift)
+        shift = np.broadcast_to(shift, (*np.shape(shift)[:-1], len(self.counts)))
+        return np.stack([c.at(shift[..., i]) for i, c in enumerate(self.counts)], axis=-1)
+
+    def fields(
+        self, best: Any, location: Any, spread: Any, rho: Any, shift: Any, m: Any
+    ) -> Fields | NormalFields:
+        """The fields of classifiers that these parameters describe."""
+        if not self.counts_items:
+            distribution = self.prior.distribution(location, spread)
+            scores = normal_scores_of(self.boards[0])
+            return NormalFields(scores, m, distribution, rho, shift, best)
+        m = np.rint(np.asarray(m)).astype(np.int64)
+        return Fields(
+            self.n_test,
+            m,
+            self.prior.distribution(location, spread),
+            rho,
+            self.references,
+            self.reference_counts(shift),
+            best,
+        )
+
+    def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:
+        """Scores given theta_sota, location, spread, rho, shift and m, then the size."""
+        *given, size = parameters
+        shape = np.broadcast_shapes(*(np.shape(value) for value in given))
+        shape = shape if size is None else tuple(int(length) for length in size)
+        given = [np.broadcast_to(value, shape) for value in given]
+        best, _ = self.fields(*given).draw(rng, winner=False)
+        return np.asarray(best / self.n_test if self.counts_items else best)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots_canvas import (
+from bayes_sota.core.plots import (
     COLORS,
     Panel,
     draw_density,
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
-__all__ = ["plot_sota"]
 
 _QUANTITIES: Mapping[str, str] = {
     "theta_sota": "best classifier",
     "winner_skill": "winner",
     "expected_sota": "best of a fresh field",
 }
+
+
 _ROW_HEIGHT = 0.78  # of the tallest density, in rows
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.priors import LogitNormalSkill, Priors
@@ -29,7 +29,6 @@ from bayes_sota.maximum.posterior import sota_posterior
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CalibrationSetting", "judge_ranks", "run_sbc", "simulate_board"]
 
 QUANTITIES = (
     "location", "spread", "rho", "theta_sota", "expected_sota", "winner_skill", "shift",
@@ -242,7 +241,7 @@ def _exact_draws(
 def _abc_draws(
     board: Leaderboard, setting: CalibrationSetting, draws: int, rng: np.random.Generator
 ) -> dict[str, FloatArray]:
-    from bayes_sota.maximum.sample_abc import sample_abc
+    from bayes_sota.maximum.sample import sample_abc
 
     tree = sample_abc(
         (board,),

@@ -1,4 +1,11 @@
-r"""Posterior of theta_sota by approximate Bayesian computation with sequential Monte Carlo.
+r"""A kernel for ``pm.sample_smc`` that evaluates a whole population of particles in one call.
+
+PyMC's kernels call a compiled function per particle, which costs half a millisecond where the
+likelihood is a Python simulator. Here both log densities are vectorised over particles
+(``pytensor.graph.replace.vectorize_graph``), a hundred times cheaper per particle, and what is
+saved goes into more mutation steps: until the average particle has moved often enough.
+
+Posterior of theta_sota by approximate Bayesian computation with sequential Monte Carlo.
 
 The route that Møllersen & Holsbø (arXiv 2303.07272, Sec. 5.3.2) propose. Its only approximation
 is epsilon: a Gaussian kernel of that width convolves the likelihood, and widens the posterior by
@@ -9,11 +16,20 @@ standard deviation. ``tests/maximum/test_sample_smc.py`` holds it against the ex
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import xarray as xr
+from pymc.blocking import DictToArrayBijection
+from pymc.model import modelcontext
+from pymc.pytensorf import compile as compile_function
+from pymc.pytensorf import join_nonshared_inputs, make_shared_replacements
+from pymc.smc.kernels import SMC_KERNEL
+from pytensor.compile.sharedvalue import shared
+from pytensor.graph.replace import vectorize_graph
+from pytensor.tensor.random.type import RandomGeneratorType
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
@@ -21,20 +37,208 @@ from bayes_sota.core.priors import Priors
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.models_simulator import (
+from bayes_sota.maximum.likelihood import maximum_scoring, score_bounds
+from bayes_sota.maximum.models import (
     ScoreSimulator,
     build_simulated_maximum,
     reference_skills,
 )
-from bayes_sota.maximum.sample_kernel import PopulationMetropolis, compile_population_logp
-from bayes_sota.maximum.scoring import maximum_scoring, score_bounds
 
-__all__ = ["sample_smc_abc"]
+_DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
+
+
+def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
+    """Log prior and log likelihood of particles, shape (particles, parameters): two functions.
+
+    Compiled for PyTensor's Python linker: each call handles a whole population in NumPy, so
+    nothing would be gained by translating it, and a worker process rebuilds it in a second.
+    """
+    with model:
+        point = model.initial_point(random_seed=0)
+        densities, vector = join_nonshared_inputs(
+            point=point,
+            outputs=[model.varlogp, model.datalogp],
+            inputs=model.value_vars,
+            shared_inputs=make_shared_replacements(point, model.value_vars, model),
+        )
+        population = pt.matrix("population", dtype=vector.dtype)
+        prior, likelihood = vectorize_graph(densities, {vector: population})
+        options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+        return (
+            compile_function([population], prior, **options),
+            compile_function([population], likelihood, **options),
+        )
+
+
+class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
+    """Random-walk and independence Metropolis steps in turn, for simulated likelihoods.
+
+    A particle keeps the simulated likelihood that it was accepted with (pseudo-marginal
+    Metropolis), so the Gaussian kernel at inverse temperature beta is exactly the posterior with
+    epsilon / sqrt(beta). The log likelihood must not be positive, as that of ``pm.Simulator`` is
+    not: proposals that the prior rejects are then not simulated.
+
+    Parameters
+    ----------
+    population_logp : pair of compiled functions, optional
+        From ``compile_population_logp``, to compile once for several runs of one model.
+    moves : float
+        Accepted moves of the average particle per stage.
+    final_moves : float
+        The same in the last stage, after which no resampling hides duplicates.
+    max_steps : int
+        Limit of steps per stage.
+    **kwargs
+        Of ``SMC_KERNEL``: draws, threshold, ...
+    """
+
+    stats_dtypes_shapes: ClassVar[dict[str, tuple[type, list[int]]]] = {
+        "log_marginal_likelihood": (float, []),
+        "beta": (float, []),
+        "accept_rate": (float, []),
+        "steps": (float, []),
+        "unmoved": (float, []),
+    }
+
+    def __init__(
+        self,
+        *args: Any,
+        population_logp: Any = None,
+        moves: float = 3.0,
+        final_moves: float = 8.0,
+        max_steps: int = 200,
+        **kwargs: Any,
+    ) -> None:
+        """Compile the vectorised log densities unless they are given."""
+        super().__init__(*args, **kwargs)
+        self.moves, self.final_moves, self.max_steps = moves, final_moves, max_steps
+        if population_logp is None:
+            population_logp = compile_population_logp(modelcontext(kwargs.get("model")))
+        self.population_prior, self.population_likelihood = population_logp
+
+    def set_rng(self, rng: np.random.Generator) -> None:
+        """Give the chain its own generators."""
+        self.rng = rng
+        used = self.population_likelihood.get_shared()
+        old = [variable for variable in used if isinstance(variable.type, RandomGeneratorType)]
+        make_shared: Any = shared
+        new = [make_shared(child, borrow=True) for child in rng.spawn(len(old))]
+        swap = dict(zip(old, new, strict=True))
+        self.population_likelihood = self.population_likelihood.copy(swap=swap)
+
+    def _initialize_kernel(self) -> None:
+        # the base class's, but for the vectorised evaluation
+        start = self.start if self.start else self.initialize_population()
+        points = [
+            DictToArrayBijection.map({v.name: start[v.name][i] for v in self.variables}).data
+            for i in range(self.draws)
+        ]
+        self.tempered_posterior = np.array(points, dtype=np.float64)
+        self.prior_logp = self._prior(self.tempered_posterior)
+        self.likelihood_logp = self._likelihood(self.tempered_posterior)
+
+    def _prior(self, population: FloatArray) -> FloatArray:
+        prior = self.population_prior(population)
+        return np.where(np.isfinite(prior), prior, -np.inf)
+
+    def _likelihood(self, population: FloatArray) -> FloatArray:
+        likelihood = self.population_likelihood(population)
+        return np.where(np.isfinite(likelihood), likelihood, -1e300)
+
+    def setup_kernel(self) -> None:
+        """Start each chain alike: nothing may depend on the chain that ran before."""
+        self.scale = 1.0
+
+    def tune(self) -> None:
+        """Mean and covariance of the population."""
+        self.mean = self.tempered_posterior.mean(axis=0)
+        covariance = np.atleast_2d(np.cov(self.tempered_posterior, rowvar=False))
+        ridge = 1e-9 * np.diag(np.diag(covariance)) + 1e-14 * np.eye(len(covariance))
+        self.root = np.linalg.cholesky(covariance + ridge)
+
+    def mutate(self) -> None:
+        """Move the particles until the average one has moved often enough."""
+        self.moved = np.zeros(self.draws)
+        wanted = self.final_moves if self.beta >= 1 else self.moves
+        self.n_steps = 0
+        while self.moved.mean() < wanted and self.n_steps < self.max_steps:
+            self.n_steps += 1
+            if self.n_steps % 2:
+                self._random_walk()
+            else:
+                self._independence()
+
+    def _random_walk(self) -> None:
+        size, dimension = self.tempered_posterior.shape
+        step = self.rng.standard_normal((size, dimension)) @ self.root.T
+        # half the particles try a step a third as long: narrow places are found by these
+        scale = self.scale * np.where(self.rng.random(size) < 0.5, 1.0, 1 / 3)
+        step *= 2.38 / np.sqrt(dimension) * scale[:, None]
+        rate = self._accept(self.tempered_posterior + step, 0.0)
+        self.scale *= float(np.exp(0.5 * (rate - 0.3)))
+
+    def _independence(self) -> None:
+        size, dimension = self.tempered_posterior.shape
+        normal = self.rng.standard_normal((size, dimension))
+        chi = self.rng.chisquare(_DEGREES, size) / _DEGREES
+        proposal = self.mean + (normal / np.sqrt(chi)[:, None]) @ self.root.T
+        self._accept(proposal, self._log_t(self.tempered_posterior) - self._log_t(proposal))
+
+    def _log_t(self, points: FloatArray) -> FloatArray:
+        standard = np.linalg.solve(self.root, (points - self.mean).T)
+        power = -0.5 * (_DEGREES + len(standard))
+        return np.asarray(power * np.log1p((standard**2).sum(axis=0) / _DEGREES))
+
+    def _accept(self, proposal: FloatArray, correction: FloatArray | float) -> float:
+        prior = self._prior(proposal)
+        # The kernel is at most one: what the prior alone rejects need not be simulated.
+        slack = prior - self.tempered_posterior_logp + correction
+        slack += self.rng.standard_exponential(self.draws)
+        index = np.flatnonzero(slack > 0)
+        if index.size == 0:
+            return 0.0
+        likelihood = self._likelihood(proposal[index])
+        accepted = slack[index] + self.beta * likelihood > 0
+        index, likelihood = index[accepted], likelihood[accepted]
+        self.tempered_posterior[index] = proposal[index]
+        self.prior_logp[index] = prior[index]
+        self.likelihood_logp[index] = likelihood
+        self.tempered_posterior_logp[index] = prior[index] + self.beta * likelihood
+        self.moved[index] += 1
+        return float(index.size / self.draws)
+
+    def sample_stats(self) -> dict[str, float]:
+        """Statistics of a stage."""
+        return {
+            "log_marginal_likelihood": self.log_marginal_likelihood if self.beta == 1 else np.nan,
+            "beta": self.beta,
+            "accept_rate": float(self.moved.mean() / self.n_steps),
+            "steps": float(self.n_steps),
+            "unmoved": float(np.mean(self.moved == 0)),
+        }
+
+    def sample_settings(self) -> dict[str, float]:
+        """Settings of the run."""
+        return {
+            "_n_draws": self.draws,
+            "threshold": self.threshold,
+            "moves": self.moves,
+            "final_moves": self.final_moves,
+        }
+
 
 _LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of theta_sota
+
+
 _AIM = 1 / 6
+
+
 _PILOT_DRAWS, _PILOTS = 400, 8
+
+
 _ATTEMPTS = 100_000
+
+
 _REPORTED = ("location", "spread", "rho", "shift", "theta_sota", "n_classifiers")
 
 

@@ -24,15 +24,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayes_sota.auc.moments import auc_std
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores, auc_std
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
-
-__all__ = ["AccuracyLaw", "AucScoreLaw", "NormalLaw", "ScoreLaw", "auc_scores_of", "score_law"]
 
 Dispersion = float | FloatArray
 _TINY = 1e-300

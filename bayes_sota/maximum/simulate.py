@@ -36,10 +36,7 @@ from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.maximum.normal_fields import NormalTestSet
-from bayes_sota.maximum.normal_scores import NormalScores
-
-__all__ = ["Fields", "NormalFields", "ReferenceCounts", "SimulatedMaximum", "simulate_maximum"]
+from bayes_sota.maximum.walk import NormalScores, NormalTestSet
 
 _AT_ONCE = 20_000  # fields that are simulated together
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))

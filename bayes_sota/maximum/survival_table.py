@@ -19,16 +19,7 @@ from bayes_sota.maximum.dependence import (
     reference_nodes,
     tail_half_width,
 )
-from bayes_sota.maximum.normal_scores import NormalScores
-
-__all__ = [
-    "NOISE",
-    "SurvivalTable",
-    "normal_skill_nodes",
-    "normal_survival_table",
-    "skill_nodes",
-    "survival_table",
-]
+from bayes_sota.maximum.walk import NormalScores
 
 NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _EXPONENT = 24.0  # frequencies with |phi| below exp(-24) are dropped

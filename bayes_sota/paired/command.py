@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.core.arguments import CORRELATION, COUNT, POSITIVE, SHARE
-from bayes_sota.core.command_options import (
+from bayes_sota.core.command import (
+    InputFile,
+    OutputFile,
+    command,
     echo_json,
     echo_verdict,
     interval_option,
@@ -15,7 +18,6 @@ from bayes_sota.core.command_options import (
     seed_option,
 )
 from bayes_sota.core.command_tables import decimals_for, echo_table
-from bayes_sota.core.command_types import InputFile, OutputFile, command
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from bayes_sota.data.paired import PairedBoards
 
-__all__ = ["paired"]
 
 _MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -89,8 +90,8 @@ def paired(
     rho then keeps its prior.
     """
     from bayes_sota.core.priors import FixedCorrelation
-    from bayes_sota.core.sample_files import save_result
-    from bayes_sota.data.read_paired import read_paired_boards
+    from bayes_sota.core.sample import save_result
+    from bayes_sota.data.read_boards import read_paired_boards
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.teams import PairedPriors
 

@@ -9,14 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from bayes_sota.core.blas_threads import one_thread
-from bayes_sota.core.importance import WeightedPoints, sample_importance
+from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.paired.likelihood import PairedLikelihood
-
-__all__ = ["Hyperposterior", "fit_pairs"]
-
 
 _FIRST_POINTS = 300
 _LEAST_SHARE = 0.01  # families with less posterior probability are not sampled again

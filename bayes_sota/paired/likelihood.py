@@ -27,8 +27,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.shapes import FieldScale, Operations, SkillFamily, add_strangers
 from bayes_sota.paired.teams import PairedPriors, Teams
 
-__all__ = ["FLAT", "WIDE", "PairedLikelihood", "Residuals", "shift_log_weights", "shift_scales"]
-
 WIDE = 5.0  # standard deviations of the wide residual
 FLAT = 0.002  # probability of a score that says nothing
 _OUTLIERS, _OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori

@@ -19,8 +19,6 @@ from bayes_sota.leaderboard.shapes import FAMILIES, Operations, SkillFamily, add
 from bayes_sota.paired.likelihood import FLAT, STRANGERS, WIDE, PairedLikelihood
 from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection
 
-__all__ = ["build_paired_boards"]
-
 
 class _TensorOperations:
     """PyTensor's functions under the names that the families use."""

@@ -33,17 +33,6 @@ from bayes_sota.paired.likelihood import (
 )
 from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, Teams, top_places
 
-__all__ = [
-    "Hyperposterior",
-    "PairedPosterior",
-    "Selection",
-    "fit_pairs",
-    "paired_posterior",
-    "predict_from_public",
-    "predict_private",
-]
-
-
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
 _WINDOW = np.linspace(-4.5, 4.5, 25)
 _DRAWS_AT_ONCE = 8

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
-from bayes_sota.core.sample_provenance import describe_provenance, resolve_seed
+from bayes_sota.core.sample import describe_provenance, resolve_seed
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired.posterior import PairedPosterior, paired_posterior, predict_from_public
@@ -21,7 +21,6 @@ from bayes_sota.paired.teams import Coordinate, PairedPriors
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["estimate_paired"]
 
 _SCALARS = (
     "theta_sota", "winner_skill", "rho", "score_shift", "public_se", "private_se", "residual_sd",

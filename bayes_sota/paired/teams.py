@@ -13,9 +13,6 @@ from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
 
-__all__ = ["Coordinate", "PairedPriors", "Selection", "Teams", "top_places"]
-
-
 _FEWEST_KEPT = 30  # all teams of a board with fewer are kept
 _TOP, _MOST_KEPT = 0.5, 1_500  # unless another share is asked for
 

@@ -9,18 +9,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.auc.law import AucLaw, AucMaximumLaw, auc_law, auc_maximum_law
+from bayes_sota.auc.laws import AucLaw, AucMaximumLaw, auc_law, auc_maximum_law
 from bayes_sota.published.comparison import Comparison, compare, differ, not_verifiable
-
-__all__ = [
-    "compare_auc",
-    "compare_figure_10",
-    "compare_figure_11",
-    "compare_melanoma",
-    "example_law",
-    "highest_law",
-    "n_positive",
-]
 
 Published = dict[str, Any]
 

@@ -9,8 +9,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.published.comparison import Comparison, not_verifiable
 
-__all__ = ["Board", "needs_board", "read_board", "where_to_get"]
-
 
 @dataclass(frozen=True, eq=False)
 class Board:
@@ -32,7 +30,7 @@ class Board:
     def lattice_size(self) -> int:
         """Smallest test set that can give all scores as they are printed."""
         from bayes_sota.data.lattice import infer_n_test
-        from bayes_sota.data.read_leaderboard import read_entries
+        from bayes_sota.data.read_boards import read_entries
 
         return infer_n_test(read_entries(self.path).scores).n_test
 
@@ -45,7 +43,7 @@ def read_board(slug: str, data: Path | None) -> Board | None:
     InputError
         No such directory, or not exactly one file that could be the board.
     """
-    from bayes_sota.data.read_leaderboard import read_leaderboard
+    from bayes_sota.data.read_boards import read_leaderboard
 
     if data is None:
         return None

@@ -10,21 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.maximum.field_estimate import FieldEstimate
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
-from bayes_sota.maximum.shrinkage import crop_scores, shrink_scores
+from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_scores
 from bayes_sota.published.boards import Board, needs_board, read_board
 from bayes_sota.published.comparison import Comparison, compare, differ, not_verifiable
-
-__all__ = [
-    "compare_cassava",
-    "compare_figure_8",
-    "compare_figure_9",
-    "compare_table_2",
-    "compare_table_4",
-    "law_as_observed",
-    "shrunk",
-]
 
 Published = dict[str, Any]
 _CRITERIA: tuple[Any, ...] = ("expected", "upper")

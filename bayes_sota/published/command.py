@@ -6,12 +6,15 @@ from typing import Any
 import click
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.command_options import echo_json, output_options
+from bayes_sota.core.command import (
+    InputDirectory,
+    OutputDirectory,
+    command,
+    echo_json,
+    output_options,
+)
 from bayes_sota.core.command_tables import echo_table
-from bayes_sota.core.command_types import InputDirectory, OutputDirectory, command
 from bayes_sota.core.text import plain_text
-
-__all__ = ["reproduce"]
 
 
 @command(epilog="Example: bayes-sota reproduce table-1 mania")

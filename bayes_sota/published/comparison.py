@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "State", "compare", "comparisons_to_frame", "differ", "not_verifiable"]
 
 State = Literal["reproduced", "differs", "not verifiable", "off"]
 _STANDARD_ERRORS = 3.0

@@ -15,21 +15,9 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.pair_test import PairTest
+from bayes_sota.epp.fit import BradleyTerryFit, PairTest, fit_epp
 from bayes_sota.published.comparison import Comparison, compare, differ, not_verifiable
 from bayes_sota.published.openml_study import study_like
-
-__all__ = [
-    "compare_fig_4",
-    "compare_fig_5",
-    "compare_fig_6",
-    "compare_tables_6_8",
-    "compare_vtab",
-    "find_vtab",
-    "fit_vtab",
-    "where_to_get_vtab",
-]
 
 Published = dict[str, Any]
 

@@ -11,8 +11,6 @@ from bayes_sota.published import maximum_numbers as sample_maximum
 from bayes_sota.published.comparison import Comparison
 from bayes_sota.published.published_numbers import load_published
 
-__all__ = ["item_names", "reproduce"]
-
 Published = dict[str, Any]
 
 _SAMPLE_MAXIMUM: dict[str, Callable[[Published], list[Comparison]]] = {

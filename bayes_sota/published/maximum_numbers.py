@@ -13,29 +13,9 @@ from math import sqrt
 from typing import Any
 
 from bayes_sota.core.skills import Uniform
-from bayes_sota.maximum.field_estimate import binomial_interval
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
+from bayes_sota.maximum.shrinkage import binomial_interval
 from bayes_sota.published.comparison import Comparison, compare, differ, not_verifiable
-
-__all__ = [
-    "better_law",
-    "compare_coin_flip",
-    "compare_figure_2",
-    "compare_figure_3",
-    "compare_figure_4",
-    "compare_figure_5",
-    "compare_figure_6",
-    "compare_fixed_reference",
-    "compare_mania",
-    "compare_moments",
-    "compare_table_1",
-    "compare_table_3",
-    "default_law",
-    "fixed_law",
-    "single_interval",
-    "table_1_laws",
-    "uniform_field",
-]
 
 Published = dict[str, Any]
 

@@ -25,8 +25,6 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.tournaments import TournamentLeaderboard, fit_tournaments
 
-__all__ = ["PENALTY", "OpenmlStudy", "family_of", "fit_study", "study_like"]
-
 Published = dict[str, Any]
 
 PENALTY = 0.01  # rounds of ties: players that always lose get a finite EPP, far below the others

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["board_figure_names", "figure_names", "reproduce_figure", "undrawable_names"]
 
 Published = dict[str, Any]
 _Draw = Callable[["pd.DataFrame", Published], "Figure"]

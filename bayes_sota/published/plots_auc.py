@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_figure_10", "draw_figure_11"]
 
 Published = dict[str, Any]
 _PALE, _DARK = "#d0d0d0", "#8a8a8a"

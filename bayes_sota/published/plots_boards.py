@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_figure_8", "draw_figure_9"]
 
 Published = dict[str, Any]
 _OBSERVED = r"observed maximum, $\hat\theta_{\max}$"

@@ -8,19 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BLACK",
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "PURPLE",
-    "RED",
-    "SKY",
-    "defaults_text",
-    "new_figure",
-    "thousands",
-]
 
 Published = dict[str, Any]
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from arviz_plots import PlotCollection
     from matplotlib.figure import Figure
 
-__all__ = ["DRAWN_FROM_SCORES", "EPP_FIGURES", "draw_fig_4", "draw_fig_5", "draw_fig_6"]
 
 Published = dict[str, Any]
 DRAWN_FROM_SCORES = ("epp-figure-6",)  # those that need a file
@@ -38,7 +37,7 @@ def draw_fig_4(
     published: Published, data: Path | None = None, *, full_size: bool = False
 ) -> tuple["pd.DataFrame", "Figure"]:
     """Boxes of the EPPs of each family in each tournament, simulated."""
-    from bayes_sota.epp.plots_boxplots import plot_epp_boxplots
+    from bayes_sota.epp.plots_paper import plot_epp_boxplots
 
     del data
     study = study_like(published["openml"], full_size=full_size)
@@ -58,7 +57,7 @@ def draw_fig_5(
     published: Published, data: Path | None = None, *, full_size: bool = False
 ) -> tuple["pd.DataFrame", "Figure"]:
     """Frequencies of wins where the deviance is lowest and highest, simulated."""
-    from bayes_sota.epp.plots_reliability import plot_reliability
+    from bayes_sota.epp.plots_paper import plot_reliability
 
     del data
     study = study_like(published["openml"], full_size=full_size)
@@ -77,7 +76,7 @@ def draw_fig_6(
     published: Published, data: Path | None = None, *, full_size: bool = False
 ) -> tuple["pd.DataFrame", "Figure"]:
     """EPP against the mean score of VTAB, from its scores."""
-    from bayes_sota.epp.plots_mean_scores import plot_epp_against_mean
+    from bayes_sota.epp.plots_paper import plot_epp_against_mean
 
     del full_size
     part = published["vtab"]

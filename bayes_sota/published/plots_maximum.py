@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "draw_figure_2",
-    "draw_figure_3",
-    "draw_figure_6",
-]
 
 Published = dict[str, Any]
 _PLATE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8}

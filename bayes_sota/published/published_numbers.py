@@ -4,8 +4,6 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["load_published"]
-
 
 def load_published(part: str) -> dict[str, Any]:
     """Published numbers of one part, a fresh copy.

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.auc.law import AucMaximumLaw
+from bayes_sota.auc.laws import AucMaximumLaw
 from bayes_sota.core.types import FloatArray
 from bayes_sota.published.auc_numbers import example_law, highest_law, n_positive, one_law
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["figure_10_data", "figure_11_data"]
 
 Published = dict[str, Any]
 _POINTS = 401

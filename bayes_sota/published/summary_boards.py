@@ -12,14 +12,13 @@ import numpy as np
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.field_estimate import binomial_interval
+from bayes_sota.maximum.shrinkage import binomial_interval
 from bayes_sota.published.boards import Board
 from bayes_sota.published.challenges import law_as_observed, shrunk
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["figure_8_data", "figure_9_data"]
 
 Published = dict[str, Any]
 Row = tuple[str, str, float, float, float]

@@ -14,7 +14,6 @@ from bayes_sota.published.openml_study import PENALTY, OpenmlStudy, family_of, f
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ends_of_fit", "fig_4_data", "fig_5_data", "fig_6_data"]
 
 _MOST_PAIRS = 4_000  # pairs of a tournament in a table
 _Ends = dict[str, tuple[TournamentLeaderboard, Reliability]]

@@ -21,13 +21,6 @@ from bayes_sota.published.maximum_numbers import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "figure_2_data",
-    "figure_3_data",
-    "figure_4_data",
-    "figure_5_data",
-    "figure_6_data",
-]
 
 Published = dict[str, Any]
 _OFFSETS = {"n_classifiers": "n_test", "n_test": "skill", "skill": "n_classifiers"}

@@ -5,11 +5,15 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
-from bayes_sota.auc import placements as auc_placements
-from bayes_sota.auc.law import auc_law, auc_maximum_law
-from bayes_sota.auc.moments import auc_covariance, auc_std, bivariate_normal
-from bayes_sota.auc.nodes import condensed
-from bayes_sota.auc.placements import placements_of_kinds
+from bayes_sota.auc import estimate as auc_placements
+from bayes_sota.auc.estimate import (
+    auc_covariance,
+    auc_std,
+    bivariate_normal,
+    condensed,
+    placements_of_kinds,
+)
+from bayes_sota.auc.laws import auc_law, auc_maximum_law
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 

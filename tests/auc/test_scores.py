@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from bayes_sota.auc.law import auc_law, auc_maximum_law
-from bayes_sota.auc.moments import auc_std
-from bayes_sota.auc.scores import AucScores, auc_estimate_correlation
+from bayes_sota.auc.estimate import AucScores, auc_estimate_correlation, auc_std
+from bayes_sota.auc.laws import auc_law, auc_maximum_law
 from bayes_sota.core.errors import InputError
 
 SIZES = [(51, 2949), (500, 500), (10, 100), (5000, 5000)]

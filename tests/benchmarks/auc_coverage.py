@@ -26,7 +26,7 @@ import bayes_sota as bs
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
+from bayes_sota.leaderboard.from_items import item_scores_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample_calibration import FIELDS, interval_score
 from bayes_sota.maximum.posterior import sota_posterior

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from bayes_sota.auc.law import auc_maximum_law
+from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.read_leaderboard import read_leaderboard
-from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
+from bayes_sota.data.read_boards import read_leaderboard
+from bayes_sota.leaderboard.from_items import item_scores_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.posterior import sota_posterior

@@ -152,7 +152,7 @@ def opponent_row(fit: "BradleyTerryFit", name: str) -> dict[str, Any]:
 
 def opponents_rows(table: "ScoreTable", kind: Any) -> list[dict[str, Any]]:
     """Ours, then theirs: from ready inputs, and from the scores, for which they get our counts."""
-    from bayes_sota.epp.match_counts import count_matches
+    from bayes_sota.epp.counts import count_matches
     from bayes_sota.epp.solver import solve
 
     fit = fitted(table, kind, "estimates")

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.read_leaderboard import read_leaderboard
+from bayes_sota.data.read_boards import read_leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
 FILE = Path("kaggle") / "playground-series-s4e2__private.csv"

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 import bayes_sota as bs
-from bayes_sota.claims.selected_claim import claim_of_best_entry
-from bayes_sota.items.method_comparison import compare_methods
+from bayes_sota.claims.selection import claim_of_best_entry
+from bayes_sota.items.comparison import compare_methods
 
 REPEATS, LEVEL = 600, 0.05
 CLUSTERS = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.quality import leaderboard_quality

@@ -8,7 +8,7 @@ from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability, false_claim_rope
 from bayes_sota.core.errors import InputError
-from bayes_sota.items.paired_outcomes import probability_not_better
+from bayes_sota.items.comparison import probability_not_better
 
 
 @pytest.mark.parametrize(

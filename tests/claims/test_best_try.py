@@ -7,16 +7,16 @@ import pytest
 from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.best_try import (
+from bayes_sota.claims.congruence import OddsRatioCongruence
+from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.selection import (
     best_try_probability,
     best_try_probability_of_means,
     not_below,
 )
-from bayes_sota.claims.congruence import OddsRatioCongruence
-from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.score_kernel import ScoreKernel
+from bayes_sota.leaderboard.fit import ScoreKernel
 from bayes_sota.maximum.dependence import conditional_probabilities
 
 CLAIMS = ((0.9, 0.88, 500), (1.0, 0.98, 200), (0.95, 0.85, 60), (0.5, 0.5, 40), (0.9137, 0.88, 77))

@@ -11,16 +11,13 @@ from scipy.optimize import brentq
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.claims.planning import claim_test_size
-from bayes_sota.claims.plots import plot_claims
-from bayes_sota.claims.plots_methods import plot_methods
-from bayes_sota.claims.plots_sensitivity import plot_claim_sensitivity
-from bayes_sota.claims.plots_size import plot_required_size
-from bayes_sota.claims.sample_trees import comparison_tree
+from bayes_sota.claims.plots import plot_claims, plot_methods
+from bayes_sota.claims.plots_curves import plot_claim_sensitivity, plot_required_size
+from bayes_sota.claims.sample import comparison_tree
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots_canvas import COLORS
-from bayes_sota.core.plots_labels import Label, place_labels, spread_out
+from bayes_sota.core.plots import COLORS, Label, place_labels, spread_out
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.items.method_comparison import compare_methods
+from bayes_sota.items.comparison import compare_methods
 
 BACKENDS = ("matplotlib", "plotly", "bokeh", "none")
 

@@ -12,10 +12,10 @@ from bayes_sota.claims.models_means import (
     build_case_differences,
     build_metric_differences,
 )
-from bayes_sota.claims.sample_trees import claim_tree, claim_tree_of_means, comparison_tree
+from bayes_sota.claims.sample import claim_tree, claim_tree_of_means, comparison_tree
 from bayes_sota.core.schema import DIMENSIONS, VARIABLES
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.method_comparison import compare_methods
+from bayes_sota.items.comparison import compare_methods
 
 RNG = np.random.default_rng(0)
 ANSWERS = Responses(RNG.random((40, 2)) < [0.9, 0.8], clusters=[str(i // 4) for i in range(40)])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.accuracies import false_claim_probability, reported_claim
 from bayes_sota.claims.congruence import OddsRatioCongruence
-from bayes_sota.claims.reported_claim import reported_claim
 from bayes_sota.core.errors import InputError
 
 

@@ -18,11 +18,11 @@ from bayes_sota.claims.models_means import (
 )
 from bayes_sota.claims.sample import sample_claim, summarize_claim
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample_files import read_result, save_result
+from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS, VARIABLES
 from bayes_sota.core.summary import diagnose
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.paired_outcomes import probability_not_better
+from bayes_sota.items.comparison import probability_not_better
 
 REVIEW = {
     "accuracy_a": [0.90, 0.85, 0.80, 0.95, 0.90, 0.75],

@@ -7,9 +7,9 @@ import pytest
 
 import bayes_sota as bs
 from bayes_sota.claims.congruence import OddsRatioCongruence
-from bayes_sota.claims.sample_trees import claim_tree, claim_tree_of_means, comparison_tree
+from bayes_sota.claims.sample import claim_tree, claim_tree_of_means, comparison_tree
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.method_comparison import compare_methods
+from bayes_sota.items.comparison import compare_methods
 
 
 @pytest.mark.parametrize(

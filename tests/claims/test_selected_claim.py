@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayes_sota.claims.selected_claim import claim_of_best_entry
+from bayes_sota.claims.selection import claim_of_best_entry
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.method_comparison import compare_methods
-from bayes_sota.items.paired_outcomes import probability_not_better
+from bayes_sota.items.comparison import compare_methods, probability_not_better
 
 
 def fixed(rho: float) -> BoardPriors:

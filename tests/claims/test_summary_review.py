@@ -15,7 +15,7 @@ from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.means import false_claim_probability_of_means
-from bayes_sota.claims.review_claims import share_interval
+from bayes_sota.claims.review import share_interval
 from bayes_sota.claims.summary_review import PROBABILITIES, RESULTS, claims_table, read_claims
 from bayes_sota.core.errors import InputError
 

@@ -170,7 +170,7 @@ def test_several_boards_are_reported_each(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_output_file_holds_the_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    from bayes_sota.core.sample_files import read_result
+    from bayes_sota.core.sample import read_result
 
     path = tmp_path / "result.nc"
     result = run_json(capsys, *BOARD, "--no-sensitivity", "--output", str(path))

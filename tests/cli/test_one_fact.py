@@ -19,7 +19,7 @@ from arviz_base import rc_context
 
 import bayes_sota as bs
 from bayes_sota.cli import main
-from bayes_sota.core.sample_files import read_result
+from bayes_sota.core.sample import read_result
 from bayes_sota.data.examples import load_responses_example
 
 COMMANDS: dict[str, str] = {
@@ -225,7 +225,7 @@ def test_every_number_in_the_words_of_a_figure_is_in_the_json(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn: list[Any] = []
-    save = "bayes_sota.core.plots_files.save_figure"
+    save = "bayes_sota.core.plots.save_figure"
     monkeypatch.setattr(save, lambda figure, _: drawn.append(figure))
     words = [str(folder / w) if w.endswith(".csv") else w for w in command.split()]
     with rc_context({"plot.backend": "none"}), pytest.raises(SystemExit):

@@ -15,7 +15,7 @@ import pytest
 
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
-from bayes_sota.core.command_types import OutputDirectory, OutputFile
+from bayes_sota.core.command import OutputDirectory, OutputFile
 
 SILENT = {
     "--json": "another form of the same result",

@@ -7,8 +7,8 @@ import pytest
 import scipy.linalg  # noqa: F401 - its own BLAS, loaded before threads are counted
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bayes_sota.core import importance
-from bayes_sota.core.blas_threads import one_thread
+from bayes_sota.core import numerics as importance
+from bayes_sota.core.numerics import one_thread
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.epp import bootstrap as epp_bootstrap
 from bayes_sota.epp import solver as bradley_terry_solver

@@ -43,7 +43,7 @@ _FULL = """
 import resource, sys
 import xarray as xr
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample_files import save_result
+from bayes_sota.core.sample import save_result
 tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"a": ("draw", [0.0] * 10_000)})})
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:

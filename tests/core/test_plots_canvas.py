@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots_canvas import (
+from bayes_sota.core.plots import (
     Panel,
     draw_density,
     make_bounds,

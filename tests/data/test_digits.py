@@ -10,7 +10,7 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.examples import ResponsesExample, load_responses_example
-from bayes_sota.data.read_responses import looks_like_responses, read_responses
+from bayes_sota.data.read_outcomes import looks_like_responses, read_responses
 
 RETRAINED = (
     "lda/svd",

@@ -18,13 +18,11 @@ from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import delimited, limits
 from bayes_sota.data.files.content import read_content
-from bayes_sota.data.files.json_text import parse_json
+from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.read_evaluations import read_evaluations
-from bayes_sota.data.read_item_scores import read_item_scores
-from bayes_sota.data.read_leaderboard import read_leaderboard
-from bayes_sota.data.read_paired import read_paired_boards
-from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.read_outcomes import read_item_scores, read_responses
 from bayes_sota.data.read_scores import read_scores
 from bayes_sota.leaderboard.specification import load_model
 

@@ -12,7 +12,7 @@ from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.lattice import infer_n_test
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.read_leaderboard import read_leaderboard
+from bayes_sota.data.read_boards import read_leaderboard
 
 BOARDS = [
     ("playground-series-s4e2", "private", 11_072),

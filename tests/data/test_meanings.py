@@ -13,13 +13,16 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.read_evaluations import read_evaluations
-from bayes_sota.data.read_item_scores import looks_like_item_scores, read_item_scores
-from bayes_sota.data.read_leaderboard import read_leaderboard
-from bayes_sota.data.read_paired import read_paired_boards
-from bayes_sota.data.read_responses import looks_like_responses, read_responses
+from bayes_sota.data.read_outcomes import (
+    looks_like_item_scores,
+    looks_like_responses,
+    read_item_scores,
+    read_responses,
+)
 from bayes_sota.data.read_scores import read_noted_scores, read_scores
-from bayes_sota.items.method_comparison import compare_methods
+from bayes_sota.items.comparison import compare_methods
 
 Reader = Callable[[Path], Any]
 RIGHT = np.random.default_rng(0).integers(0, 2, (40, 3))

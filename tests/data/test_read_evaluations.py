@@ -14,8 +14,7 @@ from bayes_sota.data.files import limits
 from bayes_sota.data.formats import inspect_logs
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations, read_evaluations
-from bayes_sota.data.read_item_scores import read_item_scores
-from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.read_outcomes import read_item_scores, read_responses
 from bayes_sota.data.responses import Responses
 
 JUNK = (b"", b"\xff", b"\0", b'"', b"{", b"[", b"NaN", b"1e999", b",", b"\n", b"9")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_paired import read_paired_boards
+from bayes_sota.data.read_boards import read_paired_boards
 
 HEADER = "team_id,rank_private,score_private,rank_public,score_public"
 

@@ -10,7 +10,7 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import limits
-from bayes_sota.data.read_responses import looks_like_responses, read_responses
+from bayes_sota.data.read_outcomes import looks_like_responses, read_responses
 
 TEXT = "item,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
 ANSWERS = [[1, 0], [0, 1], [-1, 1]]

@@ -9,7 +9,7 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import limits
-from bayes_sota.data.read_leaderboard import read_leaderboard
+from bayes_sota.data.read_boards import read_leaderboard
 
 PLAIN = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
 NEW_HEADER = "Rank,TeamId,TeamName,LastSubmissionDate,Score,SubmissionCount,TeamMemberUserNames"

@@ -13,13 +13,16 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots_axes import best_first, number_axis, odds_axis, shown_name
-from bayes_sota.epp.plots_boxplots import plot_epp_boxplots
-from bayes_sota.epp.plots_forest import plot_epp
-from bayes_sota.epp.plots_mean_scores import plot_epp_against_mean
-from bayes_sota.epp.plots_ranks import plot_rank_distribution
-from bayes_sota.epp.plots_reliability import plot_reliability
-from bayes_sota.epp.plots_win_matrix import plot_win_matrix
+from bayes_sota.epp.plots import (
+    best_first,
+    number_axis,
+    odds_axis,
+    plot_epp,
+    plot_rank_distribution,
+    plot_win_matrix,
+    shown_name,
+)
+from bayes_sota.epp.plots_paper import plot_epp_against_mean, plot_epp_boxplots, plot_reliability
 from bayes_sota.epp.quality import reliability
 from bayes_sota.epp.simulate import simulate_tournament
 

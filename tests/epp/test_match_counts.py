@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.match_counts import MatchCounts, count_matches, ranks_of_rounds
+from bayes_sota.epp.counts import MatchCounts, count_matches, ranks_of_rounds
 
 LOWER = [False, True, True, False, False, True]
 

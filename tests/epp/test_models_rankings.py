@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.epp.match_counts import ranks_of_rounds
-from bayes_sota.epp.models_rankings import (
+from bayes_sota.epp.counts import ranks_of_rounds
+from bayes_sota.epp.models_extensions import (
     balanced_orders,
     group_weight,
     order_rounds,

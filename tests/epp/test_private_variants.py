@@ -10,12 +10,12 @@ from scipy import special, stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import LogNormalTries, UniformTries
-from bayes_sota.epp.private_variants import (
+from bayes_sota.epp.variants import (
+    largest_means,
     population_sd_of,
     private_variants,
     selection_bias,
 )
-from bayes_sota.epp.variant_posterior import largest_means
 
 SIGMA = 0.6
 Floats = NDArray[np.float64]

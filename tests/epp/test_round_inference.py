@@ -9,7 +9,7 @@ from scipy.stats import norm, t
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.round_inference import (
+from bayes_sota.epp.rounds import (
     bonferroni_critical,
     critical_values,
     critical_values_of_pairs,

@@ -5,9 +5,9 @@ import pytest
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp import round_scores
+from bayes_sota.epp import rounds as round_scores
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.round_scores import cluster_scores
+from bayes_sota.epp.rounds import cluster_scores
 
 GROUPS = ["x", "y", "x", "z", "y", "x", "z"]
 CASES = [

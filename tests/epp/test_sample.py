@@ -11,15 +11,14 @@ import xarray as xr
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample_files import read_result, save_result
+from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.match_counts import ranks_of_rounds
 from bayes_sota.epp.models import build_epp
-from bayes_sota.epp.models_rankings import order_rounds, ranking_log_likelihood
-from bayes_sota.epp.models_ties import log_outcomes
+from bayes_sota.epp.models_extensions import log_outcomes, order_rounds, ranking_log_likelihood
 from bayes_sota.epp.sample import sample_epp
 from bayes_sota.epp.sample_predictive import SampledTournaments
 from bayes_sota.epp.simulate import simulate_tournament

@@ -5,9 +5,8 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.private_variants import population_sd_of, private_variants
-from bayes_sota.epp.shown_variants import private_variants_of
 from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.variants import population_sd_of, private_variants, private_variants_of
 
 
 def test_it_is_the_posterior_of_the_players_own_numbers() -> None:

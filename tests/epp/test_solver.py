@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from bayes_sota.epp import solver
-from bayes_sota.epp.logistic_kernel import LogisticKernel
-from bayes_sota.epp.match_counts import MatchCounts, count_matches
+from bayes_sota.epp.counts import MatchCounts, count_matches
 from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.solver import LogisticKernel
 
 Array = np.ndarray
 SHAPES = [("same-round", 0.0), ("all-rounds", 0.0), ("same-round", 0.5), ("all-rounds", 0.5)]

@@ -7,8 +7,7 @@ from scipy.sparse.csgraph import connected_components
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.match_counts import MatchCounts, count_matches
-from bayes_sota.epp.win_graph import check_connected, win_graph
+from bayes_sota.epp.counts import MatchCounts, check_connected, count_matches, win_graph
 
 NAN = float("nan")
 

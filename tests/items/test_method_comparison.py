@@ -9,9 +9,8 @@ from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
-from bayes_sota.items import method_comparison
-from bayes_sota.items.method_comparison import compare_methods
-from bayes_sota.items.paired_outcomes import compare_with_leader
+from bayes_sota.items import comparison as method_comparison
+from bayes_sota.items.comparison import compare_methods, compare_with_leader
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 2), (300, 3), (200, 7)])

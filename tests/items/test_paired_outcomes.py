@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.paired_outcomes import compare_with_leader, probability_not_better
+from bayes_sota.items.comparison import compare_with_leader, probability_not_better
 
 
 def mid_p(only_first: int, only_second: int) -> float:

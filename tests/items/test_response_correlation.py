@@ -5,12 +5,12 @@ import pytest
 
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.correlation_structure import learn_correlation
-from bayes_sota.items.response_correlation import (
+from bayes_sota.items.correlation import (
     counts_of,
     influence_correlation,
+    learn_correlation,
     phi_variance,
     response_correlation,
 )

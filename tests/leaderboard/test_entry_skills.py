@@ -6,8 +6,8 @@ import pytest
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.read_leaderboard import read_leaderboard
-from bayes_sota.leaderboard.entry_skills import EntryDraws, draw_entry_skills
+from bayes_sota.data.read_boards import read_leaderboard
+from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 
 DRAWS = 4000

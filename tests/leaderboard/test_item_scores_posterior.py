@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtri
 
-from bayes_sota.auc.scores import auc_estimate_correlation
+from bayes_sota.auc.estimate import auc_estimate_correlation
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.items.response_correlation import influence_correlation
-from bayes_sota.leaderboard.item_scores_posterior import item_scores_posterior
+from bayes_sota.items.correlation import influence_correlation
+from bayes_sota.leaderboard.from_items import item_scores_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.leaderboard.summary_entries import board_table
 

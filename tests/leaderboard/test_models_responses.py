@@ -7,8 +7,8 @@ from scipy import integrate, special, stats
 
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.models_responses import build_responses
-from bayes_sota.leaderboard.responses_posterior import responses_posterior
+from bayes_sota.leaderboard.from_items import responses_posterior
+from bayes_sota.leaderboard.models import build_responses
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.cli.main import main
-from bayes_sota.core.sample_files import read_result
+from bayes_sota.core.sample import read_result
 from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
 

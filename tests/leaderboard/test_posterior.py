@@ -9,10 +9,13 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, UniformTries
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.checks import check_board, compare_families
-from bayes_sota.leaderboard.fit import effective_copies, fit_field
-from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
-from bayes_sota.leaderboard.score_kernel import ScoreKernel
+from bayes_sota.leaderboard.fit import ScoreKernel, effective_copies, fit_field
+from bayes_sota.leaderboard.posterior import (
+    check_board,
+    compare_families,
+    draw_leaderboard,
+    leaderboard_posterior,
+)
 from bayes_sota.maximum.score_laws import score_law
 
 SMALL = Leaderboard([0.90, 0.93, 0.945], n_test=200, rounding="exact")

@@ -9,12 +9,12 @@ from scipy import special
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.read_responses import read_responses
+from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.response_correlation import response_correlation
-from bayes_sota.leaderboard.joint_skills import JointSampler
+from bayes_sota.items.correlation import response_correlation
+from bayes_sota.leaderboard.entries import JointSampler
+from bayes_sota.leaderboard.from_items import _ResponseKernel, responses_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.responses_posterior import _ResponseKernel, responses_posterior
 from bayes_sota.leaderboard.sample_calibration import draw_real_board
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))

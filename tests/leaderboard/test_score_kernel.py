@@ -6,7 +6,7 @@ from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.score_kernel import ScoreKernel, modelled_entries
+from bayes_sota.leaderboard.fit import ScoreKernel, modelled_entries
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_laws import score_law
 

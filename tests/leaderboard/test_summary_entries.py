@@ -11,9 +11,9 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.text import markdown_text, spreadsheet_text
-from bayes_sota.items.paired_outcomes import compare_with_leader
+from bayes_sota.items.comparison import compare_with_leader
 from bayes_sota.leaderboard import summary_entries as entry_table
-from bayes_sota.leaderboard.responses_posterior import responses_posterior
+from bayes_sota.leaderboard.from_items import responses_posterior
 from bayes_sota.leaderboard.summary_entries import COLUMNS, EntryTable
 
 HOSTILE = (

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, Priors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.maximum.likelihood import score_bounds
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.scoring import score_bounds
 
 
 def best_auc(**options) -> Leaderboard:

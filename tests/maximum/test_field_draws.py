@@ -8,7 +8,7 @@ from scipy import integrate, optimize, stats
 
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.field_draws import CellLaw, TestSet, best_count, draw_counts, walk_down
+from bayes_sota.maximum.walk import CellLaw, TestSet, best_count, draw_counts, walk_down
 
 DRAWS = 30_000
 FIELDS = {

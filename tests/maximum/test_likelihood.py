@@ -9,8 +9,7 @@ from bayes_sota.core.priors import UniformTries
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.scoring import default_reference_skill
+from bayes_sota.maximum.likelihood import BoardLikelihood, default_reference_skill
 
 N, M, THETA0 = 30, 8, 0.85
 FIELDS = {

@@ -21,8 +21,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.models import _random, build_observed_maximum
-from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.prior_predictive import draw_prior
+from bayes_sota.maximum.posterior import draw_prior, sota_posterior
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [

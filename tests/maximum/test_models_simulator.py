@@ -18,7 +18,7 @@ from bayes_sota.core.priors import (
     UniformTries,
 )
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.models_simulator import (
+from bayes_sota.maximum.models import (
     ScoreSimulator,
     build_simulated_maximum,
     reference_skills,

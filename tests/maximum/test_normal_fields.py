@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.skills import LogitNormal, Uniform, expit
-from bayes_sota.maximum.field_draws import best_count
-from bayes_sota.maximum.normal_fields import NormalTestSet
-from bayes_sota.maximum.normal_scores import GaussianScores
 from bayes_sota.maximum.simulate import NormalFields
+from bayes_sota.maximum.walk import GaussianScores, NormalTestSet, best_count
 
 DRAWS = 40_000
 

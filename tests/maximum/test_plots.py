@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample_files import read_result, save_result
+from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.plots import plot_sota

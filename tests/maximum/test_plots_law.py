@@ -5,7 +5,7 @@ import pytest
 
 import bayes_sota as bs
 from bayes_sota.core.skills import Uniform
-from bayes_sota.maximum.plots_law import plot_maximum_law
+from bayes_sota.maximum.plots_laws import plot_maximum_law
 
 LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
 

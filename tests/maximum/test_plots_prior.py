@@ -6,7 +6,7 @@ import xarray as xr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit
-from bayes_sota.maximum.plots_prior import plot_prior_predictive
+from bayes_sota.maximum.plots_laws import plot_prior_predictive
 
 
 def test_line_and_bar(tree: xr.DataTree) -> None:

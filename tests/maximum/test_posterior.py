@@ -17,9 +17,8 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.prior_predictive import draw_prior
-from bayes_sota.maximum.scoring import default_reference_skill
+from bayes_sota.maximum.likelihood import default_reference_skill
+from bayes_sota.maximum.posterior import draw_prior, sota_posterior
 
 BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
 NEW = 333

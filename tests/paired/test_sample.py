@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample_files import read_result, save_result
+from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.core.summary import diagnose, summarize
 from bayes_sota.data.paired import PairedBoards

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from bayes_sota.auc.law import auc_maximum_law
+from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.published import items as items_module
 from bayes_sota.published import reproduce
 from bayes_sota.published.published_numbers import load_published

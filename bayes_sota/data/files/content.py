@@ -20,14 +20,6 @@ from bayes_sota.core.files import check_file
 from bayes_sota.core.text import plain_text, shown, shown_path
 from bayes_sota.data.files import limits
 
-__all__ = [
-    "UNPACKING_ERRORS",
-    "Content",
-    "check_text",
-    "read_bounded",
-    "read_content",
-]
-
 # What the decoders of the standard library raise for damaged input.
 UNPACKING_ERRORS = (
     OSError, EOFError, ValueError, OverflowError, MemoryError, NotImplementedError, RuntimeError,

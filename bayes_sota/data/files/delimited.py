@@ -12,8 +12,6 @@ from bayes_sota.data.files import limits
 from bayes_sota.data.files.content import check_text
 from bayes_sota.data.files.tables import Table
 
-__all__ = ["delimited_rows", "parse_delimited"]
-
 _DELIMITERS = ",;\t"
 _HEAD = 1_000_000  # bytes that decide about the delimiter
 _WIDEST = 1_000_000  # delimiters of one row, in quotes or not, that are looked at

@@ -5,17 +5,6 @@ With them every file is read or refused in about 2 GiB of memory (``tests/data/t
 
 from bayes_sota.core.errors import InputError
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_CELLS",
-    "MAX_COLUMNS",
-    "MAX_DIFFERENT",
-    "MAX_ROWS",
-    "MAX_VALUES",
-    "check_bytes",
-    "check_shape",
-]
-
 MAX_BYTES = 200_000_000  # unpacked; a leaderboard of a million teams has a quarter of that
 MAX_ROWS = 2_000_000  # a leaderboard of a million teams has half of that
 MAX_COLUMNS = 10_000

@@ -12,8 +12,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.files import limits
 
-__all__ = ["Nested", "Table", "is_numeric", "normalize_name", "shown"]
-
 
 @dataclass(frozen=True, repr=False)
 class Nested:

@@ -11,13 +11,17 @@ from typing import Any
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.formats.score_cells import coded_names, place
-from bayes_sota.data.formats.score_columns import column_asked_for, named_in, tournament_name
-from bayes_sota.data.formats.score_options import NotedScores, ScoreOptions
+from bayes_sota.data.formats.score_columns import (
+    NotedScores,
+    ScoreOptions,
+    coded_names,
+    column_asked_for,
+    named_in,
+    place,
+    tournament_name,
+)
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.read_leaderboard import located
-
-__all__ = ["find_battles", "read_battles"]
+from bayes_sota.data.read_boards import located
 
 _PAIRS = (
     ("modela", "modelb"), ("playera", "playerb"), ("systema", "systemb"), ("model1", "model2"),

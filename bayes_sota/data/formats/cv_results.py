@@ -13,14 +13,15 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.formats.score_cells import read_numbers
-from bayes_sota.data.formats.score_columns import tournament_name
-from bayes_sota.data.formats.score_options import NotedScores, ScoreOptions
+from bayes_sota.data.formats.score_columns import (
+    NotedScores,
+    ScoreOptions,
+    read_numbers,
+    tournament_name,
+)
 from bayes_sota.data.parts import choose
-from bayes_sota.data.read_leaderboard import located
+from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
-
-__all__ = ["is_cv_results", "read_cv_results", "table_of_cv_results"]
 
 _SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")
 

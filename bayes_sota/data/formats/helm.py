@@ -19,8 +19,6 @@ from bayes_sota.data.parts import (
     several,
 )
 
-__all__ = ["is_instance", "parts_of_instances"]
-
 _FILE = "per_instance_stats.json"
 _PREFERRED = ("exact_match", "quasi_exact_match")
 # What HELM counts besides: of the request, not of the answer.

@@ -18,7 +18,7 @@ from bayes_sota.data.files.content import (
     Content,
     read_bounded,
 )
-from bayes_sota.data.files.json_text import parse_json
+from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.parts import (
     Choices,
     Part,
@@ -28,8 +28,6 @@ from bayes_sota.data.parts import (
     several,
 )
 from bayes_sota.data.printed_scores import parse_number
-
-__all__ = ["is_log", "is_log_archive", "parts_of_archive", "parts_of_log"]
 
 _LARGEST_ARCHIVE = 10 * limits.MAX_BYTES  # of all samples, which are read one at a time
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}

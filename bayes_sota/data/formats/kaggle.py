@@ -12,8 +12,6 @@ from typing import Any
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.printed_scores import parse_number
 
-__all__ = ["best_rows", "is_kaggle", "team_names"]
-
 
 def is_kaggle(table: Table) -> bool:
     """Whether the header is that of a Kaggle download."""

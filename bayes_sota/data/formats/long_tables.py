@@ -13,22 +13,23 @@ from bayes_sota.core.text import shown
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.columns import find_score_column, is_loss, is_summary
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.formats.score_cells import coded_names, first_repeat, read_numbers
 from bayes_sota.data.formats.score_columns import (
     FOLD_WORDS,
+    NotedScores,
+    ScoreOptions,
+    coded_names,
     column_asked_for,
+    first_repeat,
     named_in,
     player_position,
+    read_numbers,
     round_positions,
     sole_round_position,
     tournament_name,
 )
-from bayes_sota.data.formats.score_options import NotedScores, ScoreOptions
 from bayes_sota.data.parts import several
-from bayes_sota.data.read_leaderboard import located
+from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import Scheme, ScoreTable
-
-__all__ = ["is_long", "read_long"]
 
 _LARGEST = 100_000_000  # scores in one tournament, present or not
 

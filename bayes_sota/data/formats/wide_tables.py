@@ -11,28 +11,25 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.columns import is_summary
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.formats.score_cells import (
-    coded_names,
-    first_repeat,
-    holds_no_number,
-    place,
-    read_numbers,
-)
 from bayes_sota.data.formats.score_columns import (
     FOLD_WORDS,
+    NotedScores,
+    ScoreOptions,
+    coded_names,
     column_asked_for,
+    first_repeat,
+    holds_no_number,
     is_row_name,
+    place,
     player_position,
+    read_numbers,
     round_positions,
     sole_round_position,
     tournament_name,
 )
-from bayes_sota.data.formats.score_options import NotedScores, ScoreOptions
 from bayes_sota.data.parts import several
-from bayes_sota.data.read_leaderboard import located
+from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
-
-__all__ = ["read_wide"]
 
 # Numbers of a leaderboard that are no round and no summary of rounds.
 _NO_ROUNDS = frozenset(

@@ -1,0 +1,697 @@
+r"""Moments of AUC estimates on a test set, of one classifier or of two on the same items.
+
+Scores are binormal: negatives N(0, 1), positives N(mu, s^2) with ``s`` the spread ratio.
+``tests/auc/test_law.py`` compares with simulated scores.
+
+Chebyshev nodes for fields of many different AUCs.
+
+Law of one AUC estimate: placements of the rarer class, convolved, and the other class's noise.
+
+Given the scores ``u_1, ..., u_a`` of the rarer class, on the scale on which the other class is
+standard normal, the estimate is a mean over the b items of that class,
+
+.. math:: \hat A = \frac1b \sum_j G(w_j), \quad G(w) = \frac1a \sum_i 1\{u_i > w\}, \quad
+          E(\hat A \mid u) = \frac1a \sum_i \Phi(u_i)
+
+The mean of the placements :math:`\Phi(u_i)` is convolved exactly (FFT); the b scores add noise with
+the variance that belongs to that mean by exponential tilting.
+
+AUC estimates on a scale where they are nearly normal, exactly.
+
+Every estimate gets its normal score
+
+.. math:: g(x; A) = \Phi^{-1} F_A(x)
+
+with the exact law :math:`F_A` of one estimate (``auc_placements``), so that g is standard normal
+whatever A is. On the scale :math:`T(A) = \int dA / \mathrm{sd}(A)`, on which an estimate has a
+standard deviation of one, g is :math:`T(x) - T(A)` plus a correction of a few tenths, which is
+smooth: it is tabulated at few A and interpolated.
+
+Classifiers of one board share the items. Their normal scores are taken to be jointly normal with
+correlation :math:`\rho^2` (one factor): the law of each is exact, the covariance is right, and only
+the dependence far from the middle is an approximation. ``tests/auc/test_scores.py`` holds
+the best of many against the tilted laws of ``auc_correlated`` and against simulated scores: the
+expected maximum within .03 standard errors, .08 for classes of ten or twenty items.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import cardinal_functions
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
+
+Correlation = float | tuple[float, float]  # of both classes, or (of positives, of negatives)
+
+
+_MOST = 10_000_000
+
+
+def auc_std(auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> Any:
+    r"""Standard deviation of the AUC estimate of one classifier.
+
+    .. math:: \mathrm{Var} = \frac{A(1-A) + (n_- - 1)(Q_+ - A^2) + (n_+ - 1)(Q_- - A^2)}{n_+ n_-}
+
+    with :math:`Q_+ = E\,\Phi(u)^2` over positives and :math:`Q_-` over negatives, each a bivariate
+    normal probability; for equal spreads both are :math:`\Phi_2(\delta, \delta; 1/2)`,
+    :math:`\delta = \Phi^{-1}(A)`.
+
+    Parameters
+    ----------
+    auc : array_like
+        In (0, 1).
+    n_positive, n_negative : int
+    spread_ratio : float
+        Standard deviation of the positives' scores over that of the negatives'.
+
+    Returns
+    -------
+    ndarray or float
+
+    Examples
+    --------
+    >>> round(float(auc_std(0.9, 51, 2949)), 5)
+    0.02115
+    """
+    variance = auc_covariance(auc, auc, n_positive, n_negative, 1.0, spread_ratio=spread_ratio)
+    return np.sqrt(variance)
+
+
+def auc_covariance(
+    auc: ArrayLike,
+    other: ArrayLike,
+    n_positive: int,
+    n_negative: int,
+    correlation: Correlation,
+    *,
+    spread_ratio: float = 1.0,
+) -> Any:
+    r"""Covariance of the AUC estimates of two classifiers on the same items.
+
+    The scores of an item correlate by r between the two classifiers, within each class. For
+    equal spreads (the paper's Sec. 5.3.1)
+
+    .. math:: \mathrm{Cov} = \frac{\Phi_2(\delta, \delta'; r) - AA'
+              + (n_- - 1)\{\Phi_2(\delta, \delta'; r_+/2) - AA'\}
+              + (n_+ - 1)\{\Phi_2(\delta, \delta'; r_-/2) - AA'\}}{n_+ n_-}
+
+    with ``r = (r_+ + r_-) / 2``; where the spreads differ, positives weigh ``s^2 / (1 + s^2)`` and
+    negatives ``1 / (1 + s^2)`` instead of a half.
+
+    Parameters
+    ----------
+    auc, other : array_like
+        True AUCs, broadcast.
+    n_positive, n_negative : int
+    correlation : float or (float, float)
+        ``r``, or ``(r_+, r_-)``; with a shared reference score it is rho squared.
+    spread_ratio : float
+
+    Examples
+    --------
+    >>> one = auc_covariance(0.9, 0.9, 51, 2949, 1.0)
+    >>> half = auc_covariance(0.9, 0.9, 51, 2949, 0.5)
+    >>> round(float(half / one), 3)
+    0.416
+    """
+    from scipy.special import ndtri
+
+    first, second = checked_auc(auc), checked_auc(other)
+    a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
+    r_positive, r_negative = _checked_correlation(correlation)
+    share = checked_ratio(spread_ratio) ** 2 / (1 + spread_ratio**2)
+    delta, gamma = ndtri(first), ndtri(second)
+    product = first * second
+
+    def excess(r: float) -> FloatArray:
+        return bivariate_normal(delta, gamma, r) - product
+
+    same = excess(share * r_positive + (1 - share) * r_negative)
+    positives, negatives = excess(share * r_positive), excess((1 - share) * r_negative)
+    return (same + (b - 1) * positives + (a - 1) * negatives) / (a * b)
+
+
+def bivariate_normal(h: FloatArray, k: FloatArray, r: float) -> FloatArray:
+    r""":math:`\Phi_2(h, k; r)`, by Owen's function."""
+    from scipy.special import ndtr, owens_t
+
+    h, k = np.broadcast_arrays(np.asarray(h, np.float64), np.asarray(k, np.float64))
+    if r >= 1:
+        return np.asarray(ndtr(np.minimum(h, k)))
+    if r == 0:
+        return np.asarray(ndtr(h) * ndtr(k))
+    h = np.where(h == 0, 1e-300, h)
+    k = np.where(k == 0, 1e-300, k)
+    root = np.sqrt(1 - r**2)
+    opposite = np.where(h * k < 0, 0.5, 0.0)
+    return np.asarray(
+        (ndtr(h) + ndtr(k)) / 2
+        - owens_t(h, (k - r * h) / (h * root))
+        - owens_t(k, (h - r * k) / (k * root))
+        - opposite
+    )
+
+
+def checked_auc(auc: ArrayLike) -> FloatArray:
+    """AUCs as an array, or ``InputError``."""
+    values = np.asarray(auc, dtype=np.float64)
+    if values.size == 0 or not np.all((values > 0) & (values < 1)):
+        raise InputError(f"an AUC must lie in (0, 1), got {values}")
+    return values
+
+
+def checked_size(size: int, what: str) -> int:
+    """Number of items of a class, or ``InputError``."""
+    if not (float(size).is_integer() and 2 <= size <= _MOST):
+        raise InputError(
+            f"n_{what} must be a whole number from 2 to {_MOST:,}, got {size}: an AUC needs items "
+            "of both classes"
+        )
+    return int(size)
+
+
+def checked_ratio(ratio: float) -> float:
+    """Ratio of the classes' spreads, or ``InputError``."""
+    if not 0.02 <= ratio <= 50:
+        raise InputError(f"spread_ratio must lie between 0.02 and 50, got {ratio:g}")
+    return float(ratio)
+
+
+def _checked_correlation(correlation: Correlation) -> tuple[float, float]:
+    pair = correlation if isinstance(correlation, tuple) else (correlation, correlation)
+    for r in pair:
+        if not 0 <= r <= 1:
+            raise InputError(f"correlation must lie in [0, 1], got {r:g}")
+    return float(pair[0]), float(pair[1])
+
+
+_FAR = 10.0  # standard errors below the best from where nobody becomes the maximum
+
+
+def condensed(skills: FloatArray, counts: FloatArray, sd: float) -> tuple[FloatArray, FloatArray]:
+    """Chebyshev nodes for many distinct AUCs: ``sum_j f(A_j)`` is kept for every smooth f.
+
+    AUCs too low to become the maximum are left out; the best one is a node.
+    """
+    near = skills >= skills[-1] - _FAR * sd
+    skills, counts = skills[near], counts[near]
+    size = nodes_for((skills[-1] - skills[0]) / sd)
+    if size >= skills.size:
+        return skills, counts
+    nodes, _ = chebyshev_nodes(skills[0], skills[-1], size)
+    return nodes, counts @ node_weights(skills, skills[0], skills[-1], size)
+
+
+def nodes_for(width: float) -> int:
+    """Number of nodes for a range of AUCs, in standard errors."""
+    return 9 + int(np.ceil(3 * width))
+
+
+def chebyshev_nodes(low: float, high: float, size: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes of a range, both ends among them, and the same on [-1, 1]."""
+    x = -np.cos(np.arange(size) * np.pi / (size - 1))
+    nodes = low + (x + 1) / 2 * (high - low)
+    nodes[-1] = high
+    return nodes, x
+
+
+def node_weights(points: FloatArray, low: float, high: float, size: int) -> FloatArray:
+    """Interpolation from the nodes to points of the range, (points, size)."""
+    _, x = chebyshev_nodes(low, high, size)
+    barycentric = (-1.0) ** np.arange(size)
+    barycentric[[0, -1]] /= 2
+    return cardinal_functions(2 * (points - low) / (high - low) - 1, x, barycentric)
+
+
+CELLS = 4096  # of one placement
+
+
+NEARLY_ONE = 1 - 2.0**-53
+
+
+_LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
+
+
+_MANY, _POINTS = 2**17, 512  # points of a window that are too many, and enough for a smooth law
+
+
+_REACH = 13.0  # half width of the window in standard deviations of the mean placement
+
+
+_NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
+
+
+_RARE = 1e-17  # what an FFT cannot tell from nothing
+
+
+_STEEP = 0.2  # relative change of mass from cell to cell
+
+
+_COARSE = 600  # cells of a placement that are enough for a variance
+
+
+_TILTS = 61
+
+
+def distribution_at(
+    levels: FloatArray, auc: float, a: int, b: int, ratio: float
+) -> tuple[FloatArray, FloatArray]:
+    """Distribution function of one estimate, and its complement, at the levels."""
+    centre, spread = placement_scale(auc, a, b, ratio)
+    few, many = min(a, b), max(a, b)
+    placement, mass = placements(centre, spread)
+    means, probability = mean_placement(placement, mass, few)
+    noise = np.sqrt(conditional_variance(placement, mass, few, means, probability) / many)
+    return add_noise(levels, means, probability, noise)
+
+
+def placement_scale(auc: float, a: int, b: int, ratio: float) -> tuple[float, float]:
+    """Mean and spread of the rarer class's scores where the other class is standard normal."""
+    from scipy.special import ndtri
+
+    mu = float(ndtri(auc)) * np.sqrt(1 + ratio**2)
+    return (mu, ratio) if a <= b else (mu / ratio, 1 / ratio)
+
+
+def placements(
+    centre: float, spread: float, low: float = 0.0, high: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Lattice of placements in [low, high] and their probabilities; keeps the mean of each cell."""
+    from scipy.special import ndtr, ndtri
+
+    edges = np.linspace(low, high, CELLS + 1)
+    score = ndtri(edges)  # placement of a score u is Phi(u)
+    mass = np.diff(ndtr((score - centre) / spread))
+    # E(Phi(u); u < c) = Phi_2: the mean within each cell, to split it between its two ends
+    inside = np.diff(_partial_mean(score, centre, spread)) / np.maximum(mass, 1e-300)
+    return edges, _split(mass, (inside - low) / (high - low) * CELLS - np.arange(CELLS))
+
+
+def placements_of_kinds(centres: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:
+    """The same for several centres, (K,) and (k, K), on half as many cells.
+
+    Where the mass hardly changes from cell to cell it is linear within; elsewhere exact.
+    """
+    from scipy.special import ndtr, ndtri
+
+    edges = np.linspace(0.0, 1.0, CELLS // 2 + 1)
+    score = ndtri(edges)
+    mass = np.diff(ndtr((score - centres[:, None]) / spread), axis=1)
+    outside = np.pad(mass, ((0, 0), (1, 1)))
+    slope = (outside[:, 2:] - outside[:, :-2]) / (2 * np.maximum(mass, 1e-300))
+    share = 0.5 + slope / 12
+    steep = np.abs(slope) > _STEEP
+    steep[:, [0, -1]] = True
+    row, cell = np.nonzero(steep & (mass > _RARE))
+    upper, lower = (_partial_mean(score[cell + i], centres[row], spread) for i in (1, 0))
+    share[row, cell] = (upper - lower) / mass[row, cell] * (CELLS // 2) - cell
+    return edges, _split(mass, share)
+
+
+def _split(mass: FloatArray, share: FloatArray) -> FloatArray:
+    """Mass of each cell, (..., K), put on its ends, (..., K + 1), that share on the upper one."""
+    share = np.clip(share, 0.0, 1.0)
+    lattice = np.zeros((*mass.shape[:-1], mass.shape[-1] + 1))
+    lattice[..., 1:] += mass * share
+    lattice[..., :-1] += mass * (1 - share)
+    return lattice
+
+
+def _partial_mean(score: FloatArray, centre: float | FloatArray, spread: float) -> FloatArray:
+    r""":math:`E(\Phi(u); u \le c)`: the probability that a standard normal w < u and u < c."""
+    total = np.sqrt(1 + spread**2)
+    ends = np.clip((score - centre) / spread, -38.0, 38.0)
+    return bivariate_normal(np.asarray(centre) / total, ends, -spread / total)
+
+
+def mean_placement(
+    placement: FloatArray, mass: FloatArray, few: int
+) -> tuple[FloatArray, FloatArray]:
+    """Law of the mean of ``few`` placements: values and probabilities, by FFT on a window.
+
+    ``mass`` has shape (K,), or (k, K) for k kinds of items in equal shares. So many items that
+    even a coarse lattice is long are summed by ``_mean_of_many``.
+    """
+    kinds = np.atleast_2d(mass)
+    average = kinds.mean(axis=0)
+    mean = float(placement @ average)
+    sd = np.sqrt(max(float(placement**2 @ average) - mean**2, 1e-18))
+    step = 1 / (placement.size - 1)
+    width = min(float(few), 2 * _REACH * sd * np.sqrt(few) + 20 * step)
+    while width / step > _LARGEST_FFT and kinds.shape[1] > _FEWEST_CELLS:
+        kinds = _coarser(kinds)
+        step = 1 / (kinds.shape[1] - 1)
+    if width / step > _MANY:
+        return _mean_of_many(kinds, few, width)
+    size = 1 << int(np.ceil(np.log2(width / step + 2)))
+    cells = -(-kinds.shape[1] // size) * size
+    wrapped = np.pad(kinds, ((0, 0), (0, cells - kinds.shape[1])))
+    wrapped = wrapped.reshape(len(kinds), -1, size).sum(axis=1)
+    total = np.fft.irfft(_product(wrapped, few / len(kinds)), n=size)
+    first = max(0, round(few * mean / step) - size // 2)
+    order = (first + np.arange(size)) % size
+    values = (first + np.arange(size)) * step / few
+    inside = values <= 1 + 1e-12
+    probability = np.maximum(total[order][inside], 0.0)
+    return values[inside], probability / probability.sum()
+
+
+def _mean_of_many(kinds: FloatArray, few: int, width: float) -> tuple[FloatArray, FloatArray]:
+    """The same from the few low frequencies at which the characteristic function is not zero."""
+    v = np.linspace(0.0, 1.0, kinds.shape[1])
+    centres = kinds @ v / kinds.sum(axis=1)
+    frequency = 2 * np.pi / width * np.arange(_POINTS // 2 + 1)
+    turned = np.exp(1j * frequency[:, None] * v)
+    own = kinds @ turned.T * np.exp(-1j * frequency * centres[:, None])
+    logs = np.log(np.maximum(np.abs(own), 1e-300)) + 1j * np.angle(own)
+    total = np.fft.irfft(np.exp(few / len(kinds) * logs.sum(axis=0)).conj(), n=_POINTS)
+    sums = few * centres.mean() + width / _POINTS * (np.arange(_POINTS) - _POINTS // 2)
+    inside = (sums >= 0) & (sums <= few)
+    probability = np.maximum(np.fft.fftshift(total)[inside], 0.0)
+    return sums[inside] / few, probability / probability.sum()
+
+
+def _product(wrapped: FloatArray, power: float) -> Any:
+    """Product of the characteristic functions of k kinds, each to a power."""
+    transformed = np.fft.rfft(wrapped, axis=1)
+    if len(transformed) == 1:
+        return transformed[0] ** round(power)
+    if power == 1:
+        return np.prod(transformed, axis=0)
+    size = np.maximum(np.abs(transformed), 1e-300)
+    phase = np.unwrap(np.angle(transformed), axis=1)
+    return np.asarray(np.exp(power * (np.log(size).sum(axis=0) + 1j * phase.sum(axis=0))))
+
+
+def _coarser(mass: FloatArray) -> FloatArray:
+    """Half as many cells; odd points are split between their neighbours, the mean is kept."""
+    merged = mass[:, ::2].copy()
+    merged[:, :-1] += mass[:, 1::2] / 2
+    merged[:, 1:] += mass[:, 1::2] / 2
+    return merged
+
+
+def conditional_variance(
+    placement: FloatArray, mass: FloatArray, few: int, means: FloatArray, weight: FloatArray
+) -> FloatArray:
+    r"""Variance of :math:`G(w)` given the mean placement, at each of its values.
+
+    .. math:: \mathrm{Var}(G \mid \bar V = v) \approx \frac{v}{a} + \Big(1 - \frac1a\Big)
+              E_\tau \min(V, V') - v^2
+
+    with V and V' independent under the exponential tilt of the placements that has mean v.
+    """
+    while mass.size > _COARSE:
+        mass = _coarser(mass[None])[0]
+    placement = np.linspace(0.0, 1.0, mass.size)
+    known = mass > 0
+    v, log_mass = placement[known], np.log(mass[known])
+    low, high = (float(means[weight > 1e-14][i]) for i in (0, -1))
+    tilts = tilts_to_span(v, log_mass, low, high)
+    logs = log_mass + tilts[:, None] * v
+    tilted = np.exp(logs - logs.max(axis=1, keepdims=True))
+    tilted /= tilted.sum(axis=1, keepdims=True)
+    centre = tilted @ v
+    above = np.cumsum(tilted[:, ::-1], axis=1)[:, ::-1]
+    smaller = above[:, 0] ** 2 * v[0] + above[:, 1:] ** 2 @ np.diff(v)
+    variance = centre / few + (1 - 1 / few) * smaller - centre**2
+    return np.asarray(np.maximum(np.interp(means, centre, variance), 1e-12))
+
+
+def tilts_to_span(
+    v: FloatArray, log_mass: FloatArray, low: float, high: float, count: int = _TILTS
+) -> FloatArray:
+    """Tilts whose means span [low, high]."""
+
+    def mean(tilt: float) -> float:
+        logs = log_mass + tilt * v
+        tilted = np.exp(logs - logs.max())
+        return float(tilted @ v / tilted.sum())
+
+    ends = []
+    for target, sign in ((low, -1.0), (high, 1.0)):
+        tilt = sign
+        while sign * (mean(tilt) - target) < 0 and abs(tilt) < 1e5:
+            tilt *= 2
+        ends.append(tilt)
+    grid = np.linspace(-1, 1, count)
+    return np.where(grid < 0, -ends[0], ends[1]) * grid * np.abs(grid)
+
+
+def add_noise(
+    levels: FloatArray,
+    means: FloatArray,
+    probability: FloatArray,
+    noise: FloatArray,
+    points: int = 600,
+) -> tuple[FloatArray, FloatArray]:
+    """Distribution function and its complement of mean plus noise, at the levels.
+
+    The noise is a Beta variable with the mean and the variance given: like the estimate it stays
+    in [0, 1], and leans away from the nearer end.
+    """
+    means, probability, noise = _merged(means, probability, noise, points)
+    below, above = np.zeros(levels.size), np.zeros(levels.size)
+    for v, weight, sd in zip(means, probability, noise, strict=True):
+        first, last = np.searchsorted(levels, [v - _NOISE * sd, v + _NOISE * sd])
+        cdf, sf = _beta(levels[first:last], v, sd)
+        below[first:last] += weight * cdf
+        above[first:last] += weight * sf
+        below[last:] += weight
+        above[:first] += weight
+    return below, above
+
+
+def _merged(
+    means: FloatArray, probability: FloatArray, noise: FloatArray, points: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Points that lie closer than the noise, put together; their spread joins the noise."""
+    kept = probability > _RARE
+    means, probability, noise = means[kept], probability[kept], noise[kept]
+    typical = float(np.sqrt(probability @ noise**2 / probability.sum()))
+    spacing = max(typical / 3, float(np.ptp(means)) / points)
+    _, group = np.unique(((means - means[0]) / spacing).astype(np.int64), return_inverse=True)
+    total = np.bincount(group, probability)
+    centre = np.bincount(group, probability * means) / total
+    variance = np.bincount(group, probability * (noise**2 + (means - centre[group]) ** 2)) / total
+    return centre, total, np.sqrt(variance)
+
+
+def _beta(x: FloatArray, mean: float, sd: float) -> tuple[FloatArray, FloatArray]:
+    """Distribution function and complement of a Beta variable; normal where it is narrow."""
+    from scipy.special import betainc, betaincc, ndtr
+
+    size = mean * (1 - mean) / sd**2 - 1
+    if min(mean, 1 - mean) > 40 * sd or size <= 0:
+        z = (x - mean) / sd
+        return ndtr(z), ndtr(-z)
+    a, b, x = mean * size, (1 - mean) * size, np.clip(x, 0.0, 1.0)
+    return betainc(a, b, x), betaincc(a, b, x)
+
+
+_SCORE_REACH, _OFFSETS = 6.5, 53  # standard deviations on each side, and points there
+
+
+_SPACING = 2.0  # standard errors between tabulated AUCs
+
+
+_FEWEST = 6
+
+
+_LOG_ODDS = np.linspace(-9.0, 28.0, 4626)
+
+
+_ROUNDS = 8  # of the fixed point that inverts g
+
+
+def auc_estimate_correlation(
+    auc: ArrayLike,
+    n_positive: int,
+    n_negative: int,
+    correlation: Correlation,
+    spread_ratio: float = 1.0,
+) -> Any:
+    r"""Correlation of AUC estimates with what they share, from that of the scores.
+
+    Where the scores of every item correlate by ``correlation`` with a reference score (the
+    paper's Sec. 5.3.1), the estimates of two classifiers correlate by less than
+    ``correlation ** 2``:
+
+    .. math:: \rho = \sqrt{\mathrm{Cov}(r^2) / \mathrm{Var}}
+
+    Parameters
+    ----------
+    auc : array_like
+    n_positive, n_negative : int
+    correlation : float or (float, float)
+        In [0, 1]; of both classes, or of positives and negatives.
+    spread_ratio : float
+
+    Examples
+    --------
+    >>> round(float(auc_estimate_correlation(0.9, 51, 2949, 0.6)), 3)
+    0.534
+    """
+    sizes = (n_positive, n_negative)
+    pair = correlation if isinstance(correlation, tuple) else (correlation, correlation)
+    squares = (pair[0] ** 2, pair[1] ** 2)
+    shared = auc_covariance(auc, auc, *sizes, squares, spread_ratio=spread_ratio)
+    return np.sqrt(np.maximum(shared, 0.0) / auc_std(auc, *sizes, spread_ratio) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class AucScores:
+    """Normal scores of AUC estimates on one test set.
+
+    Attributes
+    ----------
+    n_positive, n_negative : int
+    spread_ratio : float
+    stable : ndarray, shape (4626,)
+        T at equally spaced log odds of the AUC.
+    errors : ndarray, shape (4626,)
+        Standard deviation of an estimate there.
+    correction : scipy spline
+        ``g - (T(x) - T(A))`` over T(A) and ``T(x) - T(A)``.
+    """
+
+    n_positive: int
+    n_negative: int
+    spread_ratio: float
+    stable: FloatArray = field(repr=False)
+    errors: FloatArray = field(repr=False)
+    correction: Any = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        n_positive: int,
+        n_negative: int,
+        lowest: float,
+        highest: float,
+        spread_ratio: float = 1.0,
+    ) -> "AucScores":
+        """Normal scores for classifiers with an AUC between ``lowest`` and ``highest``.
+
+        Outside that range the correction is that at its end.
+
+        Examples
+        --------
+        >>> scores = AucScores.of(51, 2949, 0.85, 0.95)
+        >>> bool(scores.normal_score(0.9, 0.9) < 0)  # skewed: the median is above the mean
+        True
+        """
+        low, high = sorted(float(checked_auc(x)) for x in (lowest, highest))
+        return _tabulated(
+            checked_size(n_positive, "positive"),
+            checked_size(n_negative, "negative"),
+            round(low, 4),
+            round(high, 4),
+            checked_ratio(spread_ratio),
+        )
+
+    @property
+    def largest(self) -> float:
+        """AUC that stands for 1 where an error is needed: one standard error below it."""
+        return float(self.from_stabilized(self.stable[-1] - 1.0))
+
+    @property
+    def lattice(self) -> float:
+        """Half the distance of two attainable estimates."""
+        return 0.5 / (self.n_positive * self.n_negative)
+
+    def standard_error(self, auc: ArrayLike) -> FloatArray:
+        """Standard deviation of one estimate."""
+        return np.interp(_log_odds(auc), _LOG_ODDS, self.errors)
+
+    def effective_size(self, auc: ArrayLike) -> FloatArray:
+        """Number of items on which an accuracy of that size would be as precise."""
+        p = np.clip(np.asarray(auc, np.float64), 1e-12, 1 - 1e-12)
+        return np.asarray(p * (1 - p) / self.standard_error(p) ** 2)
+
+    def stabilized(self, auc: ArrayLike) -> FloatArray:
+        """T, the scale on which an estimate has a standard deviation of one."""
+        return np.interp(_log_odds(auc), _LOG_ODDS, self.stable)
+
+    def from_stabilized(self, t: ArrayLike) -> FloatArray:
+        """AUC at T."""
+        return np.asarray(expit(np.interp(np.asarray(t, np.float64), self.stable, _LOG_ODDS)))
+
+    def normal_score(self, estimate: ArrayLike, auc: ArrayLike) -> FloatArray:
+        """g, broadcast; infinite at estimates of 1 and more, or 0 and less."""
+        x, base = np.asarray(estimate, np.float64), self.stabilized(auc)
+        offset = self.stabilized(x) - base
+        g = offset + self._corrected(base, offset)
+        g = np.where(x >= 1 - self.lattice / 2, np.inf, g)
+        return np.asarray(np.where(x <= self.lattice / 2, -np.inf, g))
+
+    def estimate(self, normal: ArrayLike, auc: ArrayLike) -> FloatArray:
+        """Estimate with the given normal score, broadcast; the inverse of ``normal_score``."""
+        normal, base = np.asarray(normal, np.float64), self.stabilized(auc)
+        offset = normal
+        for _ in range(_ROUNDS):
+            offset = normal - self._corrected(base, offset)
+        return np.minimum(self.from_stabilized(base + offset), 1.0)
+
+    def without_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """AUC whose median estimate, moved by ``shift`` normal scores, is the median of psi.
+
+        The solution of ``g(estimate(0, psi); theta) = shift``, broadcast: what all estimates of
+        one test set share is removed on the scale on which it is added.
+        """
+        base = self.stabilized(psi)
+        median = base - self._corrected(base, np.zeros_like(base))
+        place = median - shift
+        for _ in range(_ROUNDS):
+            place = median - shift + self._corrected(place, median - place)
+        return np.minimum(self.from_stabilized(place), 1.0)
+
+    def _corrected(self, base: FloatArray, offset: FloatArray) -> FloatArray:
+        base, offset = np.broadcast_arrays(base, np.clip(offset, -_SCORE_REACH, _SCORE_REACH))
+        return np.asarray(self.correction.ev(base, offset))
+
+
+def _log_odds(auc: ArrayLike) -> FloatArray:
+    return np.asarray(logit(np.clip(np.asarray(auc, np.float64), 1e-4, 1 - 1e-12)))
+
+
+@lru_cache(maxsize=8)
+def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> AucScores:
+    from scipy.interpolate import RectBivariateSpline
+
+    aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
+    errors = np.asarray(auc_std(aucs, a, b, ratio))
+    rate = aucs * (1 - aucs) / errors
+    steps = (rate[1:] + rate[:-1]) / 2 * np.diff(_LOG_ODDS)
+    stable = np.concatenate([[0.0], np.cumsum(steps)])
+    last = 1 - 1 / (a * b)
+    low, high = np.interp(_log_odds([min(lowest, last), min(highest, last)]), _LOG_ODDS, stable)
+    count = max(_FEWEST, int(np.ceil((high - low) / _SPACING)) + 1)
+    places = np.linspace(min(low, high - 1.0), high, count)
+    offsets = np.linspace(-_SCORE_REACH, _SCORE_REACH, _OFFSETS)
+    rows = []
+    for place in places:
+        centre = float(expit(np.interp(place, stable, _LOG_ODDS)))
+        rows.append(_correction(place, centre, offsets, stable, a, b, ratio))
+    spline = RectBivariateSpline(places, offsets, np.array(rows), kx=3, ky=1)
+    return AucScores(a, b, ratio, stable, errors, spline)
+
+
+def _correction(
+    place: float, auc: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: float
+) -> FloatArray:
+    """``g - offset`` at one AUC; held constant where no estimate can be."""
+    from scipy.special import ndtri
+
+    x = expit(np.interp(place + offsets, stable, _LOG_ODDS))
+    inside = (x < 1 - 0.5 / (a * b)) & (x > 0.5 / (a * b))
+    below, above = distribution_at(x[inside], auc, a, b, ratio)
+    lower, upper = ndtri(np.clip(below, 1e-14, 0.5)), -ndtri(np.clip(above, 1e-14, 0.5))
+    known = (below > 1e-13) & (above > 1e-13)
+    found = np.where(below < 0.5, lower, upper) - offsets[inside]
+    return np.asarray(np.interp(offsets, offsets[inside][known], found[known]))

@@ -1,0 +1,405 @@
+r"""The claim "A outperforms B" where A is the best of K tries: variants, seeds, settings.
+
+Tries of equal skill, of which the best score is reported. What all share is the luck of the items,
+to the extent that A and B share it: the correlation r of their outcomes on one item. The own luck
+of the best of K is the largest of K, so that with a flat prior
+
+- two accuracies have, given the common luck, board-conditional skills :math:`\psi` with
+
+  .. math:: P(\psi_A \le \psi_B) \propto \int\!\!\int_{\psi_A \le \psi_B}
+            \big[F(x_A \mid \psi_A)^K - F(x_A - 1 \mid \psi_A)^K\big]\, p(x_B \mid \psi_B)
+
+  with the law of ``score_laws`` at the dispersion 1 - r, and r the phi coefficient that belongs to
+  the congruence. What K tries add to the log odds of this law is added to those of the exact
+  ``false_claim_probability``, which the law follows closely for one try, but for few items that
+  tell A and B apart;
+- two means of n cases have, given their standard deviations,
+
+  .. math:: P(\mu_A \le \mu_B) = E_t\, \Phi\!\Big(\frac{t\, \sigma_A - (\hat\mu_A - \hat\mu_B)}
+            {\sqrt{\sigma^2 - \sigma_A^2}}\Big), \quad
+            \sigma_A^2 = \frac{(1 - r^+) s_A^2}{n}, \quad
+            \sigma^2 = \frac{s_A^2 + s_B^2 - 2 r s_A s_B}{n}
+
+  with t the largest of K standard normal variables, and both standard deviations a posteriori
+  uncertain as in the t law.
+
+Tries of one method are often more alike than A and B are, and then the correction is smaller; where
+items differ in difficulty as a normal variable does, it is .21 instead of .25 for ten tries with
+.95 against .90 on 100 items, .28 instead of .30 for five with .80 against .76 on 200. Tries of
+different skill need a field (``selected_claim``). K = 1 is the uncorrected claim.
+``tests/claims/test_best_try.py`` compares with simulated tries.
+
+The claim "ours is the best of m", corrected for the winner's curse.
+
+A winner was picked because its score was the best: some of its lead is luck. Every entry has a
+skill from one distribution P(theta), learnt from all scores or answers (``leaderboard_posterior``,
+``responses_posterior``), and the probability that another entry is at least as good follows from
+the joint posterior of all skills. The best of several tries of one method is in ``best_try``.
+
+The uncorrected probability beside it takes both as given beforehand: from scores with the same
+correlation, from answers and item scores by their paired posterior, so that there the difference
+holds what the two models differ in as well.
+``tests/claims/test_selected_claim.py`` compares with simulated winners.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import (
+    Congruence,
+    CongruencePrior,
+    RelativeCongruence,
+    congruence_at,
+)
+from bayes_sota.claims.means import false_claim_probability_of_means, imputed_sd
+from bayes_sota.core.arguments import generator_of, refuse_tries
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
+from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
+from bayes_sota.maximum.score_laws import ScoreLaw
+
+if TYPE_CHECKING:
+    from bayes_sota.leaderboard.entries import JointPosterior
+
+
+_LEAST_DISPERSION = 1e-3
+
+
+_NODES = 64
+
+
+def best_try_probability(
+    accuracy_a: float,
+    accuracy_b: float,
+    n_test: int,
+    tries: float,
+    congruence: Congruence = None,
+) -> float:
+    """Probability that B is at least as good as A, the best of several equal tries.
+
+    Parameters
+    ----------
+    accuracy_a, accuracy_b, n_test, congruence
+        As in ``false_claim_probability``, one claim; the flat prior.
+    tries : float
+        Tries of A of which the best is reported, at least 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        Fewer than one try, or anything that ``false_claim_probability`` refuses.
+
+    Examples
+    --------
+    >>> [round(best_try_probability(0.90, 0.88, 500, k), 3) for k in (1, 10)]
+    [0.093, 0.352]
+    """
+    _check_tries(tries)
+    given = float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
+    counts = [round(x * n_test) / n_test for x in (accuracy_a, accuracy_b)]
+    kernel = ScoreKernel.of(Leaderboard(counts, n_test=n_test, rounding="exact", percent=False))
+    a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
+    prior: Any = RelativeCongruence(1, 1) if congruence is None else congruence
+    nodes = [(congruence_at(a, b, prior), 1.0)] if not isinstance(prior, CongruencePrior) else None
+    dispersions = [(1 - _phi(a, b, p11), w) for p11, w in nodes or prior.nodes(a, b)]
+    one, best = (
+        float(logit(sum(w * not_below(kernel, d, k) for d, w in dispersions))) for k in (1.0, tries)
+    )
+    return float(expit(logit(given) + best - one)) if 0 < given < 1 else given
+
+
+def best_try_probability_of_means(
+    mean_a: float,
+    mean_b: float,
+    n_test: int,
+    tries: float,
+    *,
+    sd: Any = None,
+    correlation: float | None = None,
+    correlation_range: tuple[float, float] = (0.0, 1.0),
+    sd_difference: float | None = None,
+    bounds: tuple[float, float] | None = (0.0, 1.0),
+) -> float:
+    """Probability that B is at least as good as A, the best of several equal tries, for means.
+
+    Parameters
+    ----------
+    mean_a, mean_b, n_test, sd, correlation, correlation_range, sd_difference, bounds
+        As in ``false_claim_probability_of_means``, one claim. Where only the standard deviation of
+        the differences is known, half of their variance is taken to be A's own.
+    tries : float
+        Tries of A of which the best is reported, at least 1.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> [round(best_try_probability_of_means(0.81, 0.80, 100, k, sd=(0.1, 0.1), correlation=0.7), 3)
+    ...  for k in (1, 10)]
+    [0.1, 0.401]
+    """
+    _check_tries(tries)
+    false_claim_probability_of_means(
+        mean_a, mean_b, n_test, sd=sd, correlation=correlation,
+        correlation_range=correlation_range, sd_difference=sd_difference, bounds=bounds,
+    )  # fmt: skip
+    gap = mean_a - mean_b
+    if sd_difference is not None:
+        return _best_mean(gap, n_test, sd_difference**2 / 2, sd_difference**2, tries)
+    first, second = (float(imputed_sd(m, s)) for m, s in zip((mean_a, mean_b), sd, strict=True))
+    x, w = np.polynomial.legendre.leggauss(_NODES)
+    low, high = correlation_range
+    nodes, weights = (low + high) / 2 + (high - low) / 2 * x, w / 2
+    if correlation is not None:
+        nodes, weights = np.array([correlation]), np.ones(1)
+    found = [
+        _best_mean(
+            gap, n_test, (1 - max(r, 0.0)) * first**2,
+            first**2 + second**2 - 2 * r * first * second, tries,
+        )
+        for r in nodes
+    ]  # fmt: skip
+    return float(weights @ found)
+
+
+def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
+    """P(psi of the best score <= psi of the lowest) on a kernel's grid, flat prior.
+
+    Parameters
+    ----------
+    kernel : ScoreKernel
+        Of two scores.
+    dispersion : float
+        Variance of a score given psi, relative to that of one score.
+    tries : float
+        Of the best score.
+    """
+    law, psi = kernel.law, kernel.psi
+    dispersion = max(dispersion, _LEAST_DISPERSION)
+    log_kernel = law.log_kernel(kernel.prepared, dispersion)
+    rows = []
+    for row, several in ((-1, tries), (0, 1.0)):
+        likelihood = np.exp(log_kernel[row] - log_kernel[row].max())
+        if several > 1:
+            value = float(kernel.values[row])
+            likelihood = _of_largest(likelihood, law, psi, value, dispersion, several)
+        rows.append(likelihood)
+    flat = np.gradient(psi)  # equal weight to equal lengths of skill
+    p_own, p_rival = (x * flat / np.sum(x * flat) for x in rows)
+    return float(p_rival @ (np.cumsum(p_own) - p_own / 2))
+
+
+def _of_largest(
+    likelihood: FloatArray,
+    law: ScoreLaw,
+    psi: FloatArray,
+    value: float,
+    dispersion: float,
+    tries: float,
+) -> FloatArray:
+    """Likelihood of the largest of several scores with one skill."""
+    below = 1 - law.reach(psi, value, dispersion)
+    if law.spacing == 0:
+        return np.asarray(likelihood * below ** (tries - 1))
+    above = np.zeros_like(psi)  # nothing is above a perfect accuracy
+    if value < law.unit:
+        above = law.reach(psi, value + law.spacing, dispersion)
+    return np.asarray((1 - above) ** tries - below**tries)
+
+
+def _phi(a: FloatArray, b: FloatArray, p11: FloatArray) -> float:
+    """Correlation of two methods' answers."""
+    spread = float(np.sqrt(a * (1 - a) * b * (1 - b)))
+    return float(p11 - a * b) / spread if spread > 0 else 0.0
+
+
+def _best_mean(gap: float, n: int, own: float, total: float, tries: float) -> float:
+    """P(A <= B) from variances of one case: A's own, and of the difference."""
+    from scipy.special import chdtri, ndtr, ndtri
+
+    x, w = np.polynomial.legendre.leggauss(_NODES)
+    levels, weights = (x + 1) / 2, w / 2
+    scale = np.sqrt((n - 1) / chdtri(n - 1, levels))[:, None] / np.sqrt(n)
+    largest = ndtri(levels ** (1 / tries))[None, :]
+    rest = max(total - own, 0.0)
+    if rest <= 1e-12 * total:
+        made = (gap <= scale * np.sqrt(own) * largest).astype(float)
+    else:
+        made = ndtr((scale * np.sqrt(own) * largest - gap) / (scale * np.sqrt(rest)))
+    return float(weights @ made @ weights)
+
+
+def _check_tries(tries: float) -> None:
+    if not 1 <= tries < np.inf:
+        raise InputError(f"tries must be at least 1, got {tries:g}")
+
+
+_DRAWS = 4000
+
+
+@dataclass(frozen=True)
+class SelectedClaim:
+    """A claim about a winner that was picked, with and without the picking.
+
+    Attributes
+    ----------
+    winner, runner_up : str
+    p_false_selected : float
+        Probability that the runner-up is at least as good, corrected for the selection.
+    p_false : float
+        The same as if both had been given beforehand.
+    p_not_best : float
+        Probability that another of the entries is the best.
+    p_best : tuple of float
+        Corrected probability of every entry to be the best, in the order given.
+    rho : float
+        Mean correlation of an entry with what all share.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    """
+
+    winner: str
+    runner_up: str
+    p_false_selected: float
+    p_false: float
+    p_not_best: float
+    p_best: tuple[float, ...]
+    rho: float
+    notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """What the selection adds."""
+        return self.p_false_selected - self.p_false
+
+
+def claim_of_best_entry(
+    entries: Leaderboard | Responses | ItemScores,
+    priors: BoardPriors | None = None,
+    *,
+    tries_per_entry: float | None = None,
+    given: MethodComparison | None = None,
+    random_seed: int | np.random.Generator | None = None,
+) -> SelectedClaim:
+    """Probability that the winner of several entries is not better than the runner-up, or all.
+
+    Parameters
+    ----------
+    entries : Leaderboard, Responses or ItemScores
+        All that took part. From answers and item scores the correlation is learnt; from scores it
+        keeps its prior.
+    priors : BoardPriors, optional
+    tries_per_entry : float, optional
+        Refused: several tries behind each entry have no model here that can be trusted.
+    given : MethodComparison, optional
+        Of the same answers or item scores, where it is known already.
+    random_seed : int, Generator or None
+
+    Returns
+    -------
+    SelectedClaim
+        With a seed, ``p_best`` is that of ``board_table`` with the same seed.
+
+    Raises
+    ------
+    InputError
+        Fewer than two entries, several tries per entry, or ``given`` beside a leaderboard.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.88, 0.874, 0.87, 0.86], n_test=500)
+    >>> found = claim_of_best_entry(board, random_seed=0)
+    >>> found.p_false_selected > found.p_false
+    True
+    """
+    refuse_tries(tries_per_entry)
+    rng = generator_of(random_seed)
+    if isinstance(entries, Leaderboard):
+        if given is not None:
+            raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
+        return _of_scores(entries, priors, rng)
+    return _of_items(entries, priors, given, rng)
+
+
+def _of_scores(
+    board: Leaderboard, priors: BoardPriors | None, rng: np.random.Generator
+) -> SelectedClaim:
+    from bayes_sota.leaderboard.entries import draw_entry_skills
+    from bayes_sota.leaderboard.posterior import leaderboard_posterior
+
+    posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
+    drawn = draw_entry_skills(posterior.fit, 1000, rng)
+    first, second = (int(i) for i in board.order[:2])
+    assert board.scores is not None
+    pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
+    tied = board.scores[first] == board.scores[second]
+    return SelectedClaim(
+        winner=board.names[first],
+        runner_up=board.names[second],
+        p_false_selected=0.5 if tied else float(drawn.p_not_below_leader[second]),
+        p_false=0.5 if tied else _as_given(pair, priors),
+        p_not_best=float(1 - drawn.p_best[first]),
+        p_best=tuple(float(p) for p in drawn.p_best),
+        rho=float(posterior.draws["rho"].mean()),
+        notes=posterior.notes,
+        reasons=posterior.reasons,
+    )
+
+
+def _as_given(pair: Leaderboard, priors: BoardPriors | None) -> float:
+    """Two scores as if both had been given, with flat priors and the same correlation."""
+    kernel = ScoreKernel.of(pair)
+    nodes = correlation_nodes(BoardPriors() if priors is None else priors)
+    return float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
+
+
+def _of_items(
+    items: Responses | ItemScores,
+    priors: BoardPriors | None,
+    given: MethodComparison | None,
+    rng: np.random.Generator,
+) -> SelectedClaim:
+    from bayes_sota.leaderboard.from_items import item_scores_posterior, responses_posterior
+
+    notes: list[str] = []
+    posterior: JointPosterior
+    if isinstance(items, Responses):
+        kept = items.complete()  # one set of items for both probabilities
+        notes = left_out(items, kept)
+        posterior = responses_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
+    else:
+        posterior = item_scores_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+    if given is not None and given.methods != items.names:
+        raise InputError("given is a comparison of other methods, or of several runs of these")
+    if given is None:
+        given = compare_methods(items, draws=_DRAWS, random_seed=rng)
+    first, second = given.winner, given.runner_up
+    skill = posterior.entries.skill
+    tied = given.scores[first] == given.scores[second]
+    return SelectedClaim(
+        winner=given.methods[first],
+        runner_up=given.methods[second],
+        p_false_selected=0.5 if tied else float(np.mean(skill[:, first] <= skill[:, second])),
+        p_false=0.5 if tied else given.p_false,
+        p_not_best=float(1 - posterior.entries.p_best[first]),
+        p_best=tuple(float(p) for p in posterior.entries.p_best),
+        rho=float(posterior.draws["rho"].mean()),
+        notes=(*notes, *posterior.notes),
+        reasons=posterior.reasons,
+    )

@@ -1,0 +1,437 @@
+"""What every command does: its files do not destroy each other, its errors name its options.
+
+Every command is a ``Command`` and takes files as the kinds below (``tests/core/test_command.py``
+walks through all commands).
+
+Options that commands share, and how they turn into objects of the package.
+
+Files that results are written to, and how a command takes the options that say where.
+"""
+
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range, refuse_tries
+from bayes_sota.core.command_tables import echo_problem
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import check_ending, check_writable
+from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.text import plain_text, shown_path
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+
+class _File(click.ParamType):  # type: ignore[type-arg]
+    name = "path"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return Path(value)
+
+
+class InputFile(_File):
+    """File that a command reads; what is wrong with it is said before anything else."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Path of a regular file, or ``InputError``."""
+        from bayes_sota.core.files import check_file
+
+        check_file(Path(value))
+        return Path(value)
+
+
+class InputDirectory(_File):
+    """Directory that a command reads."""
+
+
+class NameOrFile(click.ParamType):  # type: ignore[type-arg]
+    """Name of something that the package has, or a file that a command reads."""
+
+    name = "text"
+
+
+class OutputDirectory(_File):
+    """Directory that a command makes, and writes files into."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Path at which there is no file, or ``InputError`` before anything is computed."""
+        path = Path(value)
+        if path.exists() and not path.is_dir():
+            raise InputError(f"cannot write into {shown_path(path)}: it is not a directory")
+        return path
+
+
+class OutputFile(_File):
+    """File that a command writes: a table, a figure or a result, as its ending says."""
+
+    def __init__(self, kind: str | None = None) -> None:
+        """Make the type of an option; any ending will do without a ``kind``."""
+        self.kind = kind
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Path that can be written, or ``InputError`` before anything is computed."""
+        path = Path(value)
+        if self.kind is not None:
+            check_ending(path, self.kind)
+        check_writable(path)
+        return path
+
+
+_Written = OutputFile | OutputDirectory
+
+
+_Read = InputFile | InputDirectory | NameOrFile
+
+
+class Command(click.Command):
+    """Command whose files are checked, and whose errors speak of its options."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        _check_files(self.params, ctx.params)
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            raise InputError(name_options(str(error), self.params)) from error
+        except EOFError as error:  # click takes it for the end of what a user types
+            raise RuntimeError(str(error) or "unexpected end of a file") from error
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
+
+command = partial(click.command, cls=Command)
+
+
+def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> None:
+    """Refuse a file that is written and also read, or written twice."""
+    params = list(params)
+    read = list(_named(params, values, _Read))
+    written = list(_named(params, values, _Written))
+    for number, (option, path) in enumerate(written):
+        for other in (source for _, source in read):
+            if _same(path, other):
+                raise InputError(
+                    f"{option} would overwrite the input {shown_path(path)}: name another file"
+                )
+            if path.exists() and other.is_dir() and other.resolve() in path.resolve().parents:
+                raise InputError(
+                    f"{option} would overwrite {shown_path(path)} in the input directory "
+                    f"{shown_path(other)}: name another file"
+                )
+        for second, other in written[:number]:
+            if _same(path, other) or _folded(path) == _folded(other):
+                raise InputError(
+                    f"{second} and {option} both write {shown_path(path)}: name two files"
+                )
+
+
+def _named(
+    params: Iterable[click.Parameter], values: dict[str, Any], kind: Any
+) -> Iterator[tuple[str, Path]]:
+    """Paths that options and arguments of a kind have, with the name that a user knows."""
+    for param in params:
+        value = values.get(param.name or "")
+        if value is not None and isinstance(param.type, kind):
+            label = param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+            for path in value if isinstance(value, tuple) else (value,):
+                yield label, Path(path)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file: through links too, and if only the case differs."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _folded(path: Path) -> str:
+    """Name of a file that may not exist yet, which some file systems take without its case."""
+    return os.path.realpath(path).casefold()
+
+
+# Functions of the package name their parameters, a user of the shell knows options.
+_SYNONYMS = {"seed": "random_seed", "theta": "skill"}
+
+
+_TOKEN = re.compile(
+    r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""  # quoted: from a file
+    r"""|(?<![\w./-])(?P<argument>[a-z]\w*)=(?P<value>"[^"]*"|'[^']*'|[\w.]*\w)?"""
+    r"""|(?<![\w./-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w(]|[./]\w)"""
+    r"""|^(?P<subject>[a-z]+)(?= must | is for | needs | has no )"""
+    r"""|(?P<end>;[ ])"""
+)
+
+
+def name_options(text: str, params: Iterable[click.Parameter]) -> str:
+    """Message in which parameters have the names of the options, as far as there are any.
+
+    A clause after a semicolon that offers an argument without an option is left out.
+
+    Examples
+    --------
+    >>> percent = click.Option(["--percent"], is_flag=True)
+    >>> name_options("scores exceed 1; in percent? then percent=True; or max_n=9", [percent])
+    'scores exceed 1; in percent? then --percent'
+    """
+    options = {
+        name: option
+        for param in params
+        if isinstance(param, click.Option)
+        for option in param.opts[:1]
+        for name in _python_names(option)
+    }
+    clauses, missing, start = [""], [False], 0
+    for token in _TOKEN.finditer(text):
+        clauses[-1] += text[start : token.start()]
+        start = token.end()
+        if token["end"]:
+            clauses.append("")
+            missing.append(False)
+            continue
+        option = options.get(token["argument"] or token["name"] or token["subject"])
+        missing[-1] |= token["argument"] is not None and option is None
+        value = (token["value"] or "").strip("\"'")
+        shown = f"{option} {value}" if value and value != "True" else option
+        clauses[-1] += shown or token[0]
+    clauses[-1] += text[start:]
+    return "; ".join(c for i, c in enumerate(clauses) if i == 0 or not missing[i])
+
+
+def _python_names(option: str) -> tuple[str, ...]:
+    name = option.lstrip("-").replace("-", "_")
+    return tuple({name, f"n_{name}", _SYNONYMS.get(name, name)})
+
+
+_NULLS = {  # keys of numbers that may not exist, and why
+    "mcse": "one draw has no Monte Carlo error",
+    "rmse_ratio": "the raw maximum has no error",
+    "score_difference_se": "one board has no standard error",
+    "score_ratio": "the raw maximum has no interval score",
+    "standardized_deviance": "no degrees of freedom are left",
+    "width_ratio": "the raw maximum's interval has no width",
+}
+
+
+_SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
+
+
+class _Real(click.FloatRange):
+    """Numbers of a range; the ends are shown by ``--help`` and by errors."""
+
+    def __init__(self, limits: Range) -> None:
+        low, high = (None if math.isinf(x) else float(x) for x in limits.ends)
+        super().__init__(low, high, limits.open_low, limits.open_high)
+        self.limits = limits
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """The number, if it is one of the range."""
+        return float(_converted(float, value, self.limits, param))
+
+
+class _Whole(click.IntRange):
+    """Whole numbers of a range; the ends are shown by ``--help`` and by errors."""
+
+    def __init__(self, limits: Range) -> None:
+        low, high = (None if math.isinf(x) else int(x) for x in limits.ends)
+        super().__init__(low, high)
+        self.limits = limits
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """The number, if it is one of the range."""
+        return int(_converted(int, value, self.limits, param))
+
+
+def _converted(kind: Callable[[Any], Any], value: Any, limits: Range, param: Any) -> Any:
+    try:
+        number = kind(value)
+    except ValueError:
+        number = float("nan")
+    if not limits.holds(number):
+        raise limits.refusal(max(param.opts, key=len), value, number)
+    return number + 0  # no -0.0
+
+
+def number_option[F: Callable[..., Any]](
+    limits: Range, *names: str, **settings: Any
+) -> Callable[[F], F]:
+    """An option that takes numbers of a range, shown with the range and its default."""
+    kind = _Whole(limits) if limits.whole else _Real(limits)
+    chosen = {"default": None, "show_default": True, **settings}
+    return click.option(*names, type=kind, **chosen)
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--json`` and ``--quiet``."""
+    for option in (
+        click.option("--quiet", is_flag=True, help="No progress and no notes."),
+        click.option(
+            "--json", "as_json", is_flag=True, is_eager=True, help="One JSON object, nothing else."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def text_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--text``, only the paragraph, which ``--json`` has among all else."""
+    return click.option(
+        "--text", is_flag=True, callback=_not_with_json,
+        help="Only the paragraph that a review can use.",
+    )(command)  # fmt: skip
+
+
+def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--seed`` of commands that draw."""
+    return number_option(_SEED, "--seed", help="Random seed; reported if drawn.")(command)
+
+
+def top_option[F: Callable[..., Any]](default: int, what: str) -> Callable[[F], F]:
+    """``--top``, the rows of a printed table: ``--json`` has them all."""
+    return number_option(COUNT, "--top", default=default, help=what, callback=_not_with_json)
+
+
+def _not_with_json(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    typed = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+    if typed and context.params.get("as_json"):
+        raise InputError(f"{option.opts[0]} has no effect on --json, which has everything")
+    return value
+
+
+def tries_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--tries-per-entry``, which is refused with the reason."""
+    return click.option(
+        "--tries-per-entry", hidden=True, expose_value=False,
+        callback=lambda context, option, value: refuse_tries(value, "--tries-per-entry"),
+    )(command)  # fmt: skip
+
+
+def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--prob``, the probability of printed intervals."""
+    option = number_option(
+        OPEN_SHARE, "--prob", default=0.95, help="Probability of the equal-tailed intervals."
+    )
+    return option(command)
+
+
+def check_positives(n_positive: int | None, n_test: int) -> int:
+    """Number of positive items of an AUC, or ``InputError``."""
+    if n_positive is None:
+        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
+    if not 2 <= n_positive <= n_test - 2:
+        raise InputError(
+            "--n-positive must leave at least 2 items of each class, got "
+            f"{n_positive} of {n_test:,}"
+        )
+    return n_positive
+
+
+def parse_tries(text: str) -> int | tuple[int, int]:
+    """Number of classifiers, or a range ``A:B``.
+
+    Examples
+    --------
+    >>> parse_tries("3558"), parse_tries("1000:4000")
+    (3558, (1000, 4000))
+    """
+    parts = text.split(":")
+    try:
+        numbers = [int(part.replace(",", "").replace("_", "")) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise InputError(
+            f"--classifiers takes a whole number or a range A:B, got {plain_text(text, 40)!r}"
+        )
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def echo_json(content: dict[str, Any]) -> None:
+    """Print one JSON object with the schema version first.
+
+    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says why.
+    """
+    reasons: dict[str, str] = {}
+    found = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
+    click.echo(json.dumps(found | ({"null_reasons": reasons} if reasons else {}), indent=2))
+
+
+def echo_verdict(reasons: Sequence[str]) -> int:
+    """Exit code: 0 where a result can be trusted, else 1 and a line that says why it cannot."""
+    if reasons:
+        echo_problem("warning", "not to be trusted: " + "; ".join(reasons))
+    return 1 if reasons else 0
+
+
+def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _jsonable(v, (*place, str(k)), reasons) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(v, (*place, str(i)), reasons) for i, v in enumerate(value)]
+    if hasattr(value, "tolist"):
+        return _jsonable(value.tolist(), place, reasons)
+    if isinstance(value, float) and not math.isfinite(value):
+        key = next((name for name in reversed(place) if not name.isdigit()), "")
+        reasons[".".join(place)] = _NULLS.get(key, f"not a finite number: {value}")
+        return None
+    return value
+
+
+def show_progress(quiet: bool, as_json: bool) -> bool:
+    """Progress bars only where a person watches."""
+    return not quiet and not as_json and sys.stderr.isatty()
+
+
+def write_result_files(
+    output: Path | None,
+    tree: "Callable[[], xr.DataTree]",
+    figure: Path | None,
+    drawn: "Callable[[], PlotCollection]",
+) -> None:
+    """Write what was asked for; what was not is not computed."""
+    if output is not None:
+        from bayes_sota.core.sample import save_result
+
+        save_result(tree(), output)
+    if figure is not None:
+        from bayes_sota.core.plots import save_figure
+
+        save_figure(drawn(), figure)
+
+
+def packed_options(
+    command: Callable[..., Any], kind: type, options: Sequence[Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Give a command options whose values reach it as one object ``shown``.
+
+    Parameters
+    ----------
+    command : callable
+    kind : dataclass
+        Its fields are the options' names.
+    options : sequence of decorators
+        The last is shown first.
+    """
+    names = [field.name for field in fields(kind)]
+
+    @wraps(command)
+    def packed(**values: Any) -> Any:
+        shown = kind(**{name: values.pop(name) for name in names})
+        return command(shown=shown, **values)
+
+    wrapped: Callable[..., Any] = packed
+    for option in options:
+        wrapped = option(wrapped)
+    return wrapped

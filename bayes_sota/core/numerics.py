@@ -1,0 +1,337 @@
+"""Adaptive importance sampling of a few standardised parameters, several targets at a time.
+
+The targets are posteriors of the same parameters at several values of rho. They lie close to each
+other, so one mixture of Student t proposals serves all of them, and their evidences and draws come
+from the same points (``tests/core/test_importance.py``). The components start at the modes and
+then follow the points themselves, so that posteriors of any shape are covered.
+
+Barycentric interpolation, whose transpose moves weights from many points onto few nodes.
+
+One thread for small linear algebra.
+
+BLAS starts as many threads as there are processors for matrices of a few hundred rows too. They
+wait for each other by spinning: two processors are busy where one has work, and beside another
+process every product waits for a thread that is not running. ``tests/core/test_blas_threads.py``
+counts the threads, ``tests/benchmarks/bench_company.py`` measures commands alone and in company.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.types import FloatArray
+
+_DEGREES = 5.0
+
+
+_START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 350
+
+
+_COMPONENTS, _NARROWER = 42, 0.7
+
+
+_SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
+
+
+_NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
+
+
+_LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to speak of
+
+
+LogDensities = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedPoints:
+    """Points that stand for several posteriors at once.
+
+    Attributes
+    ----------
+    points : ndarray, shape (N, d)
+        Standardised parameters.
+    log_weights : ndarray, shape (N, R)
+        Logarithm of target over proposal, per target.
+    """
+
+    points: FloatArray
+    log_weights: FloatArray
+
+    @property
+    def log_evidence(self) -> FloatArray:
+        """Logarithm of the integral of each target, shape (R,)."""
+        top = self.log_weights.max(axis=0)
+        return np.asarray(top + np.log(np.mean(np.exp(self.log_weights - top), axis=0)))
+
+    @property
+    def weights(self) -> FloatArray:
+        """Normalised weights, shape (N, R)."""
+        weights = np.exp(self.log_weights - self.log_weights.max(axis=0))
+        return np.asarray(weights / weights.sum(axis=0))
+
+    @property
+    def effective_size(self) -> FloatArray:
+        """Effective number of points of each target, shape (R,)."""
+        return np.asarray(1 / np.sum(self.weights**2, axis=0))
+
+    def heaviest(self, count: int) -> FloatArray:
+        """The points of the highest weights, over all targets, shape (count, d)."""
+        return self.points[np.argsort(-self.weights.max(axis=1))[:count]]
+
+
+def sample_importance(
+    log_target: Callable[[FloatArray], FloatArray],
+    dimension: int,
+    rng: np.random.Generator,
+    points: int = 700,
+    start: WeightedPoints | None = None,
+) -> WeightedPoints:
+    """Weighted points for the posteriors of standardised parameters.
+
+    Parameters
+    ----------
+    log_target : callable
+        (N, d) points -> (N, R) log likelihoods; the prior, standard normal, is added here.
+    dimension : int
+    rng : Generator
+    points : int
+        Points of the final sample.
+    start : WeightedPoints, optional
+        Points of similar targets, where the search for the modes may start.
+
+    Returns
+    -------
+    WeightedPoints
+    """
+
+    def log_posterior(t: FloatArray) -> FloatArray:
+        prior = -0.5 * np.sum(t**2 + np.log(2 * np.pi), axis=1)
+        return np.asarray(log_target(t) + prior[:, None])
+
+    known = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
+    if start is not None:
+        known = np.concatenate([known, start.heaviest(_KNOWN)])
+    proposal = _Proposal.at_modes(log_posterior, known)
+    for _ in range(_ROUNDS):
+        t, log_proposal = proposal.draw(min(points, _ROUND_POINTS), rng)
+        proposal = _Proposal.fitted(t, log_posterior(t) - log_proposal[:, None])
+    t, log_proposal = proposal.draw(points, rng)
+    return WeightedPoints(t, log_posterior(t) - log_proposal[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class _Proposal:
+    """Equal mixture of Student t distributions."""
+
+    centres: FloatArray
+    factors: FloatArray
+
+    @classmethod
+    def at_modes(cls, log_posterior: LogDensities, start: FloatArray) -> "_Proposal":
+        """At the modes of the middle and the outer targets; their neighbours lie between them.
+
+        The middle one is sought from several good points far apart, the others from there.
+        """
+        values = log_posterior(start)
+        last = values.shape[1] - 1
+        middle = last // 2
+        known = _apart(start, values[:, middle])
+        modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
+        kept = heights > heights.max() - _NEGLIGIBLE
+        found, around = [modes[kept]], [factors[kept]]
+        if last > 0:
+            best = modes[[np.argmax(heights)] * 2]
+            outer, outer_factors, _ = _find_modes(log_posterior, best, np.array([0, last]))
+            found, around = [*found, outer], [*around, outer_factors]
+        return cls(np.concatenate(found), np.concatenate(around))
+
+    @classmethod
+    def fitted(cls, t: FloatArray, log_weights: FloatArray) -> "_Proposal":
+        """Around points of each target, tempered until enough of them carry it."""
+        each = max(1, _COMPONENTS // log_weights.shape[1])
+        fits = [part for column in log_weights.T for part in _local_fits(t, column, each)]
+        wide = (np.zeros(t.shape[1]), 1.2 * np.eye(t.shape[1]))  # the prior bounds the weights
+        fits += [wide] * max(1, len(fits) // 4)
+        return cls(np.array([c for c, _ in fits]), np.array([f for _, f in fits]))
+
+    def draw(self, count: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Points in equal shares, and the log density of the mixture."""
+        targets, d = self.centres.shape
+        which = np.arange(count) % targets
+        chi = rng.chisquare(_DEGREES, count) / _DEGREES
+        z = rng.standard_normal((count, d)) / np.sqrt(chi)[:, None]
+        points = self.centres[which] + np.einsum("nij,nj->ni", self.factors[which], z)
+        return points, self.log_density(points)
+
+    def log_density(self, points: FloatArray) -> FloatArray:
+        """Log density of the mixture, shape (N,)."""
+        d = points.shape[1]
+        inverse = np.linalg.inv(self.factors)
+        z = (points - self.centres[:, None]) @ inverse.transpose(0, 2, 1)
+        kernel = -0.5 * (_DEGREES + d) * np.log1p(np.sum(z**2, axis=2).T / _DEGREES)
+        volume = np.log(np.abs(np.diagonal(self.factors, axis1=1, axis2=2))).sum(axis=1)
+        return _mixture(kernel - volume) + _student_constant(d)
+
+
+def _mixture(log_values: FloatArray) -> FloatArray:
+    """Logarithm of the equal mixture of the targets, shape (N,)."""
+    top = log_values.max(axis=1)
+    return np.asarray(top + np.log(np.mean(np.exp(log_values - top[:, None]), axis=1)))
+
+
+def _apart(points: FloatArray, values: FloatArray) -> FloatArray:
+    """The best points of which no two are near each other, best first, shape (K, d)."""
+    left = points[np.argsort(-values)]
+    chosen: list[FloatArray] = []
+    while len(left) and len(chosen) < _SEARCHES:
+        chosen.append(left[0])
+        left = left[np.sum((left - left[0]) ** 2, axis=1) > _APART**2]
+    return np.array(chosen)
+
+
+def _find_modes(
+    log_posterior: LogDensities, starts: FloatArray, targets: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Modes near K points, each of its target: (K, d), factors of the covariances, log densities.
+
+    Newton steps with differences, damped like Levenberg and Marquardt, all searches in one batch.
+    """
+    best, factor = starts.copy(), np.tile(np.eye(starts.shape[1]), (len(starts), 1, 1))
+    value = _of_targets(log_posterior, best[:, None], targets)[:, 0]
+    damping, going = np.ones(len(starts)), np.arange(len(starts))
+    for _ in range(_NEWTON_STEPS):
+        gradient, hessian = _differences(log_posterior, best[going], value[going], targets[going])
+        eigenvalues, vectors = np.linalg.eigh(-hessian)
+        curvature = np.maximum(np.abs(eigenvalues), 1.0)
+        factor[going] = vectors / np.sqrt(curvature)[:, None]
+        rotated = gradient[:, None] @ vectors / curvature[:, None]
+        trial_damping = damping[going, None] * np.array([0.0, 0.1, 1.0, 10.0, 100.0])
+        steps = rotated / (1 + trial_damping[:, :, None]) @ vectors.transpose(0, 2, 1)
+        trials = np.clip(best[going, None] + steps, -_LARGEST, _LARGEST)
+        found = _of_targets(log_posterior, trials, targets[going])
+        pick, each = np.argmax(found, axis=1), np.arange(going.size)
+        gain = found[each, pick] - value[going]
+        better = gain > 0
+        best[going[better]] = trials[each, pick][better]
+        value[going] += np.maximum(gain, 0.0)
+        factors = np.where(better, np.where(pick < 2, 0.3, 2.0), 30.0)
+        damping[going] = np.maximum(1e-3, damping[going] * factors)
+        going = going[~((gain >= 0) & (gain < _SMALL_GAIN)) & (damping[going] <= 1e9)]
+        if going.size == 0:
+            break
+    return best, _cholesky(factor @ factor.transpose(0, 2, 1)), value
+
+
+def _of_targets(
+    log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
+) -> FloatArray:
+    """Log densities of points (K, P, d), each row of its target, shape (K, P)."""
+    searches, count, dimension = points.shape
+    values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
+    return np.asarray(values[np.arange(searches), :, targets])
+
+
+def _differences(
+    log_posterior: LogDensities, centre: FloatArray, value: FloatArray, targets: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray]:
+    """Gradients (K, d) and Hessians (K, d, d) by central differences, in one batch."""
+    d = centre.shape[1]
+    first, second = np.triu_indices(d, 1)
+    unit = np.eye(d) * _STEP
+    pairs = unit[first] + unit[second]
+    around = np.concatenate([unit, -unit, pairs, -pairs])
+    values = _of_targets(log_posterior, centre[:, None] + around, targets)
+    plus, minus = values[:, :d], values[:, d : 2 * d]
+    both = values[:, 2 * d : 2 * d + first.size] + values[:, 2 * d + first.size :]
+    diagonal = (plus + minus - 2 * value[:, None]) / _STEP**2
+    cross = (both - 2 * value[:, None]) / _STEP**2 - diagonal[:, first] - diagonal[:, second]
+    hessian = diagonal[:, :, None] * np.eye(d)
+    hessian[:, first, second] = hessian[:, second, first] = cross / 2
+    return (plus - minus) / (2 * _STEP), hessian
+
+
+def _cholesky(covariance: FloatArray) -> FloatArray:
+    return np.linalg.cholesky(covariance + 1e-10 * np.eye(covariance.shape[-1]))
+
+
+def _local_fits(
+    t: FloatArray, log_weights: FloatArray, count: int
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Components around points drawn by weight, so that no shape is imposed on the target."""
+    relative = log_weights - log_weights.max()
+    power = 1.0
+    for _ in range(15):
+        weights = np.exp(power * relative)
+        weights /= weights.sum()
+        if 1 / np.sum(weights**2) > 4 * t.shape[1] + 4:
+            break
+        power *= 0.6
+    centre = weights @ t
+    covariance = (t - centre).T @ ((t - centre) * weights[:, None])
+    factor = _cholesky(_NARROWER**2 * covariance)
+    levels = (np.arange(count) + 0.5) / count
+    chosen = np.minimum(np.searchsorted(np.cumsum(weights), levels), len(t) - 1)
+    return [(t[i], factor) for i in chosen]
+
+
+def _student_constant(d: int) -> float:
+    from scipy.special import gammaln
+
+    constant = gammaln((_DEGREES + d) / 2) - gammaln(_DEGREES / 2)
+    return float(constant - 0.5 * d * np.log(_DEGREES * np.pi))
+
+
+_SAME = 1e-14  # a point this near a node is the node
+
+
+def cardinal_functions(
+    points: FloatArray, nodes: FloatArray, weights: NDArray[np.floating[Any]]
+) -> FloatArray:
+    """Value at each point of the polynomial that is 1 at one node and 0 at the others.
+
+    Parameters
+    ----------
+    points : ndarray, shape (N,)
+    nodes, weights : ndarray, shape (K,)
+        Nodes in [-1, 1] and their barycentric weights, up to a common factor.
+
+    Returns
+    -------
+    ndarray, shape (N, K)
+
+    Examples
+    --------
+    >>> cardinal_functions(np.array([0.0, 1.0]), np.array([-1.0, 1.0]), np.array([1.0, -1.0]))
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    difference = points[:, None] - nodes
+    exact = np.abs(difference) < _SAME
+    ratio = weights / np.where(exact, 1.0, difference)
+    cardinal = ratio / ratio.sum(axis=1, keepdims=True)
+    hit = exact.any(axis=1)
+    cardinal[hit] = exact[hit]
+    return np.asarray(cardinal)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One BLAS thread inside, as many as before afterwards; a decorator too.
+
+    For loops over small systems, not for single large factorisations.
+
+    Examples
+    --------
+    >>> @one_thread()
+    ... def solve_many():
+    ...     pass
+    >>> solve_many()
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

@@ -1,0 +1,513 @@
+"""What every figure shares: colours, a grid of named panels, and drawing into one of them.
+
+A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back from ``.viz`` and
+``backend`` chooses the library. Colours are of the Okabe-Ito set, which readers who do not see all
+colours can tell apart.
+
+Figures to files: a file appears whole or not at all.
+
+Places for labels where they cover neither a curve nor each other.
+
+Everything is in fractions of the panel, and the width of a text is estimated from its length, so
+that the places are the same with every library. ``tests/claims/test_claim_figures.py`` compares
+with the boxes that matplotlib draws.
+"""
+
+import html
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import whole_file
+from bayes_sota.core.types import FloatArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+
+type Value = xr.DataArray | float
+
+
+BACKENDS = ("matplotlib", "plotly", "bokeh", "none")
+
+
+COLORS: Mapping[str, str] = {
+    "theta_sota": "#0072B2",
+    "winner_skill": "#D55E00",
+    "expected_sota": "#009E73",
+    "prior": "#7F7F7F",
+    "observed_maximum": "#000000",
+    "dark": "#4D4D4D",
+}
+
+
+_TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
+
+
+_DOTS_PER_INCH = 100
+
+
+def make_collection(
+    panels: Mapping[str, "xr.DataArray"],
+    *,
+    backend: str | None,
+    figsize: tuple[float, float],
+    across: bool = False,
+    **ratios: Sequence[float],
+) -> "PlotCollection":
+    """Empty grid of panels, one variable of the collection each.
+
+    Parameters
+    ----------
+    panels : mapping of name -> DataArray
+        Only the dimension ``board`` matters: a panel that has it is repeated for every board.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    figsize : (float, float)
+        Inches.
+    across : bool
+        Panels side by side instead of one below the other.
+    **ratios
+        ``height_ratios`` or ``width_ratios`` of the panels.
+    """
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+    chosen = _checked_backend(backend)
+    data = xr.Dataset({name: _facets(values) for name, values in panels.items()})
+    boards = ["board"] if "board" in data.dims else []
+    cols, rows = (["__variable__", *boards], []) if across else (boards, ["__variable__"])
+    options = _size(chosen, figsize) | dict(ratios)
+    return PlotCollection.grid(data, cols=cols, rows=rows, backend=chosen, figure_kwargs=options)
+
+
+def _checked_backend(backend: str | None) -> str:
+    from arviz_base import rcParams
+
+    chosen = str(rcParams["plot.backend"] if backend is None else backend)
+    if chosen not in BACKENDS:
+        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {chosen!r}")
+    try:
+        _library(chosen)
+    except ImportError as error:
+        hint = f'install it with "arviz[{chosen}]"'
+        raise ImportError(f"the backend {chosen} is not installed: {hint}") from error
+    return chosen
+
+
+def _library(backend: str) -> Any:
+    return import_module(f"arviz_plots.backend.{backend}")
+
+
+def _facets(values: "xr.DataArray") -> "xr.DataArray":
+    others = {dim: 0 for dim in values.dims if dim != "board"}
+    return values.isel(others, drop=True).astype(np.float64)
+
+
+def _size(backend: str, figsize: tuple[float, float]) -> dict[str, Any]:
+    if backend == "matplotlib":
+        return {"figsize": figsize, "layout": "constrained"}
+    dots = tuple(side * _DOTS_PER_INCH for side in figsize)
+    return {"figsize": dots, "figsize_units": "dots"}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure, or one per board; artists are kept as ``viz[label][name]``.
+
+    Values are DataArrays, with the dimension ``board`` where they differ by board.
+    """
+
+    collection: "PlotCollection"
+    name: str
+
+    def draw(self, visual: Callable[..., Any], label: str, values: Value, **options: Any) -> None:
+        """Call one of ArviZ's visuals for every board."""
+        import xarray as xr
+
+        data = xr.DataArray(values).rename(self.name).to_dataset()
+        self.collection.map(visual, label, data=data, ignore_aes="all", **options)
+
+    def vline(self, label: str, x: Value, color: str) -> None:
+        """Vertical line."""
+        from arviz_plots import visuals
+
+        self.draw(visuals.vline, label, x, color=color, width=1.4)
+
+    def span(self, label: str, ends: "xr.DataArray", color: str, alpha: float) -> None:
+        """Vertical band between two ends."""
+        from arviz_plots import visuals
+
+        self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
+
+    def bar(
+        self, label: str, ends: "xr.DataArray", y: float, color: str, width: float = 2.5
+    ) -> None:
+        """Horizontal bar between two ends."""
+        from arviz_plots import visuals
+
+        self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
+
+    def dots(self, label: str, x: "xr.DataArray", y: Any, color: str, **look: Any) -> None:
+        """Points at ``x`` and ``y``, one dimension besides ``board``; ``size`` in square points."""
+        from arviz_plots import visuals
+
+        area = look.pop("size", 36)
+        size = area**0.5 if self.collection.backend == "bokeh" else area  # it takes a diameter
+        self.draw(visuals.scatter_x, label, x, y=y, color=color, size=size, **look)
+
+    def line(self, label: str, x: "xr.DataArray", y: "xr.DataArray", color: str) -> None:
+        """Line through points."""
+        import xarray as xr
+        from arviz_plots import visuals
+
+        points = xr.concat([x, y], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
+        self.draw(visuals.line_xy, label, points, color=color, width=1.4)
+
+    def area(
+        self, label: str, curve: "xr.DataArray", bottom: float, scale: Value, color: str
+    ) -> None:
+        """Filled area under a density of ``draw_density``, from ``bottom`` up."""
+        import xarray as xr
+        from arviz_plots import visuals
+
+        x, y = (curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y"))
+        parts = [x, xr.full_like(y, bottom), bottom + scale * y]
+        band = xr.concat(parts, dim="kwarg").assign_coords(kwarg=["x", "y_bottom", "y_top"])
+        self.draw(visuals.fill_between_y, label, band, color=color, alpha=0.4)
+
+    def histogram(self, label: str, bars: "xr.DataArray", color: str) -> None:
+        """Bars; ``plot_axis`` holds their heights, left and right edges."""
+        from arviz_plots import visuals
+
+        bars = bars.assign_coords(plot_axis=["histogram", "left_edges", "right_edges"])
+        self.draw(visuals.hist, label, bars, color=color, alpha=0.5)
+
+    def text(
+        self,
+        label: str,
+        x: Value,
+        y: float,
+        text: str | Callable[[float], str],
+        *,
+        value: Value | None = None,
+        side: Any = "center",
+        color: str = "black",
+    ) -> None:
+        """Text at a point; a callable ``text`` gets ``value``."""
+        from arviz_plots import visuals
+
+        self.draw(
+            visuals.annotate_xy,
+            label,
+            x if value is None else value,
+            x=x,
+            y=y,
+            text=text,
+            color=color,
+            size=_NOTE,
+            horizontal_align=side,
+        )
+
+    def set_axes(
+        self,
+        values: "xr.DataArray",
+        *,
+        xlabel: str,
+        xlim: "xr.DataArray",
+        ylim: tuple[float, float],
+        yticks: Callable[[Mapping[str, Any]], tuple[list[float], list[str]]] | None = None,
+    ) -> None:
+        """Label and range of the axes; no box.
+
+        ``xlim`` has the dimension ``bound``; ``yticks`` gets the selected board. Without
+        ``yticks`` the vertical axis is taken away: the height of a density is not read.
+        """
+        backend = self.collection.backend
+        library = _library(backend)
+
+        def style(_: Any, target: Any, *, sel: Mapping[str, Any], **__: Any) -> None:
+            if yticks is None or backend not in ("plotly", "bokeh"):  # there, its ticks as well
+                library.remove_axis(target, axis="y")
+            library.xlabel(plain_text(xlabel, backend), target, size=_LABEL)
+            low, high = (float(end) for end in select_board(xlim, sel))
+            library.xlim((low, high), target)
+            library.xticks(
+                *make_ticks(low, min(high, 1.0) if low < 1 else high), target, size=_NOTE
+            )
+            library.ylim(ylim, target)
+            if yticks is not None:
+                ticks, labels = yticks(sel)
+                shown = [plain_text(label, backend) for label in labels]
+                library.yticks(ticks, shown, target, size=_LABEL)
+
+        self.draw(style, "axes", _facets(values), subset_info=True, store_artist=False)
+
+    def set_titles(self, texts: Sequence[str]) -> None:
+        """Title of the panel, one text for every board."""
+        backend = self.collection.backend
+        targets = np.ravel(self.collection.viz["plot"][self.name].values)
+        for target, text in zip(targets, texts, strict=True):
+            _library(backend).title(plain_text(text, backend), target, size=_LABEL, color="black")
+
+
+def select_board(values: "xr.DataArray", sel: Mapping[str, Any]) -> "xr.DataArray":
+    """Values of the selected board."""
+    return values.sel(board=sel["board"]) if "board" in values.dims else values
+
+
+def get_variable(tree: "xr.DataTree", group: str, name: str) -> "xr.DataArray":
+    """One variable of a result."""
+    return tree[group].to_dataset()[name]
+
+
+def make_bounds(low: float, high: float) -> "xr.DataArray":
+    """Two ends, dimension ``bound``."""
+    import xarray as xr
+
+    return xr.DataArray([low, high], dims="bound")
+
+
+def draw_density(draws: "xr.DataArray", **options: Any) -> "xr.DataArray":
+    """Kernel density of draws over ``chain`` and ``draw``; ``plot_axis`` holds x and y."""
+    import arviz_stats  # noqa: F401  (registers the accessor)
+
+    if float(draws.std(("chain", "draw")).min()) == 0:
+        raise InputError(f"{draws.name} does not vary over the draws: it has no density to draw")
+    curve: xr.DataArray = draws.azstats.kde(dim=["chain", "draw"], **options)
+    return curve.drop_vars([c for c in curve.coords if c not in ("plot_axis", "board")])
+
+
+def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], list[str]]:
+    """Round numbers in a range and their labels, few enough not to touch.
+
+    Examples
+    --------
+    >>> make_ticks(0.9017, 0.9225)
+    ([0.905, 0.91, 0.915, 0.92], ['0.905', '0.910', '0.915', '0.920'])
+    """
+    decade = int(np.floor(np.log10(max(high - low, 1e-12))))
+    steps = [(digits, factor) for digits in (1 - decade, -decade) for factor in (1, 2, 5)]
+    for digits, factor in steps:
+        step = factor * 10.0**-digits
+        first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+        if last - first < most:
+            break
+    ticks = [round(float(k * step), digits + 1) + 0.0 for k in np.arange(first, last + 1)]
+    return ticks, [f"{tick:.{max(digits, 0)}f}" for tick in ticks]
+
+
+def title_figure(collection: "PlotCollection", text: str) -> None:
+    """Title of the figure: what it shows, in one or two lines."""
+    shown = plain_text(text, collection.backend, is_figure_title=True)
+    collection.add_title(shown, color="black", size=_TITLE)
+
+
+def plain_text(text: str, backend: str, *, is_figure_title: bool = False) -> str:
+    """Text as it is: names from files are no markup of the drawing library.
+
+    Examples
+    --------
+    >>> plain_text("<b>board</b>", "plotly")
+    '&lt;b&gt;board&lt;/b&gt;'
+    """
+    if backend == "matplotlib":
+        return text.replace("$", r"\$")
+    if backend == "plotly" or (backend == "bokeh" and is_figure_title):
+        return html.escape(text, quote=False).replace("\n", "<br>")
+    return text
+
+
+def word_of_skill(tree: "xr.DataTree") -> str:
+    """What a skill is, by the metric of the board."""
+    return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
+
+
+def rounded(value: float, sd: float) -> str:
+    """Digits that a standard deviation supports: two significant ones of it.
+
+    Examples
+    --------
+    >>> rounded(0.911186, 0.0027)
+    '0.9112'
+    """
+    if not (np.isfinite(sd) and sd > 0):
+        return f"{value:.4g}"
+    return f"{value:.{max(0, 1 - int(np.floor(np.log10(sd))))}f}"
+
+
+def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write a figure; an interrupted or failed run leaves no part of it.
+
+    Parameters
+    ----------
+    collection : PlotCollection
+        A figure of this package or of ArviZ.
+    path : path
+        The suffix chooses the format: png, svg or pdf with matplotlib, html with the others.
+    **options
+        Passed to ``PlotCollection.savefig``, for instance ``dpi`` with matplotlib.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        The path cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import bayes_sota as bs
+    >>> law = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
+    >>> figure = bs.plot_maximum_law(law, backend="matplotlib")
+    >>> with TemporaryDirectory() as folder:
+    ...     save_figure(figure, f"{folder}/law.png").name
+    'law.png'
+    """
+    target = Path(path)
+    with whole_file(target) as draft:
+        collection.savefig(draft, **options)
+    return target
+
+
+Side = Literal["left", "center", "right"]
+
+
+Place = tuple[float, float, Side]
+
+
+_CHARACTER, _LINE = 0.078, 0.15  # inches, of a text of nine points
+
+
+@dataclass(frozen=True)
+class Label:
+    """Text that belongs to a point, or to a horizontal line.
+
+    Attributes
+    ----------
+    text : str
+    u, v : float
+        Where the point or line is, in fractions of the panel.
+    is_line : bool
+        Whether the label may stand anywhere along a horizontal line.
+    """
+
+    text: str
+    u: float
+    v: float
+    is_line: bool = False
+
+
+def place_labels(
+    labels: Sequence[Label], curve: FloatArray, lines: Sequence[float], size: tuple[float, float]
+) -> list[Place]:
+    """Place (u, v of the middle of the text's height, alignment) of each label.
+
+    Parameters
+    ----------
+    labels : sequence of Label
+        In the order of their right to a good place.
+    curve : (k, 2) array
+        Points of the curve, dense.
+    lines : sequence of float
+        Heights of horizontal lines.
+    size : (float, float)
+        Width and height of the panel in inches.
+
+    Examples
+    --------
+    >>> falling = np.column_stack([np.linspace(0, 1, 50), np.linspace(0.9, 0.1, 50)])
+    >>> place_labels([Label("level", 1.0, 0.5, is_line=True)], falling, [0.5], (6, 3))[0][2]
+    'right'
+    """
+    marks = np.array([[label.u, label.v] for label in labels if not label.is_line]).reshape(-1, 2)
+    points = np.concatenate([curve, marks])
+    taken: list[tuple[float, float, float, float]] = []
+    places = []
+    for label in labels:
+        candidates = _candidates(label, _LINE / size[1])
+        boxes = [_box(label.text, place, size) for place in candidates]
+        costs = [_cost(box, points, lines, taken) for box in boxes]
+        best = int(np.argmin(costs))  # the first of equally good ones
+        taken.append(boxes[best])
+        places.append(candidates[best])
+    return places
+
+
+def spread_out(heights: Sequence[float], apart: float) -> list[float]:
+    """Heights moved as little as their order allows, at least ``apart`` from each other.
+
+    Examples
+    --------
+    >>> spread_out([0.5, 0.52, 0.9], 0.1)
+    [0.46, 0.56, 0.9]
+    """
+    order = np.argsort(heights, kind="stable")
+    blocks: list[list[float]] = []  # middle and number of labels that stand together
+    for height in np.asarray(heights, np.float64)[order]:
+        blocks.append([float(height), 1])
+        while len(blocks) > 1 and _reach(blocks[-2], 1, apart) > _reach(blocks[-1], -1, apart):
+            middle, count = blocks.pop()
+            other, more = blocks[-1]
+            total = count + more
+            blocks[-1] = [(count * middle + more * other) / total, total]
+    moved = np.empty(len(heights))
+    moved[order] = [
+        middle + (k - (count - 1) / 2) * apart
+        for middle, count in blocks
+        for k in range(int(count))
+    ]
+    return [round(float(height), 12) for height in moved]
+
+
+def _reach(block: list[float], side: int, apart: float) -> float:
+    return block[0] + side * block[1] * apart / 2 - side * 1e-12
+
+
+def _candidates(label: Label, line: float) -> list[Place]:
+    near, far = 0.85 * line, 1.8 * line
+    if label.is_line:
+        spots: tuple[tuple[float, Side], ...] = ((0.995, "right"), (0.005, "left"), (0.5, "center"))
+        return [(u, label.v + dv, side) for u, side in spots for dv in (near, -near)]
+    steps: tuple[tuple[float, Side], ...] = ((0.012, "left"), (-0.012, "right"), (0.0, "center"))
+    return [
+        (label.u + du, label.v + dv, side)
+        for dv in (near, -near, far, -far, -3 * line)
+        for du, side in steps
+    ]
+
+
+def _box(text: str, place: Place, size: tuple[float, float]) -> tuple[float, float, float, float]:
+    """Left, right, bottom and top."""
+    width, height = _CHARACTER * len(text) / size[0], _LINE / size[1]
+    u, v, side = place
+    left = u - {"left": 0.0, "center": 0.5, "right": 1.0}[side] * width
+    return left, left + width, v - height / 2, v + height / 2
+
+
+def _cost(
+    box: tuple[float, float, float, float],
+    points: FloatArray,
+    lines: Sequence[float],
+    taken: Sequence[tuple[float, float, float, float]],
+) -> float:
+    left, right, bottom, top = box
+    u, v = points.T
+    crossed = np.mean((u > left) & (u < right) & (v > bottom) & (v < top))
+    struck = sum(bottom < line < top for line in lines)
+    covered = sum(
+        left < other[1] and other[0] < right and bottom < other[3] and other[2] < top
+        for other in taken
+    )
+    outside = max(0.0, -left, right - 1, -bottom, top - 1)
+    return float(10 * crossed + struck + 2 * covered + 20 * outside)

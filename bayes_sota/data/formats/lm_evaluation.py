@@ -1,0 +1,296 @@
+"""Samples of lm-evaluation-harness: one line per document, or one per document and filter.
+
+The task stands in the name of the file, the model in that of its folder:
+``<model>/samples_<task>_<timestamp>.jsonl`` (``tests/data/test_read_evaluations.py``).
+
+Results of lm-evaluation-harness: one file per model, one score per task and metric.
+
+``results`` has ``{"<task>": {"<metric>,<filter>": score}}``; of a group of tasks and its members
+only the members count (``tests/data/test_read_scores.py``).
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown, shown_path
+from bayes_sota.data.files.content import read_content
+from bayes_sota.data.files.json import parse_json
+from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions
+from bayes_sota.data.parts import (
+    Choices,
+    Part,
+    choose,
+    file_names,
+    item_name,
+    outcome_of,
+    several,
+)
+from bayes_sota.data.read_boards import located
+from bayes_sota.data.score_table import ScoreTable
+
+_FILE = re.compile(
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(\.\d+)?)\.jsonl?(\.gz|\.zip)?"
+)
+
+
+_PREFERRED = ("acc", "exact_match", "acc_norm")
+
+
+_NOT_METRICS = frozenset(
+    ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
+     "doc_hash", "prompt_hash", "target_hash")
+)  # fmt: skip
+
+
+def is_sample(value: object) -> bool:
+    """Whether a JSON value is a sample."""
+    return isinstance(value, dict) and "doc_id" in value
+
+
+def part_of_samples(
+    samples: Iterable[tuple[str, dict[str, Any]]], path: Path, name: str, choices: Choices
+) -> Part:
+    """Outcomes of one file.
+
+    Parameters
+    ----------
+    samples : iterable of (str, dict)
+        Place and content of each sample.
+    path : Path
+        The file, which says model, task and time where it is named as the tool names it.
+    name : str
+        Name of the model otherwise.
+    choices : Choices
+        ``metric`` may name a filter as well: "exact_match,strict-match".
+    """
+    where = shown_path(path)
+    wanted, _, chosen_filter = (choices.metric or "").partition(",")
+    metric, others = "", []
+    filters: dict[str, dict[str, float]] = {}
+    hashes: dict[str, str] = {}
+    for place, sample in samples:
+        if not is_sample(sample):
+            raise InputError(f"{place}: a sample has a doc_id, this has {several(list(sample))}")
+        if not metric:
+            names = _metrics(sample)
+            metric = choose(names, wanted or None, _PREFERRED, where, "metric")
+            others = [name for name in names if name != metric]
+        item = item_name(sample["doc_id"], f"{place}, doc_id")
+        if metric not in sample:
+            raise InputError(f"{place}: doc_id {shown(item)} has no {metric}")
+        outcomes = filters.setdefault(str(sample.get("filter", "none")), {})
+        if item in outcomes:
+            raise InputError(f"{place}: doc_id {shown(item)} occurs more than once")
+        outcomes[item] = outcome_of(sample[metric], place, metric)
+        _add_hash(hashes, item, sample, place)
+    found = _FILE.fullmatch(path.name)
+    return Part(
+        where=where,
+        method=path.resolve().parent.name if found else name,
+        outcomes=_filtered(filters, chosen_filter, metric, where),
+        metric=metric,
+        task=found["task"] if found else "",
+        run=(found["time"],) if found else (),
+        hashes=hashes,
+        notes=_note_of(metric, others if choices.metric is None else []),
+    )
+
+
+def _metrics(sample: Mapping[str, Any]) -> list[str]:
+    listed = sample.get("metrics")
+    if isinstance(listed, list):
+        return [name for name in listed if isinstance(name, str) and name in sample]
+    return [
+        key
+        for key, value in sample.items()
+        if key not in _NOT_METRICS and isinstance(value, bool | int | float)
+    ]
+
+
+def _add_hash(hashes: dict[str, str], item: str, sample: Mapping[str, Any], place: str) -> None:
+    found = sample.get("doc_hash")
+    if found is None:
+        return
+    if hashes.setdefault(item, str(found)) != str(found):
+        raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
+
+
+def _filtered(
+    filters: Mapping[str, dict[str, float]], wanted: str, metric: str, where: str
+) -> dict[str, float]:
+    """Outcomes after one filter; after any if they agree."""
+    names = sorted(filters)
+    if wanted:
+        return filters[choose(names, wanted, (), where, "filter")]
+    first = filters[names[0]]
+    for name in names[1:]:
+        other = filters[name]
+        for item in (*first, *other):
+            if first.get(item) != other.get(item):
+                raise InputError(
+                    f"{where}: the filters {several(names)} disagree, first at doc_id "
+                    f"{shown(item)}; choose one: metric={shown(f'{metric},{names[0]}')}"
+                )
+    return first
+
+
+def _note_of(metric: str, others: list[str]) -> tuple[str, ...]:
+    if not others:
+        return ()
+    return (f"the outcome is {shown(metric)}; the files also hold {several(others)} (metric)",)
+
+
+@dataclass(frozen=True)
+class _Model:
+    """Scores of one model: {task: {metric: score}}, and whether larger is better."""
+
+    name: str
+    where: str
+    tasks: Mapping[str, Mapping[str, float]]
+    lower: frozenset[tuple[str, str]]  # (task, metric without its filter)
+
+
+def is_lm_eval(value: object) -> bool:
+    """Whether a JSON value holds results of the harness, or only their section."""
+    if not isinstance(value, Mapping):
+        return False
+    section = value.get("results", value)
+    return (
+        isinstance(section, Mapping)
+        and bool(section)
+        and all(isinstance(entry, Mapping) for entry in section.values())
+        and any("," in key for entry in section.values() for key in entry)
+    )
+
+
+def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
+    """Models as players, tasks as rounds.
+
+    Raises
+    ------
+    InputError
+        A file that is something else, two files of one model, tasks without a common metric.
+    """
+    if len(paths) < 2:
+        raise InputError(
+            f"{shown_path(paths[0])}: results of one model: name the files of at least 2"
+        )
+    names = file_names(paths)
+    models = [_model(path, names[path]) for path in paths]
+    seen: dict[str, str] = {}
+    for model in models:
+        if seen.setdefault(model.name, model.where) != model.where:
+            raise InputError(
+                f"{seen[model.name]} and {model.where} are both of the model {shown(model.name)}"
+            )
+    tasks = list(dict.fromkeys(task for model in models for task in model.tasks))
+    metrics = {task: _metric(task, models, options.score_column) for task in tasks}
+    if options.score_column is not None and not any(
+        metric.partition(",")[0] == options.score_column.partition(",")[0]
+        for metric in metrics.values()
+    ):
+        raise InputError(
+            f"no task has the metric {shown(options.score_column)}; there are "
+            f"{several(sorted(set(metrics.values())))} (score_column)"
+        )
+    scores = [
+        [model.tasks.get(task, {}).get(metric, np.nan) for model in models]
+        for task, metric in metrics.items()
+    ]
+    lower = options.lower_is_better
+    if not isinstance(lower, bool):
+        told = {task for task in tasks if _is_lower(task, metrics[task], models)}
+        lower = tuple(sorted({*lower, *told}))
+    elif not lower:
+        lower = tuple(task for task in tasks if _is_lower(task, metrics[task], models))
+    used = sorted({metric for metric in metrics.values()})
+    with located(f"{len(paths)} files"):
+        found = ScoreTable(
+            scores,
+            players=[model.name for model in models],
+            rounds=tasks,
+            lower_is_better=lower,
+            scheme=options.scheme or "model/task",
+            tournament="lm-evaluation-harness",
+        )
+    return NotedScores(found, "lm_eval", (f"the scores are {several(used)} (score_column)",))
+
+
+def _model(path: Path, name: str) -> _Model:
+    content = read_content(path)
+    where = content.where
+    value = parse_json(content.text(), where)
+    if not is_lm_eval(value):
+        raise InputError(f"{where}: is not a results file of lm-evaluation-harness")
+    section = value.get("results", value)
+    groups = _groups(value, section)
+    higher = value.get("higher_is_better")
+    return _Model(
+        name=str(value.get("model_name") or name),
+        where=where,
+        tasks={
+            task: scores
+            for task, entry in section.items()
+            if task not in groups and (scores := _scores(entry, f"{where}, task {shown(task)}"))
+        },
+        lower=frozenset(
+            (task, metric)
+            for task, flags in (higher.items() if isinstance(higher, Mapping) else ())
+            if isinstance(flags, Mapping)
+            for metric, flag in flags.items()
+            if flag is False
+        ),
+    )
+
+
+def _groups(value: Mapping[str, Any], section: Mapping[str, Any]) -> set[str]:
+    """Tasks whose members are there as well, by the list of them, else as aliases are indented."""
+    listed = value.get("group_subtasks")
+    if isinstance(listed, Mapping):
+        return {
+            group
+            for group, members in listed.items()
+            if isinstance(members, list) and any(str(member) in section for member in members)
+        }
+    aliases = [str(entry.get("alias", "")) for entry in section.values()]
+    depths = [len(alias) - len(alias.lstrip(" -")) for alias in aliases]
+    return {
+        task
+        for task, depth, after in zip(section, depths, [*depths[1:], 0], strict=True)
+        if after > depth
+    }
+
+
+def _scores(entry: Mapping[str, Any], where: str) -> dict[str, float]:
+    """Scores of a task, without their standard errors."""
+    return {
+        key: outcome_of(score, where, key)
+        for key, score in entry.items()
+        if "," in key and "_stderr" not in key and score not in ("N/A", None)
+    }
+
+
+def _metric(task: str, models: Sequence[_Model], wanted: str | None) -> str:
+    """Metric of a task that all of its files have: asked for, else the usual one."""
+    with_task = [model for model in models if task in model.tasks]
+    common = [key for key in with_task[0].tasks[task]
+              if all(key in model.tasks[task] for model in with_task)]  # fmt: skip
+    preferred = [*([wanted] if wanted else []), *_PREFERRED]
+    for name in preferred:
+        for key in common:
+            if key == name or key.partition(",")[0] == name:
+                return key
+    if common:
+        return common[0]
+    files = f"{with_task[0].where} and others" if len(with_task) > 1 else with_task[0].where
+    raise InputError(f"{files}: task {shown(task)} has no metric in common")
+
+
+def _is_lower(task: str, metric: str, models: Sequence[_Model]) -> bool:
+    return any((task, metric.partition(",")[0]) in model.lower for model in models)

@@ -1,0 +1,588 @@
+r"""Covariates of players and rounds as columns of a design matrix.
+
+A numeric covariate is one column, standardised; a category (algorithm family) is one centred column
+per level. Columns have mean zero, so that effects leave the mean of the skills at zero.
+``tests/epp/test_models_covariates.py`` checks columns and what is refused.
+
+Matches that are won, tied or lost: Davidson's and Rao and Kupper's models, and ties as half.
+
+With skills on the logit scale, :math:`a = e^{\beta_i}`, :math:`b = e^{\beta_j}`:
+
+.. math::
+   P(\text{tie}) = \frac{\nu \sqrt{ab}}{a + b + \nu \sqrt{ab}}, \quad
+   P(i) = \frac{a}{a + b + \nu \sqrt{ab}} \qquad \text{(Davidson 1970)}
+
+   P(i) = \frac{a}{a + \theta b}, \quad P(j) = \frac{b}{b + \theta a}, \quad \theta \ge 1
+   \qquad \text{(Rao \& Kupper 1967)}
+
+A win given no tie is Bradley–Terry in the first and not in the second (.667 and .696 for a = 2 b,
+:math:`\theta` = 1.5). Both have one parameter, set here by the probability p that two equal players
+tie: :math:`\nu = 2p/(1-p)`, :math:`\theta = (1+p)/(1-p)`. With ties as half, a tie is half a win
+and half a loss of the Bradley–Terry model.
+
+Matches that share a round, a prompt or a judge are not independent. Their log-likelihood gets one
+weight, chosen so that the posterior is about as wide as the estimates vary from cluster to cluster:
+
+.. math:: w = \frac{m - 1}{\operatorname{tr}(C_{model}^{-1} C_{cluster})}
+            = \frac{m - 1}{\operatorname{tr}(H^{-1} J)}, \qquad
+          J = \frac{G}{G-1} \sum_g u_g u_g^T
+
+(magnitude adjustment of a composite likelihood: Pauli, Racugno & Ventura 2011; Ribatet, Cooley &
+Davison 2012), about 3 / (m + 1) for the same-round matches of equal players.
+``tests/epp/test_models_ties.py`` compares with numbers by hand and with simulation.
+
+Plackett–Luce: a round is one ranking of its players by latent scores.
+
+Player i of skill :math:`\beta_i` gets the latent score :math:`\beta_i` plus a standard Gumbel
+variable of its own in every round, so that
+
+.. math:: P(i_1 > i_2 > \dots > i_k) = \prod_{l=1}^{k}
+   \frac{e^{\beta_{i_l}}}{\sum_{n \ge l} e^{\beta_{i_n}}}
+
+(Luce 1959; Plackett 1975). Any two players of the round follow the Bradley–Terry model exactly, and
+a round counts as what it is, one observation of a ranking, where its m (m - 1) / 2 matches taken as
+independent would make the posterior far too sure. Ties count as half: the log-likelihood is
+averaged over the orders of the tied players, exactly for up to five of them and over about a dozen
+balanced orders for more. ``tests/epp/test_models_rankings.py`` enumerates all rankings and
+all orders.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.matches import Matches
+from bayes_sota.epp.counts import ABSENT
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Design matrix.
+
+    Attributes
+    ----------
+    columns : ndarray, shape (n, n_columns)
+        Mean zero.
+    labels : tuple of str
+        Names of the columns: of the covariate, or "covariate: level".
+    categories : tuple of str
+        Names of the covariates that are categories.
+    category : ndarray of int, shape (n_columns,)
+        Place of a column's category, -1 for a numeric covariate.
+    """
+
+    columns: FloatArray
+    labels: tuple[str, ...]
+    categories: tuple[str, ...]
+    category: NDArray[np.intp]
+
+
+def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
+    """Columns of covariates.
+
+    Parameters
+    ----------
+    covariates : mapping of str to array-like, or pandas DataFrame
+        One value for each of ``names``, in their order; the rows of a frame are found by its index.
+        Numbers are standardised, anything else is a category.
+    names : sequence of str
+        Players or rounds.
+    kind : str
+        "player" or "round", for messages.
+
+    Raises
+    ------
+    InputError
+        Lengths that differ, names without a row, values that are missing or all the same.
+
+    Examples
+    --------
+    >>> given = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
+    >>> design = build_design(given, "abc", "player")
+    >>> design.labels
+    ('size', 'family: net', 'family: tree')
+    >>> design.columns[:, 0].round(2).tolist()
+    [-1.22, 0.0, 1.22]
+    """
+    columns: list[FloatArray] = []
+    labels: list[str] = []
+    category: list[int] = []
+    categories: list[str] = []
+    for name, values in _columns_by_name(covariates, names, kind).items():
+        if values.size != len(names):
+            raise InputError(
+                f"covariate {name!r} has {values.size} values for {len(names)} {kind}s"
+            )
+        if np.issubdtype(values.dtype, np.number) or values.dtype == bool:
+            columns.append(_standardised(values.astype(np.float64), name, names, kind))
+            labels.append(name)
+            category.append(-1)
+            continue
+        levels = _levels(values, name, names, kind)
+        for level in sorted(set(levels)):
+            member = np.array([label == level for label in levels], dtype=np.float64)
+            columns.append(member - member.mean())
+            labels.append(f"{name}: {level}")
+            category.append(len(categories))
+        categories.append(name)
+    if not columns:
+        raise InputError(f"covariates of {kind}s are given, but none is named")
+    return Design(
+        np.stack(columns, axis=1), tuple(labels), tuple(categories), np.array(category, np.intp)
+    )
+
+
+def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[str, NDArray[Any]]:
+    if hasattr(covariates, "columns"):
+        index = [str(label) for label in covariates.index]
+        missing = [name for name in names if name not in set(index)]
+        if missing:
+            raise InputError(f"{kind} {missing[0]!r} has no row in the table of covariates")
+        if len(set(index)) < len(index):
+            raise InputError(f"the table of covariates names a {kind} more than once")
+        places = [index.index(name) for name in names]
+        return {str(c): covariates[c].to_numpy()[places] for c in covariates.columns}
+    if not hasattr(covariates, "items"):
+        raise InputError(
+            f"covariates of {kind}s are a mapping of names to values or a DataFrame, got "
+            f"{type(covariates).__name__}"
+        )
+    return {str(name): np.asarray(values).ravel() for name, values in covariates.items()}
+
+
+def _standardised(values: FloatArray, name: str, names: Sequence[str], kind: str) -> FloatArray:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise InputError(
+            f"covariate {name!r}, {kind} {names[bad[0]]!r}: a finite number is needed, got "
+            f"{values[bad[0]]}"
+        )
+    if np.ptp(values) == 0:
+        raise InputError(
+            f"covariate {name!r} is {values[0]:g} for all {kind}s: it explains nothing"
+        )
+    return np.asarray((values - values.mean()) / values.std())
+
+
+def _levels(values: NDArray[Any], name: str, names: Sequence[str], kind: str) -> list[str]:
+    for place, value in enumerate(values):
+        if value is None or value != value:  # NaN differs from itself
+            raise InputError(
+                f"covariate {name!r}, {kind} {names[place]!r}: the category is missing"
+            )
+    levels = [str(value) for value in values]
+    if len(set(levels)) < 2:
+        raise InputError(
+            f"covariate {name!r} is {levels[0]!r} for all {kind}s: it explains nothing"
+        )
+    return levels
+
+
+Ties = Literal["half", "davidson", "rao-kupper"]
+
+
+OUTCOMES = ("won", "tied", "lost")  # of the first player of a match
+
+
+_FLAT = 0.01  # precision of a normal prior that keeps the maximum finite
+
+
+_SHARE = 1e-3  # least and most probability of a tie at the maximum
+
+
+def tie_parameter(p_tie: Any, ties: Ties) -> Any:
+    r"""Parameter of the model, from the probability that equal players tie.
+
+    Examples
+    --------
+    >>> tie_parameter(0.2, "davidson"), tie_parameter(0.2, "rao-kupper")
+    (0.5, 1.4999999999999998)
+    """
+    if ties == "davidson":
+        return 2 * p_tie / (1 - p_tie)
+    return (1 + p_tie) / (1 - p_tie)
+
+
+def log_outcomes(
+    difference: Any, p_tie: Any = None, ties: Ties = "half", operations: Any = np
+) -> tuple[Any, Any, Any]:
+    """Log probabilities that the first player wins, ties and loses.
+
+    Parameters
+    ----------
+    difference : array
+        Skill of the first player less that of the second.
+    p_tie : array or number
+        Probability that equal players tie; not looked at with ties as half.
+    ties : {"half", "davidson", "rao-kupper"}
+        With "half" the middle one is the mean of the other two: what a tie adds to the
+        log-likelihood, no probability.
+    operations : module
+        ``numpy``, or ``pytensor.tensor`` for a graph.
+
+    Examples
+    --------
+    >>> won, tied, lost = np.exp(log_outcomes(np.log(2.0), 0.2, "rao-kupper"))
+    >>> [round(float(p), 4) for p in (won, tied, lost)]
+    [0.5714, 0.1786, 0.25]
+    >>> round(float(won / (won + lost)), 3)
+    0.696
+    """
+    logaddexp = operations.logaddexp
+    if ties == "half":
+        won, lost = -logaddexp(0.0, -difference), -logaddexp(0.0, difference)
+        return won, (won + lost) / 2, lost
+    if ties == "davidson":
+        half, log_nu = difference / 2, operations.log(tie_parameter(p_tie, ties))
+        total = logaddexp(logaddexp(half, -half), log_nu)
+        return half - total, log_nu - total, -half - total
+    theta = tie_parameter(p_tie, ties)
+    log_theta = operations.log(theta)
+    won = -logaddexp(0.0, log_theta - difference)
+    lost = -logaddexp(0.0, log_theta + difference)
+    return won, operations.log(theta**2 - 1) + won + lost, lost
+
+
+@dataclass(frozen=True, eq=False)
+class MatchRows:
+    """Matches one by one.
+
+    Attributes
+    ----------
+    first, second : ndarray of int, shape (n_matches,)
+        Players.
+    outcome : ndarray of int, shape (n_matches,)
+        0 if the first won, 1 for a tie, 2 if the second won.
+    unit : ndarray of int, shape (n_matches,)
+        Round, cluster or match that leaving one out leaves out.
+    """
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    outcome: NDArray[np.intp]
+    unit: NDArray[np.intp]
+
+    def pairs(self, setting: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Pairs of players in the same setting, and the cell of each match among their outcomes.
+
+        Parameters
+        ----------
+        setting : ndarray of int, shape (n_matches,)
+
+        Returns
+        -------
+        rows : ndarray of int, shape (n_pairs, 3)
+            Setting, first and second player, the first listed before the second.
+        cell : ndarray of int, shape (n_matches,)
+            Three times the place of the pair, plus 0, 1 or 2 for won, tied and lost.
+        """
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        shape = (int(setting.max()) + 1, int(high.max()) + 1, int(high.max()) + 1)
+        found, place = np.unique(
+            np.ravel_multi_index((setting, low, high), shape), return_inverse=True
+        )
+        outcome = np.where(self.first > self.second, 2 - self.outcome, self.outcome)
+        return np.stack(np.unravel_index(found, shape), axis=1), 3 * place + outcome
+
+
+def count_cells(cells: NDArray[np.intp], n_pairs: int) -> FloatArray:
+    """Matches that each pair won, tied and lost, (n_pairs, 3), from ``MatchRows.pairs``."""
+    return np.bincount(cells, minlength=3 * n_pairs).reshape(-1, 3).astype(np.float64)
+
+
+def rows_of_rounds(ranks: NDArray[np.signedinteger]) -> MatchRows:
+    """Same-round matches, from ranks in rounds (``ranks_of_rounds``).
+
+    Examples
+    --------
+    >>> rows = rows_of_rounds(np.array([[1, 0, -1], [0, 0, 1]]))
+    >>> rows.outcome.tolist(), rows.unit.tolist()
+    ([0, 1, 2, 2], [0, 1, 1, 1])
+    """
+    first, second = np.triu_indices(ranks.shape[1], 1)
+    met = (ranks[:, first] != ABSENT) & (ranks[:, second] != ABSENT)
+    rounds, pairs = np.nonzero(met)
+    first, second = first[pairs], second[pairs]
+    outcome = 1 - np.sign(ranks[rounds, first] - ranks[rounds, second])
+    return MatchRows(first, second, outcome.astype(np.intp), rounds)
+
+
+def rows_of_matches(tables: Sequence[Matches], players: Sequence[str]) -> MatchRows:
+    """Listed matches of several tournaments, their players among all of them."""
+    places = {player: place for place, player in enumerate(players)}
+    own = [np.array([places[player] for player in table.players]) for table in tables]
+    units = np.cumsum([0, *(table.n_clusters for table in tables)])
+    return MatchRows(
+        np.concatenate([place[t.first] for place, t in zip(own, tables, strict=True)]),
+        np.concatenate([place[t.second] for place, t in zip(own, tables, strict=True)]),
+        np.concatenate([np.rint(2 - 2 * t.outcomes).astype(np.intp) for t in tables]),
+        np.concatenate([t.clusters + u for t, u in zip(tables, units[:-1], strict=True)]),
+    )
+
+
+def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "half") -> float:
+    """Weight w of the log-likelihood of matches that come in clusters (module docstring).
+
+    At most 1: clusters that all agree show no variation, which is no reason to believe matches more
+    than if they were independent. It is made for the skills; the probability of a tie, whose own
+    clusters may vary more or less, has it too.
+
+    Parameters
+    ----------
+    rows : MatchRows
+        Of one tournament.
+    clusters : ndarray of int, shape (n_matches,)
+        Of each match.
+    ties : {"half", "davidson", "rao-kupper"}
+
+    Raises
+    ------
+    InputError
+        If there is one cluster only.
+    """
+    names, clusters = np.unique(clusters, return_inverse=True)
+    if len(names) < 2:
+        raise InputError("all matches are of one cluster: at least two are needed to weigh them")
+    players, dense = np.unique(np.stack([rows.first, rows.second]), return_inverse=True)
+    first, second = dense.reshape(2, -1)
+    rows = MatchRows(first, second, rows.outcome, rows.unit)
+    skills, p_tie = _maximum(rows, players.size, ties)
+    difference = skills[first] - skills[second]
+    slopes = _slopes(difference, p_tie, ties)
+    score = slopes[np.arange(first.size), rows.outcome]
+    gradients = np.zeros((len(names), players.size))
+    np.add.at(gradients, (clusters, first), score)
+    np.add.at(gradients, (clusters, second), -score)
+    probabilities = np.exp(np.stack(log_outcomes(difference, p_tie, ties), axis=1))
+    if ties == "half":
+        probabilities[:, 1] = 0
+    expected = np.sum(probabilities * slopes**2, axis=1)
+    m = len(players)
+    weight = np.bincount(first * m + second, expected, m * m).reshape(m, m)
+    weight += weight.T
+    information = np.diag(weight.sum(axis=1) + _FLAT) - weight
+    grown = len(names) / (len(names) - 1)
+    trace = float(np.sum(gradients * np.linalg.solve(information, gradients.T).T))
+    return min((m - 1) / max(grown * trace, m - 1), 1.0)
+
+
+def _slopes(difference: FloatArray, p_tie: float, ties: Ties) -> FloatArray:
+    """Derivatives of the log probabilities of won, tied and lost, (n, 3)."""
+    won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))
+    if ties == "davidson":
+        mean = won + tied / 2
+        return np.stack([1 - mean, 0.5 - mean, -mean], axis=1)
+    first, second = 1 - won, -(1 - lost)  # also of Bradley–Terry, where won + lost is 1
+    middle = (first + second) / (2 if ties == "half" else 1)
+    return np.stack([first, middle, second], axis=1)
+
+
+def _maximum(rows: MatchRows, m: int, ties: Ties) -> tuple[FloatArray, float]:
+    """Skills and probability of a tie that maximise the likelihood, under a nearly flat prior."""
+    from scipy.optimize import minimize
+
+    pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
+    counts = count_cells(cells, len(pairs))
+    first, second = pairs[:, 1], pairs[:, 2]
+
+    def loss(x: FloatArray, p_tie: float) -> tuple[float, FloatArray]:
+        difference = x[first] - x[second]
+        value = float(np.sum(counts * np.stack(log_outcomes(difference, p_tie, ties), axis=1)))
+        slope = np.sum(counts * _slopes(difference, p_tie, ties), axis=1)
+        gradient = np.bincount(first, slope, m) - np.bincount(second, slope, m)
+        return _FLAT / 2 * float(x @ x) - value, _FLAT * x - gradient
+
+    def skills_at(p_tie: float) -> Any:
+        return minimize(loss, np.zeros(m), (p_tie,), "L-BFGS-B", jac=True, tol=1e-10)
+
+    if ties == "half":
+        return skills_at(0.5).x, 0.5
+    from scipy.optimize import minimize_scalar
+
+    best = minimize_scalar(
+        lambda p: skills_at(p).fun, bounds=(_SHARE, 1 - _SHARE), method="bounded",
+        options={"xatol": 1e-3},
+    )  # fmt: skip
+    return skills_at(best.x).x, float(best.x)
+
+
+def checked_ties(ties: str) -> None:
+    """Raise ``InputError`` for another model of ties."""
+    if ties not in get_args(Ties):
+        raise InputError(f"ties is one of {', '.join(get_args(Ties))}, got {ties!r}")
+
+
+_ORDERS = 12  # about as many of six or more tied players
+
+
+_CYCLES = {  # whose rotations begin with every subset of the tied players equally often
+    2: ((0, 1),),
+    3: ((0, 1, 2),),
+    4: ((0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 1, 3)),
+    5: ((0, 1, 2, 3, 4), (0, 2, 4, 1, 3)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class RoundOrders:
+    """Players of each round from the worst to the best, as the likelihood needs them.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (n_rounds, orders, places)
+        Players in several orders of those who are tied; who has no score comes after the best.
+    weight : ndarray, shape (n_rounds, orders, places)
+        Of the logarithm of the sum from the worst to here; 0 for who has no score.
+    present : ndarray, shape (n_rounds, n_players)
+        1 for players with a score.
+    """
+
+    order: Any
+    weight: Any
+    present: Any
+
+
+def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
+    """Orders of the players in rounds, from their ranks.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (n_rounds, n_players)
+        From 0 (worst), equal for ties, -1 for who has no score (``ranks_of_rounds``).
+
+    Examples
+    --------
+    >>> orders = order_rounds(np.array([[1, 0, -1], [1, 1, 0]]))
+    >>> orders.order.tolist()
+    [[[1, 0, 2], [1, 0, 2]], [[2, 0, 1], [2, 1, 0]]]
+    >>> orders.weight.tolist()
+    [[[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[1.0, 0.5, 1.0], [0.0, 0.5, 0.0]]]
+    """
+    last = np.where(ranks == ABSENT, np.iinfo(np.int32).max, ranks)
+    first = np.argsort(last, axis=1, kind="stable")
+    present = ranks != ABSENT
+    sizes_of_rounds = present.sum(axis=1)
+    ties = [
+        _tied_places(np.sort(row)[:size]) for row, size in zip(last, sizes_of_rounds, strict=True)
+    ]
+    sizes = {end - start for row in ties for start, end in row}
+    designs = {size: balanced_orders(size) for size in sizes}
+    several = max((len(design) for design in designs.values()), default=1)
+    shape = (len(ranks), several, ranks.shape[1])
+    order = np.broadcast_to(first[:, None], shape).copy()
+    weight = np.zeros(shape)
+    weight[:, 0] = np.arange(shape[2]) < sizes_of_rounds[:, None]
+    for row, places in enumerate(ties):
+        for start, end in places:
+            design = designs[end - start]
+            order[row, : len(design), start:end] = first[row, start:end][design]
+            weight[row, : len(design), start : end - 1] = 1 / len(design)
+    return RoundOrders(order, weight, present.astype(float))
+
+
+def ranking_log_likelihood(
+    skills: Any, setting: NDArray[np.intp], orders: RoundOrders, operations: Any = np
+) -> Any:
+    r"""Log-likelihood of each round.
+
+    .. math:: \sum_i \beta_i - \sum_l \log \sum_{n \ge l} e^{\beta_{i_n}}
+
+    Parameters
+    ----------
+    skills : array, shape (..., settings, n_players)
+        Below 700 in size, so that no exponential overflows.
+    setting : ndarray of int, shape (n_rounds,)
+        Which of the skills a round has.
+    orders : RoundOrders
+    operations : module
+        ``numpy``, or ``pytensor.tensor`` for a graph.
+
+    Returns
+    -------
+    array, shape (..., n_rounds)
+
+    Examples
+    --------
+    >>> orders = order_rounds(np.array([[0, 1, 2]]))
+    >>> found = ranking_log_likelihood(np.log([[1.0, 2.0, 3.0]]), np.array([0]), orders)
+    >>> round(float(np.exp(found[0])), 6)  # 3/6 * 2/3
+    0.333333
+    """
+    odds = operations.exp(skills)[..., setting[:, None, None], orders.order]
+    logs = operations.log(operations.cumsum(odds, axis=-1)) * orders.weight
+    total = (skills[..., setting, :] * orders.present).sum(axis=-1)
+    return total - logs.sum(axis=(-2, -1))
+
+
+def group_weight(
+    ranks: NDArray[np.signedinteger], clusters: NDArray[np.intp], skills: FloatArray
+) -> float:
+    r"""Weight of the likelihood where rounds of one group depend on each other.
+
+    .. math:: w = \frac{m - 1}{\operatorname{tr}(H^{-1} J)}, \qquad
+       J = \frac{G}{G - 1} \sum_g U_g U_g^T
+
+    with H the information of the rankings and U_g the gradients of the rounds of group g, added up
+    and centred (magnitude adjustment: Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison
+    2012); at most 1, the weight of independent rounds.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (n_rounds, n_players)
+    clusters : ndarray of int, shape (n_rounds,)
+        From 0.
+    skills : ndarray, shape (n_players,)
+        Near the maximum of the likelihood.
+    """
+    orders = order_rounds(ranks)
+    m = skills.size
+    gradients, information = np.zeros(ranks.shape), np.zeros((m, m))
+    for row, (order, weight) in enumerate(zip(orders.order, orders.weight, strict=True)):
+        for places, share in zip(order, weight, strict=True):
+            here = places[share > 0]
+            if not here.size:
+                continue
+            each = float(share.max())  # of the orders of tied players
+            odds = np.exp(skills[here])
+            inverse = 1 / np.cumsum(odds)
+            stages, squares = (np.cumsum((inverse**p)[::-1])[::-1] for p in (1, 2))
+            gradients[row, here] += each * (1 - odds * stages)
+            later = np.maximum.outer(np.arange(here.size), np.arange(here.size))
+            own = np.diag(odds * stages) - np.outer(odds, odds) * squares[later]
+            information[np.ix_(here, here)] += each * own
+    groups = int(clusters.max()) + 1
+    summed = np.zeros((groups, m))
+    np.add.at(summed, clusters, gradients)
+    summed -= summed.mean(axis=0)
+    information.flat[:: m + 1] += _FLAT  # gradients have no share in the space of equal skills
+    trace = float(np.sum(summed.T * np.linalg.solve(information, summed.T)))
+    return min((m - 1) / max(groups / (groups - 1) * trace, m - 1), 1.0)
+
+
+def _tied_places(ranks: NDArray[np.signedinteger]) -> list[tuple[int, int]]:
+    """First place and the one after the last of each group of equal ranks, in ascending ranks."""
+    starts = np.flatnonzero(np.diff(ranks, prepend=-1))
+    ends = np.append(starts[1:], ranks.size)
+    return [(s, e) for s, e in zip(starts.tolist(), ends.tolist(), strict=True) if e > s + 1]
+
+
+def balanced_orders(size: int) -> NDArray[np.intp]:
+    """Orders of tied players whose first places are balanced over the players, (orders, size).
+
+    Examples
+    --------
+    >>> balanced_orders(3).tolist()
+    [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
+    """
+    if size in _CYCLES:
+        turned = [np.roll(cycle, -k) for cycle in _CYCLES[size] for k in range(size)]
+        return np.array(turned)
+    rng = np.random.default_rng(size)
+    cycles = [rng.permutation(size) for _ in range(max(1, round(_ORDERS / size)))]
+    shifts = np.unique(np.linspace(0, size, min(size, _ORDERS), endpoint=False).astype(int))
+    return np.array([np.roll(cycle, -shift) for cycle in cycles for shift in shifts])

@@ -1,0 +1,328 @@
+r"""Simultaneous statements about many players from what each cluster of rounds contributes.
+
+With the influence :math:`a_{rk}` of cluster r on contrast k, the statistic
+:math:`t_k = \sum_r a_{rk} / \sqrt{G/(G-1) \sum_r a_{rk}^2}` has about a t law with G - 1 degrees of
+freedom. The largest of many is calibrated by flipping the sign of whole clusters, so that contrasts
+keep their dependence, each flip with its own standard error (a wild bootstrap, Rademacher weights);
+Bonferroni's bound for t is taken where it is smaller. ``tests/epp/test_round_inference.py``
+measures how often simultaneous statements are all true.
+
+What each round contributes to the estimating equations of the Bradley–Terry model.
+
+Matches of one round share its scores, so the likelihood of independent matches is wrong about its
+own precision. Round r adds
+
+.. math:: u_{ri} = \sum_{j \in r} (y_{ij}^r - P_{ij})
+
+(wins in the round beyond the expected ones) for same-round matches. All-rounds matches are a
+U-statistic of the rounds, whose projection on round r is
+
+.. math:: \psi_{ri} = \sum_{j, s} (y_{ir, js} - P_{ij}) + \sum_{j \in r, s} (y_{is, jr} - P_{ij})
+
+(what the round's score of i wins against everybody, and what all scores of i win against the
+round). ``tests/epp/test_round_scores.py`` adds up the matches one by one.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.counts import MatchKind, ranks_of_rounds
+
+_FLIPS = 2_000
+
+
+_BLOCK = 200
+
+
+_MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
+
+
+_ENOUGH_FLIPS = 6  # clusters, of which there are 64 flips; with fewer the bound is taken
+
+
+_FEW_PLAYERS = 40  # whose pairs are kept in memory
+
+
+_NEARLY = 0.9  # of all degrees of freedom
+
+
+_SMALL = 1e-12
+
+
+ROUND_OFF = 1e-12  # of a variance of a difference, relative
+
+
+def bonferroni_critical(prob: float, contrasts: int, df: float) -> float:
+    """Two-sided critical value for so many statistics at once.
+
+    Examples
+    --------
+    >>> round(bonferroni_critical(0.95, 1, 18), 3)
+    2.101
+    """
+    from scipy.special import ndtri, stdtrit
+
+    tail = (1 - prob) / 2 / contrasts
+    if df <= 0:
+        return float("inf")
+    return float(-ndtri(tail)) if np.isinf(df) else float(-stdtrit(df, tail))
+
+
+def critical_values(
+    influence: FloatArray, prob: float, df: FloatArray, random_seed: int = 0
+) -> FloatArray:
+    """Critical value of each absolute statistic, so that all hold at once, (K,).
+
+    Contrasts with (nearly) all G - 1 degrees of freedom share one, of their largest statistic;
+    those of players with fewer clusters have Bonferroni's, each its own.
+
+    Parameters
+    ----------
+    influence : ndarray, shape (G, K)
+        Of each cluster on each contrast.
+    prob : float
+    df : ndarray, shape (K,)
+
+    Examples
+    --------
+    >>> same = np.repeat(np.random.default_rng(0).standard_normal((20, 1)), 30, axis=1)
+    >>> found = critical_values(same, 0.95, np.full(30, 19.0))
+    >>> bool(np.all(found < bonferroni_critical(0.95, 30, 19)))
+    True
+    """
+    full = influence[:, _nearly_full(df, len(influence))]
+    return _criticals(_largest(full), full.shape[1], prob, df, len(influence), random_seed)
+
+
+def critical_values_of_pairs(
+    influence: FloatArray, prob: float, df: FloatArray, random_seed: int = 0
+) -> FloatArray:
+    """The same for the differences of all pairs of players, (m, m).
+
+    Parameters
+    ----------
+    influence : ndarray, shape (G, m)
+        Of each cluster on each player's skill.
+    df : ndarray, shape (m,)
+        Of each player; a pair has the smaller one.
+    """
+    clusters, m = influence.shape
+    inner = influence[:, _nearly_full(df, clusters)]
+    of_pairs = np.minimum(df[:, None], df)
+    upper = np.triu_indices(m, 1)
+    if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
+        found = bonferroni_criticals(prob, upper[0].size, of_pairs[upper])
+    else:
+        largest = _largest_of_pairs(inner)
+        full = inner.shape[1] * (inner.shape[1] - 1) // 2
+        found = _criticals(largest, full, prob, of_pairs[upper], clusters, random_seed)
+    matrix = np.full((m, m), np.inf)
+    matrix[upper] = found
+    return np.asarray(np.minimum(matrix, matrix.T))
+
+
+def rank_intervals(
+    differences: FloatArray, errors: FloatArray, critical: float | FloatArray
+) -> NDArray[np.intp]:
+    """Best and worst rank of each player that the data allow, (m, 2), 1 is best.
+
+    A rank counts the players who are certainly better, or certainly worse, of all pairs at once
+    (Mogstad, Romano, Shaikh & Wilhelm 2024, doi 10.1093/restud/rdad006).
+
+    Parameters
+    ----------
+    differences, errors : ndarray, shape (m, m)
+        Skill of the row minus the column's, and its standard error.
+    critical : float or ndarray, shape (m, m)
+
+    Examples
+    --------
+    >>> skills = np.array([3.0, 0.2, 0.0])
+    >>> rank_intervals(skills[:, None] - skills, np.ones((3, 3)), 2.0).tolist()
+    [[1, 1], [2, 3], [2, 3]]
+    """
+    m = len(differences)
+    same = np.eye(m, dtype=bool)
+    above = differences > np.where(same, np.inf, critical) * np.where(same, 1.0, errors) + ROUND_OFF
+    return np.column_stack([1 + above.sum(axis=0), m - above.sum(axis=1)])
+
+
+def _criticals(
+    largest: Callable[[FloatArray], FloatArray],
+    full: int,
+    prob: float,
+    df: FloatArray,
+    clusters: int,
+    random_seed: int,
+) -> FloatArray:
+    """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
+    found = bonferroni_criticals(prob, df.size, df)
+    if full and clusters >= _ENOUGH_FLIPS:
+        rng = generator_of(random_seed)
+        draws = [largest(_flips(rng, size, clusters)) for size in _sizes(_FLIPS)]
+        share = 1 - (1 - prob) * full / df.size  # of the errors that are allowed
+        together = _studentised(np.concatenate(draws), clusters, share)
+        nearly = _nearly_full(df, clusters)
+        together = max(together, bonferroni_critical(share, 1, float(df[nearly].min())))
+        found = np.where(nearly, np.minimum(together, found), found)
+    return np.asarray(found)
+
+
+def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
+    return np.asarray(df >= _NEARLY * (clusters - 1))
+
+
+def bonferroni_criticals(prob: float, contrasts: int, df: FloatArray) -> FloatArray:
+    """The same for each of several degrees of freedom, the shape of ``df``."""
+    values, places = np.unique(df, return_inverse=True)
+    return np.array([bonferroni_critical(prob, contrasts, value) for value in values])[places]
+
+
+def _largest(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Largest |sum| / norm of contrasts, those that do not vary left out, for flips of clusters."""
+    norms = np.sqrt(np.sum(influence**2, axis=0))
+    kept = norms > _SMALL * norms.max(initial=0.0)
+    scaled = influence[:, kept] / norms[kept]
+    return lambda flips: np.asarray(np.abs(flips @ scaled).max(axis=1, initial=0.0))
+
+
+def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """The same for the differences of all pairs of columns."""
+    squares = _squared_norms_of_pairs(influence)
+    if len(squares) <= _FEW_PLAYERS:
+        i, j = np.nonzero(np.triu(squares, 1))
+        return _largest(influence[:, i] - influence[:, j])
+    with np.errstate(divide="ignore"):
+        inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
+
+    def largest(flips: FloatArray) -> FloatArray:
+        moved = flips @ influence
+        return np.array([
+            np.max(np.abs(row[:, None] - row) * inverse, initial=0.0) for row in moved
+        ])  # fmt: skip
+
+    return largest
+
+
+def _squared_norms_of_pairs(influence: FloatArray) -> FloatArray:
+    product = influence.T @ influence
+    both = np.diagonal(product)[:, None] + np.diagonal(product)
+    found = both - 2 * product
+    return np.where(found > ROUND_OFF * both, found, 0.0)
+
+
+def _flips(rng: np.random.Generator, size: int, clusters: int) -> FloatArray:
+    return np.asarray(rng.integers(0, 2, size=(size, clusters)) * 2.0 - 1.0, np.float64)
+
+
+def _sizes(total: int) -> list[int]:
+    return [min(_BLOCK, total - done) for done in range(0, total, _BLOCK)]
+
+
+def _studentised(largest: FloatArray, clusters: int, prob: float) -> float:
+    """Quantile of |sum| / norm, with the variance about the mean of the flipped influences."""
+    share = min(float(np.quantile(largest, prob)) ** 2 / clusters, 1 - 1e-9)
+    return float(np.sqrt(share * (clusters - 1) / (1 - share)))
+
+
+def cluster_scores(
+    data: ScoreTable | Matches, kind: MatchKind, win_probabilities: FloatArray
+) -> FloatArray:
+    """Contribution of each cluster of rounds or matches, (n_clusters, n_players).
+
+    Parameters
+    ----------
+    data : ScoreTable or Matches
+        Rounds of one group, or matches of one cluster, are added up.
+    kind : {"same-round", "all-rounds", "listed"}
+    win_probabilities : ndarray, shape (m, m)
+        P(row beats column) at the estimate, 1/2 on the diagonal.
+    """
+    if isinstance(data, Matches):
+        return _of_matches(data, win_probabilities)
+    rounds = _of_same_round if kind == "same-round" else _of_all_rounds
+    values = rounds(data, win_probabilities)
+    summed = np.zeros((data.n_clusters, data.n_players))
+    np.add.at(summed, data.clusters, values)
+    return summed
+
+
+def _of_same_round(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
+    present = table.present
+    wins = np.stack([_wins_of_ranks(ranks) for ranks in ranks_of_rounds(table)])
+    if present.all():
+        return np.asarray(wins - (probabilities.sum(axis=1) - 0.5))
+    expected = present.astype(np.float64) @ probabilities.T - 0.5
+    return np.where(present, wins - expected, 0.0)
+
+
+def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
+    """Others of the round below, ties as half; 0 for who is absent."""
+    here = ranks >= 0
+    level = np.bincount(ranks[here])
+    below = np.cumsum(level) - level
+    return np.where(here, (below + (level - 1) / 2)[ranks], 0.0)
+
+
+def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
+    present, scores = table.present, table.oriented
+    players = [np.sort(column[here]) for column, here in zip(scores.T, present.T, strict=True)]
+    own = np.column_stack([_below(*pair) for pair in zip(scores.T, players, strict=True)])
+    everybody = _below(scores, np.sort(scores[present])) - own
+    few_rounds = table.n_rounds < table.n_players
+    against = _against_rounds(scores) if few_rounds else _against_scores(scores)
+    counts = present.sum(axis=0).astype(np.float64)
+    between = probabilities - np.diag(np.diagonal(probabilities))
+    expected_first = between @ counts
+    expected_second = counts * (present.astype(np.float64) @ between.T)
+    return np.asarray(
+        np.where(present, everybody - expected_first, 0.0) + against - expected_second
+    )
+
+
+def _against_rounds(scores: FloatArray) -> FloatArray:
+    """Wins of all scores of each player against the others' of each round, (R, m), by rounds."""
+    present, against = ~np.isnan(scores), np.zeros(scores.shape)
+    for row, here, found in zip(scores, present, against, strict=True):
+        below = _below(scores, np.sort(row[here])) - ((scores > row) + 0.5 * (scores == row))
+        found[:] = np.where(present, below, 0.0).sum(axis=0)
+    return against
+
+
+def _against_scores(scores: FloatArray) -> FloatArray:
+    """The same by players, along the pooled order: what is above each score of the others."""
+    rounds, owners = np.nonzero(~np.isnan(scores))
+    values = scores[rounds, owners]
+    order = np.argsort(values)
+    rounds, owners = rounds[order], owners[order]
+    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
+    ends = np.append(starts[1:], values.size)
+    against = np.empty(scores.shape)
+    for j in range(scores.shape[1]):
+        own = owners == j
+        passed = np.concatenate([[0], np.cumsum(own)])
+        below = np.repeat((passed[starts] + passed[ends]) / 2, ends - starts)
+        above = np.where(own, 0.0, passed[-1] - below)
+        against[:, j] = np.bincount(rounds, weights=above, minlength=len(scores))
+    return against
+
+
+def _below(scores: FloatArray, ordered: FloatArray) -> FloatArray:
+    """Scores of a round below each score, ties as half."""
+    left = np.searchsorted(ordered, scores, side="left")
+    right = np.searchsorted(ordered, scores, side="right")
+    return np.asarray((left + right) / 2)
+
+
+def _of_matches(matches: Matches, probabilities: FloatArray) -> FloatArray:
+    surprise = matches.outcomes - probabilities[matches.first, matches.second]
+    summed = np.zeros((matches.n_clusters, matches.n_players))
+    np.add.at(summed, (matches.clusters, matches.first), surprise)
+    np.add.at(summed, (matches.clusters, matches.second), -surprise)
+    return summed

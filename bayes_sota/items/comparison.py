@@ -1,0 +1,579 @@
+r"""Which of two classifiers is better, from their answers to the same items.
+
+Only items that one of them alone gets right tell them apart: ``x10`` for the first, ``x01`` for
+the second. With a flat Dirichlet prior on the four cells (both right, one, the other, none) the
+share of the first in these items is Beta(x10 + 1, x01 + 1), so that
+
+.. math:: P(\theta_A \le \theta_B \mid x) = I_{1/2}(x_{10} + 1,\; x_{01} + 1)
+          = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
+
+which is the one-sided mid-p value of McNemar's test. Exact for two classifiers that were given
+beforehand. A leader was picked because its score was the best, and nothing here corrects for it:
+these probabilities say who can be told from the leader on these items, and only a model with a
+distribution of skill says who is probably the best (``entry_skills``).
+``tests/items/test_paired_outcomes.py`` compares with sums and with simulation.
+
+Student t laws of several methods' scores on the same items: clusters, runs, any metric.
+
+The scores are a sum of independent Student t parts, one for the items (for AUC one for each class),
+one for runs. The part of C clusters with N items, of which cluster c holds the share :math:`w_c`,
+has the covariance and the degrees of freedom
+
+.. math:: \frac{C-1}{C} \sum_c \frac{u_c u_c^\top}{N^2 (1 - w_c)^2}, \quad
+          u_c = \sum_{i \in c} (x_i - \bar x), \qquad \nu = \frac{1}{\sum_c w_c^2} - 1
+
+the jackknife of clusters (CR3) with their effective number: one large cluster is not hidden among
+small ones. Where clusters are single items each pair has the paired t law of
+``false_claim_mean``. A run adds the variance between the runs of its method, divided by their
+number; what items and runs share is counted in both parts. Answers have the four items of the flat
+prior of ``method_comparison`` too, :math:`\tfrac14` of variance each.
+``tests/items/test_method_comparison.py`` measures how often equal methods are told apart.
+
+Which of several methods is best, from what each got for the same items.
+
+One answer per item and method, right or wrong, items independent: the Dirichlet posterior of the
+joint cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers,
+makes every pair of methods the flat Dirichlet(1, 1, 1, 1) of its four cells, so that each pair has
+the closed form of ``paired_outcomes``, whatever the other methods are. Draws: observed patterns
+have Gamma weights, the prior mass is a Dirichlet process (Sethuraman's sticks).
+
+Everything else (several items of one patient or prompt, repeated runs, Dice, AUC) has a Student t
+law (``student_comparison``). ``tests/items/test_method_comparison.py`` compares with the closed
+forms and measures how often equal methods are told apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import summed_by_cluster
+from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.read_evaluations import Evaluations
+from bayes_sota.data.responses import Responses
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderComparison:
+    """Every classifier against the leader, on the items that both answered.
+
+    Attributes
+    ----------
+    leader : int
+        Index of the leader.
+    only_leader, only_other : ndarray of int, shape (m,)
+        Items that the leader alone got right, and that the other alone did.
+    n_compared : ndarray of int, shape (m,)
+        Items that both answered.
+    p_not_below : ndarray, shape (m,)
+        P(skill of the leader <= skill of the other); 1/2 for the leader itself.
+    """
+
+    leader: int
+    only_leader: NDArray[np.int64]
+    only_other: NDArray[np.int64]
+    n_compared: NDArray[np.int64]
+    p_not_below: FloatArray
+
+    def tied_with_leader(self, prob: float = 0.95) -> NDArray[np.bool_]:
+        """Classifiers that cannot be told from the leader, itself among them, shape (m,).
+
+        All with ``p_not_below >= (1 - prob) / 2``: the equal-tailed interval of the difference of
+        skills does not lie below zero.
+        """
+        return np.asarray(self.p_not_below >= (1 - prob) / 2)
+
+
+def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
+    r"""P(skill of the first <= skill of the second) of two classifiers given beforehand.
+
+    Parameters
+    ----------
+    only_first, only_second : array-like of int
+        Items that one of the two alone got right; any shapes that broadcast.
+
+    Returns
+    -------
+    ndarray
+        :math:`I_{1/2}(x_{10} + 1, x_{01} + 1)`.
+
+    Raises
+    ------
+    InputError
+        Negative numbers, or numbers that are not finite.
+
+    Examples
+    --------
+    >>> probability_not_better([0, 5, 10], [0, 5, 2]).round(4).tolist()
+    [0.5, 0.5, 0.0112]
+    """
+    from scipy.special import betainc
+
+    first, second = np.asarray(only_first, float), np.asarray(only_second, float)
+    for counts in (first, second):
+        if not np.all((counts >= 0) & np.isfinite(counts)):
+            raise InputError(f"numbers of items must be at least 0, got {counts.min():g}")
+    return np.asarray(betainc(first + 1, second + 1, 0.5))
+
+
+def compare_with_leader(responses: Responses, leader: int | None = None) -> LeaderComparison:
+    """Paired comparison of every classifier with the leader.
+
+    Items are taken as independent: where they come in clusters the probabilities are too sure.
+
+    Parameters
+    ----------
+    responses : Responses
+        Answers may be missing; each pair is compared on the items that both answered.
+    leader : int, optional
+        Index of a classifier. Default: the first with the best score.
+
+    Returns
+    -------
+    LeaderComparison
+
+    Raises
+    ------
+    InputError
+        There is no such classifier.
+
+    Examples
+    --------
+    >>> answers = Responses([[1, 0, 1], [1, 1, 0], [1, 0, 1], [1, 0, 1]])
+    >>> comparison = compare_with_leader(answers)
+    >>> comparison.leader, comparison.only_leader.tolist(), comparison.only_other.tolist()
+    (0, [0, 3, 1], [0, 0, 0])
+    >>> comparison.p_not_below.tolist()
+    [0.5, 0.0625, 0.25]
+    """
+    index = int(np.argmax(responses.scores)) if leader is None else leader
+    if not 0 <= index < responses.n_classifiers:
+        last = responses.n_classifiers - 1
+        raise InputError(f"classifiers are numbered from 0 to {last}, got {index}")
+    right, wrong = responses.correct == 1, responses.correct == 0
+    only_leader = (right[:, [index]] & wrong).sum(axis=0)
+    only_other = (wrong[:, [index]] & right).sum(axis=0)
+    both = ((right | wrong)[:, [index]] & (right | wrong)).sum(axis=0)
+    p = probability_not_better(only_leader, only_other)
+    return LeaderComparison(index, only_leader, only_other, both, p)
+
+
+PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
+
+
+TIE = 1e-12  # of the largest score
+
+
+_FEW_CLUSTERS = 10
+
+
+_FEW_OF_A_CLASS = 10
+
+
+_OWN_RUNS = 2  # of every method, for variances of their own
+
+
+@dataclass(frozen=True, eq=False)
+class ItemData:
+    """Items that all methods have, and what they say about each column."""
+
+    values: FloatArray
+    scores: FloatArray
+    influence: FloatArray
+    clusters: tuple[str, ...] | None
+    classes: NDArray[np.bool_] | None  # of items, for AUC
+    answers: bool
+    bounds: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One independent part of the error, Student t."""
+
+    covariance: FloatArray
+    freedom: float
+
+    def scales(self, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Variances relative to the covariance, (draws,)."""
+        return np.asarray(self.freedom / rng.chisquare(self.freedom, draws))
+
+    def of_gaps(self, winner: int) -> FloatArray:
+        """Variance of the winner minus each, (m,)."""
+        diagonal = np.diagonal(self.covariance)
+        gaps = diagonal + diagonal[winner] - 2 * self.covariance[winner]
+        return np.asarray(np.maximum(gaps, 0.0))
+
+    @property
+    def root(self) -> FloatArray:
+        """A square root of the covariance, (m, m)."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class StudentLaw:
+    """Joint law of the methods' scores: a centre and independent Student t parts."""
+
+    scores: FloatArray
+    centre: FloatArray
+    parts: list[_Part]
+    n_clusters: int
+
+    def draw(
+        self, winner: int, draws: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draws of the scores, and P(winner <= other) of every pair."""
+        from scipy.special import ndtr, stdtr
+
+        noise, variance = np.zeros((draws, len(self.centre))), np.zeros((draws, len(self.centre)))
+        for part in self.parts:
+            scales = part.scales(draws, rng)[:, None]
+            noise += np.sqrt(scales) * (rng.standard_normal(noise.shape) @ part.root.T)
+            variance += scales * part.of_gaps(winner)
+        gap = self.centre[winner] - self.centre
+        least = TIE * float(np.abs(self.centre).max())
+        if len(self.parts) == 1:
+            spread = np.sqrt(self.parts[0].of_gaps(winner))
+            p = stdtr(self.parts[0].freedom, -_ratio(gap, spread, least))
+        else:
+            p = ndtr(-_ratio(gap, np.sqrt(variance), least)).mean(axis=0)
+        p[winner] = 0.5
+        return self.centre + noise, np.asarray(p)
+
+
+def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
+    """Gap in units of its spread; without any spread equal methods stay a toss-up."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.asarray(gap / spread)
+    return np.where(spread > least, found, np.where(gap > least, np.inf, 0.0))
+
+
+def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
+    """Law of the methods' scores; ``columns`` are the runs of each method."""
+    means = np.array([data.scores[of].mean() for of in columns])
+    influence = np.column_stack([data.influence[:, of].mean(axis=1) for of in columns])
+    if data.classes is not None and data.clusters is None:
+        parts = [_of_class(influence, of) for of in (data.classes, ~data.classes)]
+        return StudentLaw(means, means, [*parts, *_of_runs(data, columns)], len(influence))
+    prior = PRIOR_ITEMS if data.answers else 0.0  # all patterns of answers equally probable
+    items = len(influence) + prior
+    centre = (len(influence) * means + prior / 2) / items
+    ones = np.ones((len(influence), 1))
+    sizes = summed_by_cluster(ones, data.clusters)
+    count, share = len(sizes), sizes / len(influence)
+    if count < 2:
+        raise InputError("all items belong to one cluster: nothing says how clusters differ")
+    summed = summed_by_cluster(influence + means - centre, data.clusters) / (1 - share)
+    away = 0.5 - centre
+    products = (count - 1) / count * summed.T @ summed
+    products = products + prior * (np.outer(away, away) + np.eye(len(means)) / 4)
+    part = _Part(products / items**2, float(1 / np.sum(share**2) - 1))
+    return StudentLaw(means, centre, [part, *_of_runs(data, columns)], count)
+
+
+def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
+    """DeLong's covariance of the placement values of one class, which are centred."""
+    own, size = influence[members], int(members.sum())
+    return _Part(own.T @ own / len(influence) ** 2 * (size / (size - 1)), float(size - 1))
+
+
+def _of_runs(data: ItemData, columns: list[NDArray[np.intp]]) -> list[_Part]:
+    """What runs add: each method's own variance, pooled where a method has one run."""
+    sizes = np.array([len(of) for of in columns])
+    squares = np.array(
+        [float(np.sum((data.scores[of] - data.scores[of].mean()) ** 2)) for of in columns]
+    )
+    if sizes.max() == 1:
+        return []
+    if sizes.min() >= _OWN_RUNS:
+        each = np.eye(len(sizes)) * (squares / (sizes - 1) / sizes)
+        return [_Part(np.diag(row), float(n - 1)) for row, n in zip(each, sizes, strict=True)]
+    freedom = float(np.sum(sizes - 1))
+    return [_Part(np.diag(squares.sum() / freedom / sizes), freedom)]
+
+
+def remarks_on(law: StudentLaw, data: ItemData, columns: list[NDArray[np.intp]]) -> list[str]:
+    """What a reader should know of the law: how little some of its parts rest on."""
+    remarks, sizes = [], [len(of) for of in columns]
+    effective = law.parts[0].freedom + 1
+    if data.clusters is not None and effective < _FEW_CLUSTERS:
+        remarks.append(
+            f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size: their "
+            "spread is hardly known"
+        )
+    if data.classes is not None:
+        fewest = int(min(data.classes.sum(), (~data.classes).sum()))
+        if fewest < _FEW_OF_A_CLASS:
+            remarks.append(f"only {fewest} items of one class: their spread is hardly known")
+    if max(sizes) > 1:
+        how = "of each method alone" if min(sizes) >= _OWN_RUNS else "taken to be equal, of all"
+        remarks.append(f"the claim is about fresh runs; variances between runs are {how}")
+    return remarks
+
+
+_STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
+
+
+_BLOCK = 500  # draws at a time
+
+
+_MOST_WEIGHTS = 2e8  # draws times patterns: with 10,000 draws 20,000 different items
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MethodComparison:
+    """Posterior of the methods' means, larger is better.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        Each once.
+    scores : ndarray, shape (m,)
+        Observed means over items and runs.
+    winner : int
+        The one with the best score; of equals the first by name.
+    draws : ndarray, shape (D, m)
+        Joint posterior draws of the means over all items (and runs) that there could be.
+    p_not_below : ndarray, shape (m,)
+        P(mean of the winner <= mean of the other), each pair on its own; 1/2 for the winner.
+    n_items, n_clusters : int
+        Items compared, and clusters that they belong to.
+    bounds : (float, float)
+        Least and largest possible score, larger is better.
+    n_runs : tuple of int
+        Runs of each method.
+    sign : int
+        What scores and draws are multiplied by to be as they were given: -1 if lower is better.
+    notes : tuple of str
+    """
+
+    methods: tuple[str, ...]
+    scores: FloatArray
+    winner: int
+    draws: FloatArray
+    p_not_below: FloatArray
+    n_items: int
+    n_clusters: int
+    bounds: tuple[float, float]
+    n_runs: tuple[int, ...]
+    sign: int
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Who leads, and by how much."""
+        first, second = self.methods[self.winner], self.methods[self.runner_up]
+        size = f"{len(self.methods)} methods on {self.n_items:,} items"
+        return f"<MethodComparison of {size}: P({second!r} >= {first!r}) = {self.p_false:.4f}>"
+
+    @property
+    def runner_up(self) -> int:
+        """The best of the others."""
+        order = np.argsort(-self.scores, kind="stable")
+        return int(order[order != self.winner][0])
+
+    @cached_property
+    def p_best(self) -> FloatArray:
+        """Probability to have the largest mean, shape (m,); sums to 1, equals share it."""
+        best = self.draws.max(axis=1, keepdims=True)
+        # by less they differ by the rounding of a covariance only
+        least = max(1e-6 * self.draws.std(axis=0).max(), TIE * np.abs(self.draws).max())
+        first = self.draws >= best - least
+        return np.asarray((first / first.sum(axis=1, keepdims=True)).mean(axis=0))
+
+    @property
+    def p_false(self) -> float:
+        """Probability that the runner-up is at least as good as the winner."""
+        return float(self.p_not_below[self.runner_up])
+
+    @property
+    def p_beaten(self) -> float:
+        """Probability that at least one other method is better than the winner."""
+        return float(1 - self.p_best[self.winner])
+
+    def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
+        """Methods that cannot be told from the winner, itself among them, shape (m,).
+
+        All with ``p_not_below >= (1 - prob) / 2``, as in ``paired_outcomes``.
+        """
+        return np.asarray(self.p_not_below >= (1 - prob) / 2)
+
+    def rope(self, half_width: float) -> FloatArray:
+        """Winner better, equivalent, other better, for every method, shape (m, 3).
+
+        Parameters
+        ----------
+        half_width : float
+            Of the region of practical equivalence, in units of the scores.
+        """
+        if not half_width >= 0:
+            raise InputError(f"a region of equivalence has a width, got {half_width!r}")
+        gap = self.draws[:, [self.winner]] - self.draws
+        above, below = np.mean(gap > half_width, axis=0), np.mean(gap < -half_width, axis=0)
+        return np.column_stack([above, 1 - above - below, below])
+
+    def interval(self, prob: float = 0.95) -> FloatArray:
+        """Equal-tailed interval of each mean, shape (m, 2)."""
+        ends = np.quantile(self.draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0).T
+        return np.asarray(np.clip(ends, *self.bounds))
+
+
+def compare_methods(
+    outcomes: Responses | ItemScores | Evaluations,
+    methods: Sequence[str] | None = None,
+    *,
+    draws: int = 10_000,
+    random_seed: Seed = None,
+) -> MethodComparison:
+    """Posterior of every method's mean, P(best), and the probability that the winner is beaten.
+
+    Parameters
+    ----------
+    outcomes : Responses, ItemScores or Evaluations
+        One column per method, or per run of a method; numbers of any metric. ``Evaluations`` (of
+        ``read_evaluations``) bring the method of each column. Their
+        ``clusters`` are taken as wholes.
+    methods : sequence of str, optional
+        Method of each column, where several columns are runs of one. Default: every column is a
+        method.
+    draws : int
+        Joint draws; P(best) has a standard error of at most ``0.5 / sqrt(draws)``.
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    MethodComparison
+
+    Raises
+    ------
+    InputError
+        Fewer than two methods or clusters, or fewer than two items that all answered.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> answers = Responses(rng.random((300, 3)) < [0.9, 0.85, 0.6], names=["a", "b", "c"])
+    >>> found = compare_methods(answers, random_seed=0)
+    >>> found.methods[found.winner], found.tied_with_best().tolist(), round(found.p_false, 3)
+    ('a', [True, True, False], 0.034)
+    """
+    rng = generator_of(random_seed)
+    if isinstance(outcomes, Evaluations):
+        methods = outcomes.methods if methods is None else methods
+        outcomes = outcomes.outcomes
+    names, columns = _runs(outcomes.names, methods)
+    data, notes = _data(outcomes)
+    order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns
+    sorted_columns = [columns[method] for method in order]
+    if data.answers and data.clusters is None and len(names) == len(outcomes.names):
+        values = data.values[:, np.concatenate(sorted_columns)]
+        scores, n_clusters = values.mean(axis=0), len(values)
+        first = int(np.argmax(scores))
+        drawn, p_not_below = _dirichlet_draws(values, draws, rng), _closed_form(values, first)
+    else:
+        law = student_law(data, sorted_columns)
+        notes += remarks_on(law, data, sorted_columns)
+        scores, n_clusters, first = law.scores, law.n_clusters, int(np.argmax(law.scores))
+        drawn, p_not_below = law.draw(first, draws, rng)
+    place = np.argsort(order)
+    return MethodComparison(
+        methods=names,
+        scores=scores[place],
+        winner=int(order[first]),
+        draws=drawn[:, place],
+        p_not_below=p_not_below[place],
+        n_items=len(data.values),
+        n_clusters=n_clusters,
+        bounds=data.bounds,
+        n_runs=tuple(len(of) for of in columns),
+        sign=1 if isinstance(outcomes, Responses) else outcomes.sign,
+        notes=tuple(notes),
+    )
+
+
+def _runs(
+    columns: tuple[str, ...], methods: Sequence[str] | None
+) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
+    """Names of the methods, and the columns that are runs of each."""
+    runs = columns if methods is None else tuple(str(name) for name in methods)
+    if len(runs) != len(columns):
+        raise InputError(
+            f"every column belongs to one method: {len(columns)} columns, {len(runs)} methods"
+        )
+    names = tuple(dict.fromkeys(runs))
+    if len(names) < 2:
+        raise InputError(f"a comparison needs two methods, got only runs of {names[0]!r}")
+    return names, [np.flatnonzero([run == name for run in runs]) for name in names]
+
+
+def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
+    if isinstance(outcomes, ItemScores):
+        ends = outcomes.values.min(), outcomes.values.max()
+        shares = outcomes.metric == "auc" or (ends[0] >= 0 and ends[1] <= 1)
+        bounds = (0.0, 1.0) if shares else (-np.inf, np.inf)
+        found = ItemData(
+            outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
+            outcomes.labels, False, bounds,
+        )  # fmt: skip
+        if not np.isfinite(outcomes.covariance).all():
+            raise InputError("the numbers are too large for a variance")
+        return found, []
+    kept = outcomes.complete()
+    values = kept.correct.astype(np.float64)
+    scores = values.mean(axis=0)
+    found = ItemData(values, scores, values - scores, kept.clusters, None, True, (0.0, 1.0))
+    return found, left_out(outcomes, kept)
+
+
+def left_out(outcomes: Responses, kept: Responses) -> list[str]:
+    """A note on the items that were left out, if any were."""
+    lost = outcomes.n_items - kept.n_items
+    return [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
+
+
+def _closed_form(right: FloatArray, winner: int) -> FloatArray:
+    own = right[:, winner]
+    return probability_not_better(np.rint(own @ (1 - right)), np.rint((1 - own) @ right))
+
+
+def _dirichlet_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Draws of the skills: Gamma weights of patterns, and of the prior mass in sticks."""
+    bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))  # sorted much faster
+    rows = bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
+    _, first, counts = np.unique(rows, return_index=True, return_counts=True)
+    if float(draws) * len(first) > _MOST_WEIGHTS:
+        return _normal_draws(answers, draws, rng)
+    patterns = answers[first]
+    blocks = []
+    for start in range(0, draws, _BLOCK):
+        size = min(_BLOCK, draws - start)
+        weights = rng.standard_gamma(counts, (size, len(counts)))
+        prior = rng.standard_gamma(PRIOR_ITEMS, (size, 1))
+        total = weights.sum(axis=1, keepdims=True) + prior
+        skills = weights @ patterns + prior * _prior_skills(size, answers.shape[1], rng)
+        blocks.append(skills / total)
+    return np.concatenate(blocks)
+
+
+def _normal_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+    """The same with so many items that the posterior is normal, of its own mean and covariance."""
+    n, m = len(answers) + PRIOR_ITEMS, answers.shape[1]
+    right = answers.T @ answers
+    mean = (np.diagonal(right) + PRIOR_ITEMS / 2) / n
+    square = (right + PRIOR_ITEMS / 4 * (1 + np.eye(m))) / n
+    values, vectors = np.linalg.eigh((square - np.outer(mean, mean)) / (n + 1))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(np.clip(mean + rng.standard_normal((draws, m)) @ root.T, 0.0, 1.0))
+
+
+def _prior_skills(size: int, m: int, rng: np.random.Generator) -> FloatArray:
+    """Skills under a Dirichlet process over patterns of answers, all equally probable."""
+    broken = rng.beta(1.0, PRIOR_ITEMS, (size, _STICKS))
+    left = np.cumprod(1 - broken, axis=1)
+    sticks = broken * np.column_stack([np.ones(size), left[:, :-1]])
+    right = rng.integers(0, 2, (size, _STICKS, m), dtype=np.int8)
+    return np.asarray(np.einsum("ds,dsm->dm", sticks, right))

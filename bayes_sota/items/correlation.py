@@ -1,0 +1,685 @@
+r"""Three parts of the correlation of scores on the same items, from how groups of items speak.
+
+What all leaders share, which no leaderboard can average out; what a family of near-clones shares
+beyond that; and what is left. ``response_correlation`` has the two kinds of data behind it.
+
+How much the mistakes of classifiers coincide, from their answers to the same items.
+
+Scores of one board share the items, so their errors are correlated as the answers are:
+
+.. math:: \mathrm{corr}(\hat\theta_j, \hat\theta_k) = \phi_{jk}\, n_{jk} / \sqrt{n_j n_k}
+
+with the phi correlation of right and wrong over the :math:`n_{jk}` items that both answered.
+Three parts are told apart: what all leaders share, :math:`\lambda_j\lambda_k`, which no leaderboard
+can average out; what a family of near-clones shares beyond that; and what is left. The common part
+is about the leaders because the state of the art is. Weak classifiers need no rule for what is
+feasible: phi respects the margins by itself, and a weak classifier gets its own, smaller loading.
+
+``tests/items/test_response_correlation.py`` holds rho at 1,000 items against all items of real
+matrices, and the phi correlations against NumPy's.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import CorrelationPrior
+from bayes_sota.core.text import summed_by_cluster
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.responses import MISSING, Responses
+
+_LEADERS, _PER_ROOT = 5, 2.0
+
+
+FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
+
+
+_COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
+
+
+_ROUNDS = 3  # families, then loadings without relatives, then families again
+
+
+_LARGEST_LOADING, _LEAST_OWN = 0.99, 1e-3
+
+
+_OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
+
+
+_KNOWN = 0.02  # a posterior of rho this narrow needs one node
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseCorrelation:
+    r"""Correlation of the errors of scores, in three parts.
+
+    Attributes
+    ----------
+    phi : ndarray, shape (m, m)
+        Phi correlations of the answers, pairwise complete; half an item is added to either kind
+        of disagreement, so that two that never disagreed are not taken for identical.
+    overlap : ndarray, shape (m, m)
+        ``n_jk / sqrt(n_j n_k)``; 1 where nothing is missing.
+    leaders : ndarray of int
+        The best classifiers, best first: ``max(5, 2 sqrt(m))`` of them, no two of which
+        correlate by 0.9 or more.
+    rho : float
+        Square root of the mean correlation between leaders of different families, each family
+        counted once.
+    rho_se : float
+        Standard error of rho from the items: jackknife, and what one more mistake would change.
+    loadings : ndarray, shape (m,)
+        lambda_j, correlation of each score's error with what the leaders share.
+    residual : ndarray, shape (m, m)
+        Correlation of what is left after the common part, shrunk by its own uncertainty towards
+        the mean of a family or none, positive definite, diagonal 1.
+    family : ndarray of int, shape (m,)
+        Family of each classifier; alone in it where it has no near-clone.
+    """
+
+    phi: FloatArray
+    overlap: FloatArray
+    leaders: IntArray
+    rho: float
+    rho_se: float
+    loadings: FloatArray
+    residual: FloatArray
+    family: IntArray
+
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Members of each family of two or more."""
+        groups = (np.flatnonzero(self.family == g) for g in np.unique(self.family))
+        return tuple(tuple(int(j) for j in group) for group in groups if group.size > 1)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """What each classifier adds to the field: 1, or ``1 / sum_k residual_jk`` in a family.
+
+        Identical classifiers count as one, relatives as something between one and all.
+        """
+        same = self.family[:, None] == self.family
+        return np.asarray(1 / np.sum(np.where(same, np.maximum(self.residual, 0), 0), axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class LearntCorrelation(CorrelationPrior):
+    """Posterior of rho on a grid, in the place of a prior.
+
+    Attributes
+    ----------
+    rho : ndarray, shape (K,)
+        Grid.
+    cdf : ndarray, shape (K,)
+        Posterior distribution function.
+    """
+
+    rho: FloatArray
+    cdf: FloatArray
+
+    def quantile(self, q: object) -> FloatArray:
+        """Posterior quantiles."""
+        return np.asarray(np.interp(np.asarray(q, np.float64), self.cdf, self.rho))
+
+    @property
+    def sd(self) -> float:
+        """Posterior standard deviation."""
+        return float(np.std(self.quantile((np.arange(200) + 0.5) / 200)))
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether one value stands for the whole posterior: its square adds nothing to a width."""
+        return self.sd < _KNOWN
+
+
+def learn_correlation(found: ResponseCorrelation, prior: CorrelationPrior) -> CorrelationPrior:
+    """Posterior of rho from the answers; a prior that fixes rho is kept.
+
+    The estimate is normal about rho with its jackknife error. One part in twenty of the prior is
+    spread evenly over (0, 1), so that answers of many items overrule a prior that is far off.
+
+    Examples
+    --------
+    >>> from bayes_sota.core.priors import BetaCorrelation
+    >>> from bayes_sota.data.responses import Responses
+    >>> from bayes_sota.items.correlation import response_correlation
+    >>> answers = Responses(np.random.default_rng(0).random((5000, 6)) < 0.9)
+    >>> posterior = learn_correlation(response_correlation(answers), BetaCorrelation(16, 4))
+    >>> bool(posterior.quantile(0.5) < 0.2)
+    True
+    """
+    if prior.is_fixed:
+        return prior
+    edges = np.linspace(0.0, _LARGEST_LOADING, 2001)
+    levels = np.linspace(0.0, 1.0, 801)[1:-1]
+    known = np.interp(edges, prior.quantile(levels), levels, left=0.0, right=1.0)
+    mass = (1 - _OUTSIDE) * np.diff(known) + _OUTSIDE / (edges.size - 1)
+    middle = (edges[1:] + edges[:-1]) / 2
+    z = (middle - found.rho) / max(found.rho_se, 1e-3)
+    posterior = mass * np.exp(-0.5 * (z**2 - np.min(z**2)))
+    cdf = np.concatenate([[0.0], np.cumsum(posterior)])
+    return LearntCorrelation(edges, cdf / cdf[-1])
+
+
+def structure(
+    scores: FloatArray,
+    items: "Items",
+    both: FloatArray,
+    rarer: FloatArray,
+    family_cut: float = FAMILY,
+) -> ResponseCorrelation:
+    """Correlation of scores in its three parts, with errors from what single items change."""
+    whole = items.sums
+    score = _symmetric(whole.correlation())
+    leaders = _leaders(scores, score)
+    family = _families(score, leaders, family_cut)
+    loadings = _loadings(score, leaders, family)
+    residual = _shrunk_residual(score, loadings, items.variance(), both, leaders, family)
+    rho = float(whole.rho(leaders, family))
+    variance, spread = _leader_variances(items, score[np.ix_(leaders, leaders)], leaders, family)
+    se = float(np.sqrt(variance + _one_more_mistake(rarer[leaders], rho)))
+    loadings = _shrunk_loadings(loadings, spread, leaders, family, rho)
+    return ResponseCorrelation(
+        whole.phi(), whole.overlap(), leaders, rho, se, loadings, residual, family
+    )  # fmt: skip
+
+
+def _leader_variances(
+    items: "Items", score: FloatArray, leaders: IntArray, family: IntArray
+) -> tuple[float, FloatArray]:
+    """Jackknife variances of rho, and of the loadings of the leaders, (k,)."""
+    every, own = np.arange(leaders.size), family[leaders]
+    times, rhos, loadings = [], [], []
+    for count, rest in items.left_out(leaders):
+        left = rest.correlation()
+        times.append(count)
+        rhos.append(rest.rho(every, own))
+        loadings.append(_loadings(np.where(np.isfinite(left), left, score), every, own))
+    counts = np.concatenate(times)
+    variance = jackknife(np.concatenate(rhos), counts)
+    return float(variance), jackknife(np.concatenate(loadings), counts)
+
+
+class Items(Protocol):
+    """What all items say, and what they would without one of them."""
+
+    @property
+    def sums(self) -> "Sums":
+        """Sums over all items."""
+
+    def variance(self) -> FloatArray:
+        """Jackknife variance of every correlation of scores, (m, m)."""
+
+    def left_out(self, leaders: IntArray) -> Iterable[tuple[FloatArray, "Sums"]]:
+        """Sums of the leaders without each item, (b, k, k), and how many items are like it."""
+
+
+class Sums(Protocol):
+    """What some of the items say about correlations."""
+
+    def phi(self) -> FloatArray:
+        """Correlations of what single items say, (m, m)."""
+
+    def overlap(self) -> FloatArray:
+        """Share of items that two scores have in common, (m, m)."""
+
+    def correlation(self) -> FloatArray:
+        """Correlations of scores; NaN where too few items overlap, (m, m)."""
+
+    def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
+        """Root of mean covariance over mean variance of leaders in different families."""
+
+
+def _leaders(scores: FloatArray, score: FloatArray) -> IntArray:
+    """The best classifiers, of copies only the best: a field of copies has one leader."""
+    count = max(_LEADERS, int(np.ceil(_PER_ROOT * np.sqrt(scores.size))))
+    order = np.argsort(-scores, kind="stable")
+    leaders = [int(order[0])]
+    for j in order[1:]:
+        if len(leaders) < count and score[j, leaders].max() < _COPY:
+            leaders.append(int(j))
+    return np.array(leaders) if len(leaders) > 1 else order[:2]
+
+
+def _symmetric(phi: FloatArray) -> FloatArray:
+    """Pairs that share too few items get what is typical."""
+    off = ~np.eye(len(phi), dtype=bool)
+    typical = np.nanmedian(phi[off]) if np.isfinite(phi[off]).any() else 0.0
+    return np.asarray(np.where(np.isfinite(phi), phi, typical))
+
+
+def _families(score: FloatArray, leaders: IntArray, cut: float) -> IntArray:
+    """Average linkage of the residual correlation, cut at one half.
+
+    The first loadings come from the lower quartile of correlations, which relatives do not reach;
+    the next ones leave relatives out.
+    """
+    family = np.arange(len(score))
+    if len(score) < 3:
+        return family
+    off = np.where(np.eye(len(score), dtype=bool), np.nan, score)
+    common = max(float(np.nanquantile(off[np.ix_(leaders, leaders)], 0.25)), 1e-4)
+    loadings = np.nanquantile(off[:, leaders], 0.25, axis=1) / np.sqrt(common)
+    for _ in range(_ROUNDS):
+        found = _linked(score, np.clip(loadings, 0, _LARGEST_LOADING), cut)
+        if np.unique(found[leaders]).size == 1 or np.array_equal(found, family):
+            break
+        family = found
+        loadings = _loadings(score, leaders, family)
+    return family
+
+
+def _linked(score: FloatArray, loadings: FloatArray, cut: float) -> IntArray:
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    distance = 1 - _residual(score, loadings)
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(np.maximum(distance, 0), checks=False), "average")
+    return np.asarray(fcluster(tree, 1 - cut, "distance"), np.int64) - 1
+
+
+def _residual(score: FloatArray, loadings: FloatArray) -> FloatArray:
+    own = np.sqrt(1 - loadings**2)
+    residual = (score - np.outer(loadings, loadings)) / np.outer(own, own)
+    np.fill_diagonal(residual, 1.0)
+    return np.asarray(np.clip(residual, -1, 1))
+
+
+def _leader_weights(leaders: IntArray, family: IntArray) -> FloatArray:
+    """Weight of each leader: every family counts once, (k,)."""
+    _, index, sizes = np.unique(family[leaders], return_inverse=True, return_counts=True)
+    return np.asarray(1 / sizes[index])
+
+
+def mean_rho(
+    covariance: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray
+) -> FloatArray:
+    """Root of mean covariance over mean variance of leaders in different families, (..., k, k).
+
+    A ratio of means, because single correlations are biased where mistakes are few.
+    """
+    weight = _leader_weights(leaders, family)
+    weights = np.outer(weight, weight)
+    weights = np.where(family[leaders][:, None] == family[leaders], 0.0, weights)
+    shared, whole = (np.sum(weights * part, axis=(-2, -1)) for part in (covariance, variance))
+    squared = np.clip(shared / np.maximum(whole, 1e-300), 1e-4, _LARGEST_LOADING**2)
+    return np.asarray(np.sqrt(squared))
+
+
+def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
+    """Mean correlation with the leaders outside the own family, over the root of their mean.
+
+    ``score`` is (..., m, m) for loadings (..., m).
+    """
+    weights = np.where(family[:, None] == family[leaders], 0.0, _leader_weights(leaders, family))
+    mean = np.sum(weights * score[..., leaders], axis=-1) / weights.sum(axis=1)
+    of_leaders = _leader_weights(leaders, family)
+    common = np.sum(mean[..., leaders] * of_leaders, axis=-1, keepdims=True) / of_leaders.sum()
+    return np.asarray(np.clip(mean / np.sqrt(np.maximum(common, 1e-4)), 0.0, _LARGEST_LOADING))
+
+
+def _shrunk_loadings(
+    loadings: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray, rho: float
+) -> FloatArray:
+    """Loadings whose mean over leaders is rho; leaders' drawn together by their variance."""
+    weights = _leader_weights(leaders, family)
+    level = float(np.average(loadings[leaders], weights=weights))
+    loadings = loadings * rho / max(level, 1e-2)
+    apart = loadings[leaders] - rho
+    true = max(0.0, float(np.average(apart**2 - variance, weights=weights)))
+    share = true / (true + np.maximum(variance, 1e-6))
+    loadings[leaders] = rho + share * apart
+    return np.asarray(np.clip(loadings, 0.0, _LARGEST_LOADING))
+
+
+def _one_more_mistake(mistakes: FloatArray | IntArray, rho: float) -> float:
+    """Variance of rho from what one more mistake would change.
+
+    With k mistakes each, one more that all leaders share moves the mean correlation c by
+    ``(1 - c) / (k + 1)``, one more of each alone by ``c / (k + 1)``; no resampling of the items
+    at hand shows the hard item that they happen not to hold.
+    """
+    jump = np.hypot(1 - rho**2, rho**2) / (float(np.median(mistakes)) + 1)
+    return float((jump / (2 * max(rho, 0.1))) ** 2)
+
+
+def jackknife(left_out: FloatArray, times: FloatArray | None = None) -> FloatArray:
+    """Variance from values without each part; NaN says nothing, ``times`` parts are alike."""
+    weight = np.ones(len(left_out)) if times is None else times
+    n, weight = weight.sum(), weight.reshape(-1, *[1] * (left_out.ndim - 1))
+    known = np.where(np.isfinite(left_out), weight, 0.0)
+    values = np.where(np.isfinite(left_out), left_out, 0.0)
+    mean = np.sum(known * values, axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.asarray((n - 1) / n * np.sum(known * (values - mean) ** 2, axis=0))
+
+
+def _shrunk_residual(
+    score: FloatArray,
+    loadings: FloatArray,
+    variance: FloatArray,
+    both: FloatArray,
+    leaders: IntArray,
+    family: IntArray,
+) -> FloatArray:
+    """Residual correlation, shrunk by its own uncertainty, made positive definite.
+
+    Relatives shrink towards the mean of their family, others towards none, each by the share of
+    its jackknife variance in the variance over pairs of leaders.
+    """
+    own = 1 - loadings**2
+    residual = _residual(score, loadings)
+    usual = _family_means(residual, family)
+    variance = np.maximum(variance / np.outer(own, own), 1 / np.maximum(both, 1.0) ** 2)
+    pairs = np.ix_(leaders, leaders)
+    off = ~np.eye(leaders.size, dtype=bool)
+    true = max(0.0, float(np.mean(((residual - usual)[pairs] ** 2 - variance[pairs])[off])))
+    shrunk = usual + (residual - usual) * true / (true + variance)
+    np.fill_diagonal(shrunk, 1.0)
+    return _positive(shrunk)
+
+
+def _family_means(residual: FloatArray, family: IntArray) -> FloatArray:
+    """Mean residual correlation of each family for its pairs, 0 for other pairs, (m, m)."""
+    means = np.zeros_like(residual)
+    for g in np.unique(family):
+        members = np.flatnonzero(family == g)
+        if members.size > 1:
+            block = residual[np.ix_(members, members)]
+            count = members.size * (members.size - 1)
+            means[np.ix_(members, members)] = (block.sum() - members.size) / count
+    return means
+
+
+def _positive(correlation: FloatArray) -> FloatArray:
+    """Nearest by its eigenvalues, with the diagonal back at 1."""
+    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
+    if values[0] >= _LEAST_OWN:
+        return correlation
+    raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
+    scale = np.sqrt(np.diagonal(raised))
+    return np.asarray(raised / np.outer(scale, scale))
+
+
+_GROUPS = 20  # of clusters, in the jackknife
+
+
+_BLOCK = 2_000_000  # correlations at a time
+
+
+_LEAST_OVERLAP = 10
+
+
+_CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
+
+
+_TINY = 1e-300
+
+
+def response_correlation(responses: Responses) -> ResponseCorrelation:
+    r"""Estimate the correlation structure of the scores of one response matrix.
+
+    ``rho^2`` is the mean of :math:`\phi_{jk}` over pairs of leaders, and the loadings follow from
+    it by the centroid method, :math:`\lambda_j = \overline{\phi_{jk}} / \rho` over the leaders
+    ``k`` outside j's family. Families come from average linkage of the residual correlation,
+
+    .. math:: r_{jk} = \frac{\phi_{jk} - \lambda_j\lambda_k}
+              {\sqrt{(1-\lambda_j^2)(1-\lambda_k^2)}} \ge \frac12
+
+    One half, because from there on relatives share more of what is not common than each has for
+    itself. Each :math:`r_{jk}` is shrunk towards the mean of its family, or towards 0 where there
+    is none, by the share of its jackknife variance in the variance over pairs of leaders. The
+    jackknife leaves out every item once, so that their order makes no difference; where items have
+    clusters one of at most twenty groups of them.
+
+    Parameters
+    ----------
+    responses : Responses
+        Missing answers are taken to be missing at random: whether an answer is there says nothing
+        about whether it would be right.
+
+    Returns
+    -------
+    ResponseCorrelation
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hard = rng.standard_normal((2000, 1))
+    >>> answers = Responses(hard + rng.standard_normal((2000, 8)) > -1)
+    >>> found = response_correlation(answers)
+    >>> bool(abs(found.rho - 0.55) < 0.05), found.families
+    (True, ())
+    """
+    groups = _cluster_groups(responses)
+    parts = None if groups is None else np.stack([counts_of(g) for g in groups], axis=1)
+    total = counts_of(responses.correct)
+    answered = np.maximum(np.diagonal(total[1]), 1.0)
+    overlap = total[1] / np.sqrt(np.outer(answered, answered))
+    np.fill_diagonal(overlap, 1.0)
+    whole = _Answers(_AnswerSums(total, overlap), responses.correct, parts)
+    wrong = responses.totals - responses.counts
+    return structure(responses.scores, whole, total[1], np.minimum(wrong, responses.counts))
+
+
+def influence_correlation(
+    influence: FloatArray, scores: FloatArray, clusters: Sequence[str] | None = None
+) -> ResponseCorrelation:
+    r"""The same for any score that is nearly a mean over items, from its influence values.
+
+    .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}, \quad
+              \mathrm{Cov}(\hat\theta_j, \hat\theta_k) = \frac1{n^2} \sum_i u_{ij} u_{ik}
+
+    Parameters
+    ----------
+    influence : ndarray, shape (n, m)
+        Influence of each item on each score.
+    scores : ndarray, shape (m,)
+        The scores, larger is better: they say who the leaders are.
+    clusters : sequence of str, optional
+        What each item belongs to; items of one cluster stay together.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> shared = rng.standard_normal((2000, 1))
+    >>> found = influence_correlation(shared + rng.standard_normal((2000, 8)), np.arange(8.0))
+    >>> bool(abs(found.rho - 0.7) < 0.05), found.families
+    (True, ())
+    """
+    influence = summed_by_cluster(influence, clusters)
+    n, m = influence.shape
+    whole = _Influence(_InfluenceSums(influence.T @ influence), influence)
+    # items that carry the variance: as many as there are mistakes where answers are right or wrong
+    carrying = np.sum(influence**2, axis=0) ** 2 / np.maximum(np.sum(influence**4, axis=0), _TINY)
+    if not carrying.any():
+        raise InputError("every classifier has the same number for every item: nothing to compare")
+    both = np.full((m, m), float(n))
+    cut = _family_cut(whole.sums.phi(), float(np.median(carrying)))
+    return structure(scores, whole, both, carrying, cut)
+
+
+def _family_cut(correlation: FloatArray, carrying: float) -> float:
+    """Residual correlation from which two classifiers are relatives: what chance does not reach."""
+    off = ~np.eye(len(correlation), dtype=bool)
+    own = 1 - float(np.clip(np.median(correlation[off]), 0.0, 0.98))
+    return float(np.clip(_CLEAR / (np.sqrt(max(carrying, 1.0)) * own), FAMILY, _SURE))
+
+
+@dataclass(frozen=True, eq=False)
+class _AnswerSums:
+    """Counts of right answers, (3, ..., m, m)."""
+
+    counts: FloatArray
+    shared: FloatArray
+
+    def phi(self) -> FloatArray:
+        return _phi(self.counts)
+
+    def overlap(self) -> FloatArray:
+        return self.shared
+
+    def correlation(self) -> FloatArray:
+        return np.asarray(_phi(self.counts) * self.shared)
+
+    def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
+        both_right, both, first = self.counts[..., leaders[:, None], leaders]
+        second = np.swapaxes(first, -1, -2)
+        covariance = (both * both_right - first * second) / np.maximum(both, 1.0) ** 2
+        variance = np.sqrt(first * (both - first) * second * (both - second))
+        variance = variance / np.maximum(both, 1.0) ** 2
+        covariance = covariance * self.shared[leaders[:, None], leaders]
+        return mean_rho(covariance, variance, leaders, family)
+
+
+@dataclass(frozen=True, eq=False)
+class _InfluenceSums:
+    """Sums of products of influence values, (..., m, m)."""
+
+    products: FloatArray
+
+    def phi(self) -> FloatArray:
+        sd = np.sqrt(np.maximum(np.diagonal(self.products, axis1=-2, axis2=-1), _TINY))
+        return _with_ones(self.products / (sd[..., :, None] * sd[..., None, :]))
+
+    def overlap(self) -> FloatArray:
+        return np.ones_like(self.products)
+
+    def correlation(self) -> FloatArray:
+        return self.phi()
+
+    def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
+        covariance = self.products[..., leaders[:, None], leaders]
+        sd = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
+        variance = sd[..., :, None] * sd[..., None, :]
+        return mean_rho(covariance, variance, leaders, family)
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Answers of all items, and what is left of their counts without some."""
+
+    sums: _AnswerSums
+    correct: NDArray[np.int8]
+    parts: FloatArray | None  # counts of groups of clusters, (3, B, m, m)
+
+    def variance(self) -> FloatArray:
+        if self.parts is not None:
+            rests = self.sums.counts[:, None] - self.parts
+            return jackknife(_AnswerSums(rests, self.sums.shared).correlation())
+        return phi_variance(self.sums.counts, len(self.correct)) * self.sums.shared**2
+
+    def left_out(self, leaders: IntArray) -> Iterator[tuple[FloatArray, _AnswerSums]]:
+        pairs = np.ix_(leaders, leaders)
+        counts, shared = self.sums.counts[:, None, *pairs], self.sums.shared[pairs]
+        if self.parts is not None:
+            rests = counts - self.parts[:, :, *pairs]
+            yield np.ones(rests.shape[1]), _AnswerSums(rests, shared)
+            return
+        patterns, times = np.unique(self.correct[:, leaders], axis=0, return_counts=True)
+        for block in _blocks(len(patterns), leaders.size):
+            right, given = _right_and_given(patterns[block])
+            products = [_outer(right, right), _outer(given, given), _outer(right, given)]
+            yield times[block].astype(float), _AnswerSums(counts - np.stack(products), shared)
+
+
+@dataclass(frozen=True, eq=False)
+class _Influence:
+    """Influence values of all items."""
+
+    sums: _InfluenceSums
+    values: FloatArray
+
+    def variance(self) -> FloatArray:
+        r"""Sum of squares of :math:`z_j z_k - \phi_{jk} (z_j^2 + z_k^2) / 2` over items."""
+        z = self.values / np.sqrt(np.maximum(np.diagonal(self.sums.products), _TINY))
+        phi, squares, fourth = self.sums.phi(), (z**2).T @ z**2, np.sum(z**4, axis=0)
+        mixed = (z**3).T @ z
+        own = fourth[:, None] + 2 * squares + fourth
+        return np.maximum(squares - phi * (mixed + mixed.T) + phi**2 / 4 * own, 0.0)
+
+    def left_out(self, leaders: IntArray) -> Iterator[tuple[FloatArray, _InfluenceSums]]:
+        products = self.sums.products[np.ix_(leaders, leaders)]
+        for block in _blocks(len(self.values), leaders.size):
+            values = self.values[block][:, leaders]
+            yield np.ones(len(values)), _InfluenceSums(products - _outer(values, values))
+
+
+def _blocks(count: int, k: int) -> Iterator[slice]:
+    step = max(1, _BLOCK // k**2)
+    return (slice(start, start + step) for start in range(0, count, step))
+
+
+def _outer(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Products of all pairs, (b, k, k)."""
+    return np.asarray(first[:, :, None] * second[:, None, :])
+
+
+def _with_ones(correlation: FloatArray) -> FloatArray:
+    diagonal = np.arange(correlation.shape[-1])
+    correlation[..., diagonal, diagonal] = 1.0
+    return correlation
+
+
+def _right_and_given(correct: NDArray[np.int8]) -> tuple[FloatArray, FloatArray]:
+    return (correct == 1).astype(np.float64), (correct != MISSING).astype(np.float64)
+
+
+def counts_of(correct: NDArray[np.int8]) -> FloatArray:
+    """Both right, both answered, and j right where k answered, (3, m, m)."""
+    right = (correct == 1).astype(np.float32)
+    both_right = right.T @ right
+    given = correct != MISSING
+    if given.all():  # the two other products are known
+        n, own = np.full_like(both_right, len(correct)), np.diagonal(both_right)[:, None]
+        return np.array([both_right, n, np.broadcast_to(own, n.shape)], np.float64)
+    answered = given.astype(np.float32)
+    return np.array([both_right, answered.T @ answered, right.T @ answered], np.float64)
+
+
+def _cluster_groups(responses: Responses) -> list[NDArray[np.int8]] | None:
+    """Answers in at most twenty groups of whole clusters, None without clusters."""
+    if responses.clusters is None:
+        return None
+    names, group = np.unique(np.array(responses.clusters), return_inverse=True)
+    count = min(_GROUPS, names.size)
+    return [responses.correct[group % count == g] for g in range(count)]
+
+
+def _phi(counts: FloatArray) -> FloatArray:
+    """Phi correlations with half an item more of each disagreement; NaN where few items overlap."""
+    both_right, both, first = counts
+    phi = _smoothed_phi(both_right, both, first, np.swapaxes(first, -1, -2))
+    enough = both >= min(_LEAST_OVERLAP, 0.5 * both.max())
+    return _with_ones(np.where(enough, phi, np.nan))
+
+
+def _smoothed_phi(
+    both_right: FloatArray, both: FloatArray, first: FloatArray, second: FloatArray
+) -> FloatArray:
+    n, j, k = both + 1.0, first + 0.5, second + 0.5
+    return np.asarray((n * both_right - j * k) / np.sqrt(j * (n - j) * k * (n - k)))
+
+
+def phi_variance(counts: FloatArray, n: int) -> FloatArray:
+    """Jackknife variance of phi over n items: one of a kind changes phi as any other does."""
+    both_right, both, first = counts
+    second = first.T
+    phi = _smoothed_phi(both_right, both, first, second)
+    mean, square = np.zeros_like(phi), np.zeros_like(phi)
+    for j, k in ((1, 1), (1, 0), (0, 1), (0, 0)):
+        one, other = (first if j else both - first), (both_right if j else second - both_right)
+        times = other if k else one - other
+        there = np.where(times > 0, 1.0, 0.0)
+        left = _smoothed_phi(
+            both_right - there * j * k, both - there, first - there * j, second - there * k
+        )
+        change = left - phi
+        mean += times * change / n
+        square += times * change**2
+    return np.asarray((n - 1) / n * np.maximum(square - n * mean**2, 0.0))
