@@ -47,8 +47,6 @@ from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 
 Correlation = float | tuple[float, float]  # of both classes, or (of positives, of negatives)
-
-
 _MOST = 10_000_000
 
 
@@ -229,32 +227,14 @@ def node_weights(points: FloatArray, low: float, high: float, size: int) -> Floa
 
 
 CELLS = 4096  # of one placement
-
-
 NEARLY_ONE = 1 - 2.0**-53
-
-
 _LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
-
-
 _MANY, _POINTS = 2**17, 512  # points of a window that are too many, and enough for a smooth law
-
-
 _REACH = 13.0  # half width of the window in standard deviations of the mean placement
-
-
 _NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
-
-
 _RARE = 1e-17  # what an FFT cannot tell from nothing
-
-
 _STEEP = 0.2  # relative change of mass from cell to cell
-
-
 _COARSE = 600  # cells of a placement that are enough for a variance
-
-
 _TILTS = 61
 
 
@@ -495,17 +475,9 @@ def _beta(x: FloatArray, mean: float, sd: float) -> tuple[FloatArray, FloatArray
 
 
 _SCORE_REACH, _OFFSETS = 6.5, 53  # standard deviations on each side, and points there
-
-
 _SPACING = 2.0  # standard errors between tabulated AUCs
-
-
 _FEWEST = 6
-
-
 _LOG_ODDS = np.linspace(-9.0, 28.0, 4626)
-
-
 _ROUNDS = 8  # of the fixed point that inverts g
 
 

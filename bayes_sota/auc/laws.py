@@ -60,17 +60,9 @@ from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
 
 _FIELD_LEVELS = 800
-
-
 _REACH = 9.0  # standard errors around the best AUC where laws are tabulated
-
-
 _BELOW = 18.0  # standard errors below the best from where nobody becomes the maximum
-
-
 _SHIFTS = np.linspace(-6.0, 6.0, 49)
-
-
 _PANEL, _PER_PANEL = 1.5, 8  # standard errors, and Gauss-Legendre nodes
 
 
@@ -157,17 +149,9 @@ def distribution_nodes(
 
 
 _CORRELATED_LEVELS, _OFFSETS, _ROWS = 3000, 600, 21
-
-
 _MEANS = 400  # of the mean estimate that reference scores make
-
-
 _REPRESENTATIVES = 200  # reference scores that stand for more
-
-
 _LOW, _HIGH = 0.05, 0.999
-
-
 _Z = np.linspace(-8.0, 8.0, 1601)
 
 

@@ -285,20 +285,10 @@ def _checked(
 
 
 _MOST_SIZES = 64  # the middles of equally long runs of sizes stand for more
-
-
 _MOST_TABLES = {False: 10_000_000, True: 100_000}  # one by one; fewer of each of many sizes
-
-
 _MANY_SIZES = 16
-
-
 _ROUNDING_NODES = {False: 12, True: 5}
-
-
 _LARGEST = 10_000_000  # items
-
-
 _MOST_RANGE = 1_000_000
 
 

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 
 _ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/claims.md)
-
-
 _GAPS = 25
 
 

@@ -107,8 +107,6 @@ def claim_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _POINTS, _FINE = 9, 201  # of the sensitivity in a table, and in a figure
-
-
 _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 
 

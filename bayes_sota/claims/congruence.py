@@ -31,11 +31,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
 _NODES = 48  # of a Gaussian quadrature over a prior
-
-
 _SLACK = 1e-9
-
-
 _LARGEST_RATIO = 1e120
 
 
@@ -127,11 +123,7 @@ class RelativeCongruence:
 
 
 CongruencePrior = OddsRatioCongruence | RelativeCongruence
-
-
 Congruence = float | Literal["min", "max", "independent"] | CongruencePrior | None
-
-
 CONGRUENCES = ("min", "max", "independent")
 
 
@@ -204,14 +196,8 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
 
 
 _FEW = 64  # claims fewer than this are summed one by one, whatever their range
-
-
 _MANY = 60_000  # claims from which on all cores share them
-
-
 _LONG = 4096  # tables from which on their sum is an integral
-
-
 _AVERAGE_NODES = 128  # of a Gauss-Legendre rule for it
 
 

@@ -32,22 +32,11 @@ if TYPE_CHECKING:
 
 
 _NAME = "p_false"
-
-
 _COLUMNS = ("p_false", "p_false_lowest", "p_false_highest")
-
-
 _MOST_NAMED = 60  # claims; more are not labelled one by one
-
-
 _HEIGHT_OF_MANY = 30.0  # of these, in rows of named ones
-
-
 _LONGEST = 40  # characters of a name
-
-
 _COLORS = {"supported": "expected_sota", "depends": "theta_sota", "not_supported": "winner_skill"}
-
 
 _KINDS = {
     "supported": "supported",
@@ -264,8 +253,6 @@ def _finding(values: FloatArray, kinds: NDArray[np.str_], level: float) -> str:
 
 
 _MOST = 40  # methods drawn, best first
-
-
 _CHANCES = {"p_best": "P(best)", "p_best_uncorrected": "P(best), uncorrected"}
 
 

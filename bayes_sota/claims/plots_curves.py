@@ -36,23 +36,15 @@ if TYPE_CHECKING:
 
 
 Unknown = Literal["congruence", "correlation"]
-
-
 _CURVE = "p_false"
-
 
 _XLABELS = {
     "congruence": "share of items that both get right (congruence)",
     "correlation": "correlation of the two methods' cases",
 }
 
-
 _MARGINS = (0.9, 1.4)  # inches around the panel
-
-
 _DENSE = 400
-
-
 _BELOW = -0.1  # room below zero, as a share of the height
 
 
@@ -284,20 +276,10 @@ def _needed_sentence(x: FloatArray, needed: float | None, level: float, unknown:
 
 
 Lines = dict[str, tuple[FloatArray, FloatArray]]
-
-
 _SIZES = "n_needed"
-
-
 _COLUMNS = ("gap", "assumption", "n_needed")
-
-
 _PALETTE = ("theta_sota", "winner_skill", "expected_sota", "prior", "dark")
-
-
 _ROOM = 0.42  # for the labels of the lines, as a share of the range of gaps
-
-
 _APART = 0.07  # between labels, as a share of the height
 
 

@@ -42,12 +42,10 @@ from bayes_sota.data.printed_scores import (
 
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 
-
 _NUMBERS = (
     *_ACCURACIES, *_MEANS, "sd_a", "sd_b", "sd_difference", "pairwise_correlation", "congruence",
     "n_test",
 )  # fmt: skip
-
 
 _METRICS = {
     "classification": "accuracy", "accuracy": "accuracy",
@@ -55,13 +53,8 @@ _METRICS = {
     "mean": "mean",
 }  # fmt: skip
 
-
 _EMPTY = frozenset(("", "na", "n/a", "nan", "<na>", "null", "none", "-", "–", "—"))
-
-
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
-
-
 _LARGEST = 10_000_000  # items; the average over the congruence sums over up to half of them
 
 
@@ -301,14 +294,8 @@ def _impossible(
 
 
 CORRELATIONS = (0.0, 0.95)  # of the highest and lowest probability; at 1 nothing is left to chance
-
-
 _NO_SPREAD = "sd_a and sd_b, or sd_difference, must be given for means"
-
-
 Indices = NDArray[np.int64]
-
-
 Compute = Callable[[Any], tuple[Any, Any, Any]]
 
 

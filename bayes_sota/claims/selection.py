@@ -72,8 +72,6 @@ if TYPE_CHECKING:
 
 
 _LEAST_DISPERSION = 1e-3
-
-
 _NODES = 64
 
 

@@ -90,8 +90,6 @@ class OutputFile(_File):
 
 
 _Written = OutputFile | OutputDirectory
-
-
 _Read = InputFile | InputDirectory | NameOrFile
 
 
@@ -165,7 +163,6 @@ def _folded(path: Path) -> str:
 # Functions of the package name their parameters, a user of the shell knows options.
 _SYNONYMS = {"seed": "random_seed", "theta": "skill"}
 
-
 _TOKEN = re.compile(
     r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""  # quoted: from a file
     r"""|(?<![\w./-])(?P<argument>[a-z]\w*)=(?P<value>"[^"]*"|'[^']*'|[\w.]*\w)?"""
@@ -223,7 +220,6 @@ _NULLS = {  # keys of numbers that may not exist, and why
     "standardized_deviance": "no degrees of freedom are left",
     "width_ratio": "the raw maximum's interval has no width",
 }
-
 
 _SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 

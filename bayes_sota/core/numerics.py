@@ -26,23 +26,11 @@ from numpy.typing import NDArray
 from bayes_sota.core.types import FloatArray
 
 _DEGREES = 5.0
-
-
 _START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 350
-
-
 _COMPONENTS, _NARROWER = 42, 0.7
-
-
 _SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
-
-
 _NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
-
-
 _LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to speak of
-
-
 LogDensities = Callable[[FloatArray], FloatArray]
 
 

@@ -37,7 +37,6 @@ type Value = xr.DataArray | float
 
 BACKENDS = ("matplotlib", "plotly", "bokeh", "none")
 
-
 COLORS: Mapping[str, str] = {
     "theta_sota": "#0072B2",
     "winner_skill": "#D55E00",
@@ -47,10 +46,7 @@ COLORS: Mapping[str, str] = {
     "dark": "#4D4D4D",
 }
 
-
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
-
-
 _DOTS_PER_INCH = 100
 
 
@@ -381,11 +377,7 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
 
 
 Side = Literal["left", "center", "right"]
-
-
 Place = tuple[float, float, Side]
-
-
 _CHARACTER, _LINE = 0.078, 0.15  # inches, of a text of nine points
 
 

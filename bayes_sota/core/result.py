@@ -16,29 +16,13 @@ if TYPE_CHECKING:
 
 
 _MOST_BYTES = 2 << 30  # of all data, unpacked
-
-
 _ALWAYS = 64 << 20  # however small the file
-
-
 _PACKED = 1100  # bytes that one byte of a packed file can hold
-
-
 _MOST_TEXT = 256 << 20  # bytes of the text of all variables
-
-
 _MOST_OBJECTS = 2_000
-
-
 _DEEPEST = 8
-
-
 _MOST_TEXTS = 64  # in one attribute
-
-
 _FILTERS = (1, 2, 3)  # deflate, shuffle, checksum: those that HDF5 has itself
-
-
 _REFERENCES = ("DIMENSION_LIST", "REFERENCE_LIST")  # how netCDF says which axes a variable has
 
 

@@ -30,14 +30,8 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 
 ItemMetric = Literal["auc", "mean", "rmse"]
-
-
 _METRICS = ("auc", "mean", "rmse")
-
-
 _BLOCK = 200  # bootstrap samples at a time
-
-
 _ROUND_OFF = 1e-9
 
 

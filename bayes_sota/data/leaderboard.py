@@ -36,11 +36,7 @@ from bayes_sota.data.printed_scores import (
 )
 
 LARGEST = 10**9  # test items, classifiers
-
-
 TEST_ITEMS = "the number of test items"
-
-
 GIVEN, INFERRED = "given", "inferred from the scores"
 
 

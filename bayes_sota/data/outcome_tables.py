@@ -33,12 +33,8 @@ _ITEMS = frozenset(
      "questionid", "example", "exampleid", "index", "row", "filename", "unnamed0", "")
 )  # fmt: skip
 
-
 _CLUSTERS = frozenset(("cluster", "clusters", "clusterid", "group", "groupid"))
-
-
 _PEOPLE = frozenset(("patient", "patientid", "subject", "subjectid"))  # clusters, or items
-
 
 _TRUTH = frozenset(
     ("groundtruth", "gt", "label", "labels", "truelabel", "trueclass", "ytrue", "target",

@@ -30,10 +30,7 @@ from bayes_sota.data.read_boards import located
 from bayes_sota.data.responses import MISSING, Responses
 
 ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
-
-
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
-
 
 _ITEM_WORDS = (
     "item",
@@ -47,26 +44,18 @@ _ITEM_WORDS = (
     "image",
 )
 
-
 _ITEM_NAMES = {"", "unnamed: 0", "index", "row", "id", "ids", "items"}.union(
     _ITEM_WORDS, (f"{word}_id" for word in _ITEM_WORDS)
 )
-
 
 _CLASSIFIERS = frozenset(
     ("model", "models", "modelname", "classifier", "classifiers", "method", "methods", "algorithm",
      "system", "learner", "estimator")
 )  # fmt: skip
 
-
 _MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
-
-
 _MOST_SLIPS = 0.1  # of the cells of answers
-
-
 _NONE = -2  # stands for a cell that is no answer
-
 
 _ANSWERS = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0} | dict.fromkeys(
     ("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING
@@ -309,16 +298,12 @@ def _all_text(value: Any) -> bool:
 
 _LABELS = frozenset(("label", "labels", "y", "ytrue", "target", "truth", "groundtruth", "class"))
 
-
 _ITEMS = frozenset(
     ("item", "itemid", "id", "case", "caseid", "docid", "doc", "image", "imageid", "sample",
      "sampleid", "patient", "patientid", "instance", "instanceid", "question", "example", "index")
 )  # fmt: skip
 
-
 _CLUSTERS = frozenset(("cluster", "group", "clusterid", "groupid"))
-
-
 _POSITIVE = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
 
 

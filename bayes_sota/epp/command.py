@@ -42,17 +42,9 @@ if TYPE_CHECKING:
 
 
 _FEW_ROUNDS = 6
-
-
 _DRAWS = Range(100, 500_000, whole=True)
-
-
 _PENALTY = Range(0, 1e6)
-
-
 _REPETITIONS = Range(0, 1_000_000, whole=True)
-
-
 _ROPE = Range(0, 0.5, open_high=True)
 
 

@@ -178,7 +178,6 @@ OVERLAP = (
     "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
 )
 
-
 FIGURES = ("forest", "matrix", "mean", "ranks", "reliability", "boxplots")
 
 

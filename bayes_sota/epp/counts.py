@@ -27,11 +27,7 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 
 MatchKind = Literal["same-round", "all-rounds", "listed"]
-
-
 ABSENT = -1  # rank of a player without a score
-
-
 _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 

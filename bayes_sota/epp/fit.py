@@ -150,11 +150,7 @@ def _likelihood_ratio(fit: "BradleyTerryFit", i: int, j: int) -> float:
 
 
 _LEAST_PENALTY = 1e-6
-
-
 _ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
-
-
 IntervalKind = Literal["robust", "model", "simultaneous"]
 
 

@@ -184,14 +184,8 @@ def _levels(values: NDArray[Any], name: str, names: Sequence[str], kind: str) ->
 
 
 Ties = Literal["half", "davidson", "rao-kupper"]
-
-
 OUTCOMES = ("won", "tied", "lost")  # of the first player of a match
-
-
 _FLAT = 0.01  # precision of a normal prior that keeps the maximum finite
-
-
 _SHARE = 1e-3  # least and most probability of a tie at the maximum
 
 
@@ -418,7 +412,6 @@ def checked_ties(ties: str) -> None:
 
 
 _ORDERS = 12  # about as many of six or more tied players
-
 
 _CYCLES = {  # whose rotations begin with every subset of the tied players equally often
     2: ((0, 1),),

@@ -260,7 +260,6 @@ def draw_dots(
 
 Contrast = Literal["simultaneous", "model"]
 
-
 _CONTRASTS = {
     "simultaneous": "thin: of all players at once",
     "model": "thin: if all matches were independent",
@@ -573,17 +572,9 @@ def _finding_of_ranks(
 
 
 _EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
-
-
 _COLORS = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
-
-
 _DARK = (0, 6)  # classes with white text
-
-
 _MOST_NAMED = 50  # columns
-
-
 _MOST_WRITTEN = 20  # players whose probabilities are written into the cells
 
 

@@ -50,11 +50,7 @@ if TYPE_CHECKING:
 
 
 _MOST_FAMILIES = 8
-
-
 _ALL = "all tournaments"
-
-
 Boxes = dict[tuple[str, str], FloatArray]  # EPP of the players of a family in a tournament
 
 
@@ -208,11 +204,7 @@ def _finding_of_boxes(boxes: Boxes, families: list[str], tournaments: list[str])
 
 
 _MOST_NAMED = 20  # players; of more, only those that the two orders put farthest apart
-
-
 _NAMED_OF_MANY = 14
-
-
 _CHARACTER, _APART = 0.08, 0.17  # inches, of a name of nine points
 
 

@@ -35,26 +35,12 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import MatchKind, ranks_of_rounds
 
 _FLIPS = 2_000
-
-
 _BLOCK = 200
-
-
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
-
-
 _ENOUGH_FLIPS = 6  # clusters, of which there are 64 flips; with fewer the bound is taken
-
-
 _FEW_PLAYERS = 40  # whose pairs are kept in memory
-
-
 _NEARLY = 0.9  # of all degrees of freedom
-
-
 _SMALL = 1e-12
-
-
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
 

@@ -34,8 +34,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.counts import MatchCounts
 
 _PRECISION = 1e-14
-
-
 _SPARE_NODES = 8
 
 
@@ -112,17 +110,9 @@ class LogisticKernel:
 
 
 _DIRECT = 400  # players up to which systems are solved directly
-
-
 _STEP = 1e-5  # Newton's last step; the error after it is its square
-
-
 _MOST_STEPS = 200
-
-
 _RESIDUAL = 1e-4  # of the conjugate gradients, relative
-
-
 _ROWS = 32  # at a time, so that they stay in the processor's cache
 
 

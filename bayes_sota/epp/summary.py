@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 
 _SEED = 0  # of deviations in a new tournament
-
-
 _TIES: dict[str, Ties] = {"davidson_nu": "davidson", "rao_kupper_theta": "rao-kupper"}
 
 
@@ -310,7 +308,6 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
 
 _TEXT = ("player", "tournament")
 
-
 _PLAYED = {
     "same-round": "In every round each two players that have a score play once, the better score "
     "wins. ",
@@ -318,7 +315,6 @@ _PLAYED = {
     "one wins. ",
     "listed": "",
 }
-
 
 _WINS = {
     "half": "wins 73 % of the {}, a tie counted half, a gap of 2 88 %",

@@ -65,20 +65,10 @@ from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.maximum.walk import GaussianScores, NormalTestSet
 
 _X_NODES, _SPREAD_NODES = 64, 48
-
-
 _SCALE_STEP = 0.5  # of the standard deviation of log s
-
-
 _REACH = 7.0  # standard deviations of the normal bounds on both sides of the mode
-
-
 _CUT = 20.0  # log density below the maximum that is left out
-
-
 _DEFAULT_SPREAD = 0.5  # scale of tau relative to sigma
-
-
 _LOG_ROOT_2PI = 0.9189385332046727
 
 
@@ -326,14 +316,8 @@ def _hat(rng: np.random.Generator, draws: int) -> FloatArray:
 
 
 _TRIES_NODES = 24
-
-
 _LIKELY_TRIES = 4096  # equally likely numbers that stand for a prior
-
-
 _FEWEST_PLAYERS = 4
-
-
 Variants = int | tuple[int, int] | TriesPrior
 
 

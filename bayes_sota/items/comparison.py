@@ -164,17 +164,9 @@ def compare_with_leader(responses: Responses, leader: int | None = None) -> Lead
 
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
-
-
 TIE = 1e-12  # of the largest score
-
-
 _FEW_CLUSTERS = 10
-
-
 _FEW_OF_A_CLASS = 10
-
-
 _OWN_RUNS = 2  # of every method, for variances of their own
 
 
@@ -317,11 +309,7 @@ def remarks_on(law: StudentLaw, data: ItemData, columns: list[NDArray[np.intp]])
 
 
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
-
-
 _BLOCK = 500  # draws at a time
-
-
 _MOST_WEIGHTS = 2e8  # draws times patterns: with 10,000 draws 20,000 different items
 
 

@@ -34,23 +34,11 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import MISSING, Responses
 
 _LEADERS, _PER_ROOT = 5, 2.0
-
-
 FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
-
-
 _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
-
-
 _ROUNDS = 3  # families, then loadings without relatives, then families again
-
-
 _LARGEST_LOADING, _LEAST_OWN = 0.99, 1e-3
-
-
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
-
-
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 
 
@@ -407,17 +395,9 @@ def _positive(correlation: FloatArray) -> FloatArray:
 
 
 _GROUPS = 20  # of clusters, in the jackknife
-
-
 _BLOCK = 2_000_000  # correlations at a time
-
-
 _LEAST_OVERLAP = 10
-
-
 _CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
-
-
 _TINY = 1e-300
 
 

@@ -127,14 +127,8 @@ def models(as_json: bool, quiet: bool) -> None:
 
 
 _SIZES = (200, 500, 1000, 2000, 5000)
-
-
 _SHAPE_BOARDS = (20, 200)
-
-
 _BOARDS, _SIZE = Range(1, 100_000, whole=True), Range(2, 100_000, whole=True)
-
-
 _RHOS = (0.0, 0.6, 0.85)
 
 

@@ -36,17 +36,9 @@ from bayes_sota.items.correlation import ResponseCorrelation
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel
 
 _REPEATS = 4  # draws per set of parameters
-
-
 _BLOCK = 64  # sets of parameters at a time
-
-
 _KNOTS, _MOST_NODES = 400, 3000
-
-
 _CELLS = 4_000_000  # numbers held beside the draws while they are summarised
-
-
 _TINY = 1e-300
 
 
@@ -367,11 +359,7 @@ def _equal_scores(board: Leaderboard) -> Iterator[IntArray]:
 
 
 JOINT = 200  # classifiers drawn together; the others are too far below to be the best
-
-
 _JOINT_BLOCK = 48  # sets of parameters at a time
-
-
 _LEAST_EFFECTIVE = 100.0
 
 

@@ -24,8 +24,6 @@ from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
 from bayes_sota.maximum.score_laws import ScoreLaw, score_law
 
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
-
-
 _MOST_VALUES, _MOST_NODES = 400, 2000
 
 
@@ -167,17 +165,9 @@ def _grid(law: ScoreLaw, values: FloatArray, complete: bool) -> FloatArray:
 
 
 RHO_NODES = 7
-
-
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
-
-
 _ENOUGH = 200.0
-
-
 _TINY = 1e-300
-
-
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
 
 

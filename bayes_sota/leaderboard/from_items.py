@@ -64,11 +64,7 @@ from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, auc_scores_of
 
 _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17
-
-
 _LEAST_CLUSTERS = 10
-
-
 _LEAST_CARRYING = 5.0  # items that carry the variance of the typical leader
 
 
@@ -278,8 +274,6 @@ def _notes_of_scores(item_scores: ItemScores) -> Iterator[str]:
 
 
 _LEAST_MISTAKES = 5
-
-
 _MOST_CLASSIFIERS = 2_500  # whose correlations fit into 2 GiB
 
 

@@ -41,8 +41,6 @@ from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
 
 Correlation = Literal["prior", "learnt"]
-
-
 LARGEST_RHO = 0.99
 
 
@@ -50,11 +48,7 @@ LARGEST_RHO = 0.99
 
 
 _REACH_NODES = 12
-
-
 _LARGEST_LOG = 600.0
-
-
 _TINY = 1e-300
 
 
@@ -314,11 +308,7 @@ def _two_groups(scale: FieldScale, place: Any, raw: Any, t: Any) -> tuple[Any, .
 
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over the difficulty
-
-
 _LOADING = (1.8, 0.7)  # log odds of the typical loading: latent correlations of 0.4 to 0.93
-
-
 _LOADING_SPREAD = 0.5
 
 

@@ -37,8 +37,6 @@ from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.maximum.score_laws import auc_scores_of, score_law
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
 _GAPS = (1, 2, 5)
 
 
@@ -177,23 +175,11 @@ def compare_families(fit: FieldFit) -> list[FamilyRow]:
 
 
 REPEATS = 4  # draws per set of parameters
-
-
 BLOCK = 48  # sets of parameters at a time
-
-
 _REACH = 8.0  # scores this many standard errors below the best cannot belong to the best
-
-
 _LEADERS = 40  # classifiers that could get the best score on a fresh test set
-
-
 _LEAST_EFFECTIVE = 100.0
-
-
 _LARGE_GAP = 8.0
-
-
 _TINY = 1e-300
 
 

@@ -46,11 +46,7 @@ from bayes_sota.maximum.walk import (
 )
 
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
-
-
 _PART = 0.1  # standard errors of a run of scores
-
-
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
 
 

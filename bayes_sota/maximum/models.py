@@ -57,11 +57,7 @@ from bayes_sota.maximum.simulate import Fields, NormalFields, ReferenceCounts
 from bayes_sota.maximum.walk import best_count
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
-
-
 _RHO_NODES = 7
-
-
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
 
 

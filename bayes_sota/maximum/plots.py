@@ -36,7 +36,6 @@ _QUANTITIES: Mapping[str, str] = {
     "expected_sota": "best of a fresh field",
 }
 
-
 _ROW_HEIGHT = 0.78  # of the tallest density, in rows
 
 

@@ -36,29 +36,13 @@ from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws, maximum_s
 from bayes_sota.maximum.walk import best_count
 
 _SPREAD_NODES, _LEVEL_NODES, _LONE_SPREAD_NODES = 32, 32, 96
-
-
 _COARSE_SPREADS, _COARSE_LEVELS, _COARSE_LONE = 13, 20, 161
-
-
 _DENSER = 4  # times as many nodes after interpolation of the log density
-
-
 _NEGLIGIBLE = 13.0  # log density below the maximum at which the grid ends
-
-
 _CUT = 9.0  # log density below the maximum at which an edge cuts something off
-
-
 _LARGEST_LOG_SPREAD = 1.6
-
-
 _PRIOR_REACH = 6.0  # prior standard deviations of the log spread to look at first
-
-
 _PASSES, _MOVES, _REPAIRS = 12, 16, 8
-
-
 Box = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
@@ -330,8 +314,6 @@ def draw_tries(board: Leaderboard, rng: np.random.Generator, draws: int) -> Floa
 
 
 _RHO_NODES = 10
-
-
 _TOLERATED = 1e-3  # probability that may rest on what grids and tables leave out
 
 

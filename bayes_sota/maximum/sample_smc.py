@@ -228,17 +228,9 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
 
 
 _LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of theta_sota
-
-
 _AIM = 1 / 6
-
-
 _PILOT_DRAWS, _PILOTS = 400, 8
-
-
 _ATTEMPTS = 100_000
-
-
 _REPORTED = ("location", "spread", "rho", "shift", "theta_sota", "n_classifiers")
 
 

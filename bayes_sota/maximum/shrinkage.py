@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 
 Criterion = Literal["expected", "upper"]
-
-
 _NUMBERS = ("weight", "threshold", "expected_maximum", "excess", "correlation", "n_above_sota")
 
 
@@ -198,14 +196,8 @@ def binomial_interval(right: int, n_test: int, prob: float = 0.95) -> tuple[floa
 
 
 CRITERIA = ("expected", "upper")
-
-
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
-
-
 _LEAST_WEIGHT = 1e-3
-
-
 _WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
 
 

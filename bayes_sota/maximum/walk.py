@@ -348,8 +348,6 @@ def best_count(
 
 
 _LEAST_OWN = 1e-6
-
-
 _LEAST_CHANCE = 1e-14
 
 

@@ -44,7 +44,6 @@ _EPP: dict[str, Callable[[Published, Path | None], list[Comparison]]] = {
     "epp-figure-6": epp_numbers.compare_fig_6,
 }
 
-
 _READING = {"table-2", "table-4", "cassava", "figure-8", "figure-9", "vtab", "epp-figure-6"}
 
 

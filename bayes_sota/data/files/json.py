@@ -20,7 +20,6 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 
-
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -112,7 +111,6 @@ def _refused(constant: str) -> Any:
 
 
 _LISTS = ("entries", "results", "leaderboard", "submissions", "data")
-
 
 _SHAPES = (
     'a list of records, an object of names and scores, or an object with a list of records in "'

@@ -31,8 +31,6 @@ from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
 ScoreFormat = Literal["auto", "wide", "long", "battles", "cv_results", "lm_eval"]
-
-
 Orientation = Literal["auto", "rows", "columns"]
 
 
@@ -44,7 +42,6 @@ _USED = {
     "cv_results": {"score_column"},
     "lm_eval": {"score_column"},
 }
-
 
 _NAMES = {
     "wide": "a wide table",
@@ -270,18 +267,15 @@ _PLAYERS = (
     "learners", "estimator", "name", "team", "teamname", "competitor", "submission", "entry",
 )  # fmt: skip
 
-
 FOLD_WORDS = frozenset(
     ("fold", "folds", "foldid", "cvfold", "cv", "cvround", "split", "splits", "splitid",
      "resample", "resampling", "repeat", "repetition", "seed")
 )  # fmt: skip
 
-
 _ROUNDS = FOLD_WORDS | frozenset(
     ("round", "rounds", "roundid", "task", "tasks", "taskname", "taskid", "dataset", "datasets",
      "datasetname", "datasetid", "data", "dataid", "db", "benchmark", "benchmarks")
 )  # fmt: skip
-
 
 _ROW_NAMES = frozenset(("", "unnamed0", "index", "id", "row", "rowname", "rownames", "no", "nr"))
 
