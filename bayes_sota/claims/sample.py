@@ -22,13 +22,20 @@ from bayes_sota.claims.means import draw_difference, false_claim_probability_of_
 from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import Numbers, describe_provenance, describe_sampled, resolve_seed
+from bayes_sota.core.sample import (
+    Numbers,
+    describe_nuts,
+    describe_provenance,
+    describe_sampled,
+    resolve_seed,
+    result_tree,
+    run_nuts,
+)
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison
-from bayes_sota.maximum.sample import run_nuts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +90,6 @@ def sample_claim(
     >>> tree = sample_claim(model, random_seed=0)  # doctest: +SKIP
     >>> summarize_claim(tree)  # doctest: +SKIP
     """
-    import xarray as xr
 
     _check_request(model, draws, chains)
     rng, seed = resolve_seed(random_seed)
@@ -100,17 +106,11 @@ def sample_claim(
         groups |= _predictive_groups(model, trace, draws * chains, rng)
     groups = {name: data.drop_attrs() for name, data in groups.items()}
     groups["point_estimate"] = _probabilities(groups["posterior"]["difference"])
-    tree = xr.DataTree.from_dict(groups)
-    divergences = int(groups["sample_stats"]["diverging"].sum())
     attributes: dict[str, Any] = {
         **describe_sampled(model, groups, seed, model_name),
-        "divergences": divergences,
-        "draws_are_independent": 0,
-        "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
+        **describe_nuts(trace),
     }
-    tree.attrs.update(attributes)
-    tree["posterior"].attrs.update(attributes)
-    return tree
+    return result_tree(groups, attributes)
 
 
 def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":

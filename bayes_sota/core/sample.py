@@ -6,12 +6,12 @@ Where a result comes from: seed, versions, hashes of data and model.
 import hashlib
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -175,6 +175,40 @@ def describe_sampled(
         "inference_library": "nutpie",
         "inference_library_version": version("nutpie"),
     }
+
+
+def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "xr.DataTree":
+    """Draws of a model by nutpie; ``settings`` as in ``pm.sample``. Diagnostics come later."""
+    import pymc as pm
+
+    with model:
+        return pm.sample(
+            nuts_sampler="nutpie",
+            random_seed=int(rng.integers(2**31)),
+            compute_convergence_checks=False,
+            quiet=not settings.get("progressbar"),
+            **settings,
+        )
+
+
+def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
+    """Attributes that say how NUTS fared."""
+    divergences = int(trace["sample_stats"]["diverging"].sum())
+    return {
+        "divergences": divergences,
+        "draws_are_independent": 0,
+        "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
+    }
+
+
+def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any]) -> "xr.DataTree":
+    """Result of groups that are not empty; its attributes stand on the tree and its posterior."""
+    import xarray as xr
+
+    tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
+    for place in (tree, tree["posterior"]):
+        place.attrs.update(attributes)
+    return tree
 
 
 def _family(priors: Priors | BoardPriors | str) -> str:

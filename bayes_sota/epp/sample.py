@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import describe_sampled, resolve_seed
+from bayes_sota.core.sample import (
+    describe_nuts,
+    describe_sampled,
+    resolve_seed,
+    result_tree,
+    run_nuts,
+)
 from bayes_sota.core.types import Seed
 from bayes_sota.epp.models import is_extended
 from bayes_sota.epp.sample_predictive import SampledTournaments
-from bayes_sota.maximum.sample import run_nuts
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -88,7 +93,6 @@ def sample_epp(
     >>> model = bs.epp.build_epp(table)
     >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP
     """
-    import xarray as xr
 
     _check_request(model, draws, chains, predictive)
     rng, seed = resolve_seed(random_seed)
@@ -109,18 +113,12 @@ def sample_epp(
         groups |= _log_likelihood(model, trace, sampled)
     if predictive:
         groups["posterior_predictive"] = sampled.replicate(predictive, rng)
-    tree = xr.DataTree.from_dict(groups)
-    divergences = int(groups["sample_stats"]["diverging"].sum())
     attributes: dict[str, Any] = {
         **describe_sampled(model, groups, seed, model_name),
         "ties": sampled.ties,
-        "divergences": divergences,
-        "draws_are_independent": 0,
-        "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
+        **describe_nuts(trace),
     }
-    tree.attrs.update(attributes)
-    tree["posterior"].attrs.update(attributes)
-    return tree
+    return result_tree(groups, attributes)
 
 
 def _check_request(model: "pm.Model", draws: int, chains: int, predictive: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.sample import describe_provenance, resolve_seed
+from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
@@ -263,11 +263,7 @@ def build_board_tree(
         "observed_data": _observed(board, check, classifiers),
         "constant_data": _constants(fit, classifiers),
     }
-    tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
-    attributes = {**attributes, "metric": board.metric}
-    tree.attrs.update(attributes)
-    tree["posterior"].attrs.update(attributes)
-    return tree
+    return result_tree(groups, {**attributes, "metric": board.metric})
 
 
 def _drawn(values: Mapping[str, FloatArray]) -> "xr.Dataset":

@@ -24,7 +24,13 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
-from bayes_sota.core.sample import describe_provenance, resolve_seed
+from bayes_sota.core.sample import (
+    describe_nuts,
+    describe_provenance,
+    resolve_seed,
+    result_tree,
+    run_nuts,
+)
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
@@ -40,7 +46,6 @@ from bayes_sota.maximum.sample_smc import sample_smc_abc
 from bayes_sota.maximum.shrinkage import Criterion
 
 if TYPE_CHECKING:
-    import pymc as pm
     import xarray as xr
 
 
@@ -67,8 +72,6 @@ def build_tree(
     -------
     xarray.DataTree
     """
-    import xarray as xr
-
     names = [board.name for board in boards]
     content = {group: _dataset(values, names) for group, values in groups.items() if values}
     ends = [score_bounds(board) for board in boards]
@@ -84,11 +87,7 @@ def build_tree(
     maximum = {"observed_maximum": [board.maximum for board in boards]}
     content["observed_data"] = _board_dataset(maximum, names)
     content["constant_data"] = _board_dataset(facts, names)
-    tree = xr.DataTree.from_dict(content)
-    attributes = {**attributes, "metric": boards[0].metric}
-    tree.attrs.update(attributes)
-    tree["posterior"].attrs.update(attributes)
-    return tree
+    return result_tree(content, {**attributes, "metric": boards[0].metric})
 
 
 def _dataset(values: Mapping[str, FloatArray], names: list[str]) -> "xr.Dataset":
@@ -334,20 +333,6 @@ def _chains(values: FloatArray, chains: int, draws: int) -> FloatArray:
     return values.reshape(chains, draws, *values.shape[1:])
 
 
-def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "xr.DataTree":
-    """Draws of a model by nutpie; ``settings`` as in ``pm.sample``. Diagnostics come later."""
-    import pymc as pm
-
-    with model:
-        return pm.sample(
-            nuts_sampler="nutpie",
-            random_seed=int(rng.integers(2**31)),
-            compute_convergence_checks=False,
-            quiet=not settings.get("progressbar"),
-            **settings,
-        )
-
-
 def sample_nuts(
     boards: Sequence[Leaderboard],
     priors: Priors,
@@ -389,14 +374,11 @@ def sample_nuts(
         name: np.broadcast_to(trace["posterior"][name].values, (chains, draws)).copy()
         for name in ("location", "spread", "rho")
     }
-    divergences = int(trace["sample_stats"]["diverging"].sum())
     attributes: dict[str, str | float | int] = {
         **describe_provenance(
             boards, priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
         ),
-        "divergences": divergences,
-        "draws_are_independent": 0,
-        "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
+        **describe_nuts(trace),
     }
     stats = trace["sample_stats"].to_dataset()[["diverging"]].astype(float)
     return complete_result(

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
-from bayes_sota.core.sample import describe_provenance, resolve_seed
+from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired.posterior import PairedPosterior, paired_posterior, predict_from_public
@@ -105,7 +105,6 @@ def _assemble(
     shape: tuple[int, int],
     attributes: dict[str, Any],
 ) -> "xr.DataTree":
-    import xarray as xr
 
     selection = result.selection
     coords: dict[str, Any] = {
@@ -122,17 +121,15 @@ def _assemble(
     predictive = {name: result.draws[name] for name in ("winner_new_score", "best_new_score")}
     if alone is not None:
         predictive["private_from_public"] = alone
-    tree = xr.DataTree.from_dict(
+    return result_tree(
         {
             "posterior": _dataset(posterior, coords, shape),
             "posterior_predictive": _dataset(predictive, coords, shape),
             "observed_data": _observed(boards, selection.kept, coords["classifier"]),
             "constant_data": _constants(boards, result, coords["classifier"]),
-        }
+        },
+        attributes,
     )
-    tree.attrs.update(attributes)
-    tree["posterior"].attrs.update(attributes)
-    return tree
 
 
 def _first_of_group(group: Any) -> Any:
