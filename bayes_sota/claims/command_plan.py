@@ -34,9 +34,9 @@ from bayes_sota.core.command import (
     seed_option,
     top_option,
 )
-from bayes_sota.core.command_tables import chance, echo_problem, echo_table
+from bayes_sota.core.command_tables import echo_problem, echo_table
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.text import chance, plain_text
 from bayes_sota.leaderboard.command_files import board_priors, field_options, read_file
 from bayes_sota.maximum.command import chosen_correlation
 

@@ -34,8 +34,9 @@ from bayes_sota.core.command import (
     text_option,
     write_result_files,
 )
-from bayes_sota.core.command_tables import chance, echo_table
+from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
+from bayes_sota.core.text import chance
 
 if TYPE_CHECKING:
     import xarray as xr

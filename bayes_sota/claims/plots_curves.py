@@ -28,6 +28,7 @@ from bayes_sota.core.plots import (
     spread_out,
     title_figure,
 )
+from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -178,22 +179,9 @@ def _marks(
         height = float(np.interp(assumed, x, p)) if p_false is None else p_false
         marks["assumed"] = (assumed, height, "assumed")
     return {
-        name: (float(u), float(v), f"{text} {_probability(float(v))}")
+        name: (float(u), float(v), f"{text} {chance(float(v))}")
         for name, (u, v, text) in marks.items()
     }
-
-
-def _probability(p: float) -> str:
-    """Three decimals, more where they would all be zero.
-
-    Examples
-    --------
-    >>> _probability(0.1713), _probability(0.000488), _probability(1e-9)
-    ('0.171', '0.0005', '< 0.0001')
-    """
-    if p < 0.0001:
-        return "< 0.0001"
-    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
 
 
 def _draw(
@@ -235,7 +223,7 @@ def _label(
         named["least"] = (u, v, f"{text}, {named.pop('independent')[2]}", False)
     named["level"] = (right, level, f"level {level:.3g}", True)
     if average is not None:
-        named["average"] = (right, average, f"averaged {_probability(average)}", True)
+        named["average"] = (right, average, f"averaged {chance(average)}", True)
     labels = [
         Label(text, (u - left) / (right - left), (v - low) / height, is_line)
         for u, v, text, is_line in named.values()

@@ -7,12 +7,8 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 ``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
-import csv
-import io
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +23,8 @@ from bayes_sota.claims.review import (
 )
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import write_text
-from bayes_sota.core.tables import WrittenTable
-from bayes_sota.core.text import markdown_text, shown, spreadsheet_text
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance, shown, spreadsheet_text
 from bayes_sota.data.columns import find_column
 from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
@@ -51,11 +46,10 @@ _SHARE_HEADER = (
     "at the highest",
     "problems",
 )
-_CLAIM_HEADER = ("claim", "group", "P(false)", "range", "verdict")
 
 
 @dataclass(frozen=True, eq=False)
-class ClaimsTable(WrittenTable):
+class ClaimsTable(ResultTable):
     """What a review's numbers say about each of its claims, and about all of them.
 
     Attributes
@@ -73,6 +67,8 @@ class ClaimsTable(WrittenTable):
         Probability from which a claim counts as doubtful.
     group_by, label : str or None
         Columns of the groups, and of what a claim is called.
+    reasons : tuple of str
+        Why the result does not stand for all rows; empty where it does.
     """
 
     frame: "pd.DataFrame"
@@ -80,16 +76,12 @@ class ClaimsTable(WrittenTable):
     level: float
     group_by: str | None
     label: str | None
+    reasons: tuple[str, ...]
 
     @property
     def n_problems(self) -> int:
         """Number of rows that cannot be used."""
         return int((self.frame["problem"] != "").sum())
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why the result does not stand for all rows; empty where it does."""
-        return (_unusable(self.frame["problem"]),) if self.n_problems else ()
 
     @property
     def finding(self) -> str:
@@ -126,47 +118,35 @@ class ClaimsTable(WrittenTable):
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
         }
 
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """Table as given, with the results; written as a whole to ``path`` where one is given.
+    def rounded(self) -> "pd.DataFrame":
+        """Table as given with the results, all as text that is harmless to a spreadsheet."""
+        import pandas as pd
 
-        Text that a spreadsheet would take for a formula gets a leading apostrophe.
-        """
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([spreadsheet_text(str(name)) for name in self.frame.columns])
-        columns = [_csv_cells(self.frame.iloc[:, i]) for i in range(self.frame.shape[1])]
-        writer.writerows(zip(*columns, strict=True))
-        return write_text(text.getvalue(), path)
+        frame = self.frame
+        cells = [_csv_cells(frame.iloc[:, i]) for i in range(frame.shape[1])]
+        found = pd.DataFrame(dict(enumerate(cells)), dtype=object)
+        return found.set_axis([spreadsheet_text(str(name)) for name in frame.columns], axis=1)
 
-    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Tables of the shares and of the claims; written as a whole to ``path`` if given.
+    def sentences(self) -> list[str]:
+        """The finding."""
+        return [self.finding]
 
-        Parameters
-        ----------
-        path : path, optional
-        top : int, optional
-            Claims to show. Default: all.
-        """
-        shares, claims = self.share_cells(), self.cells(top)
-        tables = [
-            _markdown([self.group_by or "group", *_SHARE_HEADER], shares, ":---" + " ---:" * 6),
-            _markdown(_CLAIM_HEADER, claims, ":--- :--- ---: :---: :---"),
-        ]
-        warning = [f"**Not to be trusted:** {markdown_text(r)}" for r in self.reasons]
-        parts = [markdown_text(self.finding), *warning, *tables]
-        return write_text("\n\n".join([*parts, *map(markdown_text, self.legend(top))]) + "\n", path)
+    def header(self) -> list[str]:
+        """Claim, group, P(false), its range and the verdict or the problem."""
+        return ["claim", "group", "P(false)", "range", "verdict"]
+
+    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
+        """Shares by group, then the claims."""
+        shares = ([self.group_by or "group", *_SHARE_HEADER], self.share_cells())
+        return [shares, *super().tables(top)]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
-        """Text of the first claims: name, group, P(false), its range, verdict or problem.
-
-        Names are as they came; the caller escapes them for where they are shown.
-        """
         results = self.frame[list(RESULTS)].head(len(self.frame) if top is None else top)
         columns = self.names()[:top], self.groups()[:top], results.to_numpy(object).tolist()
         return [
             [name, group or "", "", "", problem]
             if problem
-            else [name, group or "", _chance(p), f"{_chance(low)} to {_chance(high)}", verdict]
+            else [name, group or "", chance(p), f"{chance(low)} to {chance(high)}", verdict]
             for name, group, (p, low, high, _, verdict, problem) in zip(*columns, strict=True)
         ]
 
@@ -317,7 +297,9 @@ def claims_table(
         raise InputError(
             f"{table.where}: {_unusable(result['problem'])}; skip_problems=True leaves them out"
         )
-    return ClaimsTable(result, _summary(result, group, level), float(level), group, label)
+    problems = result["problem"]
+    reasons = (_unusable(problems),) if (problems != "").any() else ()
+    return ClaimsTable(result, _summary(result, group, level), float(level), group, label, reasons)
 
 
 def _unusable(problems: "pd.Series[str]") -> str:
@@ -415,10 +397,6 @@ def _percents(share: Any) -> str:
     return f"{share.share:.0%}, {share.lower:.0%} to {share.upper:.0%}"
 
 
-def _chance(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
 def _texts(column: Any) -> list[str]:
     """Cells of a column as text; nothing for empty ones."""
     return [str(cell) for cell in column.astype(object).where(column.notna(), "").tolist()]
@@ -434,8 +412,3 @@ def _csv_cells(column: Any) -> list[str]:
         for text in set(texts)
     }
     return [shown_as[text] for text in texts]
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    lines = [header, align.split(), *([markdown_text(cell) for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 
 from bayes_sota import __version__
+from bayes_sota.core.text import chance
 
 _SOURCE = (
     f"bayes_sota {__version__}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
@@ -27,19 +28,19 @@ def text_of_accuracies(result: dict[str, Any]) -> str:
     (low, most), (high, least) = result["sensitivity"][0], result["sensitivity"][-1]
     said = [
         f"The claim that A (accuracy {a:g}) outperforms B ({b:g}) on {_items(result)} is false "
-        f"with probability {probability(result['p_false'])} ({_assumption(result)})."
+        f"with probability {chance(result['p_false'])} ({_assumption(result)})."
     ]
     if "range" in result["congruence"]:
         said.append(
             "The share of items that both got right was not reported; the accuracies allow "
-            f"{low:.3f} to {high:.3f}, and the probability ranges from {probability(least)} to "
-            f"{probability(most)}."
+            f"{low:.3f} to {high:.3f}, and the probability ranges from {chance(least)} to "
+            f"{chance(most)}."
         )
         said.append(_needed(result["congruence_needed"], result["level"], low))
     if result["rounding"] is not None and result["rounding"]["p_false"] != result["p_false"]:
         rounded = result["rounding"]
         said.append(
-            f"With the rounding of the printed accuracies it is {probability(rounded['p_false'])}."
+            f"With the rounding of the printed accuracies it is {chance(rounded['p_false'])}."
         )
     if "selection" in result:
         said.append(_tries(result["selection"]))
@@ -62,7 +63,7 @@ def text_of_means(result: dict[str, Any]) -> str:
     known = result["correlation"]["value"]
     said = [
         f"The claim that A (mean {a:g}) outperforms B ({b:g}) on {result['n_test']:,} cases is "
-        f"false with probability {probability(result['p_false'])}."
+        f"false with probability {chance(result['p_false'])}."
     ]
     if result["sd"] is None:
         said.append(f"The differences of cases have the SD {result['sd_difference']:g}.")
@@ -82,8 +83,8 @@ def _correlation(result: dict[str, Any]) -> str:
     range_low, range_high = result["correlation_range"]
     return (
         "The correlation of the two methods' cases was not reported and is averaged, uniform from "
-        f"{range_low:g} to {range_high:g}; the probability is {probability(most)} at {low:g} and "
-        f"{probability(least)} at {high:g}. Please report the standard deviation of the "
+        f"{range_low:g} to {range_high:g}; the probability is {chance(most)} at {low:g} and "
+        f"{chance(least)} at {high:g}. Please report the standard deviation of the "
         "differences, or the results per case."
     )
 
@@ -101,8 +102,8 @@ def text_of_outcomes(result: dict[str, Any]) -> str:
         f"On the same {size_of_outcomes(result)}, {winner} has the best score of "
         f"{len(result['methods'])} methods. "
         f"That it is better than the runner-up, {result['runner_up']}, is false with probability "
-        f"{probability(result['p_false'])}; that no other method is better than it, with "
-        f"{probability(result['p_beaten'])}."
+        f"{chance(result['p_false'])}; that no other method is better than it, with "
+        f"{chance(result['p_beaten'])}."
     ]
     others = [name for name in tied if name != winner]
     said.append(
@@ -112,7 +113,7 @@ def text_of_outcomes(result: dict[str, Any]) -> str:
         chosen = result["selection"]
         said.append(
             "The winner was picked by its score on these items; allowing for that, another method "
-            f"is the best with probability {probability(chosen['p_not_best'])}."
+            f"is the best with probability {chance(chosen['p_not_best'])}."
         )
     basis = f"(Paired posterior, items as {_unit(result)}; bayes_sota {__version__})"
     return " ".join([*said, *_sentences(result["notes"]), basis])
@@ -129,19 +130,6 @@ def size_of_outcomes(result: dict[str, Any]) -> str:
     items = f"{result['n_items']:,} items"
     clustered = result["n_clusters"] != result["n_items"]
     return f"{items} in {result['n_clusters']:,} clusters" if clustered else items
-
-
-def probability(p: float) -> str:
-    """Probability with the digits that it supports.
-
-    Examples
-    --------
-    >>> probability(0.1713), probability(0.00052), probability(3e-9)
-    ('0.17', '0.0005', 'below 0.0001')
-    """
-    if p < 1e-4:
-        return "below 0.0001"
-    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def rounded_up(value: float, digits: int) -> str:
@@ -185,8 +173,8 @@ def _needed(needed: float | None, level: float, low: float) -> str:
 def _tries(selection: dict[str, Any]) -> str:
     return (
         f"If A is the best of {selection['tries']:g} tries of equal skill, the probability is "
-        f"{probability(selection['p_false_selected'])} instead of "
-        f"{probability(selection['p_false'])}."
+        f"{chance(selection['p_false_selected'])} instead of "
+        f"{chance(selection['p_false'])}."
     )
 
 

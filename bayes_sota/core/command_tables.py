@@ -28,17 +28,6 @@ def decimals_for(sd: float) -> int:
     return int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
 
 
-def chance(p: float) -> str:
-    """Probability with four digits after the point; what is smaller keeps its size.
-
-    Examples
-    --------
-    >>> chance(0.09295), chance(3.1e-9), chance(0.0)
-    ('0.0930', '3e-09', '0')
-    """
-    return f"{p:.4f}" if p >= 0.00005 else f"{p:.0e}" if p > 0 else "0"
-
-
 def echo_problem(kind: str, message: str) -> None:
     """One line on standard error that cannot steer a terminal; of a long one beginning and end."""
     line = plain_text(" ".join(str(message).split()))

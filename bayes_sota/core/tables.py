@@ -1,31 +1,89 @@
-"""Tables that are written as CSV, Markdown or JSON, as the ending of a file says."""
+"""Tables of results, which write themselves as CSV, Markdown or JSON, as the ending of a file says.
+
+``tests/leaderboard/test_summary_entries.py`` tries what all of them can do.
+"""
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.text import markdown_text, spreadsheet_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-class WrittenTable(ABC):
-    """What every table of results can do with itself.
+class ResultTable(ABC):
+    """Rows of a result with the words around them.
 
-    ``tests/leaderboard/test_summary_entries.py`` tries it.
+    A table has ``frame`` (all numbers), ``reasons`` (why it cannot be trusted; empty where it can),
+    ``header``, ``cells`` and ``legend`` (what people read), and ``to_dict`` (what programs read).
     """
+
+    frame: "pd.DataFrame"
+    reasons: tuple[str, ...]
+    text_columns: ClassVar[tuple[str, ...]] = ()
+    """Columns of text from strangers, which must not become a formula in a spreadsheet."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects."""
 
     @abstractmethod
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """Table as CSV; written as a whole to ``path`` where one is given."""
+    def header(self) -> list[str]:
+        """Names of the columns that ``cells`` shows."""
 
     @abstractmethod
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        """Text of the first rows; names are as they came, the caller escapes them."""
+
+    @abstractmethod
+    def legend(self, top: int | None = None) -> list[str]:
+        """Sentences below the table, where the first rows are shown."""
+
+    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
+        """Header and cells of each table that Markdown shows."""
+        return [(self.header(), self.cells(top))]
+
+    def sentences(self) -> list[str]:
+        """The answer in words, which comes before the table."""
+        return []
+
+    def rounded(self) -> "pd.DataFrame":
+        """The frame with the digits that a CSV file has."""
+        return self.frame
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Table as CSV; written as a whole to ``path`` where one is given.
+
+        Names that a spreadsheet would take for a formula get a leading apostrophe.
+        """
+        frame = self.rounded()
+        texts = {
+            name: frame[name].map(spreadsheet_text) for name in self.text_columns if name in frame
+        }
+        text = frame.assign(**texts).to_csv(index=False, lineterminator="\n")
+        return write_text(text, path)
+
     def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Table as Markdown; written as a whole to ``path`` where one is given."""
+        """Table as Markdown with its legend; written as a whole to ``path`` where one is given.
+
+        Parameters
+        ----------
+        path : path, optional
+        top : int, optional
+            Rows to show. Default: all.
+        """
+        parts = [markdown_text(line) for line in self.sentences()]
+        if self.reasons:
+            parts.append("**Not to be trusted:** " + markdown_text("; ".join(self.reasons)))
+        parts += [markdown_table(header, rows) for header, rows in self.tables(top)]
+        parts.append("\n".join(f"{markdown_text(line)}  " for line in self.legend(top)))
+        return write_text("\n\n".join(parts) + "\n", path)
 
     def to_json(self) -> str:
         """``to_dict`` with the schema version first, as text."""
@@ -47,3 +105,15 @@ class WrittenTable(ABC):
             self.to_markdown(path)
         else:
             write_text(self.to_json(), path)
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Table of texts in Markdown; columns of numbers are aligned to the right."""
+    columns = list(zip(*rows, strict=True)) or [() for _ in header]
+    align = ["---:" if all(map(_is_number, column)) else ":---" for column in columns]
+    escaped = [[markdown_text(cell) for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (header, align, *escaped))
+
+
+def _is_number(cell: str) -> bool:
+    return cell.strip("<> %").replace(",", "").replace(".", "", 1).lstrip("-").isdigit()

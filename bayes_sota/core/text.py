@@ -1,9 +1,8 @@
-"""Text from strangers, such as the names of teams, as what it is in every format: text.
+"""Text in messages and results.
 
-A name must not become a formula in a spreadsheet, a link, HTML or a new cell in Markdown, nor steer
-a terminal (``tests/leaderboard/test_summary_entries.py``).
-
-Names of classifiers and items, and the clusters that items belong to.
+Text from strangers, such as the names of teams, is shown as what it is in every format: a name must
+not become a formula in a spreadsheet, a link, HTML or a new cell in Markdown, nor steer a terminal
+(``tests/leaderboard/test_summary_entries.py``).
 """
 
 import os
@@ -94,6 +93,21 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     ('1 score', '2,000 scores', '0 entries')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def chance(p: float) -> str:
+    """Probability with three digits after the point; a small one has four or a bound.
+
+    Examples
+    --------
+    >>> chance(0.09295), chance(3.1e-9), chance(0.99999)
+    ('0.093', '< 0.0001', '> 0.999')
+    """
+    if p < 0.0001:
+        return "< 0.0001"
+    if p > 0.9995:
+        return "> 0.999"
+    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:

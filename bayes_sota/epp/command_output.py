@@ -25,9 +25,9 @@ from bayes_sota.core.command import (
     top_option,
     write_result_files,
 )
-from bayes_sota.core.command_tables import chance, echo_table
+from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.text import chance, plain_text
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -58,9 +58,9 @@ class SkillsOfPlayers(Protocol):
     """Names and EPP of the players of one tournament, as a fit has them."""
 
     @property
-    def players(self) -> Sequence[str]: ...  # noqa: D102
+    def players(self) -> Sequence[str]: ...
     @property
-    def epp(self) -> FloatArray: ...  # noqa: D102
+    def epp(self) -> FloatArray: ...
 
 
 def plot_epp_boxplots(
@@ -369,19 +369,19 @@ class Frequencies(Protocol):
     """
 
     @property
-    def predicted(self) -> ArrayLike: ...  # noqa: D102
+    def predicted(self) -> ArrayLike: ...
     @property
-    def observed(self) -> ArrayLike: ...  # noqa: D102
+    def observed(self) -> ArrayLike: ...
     @property
-    def n_pairs(self) -> ArrayLike: ...  # noqa: D102
+    def n_pairs(self) -> ArrayLike: ...
     @property
-    def lower(self) -> ArrayLike: ...  # noqa: D102
+    def lower(self) -> ArrayLike: ...
     @property
-    def upper(self) -> ArrayLike: ...  # noqa: D102
+    def upper(self) -> ArrayLike: ...
     @property
-    def pairs_predicted(self) -> ArrayLike: ...  # noqa: D102
+    def pairs_predicted(self) -> ArrayLike: ...
     @property
-    def pairs_observed(self) -> ArrayLike: ...  # noqa: D102
+    def pairs_observed(self) -> ArrayLike: ...
 
 
 def plot_reliability(

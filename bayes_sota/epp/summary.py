@@ -21,16 +21,14 @@ Names come from strangers: they are shown as plain text in every format
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import write_text
-from bayes_sota.core.tables import WrittenTable
-from bayes_sota.core.text import markdown_text, spreadsheet_text
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
 from bayes_sota.epp.counts import MatchKind
@@ -306,8 +304,6 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
     }
 
 
-_TEXT = ("player", "tournament")
-
 _PLAYED = {
     "same-round": "In every round each two players that have a score play once, the better score "
     "wins. ",
@@ -324,7 +320,7 @@ _WINS = {
 
 
 @dataclass(frozen=True, eq=False)
-class EppTable(WrittenTable):
+class EppTable(ResultTable):
     """Skills of players, best first.
 
     Attributes
@@ -346,33 +342,14 @@ class EppTable(WrittenTable):
     prob: float
     matches: MatchKind
     ties: str = "half"
+    reasons: tuple[str, ...] = ()
+    text_columns = ("tournament", "player")
 
     def to_dict(self) -> dict[str, Any]:
         """Rows as plain Python objects, with the keys of ``bayes-sota epp --json``."""
         return {"players": [_player(row) for row in self.frame.to_dict("records")]}
 
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """Table as CSV; names that a spreadsheet would take for a formula get an apostrophe."""
-        shown = self.frame.copy()
-        for column in _TEXT:
-            if column in shown:
-                shown[column] = [spreadsheet_text(name) for name in shown[column]]
-        return write_text(shown.to_csv(index=False, lineterminator="\n"), path)
-
-    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Table as Markdown with its legend."""
-        header, rows = self.header(), self.cells(top)
-        names = [header.index(name) for name in _TEXT if name in header]
-        align = [":---" if column in names else "---:" for column in range(len(header))]
-        for row in rows:
-            for column in names:
-                row[column] = markdown_text(row[column])
-        lines = ["| " + " | ".join(row) + " |" for row in (header, align, *rows)]
-        legend = [f"{markdown_text(line)}  " for line in self.legend()]
-        return write_text("\n".join([*lines, "", *legend]) + "\n", path)
-
     def header(self) -> list[str]:
-        """Names of the columns that ``cells`` shows."""
         found = ["tournament"] * ("tournament" in self.frame)
         found += ["rank", "player", "EPP", "se", f"{self.prob:.0%} interval", "P(beats average)"]
         found += ["rank interval"] * ("rank_lower" in self.frame)
@@ -380,24 +357,22 @@ class EppTable(WrittenTable):
         return found + ["may be best"] * ("tied_with_best" in self.frame)
 
     def cells(self, top: int | None = None) -> list[list[str]]:
-        """Text of the first rows; names are as they came."""
         rows = []
         frame = self.frame if top is None else self.frame.head(top)
         for row in frame.to_dict("records"):
             cells = [str(row["tournament"])] if "tournament" in row else []
             cells += [str(row["rank"]), str(row["player"]), f"{row['epp']:.2f}"]
             cells += [f"{row['se']:.2f}", f"{row['lower']:.2f} to {row['upper']:.2f}"]
-            cells += [f"{row['p_beats_average']:.3f}"]
+            cells += [chance(row["p_beats_average"])]
             if "rank_lower" in row:
                 cells += [f"{row['rank_lower']} to {row['rank_upper']}"]
-            cells += [f"{row['p_best']:.3f}"] if "p_best" in row else []
+            cells += [chance(row["p_best"])] if "p_best" in row else []
             if "tied_with_best" in row:
                 cells += ["yes" if row["tied_with_best"] else ""]
             rows.append(cells)
         return rows
 
-    def legend(self) -> list[str]:
-        """Sentences below the table."""
+    def legend(self, top: int | None = None) -> list[str]:
         unit = "rounds" if self.matches == "same-round" else "matches"
         wins = _WINS[self.ties].format(unit)
         found = [f"{_PLAYED[self.matches]}A gap of 1 in EPP {wins}; 0 is the average player."]

@@ -6,21 +6,17 @@ Names come from strangers: they are shown as plain text in every format
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
-import csv
-import io
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, generator_of, refuse_tries
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import write_text
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.summary import summarize_draws
-from bayes_sota.core.tables import WrittenTable
-from bayes_sota.core.text import markdown_text, spreadsheet_text
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -53,7 +49,7 @@ _BY_NUMBERS = "item scores"
 
 
 @dataclass(frozen=True, eq=False)
-class EntryTable(WrittenTable):
+class EntryTable(ResultTable):
     """What the scores of a leaderboard say about each entry.
 
     Attributes
@@ -96,6 +92,7 @@ class EntryTable(WrittenTable):
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
     seed: int | None
+    text_columns = ("name",)
 
     @property
     def n_tied(self) -> int:
@@ -119,45 +116,17 @@ class EntryTable(WrittenTable):
             "seed": self.seed,
         }
 
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """Table as CSV; written as a whole to ``path`` where one is given.
-
-        Skills have one digit more than they support, chances six. Names that a spreadsheet would
-        take for a formula get a leading apostrophe.
-        """
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
+    def rounded(self) -> "pd.DataFrame":
+        """Skills have one digit more than they support, chances six."""
         digits = dict.fromkeys(("skill", "skill_lower", "skill_upper"), self.decimals[1] + 1)
-        for row in self.frame.round(digits | {"p_best": 6}).itertuples(index=False):
-            cells = row._asdict() | {"name": spreadsheet_text(row.name)}
-            writer.writerow([cells[column] for column in COLUMNS])
-        return write_text(text.getvalue(), path)
+        return self.frame.round(digits | {"p_best": 6})
 
-    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Table as Markdown with its legend; written as a whole to ``path`` where one is given.
-
-        Parameters
-        ----------
-        path : path, optional
-        top : int, optional
-            Rows to show. Default: all.
-        """
-        header = ["rank", "name", "score", "skill", f"{self.prob:.0%} interval", "rank interval"]
-        header += ["P(best)", "tied with best"]
-        align = ["---:", ":---", "---:", "---:", ":---:", ":---:", "---:", ":---:"]
-        rows = [[cells[0], markdown_text(cells[1]), *cells[2:]] for cells in self.cells(top)]
-        lines = ["| " + " | ".join(row) + " |" for row in (header, align, *rows)]
-        legend = [markdown_text(line) for line in self.legend(top)]
-        if self.reasons:
-            legend.insert(0, "**Not to be trusted:** " + markdown_text("; ".join(self.reasons)))
-        return write_text("\n".join([*lines, "", *(f"{line}  " for line in legend)]) + "\n", path)
+    def header(self) -> list[str]:
+        interval = f"{self.prob:.0%} interval"
+        names = ["rank", "name", "score", "skill", interval, "rank interval", "P(best)"]
+        return [*names, "tied with best"]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
-        """Text of the first rows: rank, name, score, skill, interval, rank interval, P(best), tied.
-
-        Names are as they came; the caller escapes them for where they are shown.
-        """
         shown, d = self.decimals
         frame = self.frame if top is None else self.frame.head(top)
         return [
@@ -168,14 +137,13 @@ class EntryTable(WrittenTable):
                 f"{row.skill:.{d}f}",
                 f"{row.skill_lower:.{d}f} to {row.skill_upper:.{d}f}",
                 f"{row.rank_lower} to {row.rank_upper}",
-                _chance(row.p_best),
+                chance(row.p_best),
                 "yes" if row.tied_with_best else "",
             ]
             for row in frame.itertuples(index=False)
         ]
 
     def legend(self, top: int | None = None) -> list[str]:
-        """Sentences below the table."""
         m, d = len(self.frame), self.decimals[1]
         low, high = self.theta_sota["interval"]
         hidden = 0 if top is None else max(m - top, 0)
@@ -421,7 +389,3 @@ def _entry(row: Any) -> dict[str, Any]:
         "p_best": float(row.p_best),
         "tied_with_best": bool(row.tied_with_best),
     }
-
-
-def _chance(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
