@@ -2,8 +2,10 @@
 
 import ast
 import re
+import shlex
 import stat
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -109,3 +111,27 @@ def test_the_licence_is_whole() -> None:
     licence = read(ROOT / "LICENSE")
     assert "Apache License" in licence[:200]
     assert "END OF TERMS AND CONDITIONS" in licence
+
+
+def readme_blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(ROOT / "README.md"), re.M | re.S)
+
+
+def run_here(code: str, *arguments: str) -> int:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def test_a_person_reads_the_readme_to_its_end() -> None:
+    assert len(read(ROOT / "README.md").split()) <= 900
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_readme_run() -> None:
+    shell = [block for block in readme_blocks("sh") if "pip install" not in block]
+    python = readme_blocks("python")
+    assert (len(shell), len(python)) == (3, 1)
+    for line in shell:
+        command = "import sys; from bayes_sota.cli import main; sys.exit(main(sys.argv[1:]))"
+        assert run_here(command, *shlex.split(line)[3:]) == 0
+    assert run_here(python[0]) == 0
