@@ -90,7 +90,7 @@ class OutputFile(_File):
 
 
 _Written = OutputFile | OutputDirectory
-_Read = InputFile | InputDirectory | NameOrFile
+_Read = InputFile | NameOrFile
 
 
 class Command(click.Command):
@@ -122,11 +122,6 @@ def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> N
             if _same(path, other):
                 raise InputError(
                     f"{option} would overwrite the input {shown_path(path)}: name another file"
-                )
-            if path.exists() and other.is_dir() and other.resolve() in path.resolve().parents:
-                raise InputError(
-                    f"{option} would overwrite {shown_path(path)} in the input directory "
-                    f"{shown_path(other)}: name another file"
                 )
         for second, other in written[:number]:
             if _same(path, other) or _folded(path) == _folded(other):

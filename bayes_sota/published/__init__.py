@@ -1,20 +1,8 @@
-"""Published numbers and figures, computed again.
+"""Printed numbers against computed ones, each with a verdict; only ``off`` is a defect.
 
-Each number is judged as ``reproduced``, ``differs``, ``not verifiable`` or ``off``
-(``bayes_sota.published.comparison``); only ``off`` is a defect. What is printed lives in
-``bayes_sota/published/published.json``, which ``tests/published/test_reproduce.py`` reads too.
+What papers print stands in ``published.json``; ``tests/published`` reads the same file.
 """
 
-from bayes_sota.published.comparison import Comparison, comparisons_to_frame
-from bayes_sota.published.items import item_names, reproduce
-from bayes_sota.published.plots import board_figure_names, figure_names, reproduce_figure
+from lazy_loader import attach_stub
 
-__all__ = [
-    "Comparison",
-    "board_figure_names",
-    "comparisons_to_frame",
-    "figure_names",
-    "item_names",
-    "reproduce",
-    "reproduce_figure",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

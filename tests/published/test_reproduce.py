@@ -1,233 +1,243 @@
-"""Published numbers come out, and a wrong one would be seen."""
+"""Published numbers come out, a wrong one would be seen, and the command says the same."""
 
-import copy
 import json
 import subprocess
 import sys
-from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
-from bayes_sota.published import (
-    Comparison,
-    comparisons_to_frame,
-    item_names,
-    reproduce,
-)
-from bayes_sota.published import items as items_module
-from bayes_sota.published.comparison import compare, differ, not_verifiable
-from bayes_sota.published.published_numbers import load_published
+from bayes_sota.published import Comparison, comparisons_to_frame, item_names, reproduce, summary
 
-PUBLISHED = load_published("sample_maximum")
+PUBLISHED = summary.load_published()
+NEEDING = [name for name, item in PUBLISHED["items"].items() if "data" in item]
+# numbers that are reproduced, that differ, that are not verifiable, and that are off
+WITHOUT_DATA = {
+    "coin-flip": [3, 0, 0, 0], "table-1": [12, 0, 0, 0], "table-3": [14, 0, 0, 0],
+    "mania": [1, 2, 0, 0], "fixed-reference": [6, 0, 0, 0], "figure-2": [2, 0, 1, 0],
+    "figure-3": [2, 0, 0, 0], "figure-4": [14, 0, 1, 0], "figure-5": [8, 0, 1, 0],
+    "figure-6": [3, 0, 1, 0], "auc": [4, 2, 0, 0], "figure-10": [6, 2, 1, 0],
+    "melanoma": [0, 0, 1, 0], "figure-11": [0, 1, 1, 0], "epp-tables-6-8": [5, 1, 3, 0],
+    "epp-figure-4": [2, 0, 1, 0], "epp-figure-5": [0, 1, 3, 0],
+} | {name: [0, 0, 1, 0] for name in NEEDING}  # fmt: skip
+WITH_DATA = {
+    "table-2": [14, 3, 0, 0], "table-4": [5, 3, 0, 0], "cassava": [3, 4, 0, 0],
+    "figure-8": [11, 3, 1, 0], "figure-9": [6, 1, 1, 0], "vtab": [2, 6, 10, 0],
+    "epp-figure-6": [3, 0, 1, 0],
+}  # fmt: skip
+
+
+def counted(found: list[Comparison]) -> dict[str, list[int]]:
+    names = ("reproduced", "differs", "not verifiable", "off")
+    return {
+        item: [sum((one.item, one.state) == (item, name) for one in found) for name in names]
+        for item in dict.fromkeys(one.item for one in found)
+    }
 
 
 @pytest.fixture(scope="module")
-def everything():
+def everything() -> list[Comparison]:
     return reproduce()
 
 
-def values(comparisons, item):
-    return {one.quantity: one for one in comparisons if one.item == item}
+@pytest.fixture(scope="module")
+def of_files(data_directory: Path) -> list[Comparison]:
+    """Items that need files, without Table 2 under other assumptions, which takes long."""
+    short = summary.load_published()
+    short["settings"]["obesity"]["other_assumptions"] = []
+    rows = short["items"]["table-2"]["rows"]
+    short["items"]["table-2"]["rows"] = {q: row for q, row in rows.items() if q[:3] != "n ="}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(summary, "load_published", lambda: short)
+        scores = reproduce(["vtab", "epp-figure-6"], data_directory / "vtab")
+        return reproduce(NEEDING[:5], data_directory / "kaggle") + scores
 
 
-def test_nothing_is_off(everything):
-    assert [one for one in everything if one.state == "off"] == []
-
-
-def test_what_differs_is_known(everything):
-    differing = {(one.item, one.quantity) for one in everything if one.state == "differs"}
-    assert differing == {
-        ("mania", "pairwise correlation"),
-        ("mania", "correlation"),
-        ("auc", "expected"),
-        ("auc", "lower limit"),
-        ("figure-10", "expected"),
-        ("figure-10", "lower limit"),
-        ("figure-11", "highest expected best AUC"),
-        ("epp-tables-6-8", "P(gbm1184 beats ranger1106)"),
-        ("epp-figure-5", "tournaments"),
-    }
+def test_states_without_data(everything: list[Comparison]) -> None:
+    assert counted(everything) == WITHOUT_DATA
+    assert list(counted(everything)) == item_names()
     assert all(one.note for one in everything)
+    needs = [one.note for one in everything if "--data" in one.note]
+    assert len(needs) == len(NEEDING)
+    assert all("kaggle.com" in note or "github.com" in note for note in needs)
 
 
-def test_only_curves_and_boards_that_are_not_at_hand_are_not_verifiable(everything):
-    unverified = {one.item for one in everything if one.state == "not verifiable"}
-    curves = {f"figure-{number}" for number in (2, 4, 5, 6, 10)}
-    boards = {"table-2", "table-4", "cassava", "figure-8", "figure-9"}
-    epp = {"vtab", "epp-tables-6-8", "epp-figure-4", "epp-figure-5", "epp-figure-6"}
-    assert unverified == curves | boards | epp | {"melanoma", "figure-11"}
+def test_states_with_data(of_files: list[Comparison]) -> None:
+    assert counted(of_files) == WITH_DATA
+    assert all("pinned at" in one.note for one in of_files if one.state == "differs")
 
 
-def test_every_table_and_figure_with_something_to_compute_is_an_item():
-    tables = {f"table-{number}" for number in (1, 2, 3, 4)}
-    figures = {f"figure-{number}" for number in (2, 3, 4, 5, 6, 8, 9, 10, 11)}
-    assert tables | figures <= set(item_names())
+@pytest.mark.slow
+def test_table_2_under_other_assumptions(data_directory: Path) -> None:
+    found = reproduce(["table-2"], data_directory / "kaggle")
+    assert counted(found) == {"table-2": [14, 39, 0, 0]}
+    computed = {one.quantity: one.computed for one in found}
+    before = [
+        f"n = {n}, rho = {rho}: "
+        for n, rho in (("11,072", 0.6), ("13,840", 0.77), ("11,072", 0.77))
+    ]
+    estimates = [computed[f"{name}shrinking, expected: estimate"] for name in ("", *before)]
+    assert np.round(estimates, 4).tolist() == [0.9071, 0.9064, 0.9082, 0.9077]
 
 
-def test_every_item_is_there_and_can_be_asked_for_alone(everything):
-    assert list(dict.fromkeys(one.item for one in everything)) == item_names()
-    assert reproduce(["mania"]) == [one for one in everything if one.item == "mania"]
-    assert {one.item for one in reproduce(["table-3", "coin-flip"])} == {"table-3", "coin-flip"}
+@pytest.mark.parametrize("fixture", ["everything", "of_files"])
+def test_any_wrong_number_would_be_seen(request: pytest.FixtureRequest, fixture: str) -> None:
+    """A printed or pinned number that is two last digits or 15 % larger is off, with its error."""
+    unseen, seen = [], 0
+    for one in request.getfixturevalue(fixture):
+        row = PUBLISHED["items"][one.item]["rows"].get(one.quantity, {})
+        kind = "pinned" if "pinned" in row else "printed"
+        if kind not in row:
+            continue
+        decimals = len(row[kind].partition(".")[2])
+        larger = float(row[kind]) + max(2 * 10.0**-decimals, 0.15 * abs(float(row[kind])))
+        error = (one.tolerance - 0.5 * 10.0**-decimals) / 3
+        wrong = row | {kind: f"{larger:.{decimals}f}"}
+        assert summary.judge(one.item, one.quantity, row, (one.computed, error)).state == one.state
+        if summary.judge(one.item, one.quantity, wrong, (one.computed, error)).state != "off":
+            unseen.append(one)
+        seen += 1
+    assert (unseen, seen > 50) == ([], True)
 
 
-def test_an_unknown_item_is_refused_with_the_names_that_exist():
-    with pytest.raises(InputError, match="table-1"):
-        reproduce(["table-7"])
-
-
-def printed_leaves(part, path=()):
-    """Paths of all printed numbers: strings that are numbers."""
-    pairs = part.items() if isinstance(part, dict) else enumerate(part)
-    for key, value in pairs:
-        if isinstance(value, dict | list):
-            yield from printed_leaves(value, (*path, key))
-        elif isinstance(value, str) and value.replace(".", "", 1).isdigit() and key != "section":
-            yield (*path, key)
-
-
-def tampered(published, path):
-    """The same numbers but one, which moves by a hundredth of itself, two last digits at least."""
-    wrong = copy.deepcopy(published)
-    part = wrong
-    for key in path[:-1]:
-        part = part[key]
-    text = part[path[-1]]
-    decimals = len(text.partition(".")[2])
-    value = float(text) + max(2 * 10.0**-decimals, 0.15 * float(text))
-    part[path[-1]] = f"{value:.{decimals}f}"
-    return wrong
-
-
-# A number that differs stays so whatever is printed; its pin is what must hold.
-LEAVES = [
-    path for path in printed_leaves(PUBLISHED)
-    if not (path[-1] == "printed" and path[1] in ("pairwise_correlation", "correlation"))
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("path", LEAVES, ids=lambda path: "-".join(map(str, path)))
-def test_any_wrong_number_would_be_seen(monkeypatch, path):
-    names = {
-        "coin_flip": ["coin-flip"], "table1": ["table-1"], "table3": ["table-3"],
-        "mania": ["mania"], "fixed_reference": ["fixed-reference"],
-        "figure3": ["figure-3"],
-    }[path[0]]  # fmt: skip
-    wrong = tampered(PUBLISHED, path)
-    monkeypatch.setattr(items_module, "load_published", lambda part: wrong)
-    states = [one.state for one in reproduce(names)]
-    assert states.count("off") >= 1
-
-
-def test_a_shifted_law_would_be_seen(monkeypatch):
+def test_a_shifted_law_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 1 at correlation 0.5 instead of 0.6 is outside every tolerance that it should be."""
-    wrong = copy.deepcopy(PUBLISHED)
-    wrong["table1"]["correlation"] = 0.5
-    monkeypatch.setattr(items_module, "load_published", lambda part: wrong)
+    wrong = summary.load_published()
+    wrong["settings"]["table_1"]["correlation"] = 0.5
+    monkeypatch.setattr(summary, "load_published", lambda: wrong)
     off = {one.quantity for one in reproduce(["table-1"]) if one.state == "off"}
     assert {"Sec. 4.2: expected maximum", "Sec. 4.3: expected maximum"} <= off
 
 
-def test_tolerances_of_simulated_rows_follow_from_the_stated_repetitions(everything):
-    table = values(everything, "table-1")
-    for row, size in (("4.1", 1_000), ("4.2", 100_000), ("4.3", 1_000)):
+def test_a_wrong_board_is_off(tmp_path: Path) -> None:
+    rows = "".join(f"t{i},{0.5 + i / 200:.5f}\n" for i in range(80))
+    (tmp_path / "cassava-leaf-disease-classification-private.csv").write_text("team,score\n" + rows)
+    assert "off" in {one.state for one in reproduce(["cassava"], data=tmp_path)}
+
+
+def test_an_item_can_be_asked_for_alone(everything: list[Comparison]) -> None:
+    assert reproduce(["mania"]) == [one for one in everything if one.item == "mania"]
+    found = [one.item for one in reproduce(["table-3", "coin-flip"])]
+    assert list(dict.fromkeys(found)) == ["table-3", "coin-flip"]
+
+
+def test_directories(tmp_path: Path) -> None:
+    vtab = PUBLISHED["settings"]["vtab"]["file"]
+    (one,) = reproduce(["vtab"], tmp_path)  # a directory of something else
+    assert one.state == "not verifiable"
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / vtab).write_text("model,x,y\n")
+    for item, data, message in (
+        ("table-7", None, "nothing to reproduce is named 'table-7': coin-flip, table-1"),
+        ("mania", tmp_path, "data"),
+        ("table-2", tmp_path / "nowhere", "no such directory"),
+        ("table-2", tmp_path, "its private leaderboard; found 0"),
+        ("epp-figure-6", tmp_path, r"one file vtab_scores_16x19\.csv is needed, found 2"),
+    ):
+        with pytest.raises(InputError, match=message):
+            reproduce([item], data)
+
+
+@pytest.mark.parametrize(
+    ("row", "computed", "state"),
+    [
+        ({"printed": "0.9129"}, 0.91294, "reproduced"),
+        ({"printed": "0.9129"}, 0.91296, "off"),
+        ({"printed": "0.9129"}, (0.91296, 1e-5), "reproduced, other last digit"),
+        ({"printed": "0.9129", "standard_error": 1e-5}, 0.91296, "reproduced, other last digit"),
+        ({"printed": "0.9129"}, (0.91299, 1e-5), "off"),
+        ({"printed": "0.9140"}, 0.914, "reproduced"),
+        ({"printed": "0.9140"}, 0.9141, "off"),
+        ({"printed": "248"}, 248, "reproduced"),
+        ({"printed": "248"}, 249, "off"),
+        ({"printed": "0.9140"}, (float("nan"), 1.0), "off"),
+        ({"printed": "0.9140"}, None, "off"),
+        ({"printed": "0.6", "pinned": "0.77"}, 0.7703, "differs"),
+        ({"printed": "0.6", "pinned": "0.77"}, 0.7803, "off"),
+        ({"printed": "0.6", "pinned": "0.77"}, 0.6, "off"),
+        ({"pinned": "0.77"}, 0.7703, "not verifiable"),
+        ({"pinned": "0.77"}, 0.6, "off"),
+        ({}, None, "not verifiable"),
+    ],
+)
+def test_states_of_a_comparison(row: dict[str, Any], computed: Any, state: str) -> None:
+    one = summary.judge("item", "quantity", row | {"note": "why"}, computed)
+    assert one.state == state.partition(",")[0]
+    assert ("other last digit" in one.note) == ("other last digit" in state)
+    assert ("pinned at 0.77" in one.note) == ("pinned" in row)
+    assert (one.published, one.note[:3]) == (row.get("printed", ""), "why")
+
+
+def test_tolerances_of_simulated_rows_follow_from_the_stated_repetitions(
+    everything: list[Comparison],
+) -> None:
+    table = {one.quantity: one for one in everything if one.item == "table-1"}
+    for row, size in (("3.4", np.inf), ("4.1", 1_000), ("4.2", 100_000), ("4.3", 1_000)):
         sd = table[f"Sec. {row}: standard deviation"].computed
         expected = table[f"Sec. {row}: expected maximum"].tolerance
         assert expected == pytest.approx(5e-5 + 3 * sd / np.sqrt(size))
         spread = table[f"Sec. {row}: standard deviation"].tolerance
         assert spread == pytest.approx(5e-5 + 3 * sd / np.sqrt(2 * size))
         assert table[f"Sec. {row}: upper 95% limit"].tolerance == 5e-5
-    assert all(table[f"Sec. 3.4: {q}"].tolerance == 5e-5 for q in ("expected maximum",))
 
 
-def test_what_has_a_closed_form_rounds_to_the_printed_digits(everything):
+def test_what_has_a_closed_form_rounds_to_the_printed_digits(everything: list[Comparison]) -> None:
     for one in everything:
-        exact = ("table-3", "coin-flip", "figure-3")
-        if one.item in exact and one.state == "reproduced":
+        if one.item in ("table-3", "coin-flip", "figure-3"):
             decimals = len(one.published.partition(".")[2])
             assert f"{one.computed:.{decimals}f}" == one.published, one.quantity
 
 
-def test_mania_by_hand(everything):
-    mania = values(everything, "mania")
-    rho = (0.85 - 0.244**2 - 0.756**2) / (2 * 0.244 * 0.756)
-    assert mania["pairwise correlation"].computed == pytest.approx(rho, abs=1e-15)
-    assert mania["correlation"].computed == pytest.approx(np.sqrt(rho), abs=1e-15)
-    assert "similarity 0.764" in mania["pairwise correlation"].note
+def test_rows_of_the_file_are_consistent() -> None:
+    """Every row says where, what is printed stands once, and other assumptions keep what is."""
+    assert "2303.07272" in PUBLISHED["sources"]["maximum"]
+    rows = PUBLISHED["items"]["table-2"]["rows"]
+    changed = {quantity: row for quantity, row in rows.items() if quantity[:3] == "n ="}
+    assert len(changed) == 36
+    for quantity, row in changed.items():
+        assert row["printed"] == rows[quantity.partition(": ")[2]]["printed"]
+    for item in PUBLISHED["items"].values():
+        assert item["source"] in PUBLISHED["sources"]
+        assert all(row["note"] for row in item["rows"].values())
+    summary.load_published()["items"].clear()
+    assert summary.load_published()["items"]
 
 
-def test_a_fixed_reference_against_simulation():
-    """Two independent binomial parts, 2,700 and 300 items, as Sec. 4.2 describes it."""
-    rng = np.random.default_rng(2303)
-    repetitions = 4_000
-    best = np.array([
-        (rng.binomial(2700, 0.96, 1000) + rng.binomial(300, 0.36, 1000)).max()
-        for _ in range(repetitions)
-    ])  # fmt: skip
-    found = values(reproduce(["fixed-reference"]), "fixed-reference")
-    sd = found["sd, fixed reference"].computed
-    assert best.std() / 3000 == pytest.approx(sd, rel=4.5 / np.sqrt(2 * repetitions))
-    mean = found["expected maximum, fixed reference"].computed
-    assert best.mean() / 3000 == pytest.approx(mean, abs=4.5 * sd / np.sqrt(repetitions))
-
-
-@pytest.mark.parametrize(
-    ("published", "computed", "error", "state"),
-    [
-        ("0.9129", 0.91294, 0.0, "reproduced"),
-        ("0.9129", 0.91296, 0.0, "off"),
-        ("0.9129", 0.91296, 1e-5, "reproduced"),
-        ("0.9129", 0.91299, 1e-5, "off"),
-        ("0.9140", 0.914, 0.0, "reproduced"),
-        ("0.9140", 0.9141, 0.0, "off"),
-        ("248", 248, 0.0, "reproduced"),
-        ("248", 249, 0.0, "off"),
-        ("0.9140", float("nan"), 1.0, "off"),
-    ],
-)
-def test_states_of_a_comparison(published, computed, error, state):
-    one = compare("item", "quantity", published, computed, "note", error)
-    assert one.state == state
-    assert ("other last digit" in one.note) == (published == "0.9129" and error > 0
-                                                and state == "reproduced")  # fmt: skip
-
-
-def test_a_difference_is_pinned():
-    assert differ("item", "rho", "0.6", 0.7703, "0.77", "why").state == "differs"
-    assert differ("item", "rho", "0.6", 0.7803, "0.77", "why").state == "off"
-    assert differ("item", "rho", "0.6", 0.6, "0.77", "why").state == "off"
-    one = not_verifiable("item", "curve", "why")
-    assert (one.state, one.published, one.computed) == ("not verifiable", "", None)
-
-
-def test_comparisons_become_a_table(everything):
+def test_comparisons_become_a_table(everything: list[Comparison]) -> None:
     frame = comparisons_to_frame(everything)
     assert list(frame.columns) == list(Comparison.__dataclass_fields__)
     assert len(frame) == len(everything)
     assert comparisons_to_frame([]).columns[0] == "item"
 
 
-def test_published_numbers_are_package_data_with_sources():
-    whole = json.loads(
-        files("bayes_sota.published").joinpath("published.json").read_text(encoding="utf-8")
-    )
-    assert "2303.07272" in whole["sample_maximum"]["source"]
-    parts = whole["sample_maximum"]
-    assert all("where" in part for part in parts.values() if isinstance(part, dict))
-    load_published("sample_maximum")["table1"].clear()
-    assert load_published("sample_maximum")["table1"]
-
-
-def test_pyplot_is_not_touched_and_heavy_imports_wait():
+def test_heavy_imports_wait() -> None:
     code = (
-        "import sys, tempfile\n"
-        "from bayes_sota.published import reproduce, reproduce_figure\n"
+        "import sys\nfrom bayes_sota.published import reproduce\n"
         "early = [n for n in ('pandas', 'matplotlib', 'scipy') if n in sys.modules]\n"
         "reproduce(['table-3'])\n"
-        "early += [n for n in ('pandas', 'matplotlib') if n in sys.modules]\n"
-        "reproduce_figure('figure-2', tempfile.mkdtemp())\n"
-        "print(early, 'matplotlib.pyplot' in sys.modules)\n"
+        "print(early, [n for n in ('pandas', 'matplotlib') if n in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[] False"
+    assert done.stdout.strip() == "[] []"
+
+
+def test_from_the_shell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main(["reproduce", *arguments])
+        return int(stopped.value.code or 0), *capsys.readouterr()
+
+    code, shown, _ = run("table-4", "melanoma", "--json")
+    assert (code, {one["state"] for one in json.loads(shown)["items"]}) == (0, {"not verifiable"})
+    code, _, error = run("table-4", "--data", str(tmp_path / "x"))
+    assert (code, "no such directory" in error) == (2, True)
+    # the address of a board is not cut
+    _, shown, _ = run("table-2", "cassava", "figure-9")
+    assert "table-2: needs" in shown
+    whole = "the private leaderboard of kaggle.com/competitions/cassava-leaf-disease-classification"
+    assert f"cassava, figure-9: needs {whole}" in shown

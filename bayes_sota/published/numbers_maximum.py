@@ -1,0 +1,131 @@
+"""Numbers of Møllersen & Holsbø (arXiv 2303.07272) on the sample maximum, by exact laws.
+
+Rows 2 to 4 of Table 1 were simulated, and a number comes with the standard error of that
+simulation, from the repetitions that Sec. 3.1 states. With fixed skills, 100,000 repetitions give a
+mean the standard error ``sd / sqrt(100,000)``. Where skills are drawn, it states 1,000 draws of the
+skills and not how the repetitions are shared among them: the cautious reading, 1,000 independent
+maxima, gives ``sd / sqrt(1,000)``. A standard deviation has the error of a mean over ``sqrt(2)``,
+and of an upper limit nothing is forgiven: a quantile on a lattice moves by whole counts. All else
+has a closed form and must round to the printed digits.
+"""
+
+from math import inf, sqrt
+from typing import Any
+
+from bayes_sota.core.skills import Uniform
+from bayes_sota.maximum.law import MaximumLaw, maximum_law
+from bayes_sota.maximum.shrinkage import binomial_interval
+
+__all__ = ["coin_flip", "figure_3", "fixed_reference", "mania", "table_1", "table_3"]
+
+Settings = dict[str, Any]
+Numbers = dict[str, Any]  # a quantity's value, or its value and the source's standard error
+
+
+def _law(settings: Settings, **changes: Any) -> MaximumLaw:
+    """Law at the paper's default parameters, some of them changed."""
+    return maximum_law(**(settings["defaults"] | changes))
+
+
+def coin_flip(settings: Settings) -> Numbers:
+    """Sec. 3.2: how easily a coin-flip classifier is "invented"."""
+    part = settings["coin_flip"]
+    field = {"n_test": part["n_test"], "skill": part["skill"]}
+    one = maximum_law(n_classifiers=1, **field)
+    many = maximum_law(n_classifiers=part["n_classifiers"], **field)
+    return {
+        "P(one classifier reaches 0.90)": float(one.sf(part["successes"] - 1)),
+        "P(best of 1,000 reaches 0.90)": float(many.sf(part["successes"] - 1)),
+        "P(one classifier has 15 or more of 20)": float(one.sf(part["successes_v1"] - 1)),
+    }
+
+
+def table_1(settings: Settings) -> Numbers:
+    """Table 1: upper limit, expectation and standard deviation of four fields."""
+    found: Numbers = {}
+    for row in settings["table_1"]["rows"]:
+        law, section = _table_1_law(settings, row), row["section"]
+        error = law.std() / sqrt(row.get("repetitions", inf))
+        found |= {
+            f"Sec. {section}: upper 95% limit": law.interval()[1],
+            f"Sec. {section}: expected maximum": (law.mean(), error),
+            f"Sec. {section}: standard deviation": (law.std(), error / sqrt(2)),
+        }
+    return found
+
+
+def _table_1_law(settings: Settings, row: Settings) -> MaximumLaw:
+    """Law of a row; uniform skills have the expected maximum ``theta_sota`` (Sec. 4).
+
+    ``E max = (m b + a) / (m + 1)`` with ``a = b - width`` gives ``b``.
+    """
+    part, m = settings["table_1"], settings["defaults"]["n_classifiers"]
+    high = part["theta_sota"] + part["uniform_width"] / (m + 1)
+    field = Uniform(high - part["uniform_width"], high)
+    return _law(
+        settings,
+        skill=part["theta_sota"] if row["identical"] else field,
+        correlation=0.0 if row["independent"] else part["correlation"],
+        reference_skill=part["reference_skill"],
+    )
+
+
+def table_3(settings: Settings) -> Numbers:
+    """Table 3: expectation and standard deviation for other sizes, numbers and skills."""
+    found: Numbers = {}
+    for row in settings["table_3"]:
+        law = maximum_law(**row)
+        label = f"m={row['n_classifiers']}, n={row['n_test']}, theta={row['skill']:g}"
+        found |= {
+            f"{label}: expected maximum": law.mean(),
+            f"{label}: standard deviation": law.std(),
+        }
+    return found
+
+
+def mania(settings: Settings) -> Numbers:
+    """Sec. 4.2: correlation from the similarity of ImageNet models.
+
+    Similarity is ``(1 - t)^2 + t^2 + 2 rho_jk t (1 - t)``, and ``rho_jk = rho^2``.
+    """
+    part = settings["mania"]
+    t, other = part["accuracy"], part["independent_skill"]
+    pairwise = (part["similarity"] - (1 - t) ** 2 - t**2) / (2 * t * (1 - t))
+    return {
+        "pairwise correlation": pairwise,
+        "correlation": sqrt(pairwise),
+        "similarity if independent": (1 - other) ** 2 + other**2,
+    }
+
+
+def fixed_reference(settings: Settings) -> Numbers:
+    """Sec. 4.2: the reference classifier right on exactly 90 % of the items, or on random ones."""
+    part, table = settings["fixed_reference"], settings["table_1"]
+    independent, random = (
+        _table_1_law(settings, {"identical": True, "independent": free}) for free in (True, False)
+    )
+    names = ("correlation", "reference_skill")
+    count = part["reference_count"]
+    fixed = _law(settings, reference_count=count, **{name: table[name] for name in names})
+    n, error = fixed.n_test, 1 / sqrt(part["repetitions"])
+    upper, upper_independent = fixed.interval()[1], independent.interval()[1]
+    return {
+        "sd, fixed reference": (fixed.std(), fixed.std() * error / sqrt(2)),
+        "sd, random reference": (random.std(), random.std() * error / sqrt(2)),
+        "expected maximum, fixed reference": (fixed.mean(), fixed.std() * error),
+        "upper 95% limit, fixed reference": upper,
+        "failures at the upper limit, fixed reference": n - round(upper * n),
+        "failures at the upper limit, independent": n - round(upper_independent * n),
+    }
+
+
+def figure_3(settings: Settings) -> Numbers:
+    """Fig. 3: how rarely a significantly better classifier beats the best of many worse ones."""
+    many = _law(settings)
+    n, skill = many.n_test, settings["defaults"]["skill"]
+    better = binomial_interval(round(skill * n), n, 0.95)[1]
+    one = maximum_law(n_test=n, n_classifiers=1, skill=better)
+    return {
+        "expected maximum": many.mean(),
+        "P(new one beats the expected maximum)": float(one.sf(int(many.mean() * n))),
+    }
