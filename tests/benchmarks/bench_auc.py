@@ -6,14 +6,12 @@ simulated scores; a few repetitions are timed and extrapolated. The alternative 
 expected maximum by 1,000 simulated boards at each of ten weights; a few are timed.
 """
 
-import json
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtri
+from timing import fastest, report
 
 from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.data.item_scores import ItemScores
@@ -26,16 +24,6 @@ from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.shrinkage import shrink_aucs, shrink_scores
 
 FEW = 5
-
-
-def seconds(call: Callable[[], object], repeats: int = 3) -> float:
-    """Fastest of some calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def simulated_auc_maximum(rng: np.random.Generator) -> float:
@@ -65,14 +53,14 @@ def posterior_seconds(aucs: np.ndarray) -> dict[str, float]:
     values = 1.8 * labels[:, None] + rng.standard_normal((3000, 1)) * 0.8
     values = values + 0.6 * rng.standard_normal((3000, 60))
     return {
-        "auc_posterior_of_maximum_seconds": seconds(lambda: sota_posterior(best, random_seed=0)),
-        "auc_posterior_of_board_seconds": seconds(
+        "auc_posterior_of_maximum_seconds": fastest(lambda: sota_posterior(best, random_seed=0)),
+        "auc_posterior_of_board_seconds": fastest(
             lambda: leaderboard_posterior(board, random_seed=0)
         ),
-        "auc_posterior_of_items_seconds": seconds(
+        "auc_posterior_of_items_seconds": fastest(
             lambda: item_scores_posterior(ItemScores(values, labels=labels), random_seed=0)
         ),
-        "delong_seconds": seconds(lambda: ItemScores(values, labels=labels).covariance),
+        "delong_seconds": fastest(lambda: ItemScores(values, labels=labels).covariance),
     }
 
 
@@ -80,39 +68,38 @@ def main() -> None:
     """Print the figures as JSON."""
     rng, figures = np.random.default_rng(0), {}
     sizes = {"n_positive": 51, "n_negative": 2949, "n_classifiers": 1000}
-    figures["auc_seconds"] = seconds(lambda: auc_maximum_law(0.9, **sizes))
+    figures["auc_seconds"] = fastest(lambda: auc_maximum_law(0.9, **sizes))
     figures["auc_expected"] = auc_maximum_law(0.9, **sizes).mean()
-    once = seconds(lambda: simulated_auc_maximum(rng), FEW)
+    once = fastest(lambda: simulated_auc_maximum(rng), FEW)
     figures["auc_simulation_seconds"] = 10_000 * once
     figures["auc_ratio"] = 10_000 * once / figures["auc_seconds"]
-    figures["auc_correlated_seconds"] = seconds(
+    figures["auc_correlated_seconds"] = fastest(
         lambda: auc_maximum_law(0.9, correlation=0.6, **sizes), 1
     )
     aucs = 0.6 + 0.349 * rng.beta(6, 2, 3000)
-    figures["auc_shrinking_seconds"] = seconds(
+    figures["auc_shrinking_seconds"] = fastest(
         lambda: shrink_aucs(aucs, n_positive=131, n_negative=7556), 1
     )
-    figures["auc_shrinking_correlated_seconds"] = seconds(
+    figures["auc_shrinking_correlated_seconds"] = fastest(
         lambda: shrink_aucs(aucs, n_positive=131, n_negative=7556, correlation=0.6), 1
     )
     some = np.sort(aucs)[-40:]
     given = {"n_positive": 131, "n_negative": 7556, "correlation": 0.6}
     for rough in (True, False):
         name = f"auc_40_different_{'rough' if rough else 'tilted'}_seconds"
-        figures[name] = seconds(lambda r=rough: auc_maximum_law(some, rough=r, **given), 1)
+        figures[name] = fastest(lambda r=rough: auc_maximum_law(some, rough=r, **given), 1)
     figures |= posterior_seconds(aucs)
     directory = os.environ.get("BAYES_SOTA_DATA")
     if directory:
         file = Path(directory) / "kaggle" / "playground-series-s4e2__private.csv"
         scores = read_leaderboard(file, metric="score", standard_error=1.0).scores
         for criterion in ("expected", "upper"):
-            figures[f"shrinking_{criterion}_seconds"] = seconds(
+            figures[f"shrinking_{criterion}_seconds"] = fastest(
                 lambda c=criterion: shrink_scores(scores, n_test=13_840, chance=1 / 7, criterion=c)
             )
-        once = seconds(lambda: simulated_maximum(rng, scores[scores > 0.8], 13_840), FEW)
+        once = fastest(lambda: simulated_maximum(rng, scores[scores > 0.8], 13_840), FEW)
         figures["shrinking_simulation_seconds"] = 10 * 1000 * once
-    figures["load_average"] = os.getloadavg()[0]
-    print(json.dumps(figures, indent=2))
+    report(figures)
 
 
 if __name__ == "__main__":

@@ -19,18 +19,15 @@ The closed form is held against exact sums of whole numbers.
 
 import json
 import os
-import sys
-import time
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb
 
 import numpy as np
-from bench_startup import fastest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri, owens_t
 from scipy.stats import binom
+from timing import fastest, printed, run
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import CONGRUENCES
@@ -38,16 +35,6 @@ from bayes_sota.claims.congruence import CONGRUENCES
 DRAWS, REPLICATIONS, MANY = 10_000, 40, 1_000_000
 SIZES, OTHERS, WITHIN = (100, 500, 2_000, 20_000), (0.88, 0.89), 14.0
 Array = NDArray[np.float64]
-
-
-def seconds(call: Callable[[], object], repeats: int = 3) -> float:
-    """Fastest of some calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def whole_sum(x1: int, x2: int) -> Fraction:
@@ -177,16 +164,16 @@ def error_row(n: int, other: float, congruence: str, rng: np.random.Generator) -
         "n": n, "other": other, "congruence": congruence, "table": table.astype(int).tolist(),
         "exact": exact,
         "ours_error": abs(float(false_claim_probability(*given)) - exact),
-        "ours_seconds": seconds(lambda: false_claim_probability(*given), 200),
+        "ours_seconds": fastest(lambda: false_claim_probability(*given), 200),
         "monte_carlo_rmse": float(np.sqrt(np.mean((drawn - exact) ** 2))),
-        "monte_carlo_seconds": seconds(lambda: posterior_draws(table, rng)),
+        "monte_carlo_seconds": fastest(lambda: posterior_draws(table, rng)),
         "normal_exact": own, "normal_exact_finer_minus": finer - own,
         "normal_rmse": float(np.sqrt(np.mean((normal[:, 0] - own) ** 2))),
         "normal_ess": float(np.median(normal[:, 1])),
-        "normal_seconds": seconds(lambda: normal_prior_draws(table, rng)),
+        "normal_seconds": fastest(lambda: normal_prior_draws(table, rng)),
         "flat_rmse": float(np.sqrt(np.mean((flat[:, 0] - exact) ** 2))),
         "flat_ess": float(np.median(flat[:, 1])),
-        "flat_seconds": seconds(lambda: flat_prior_draws(table, rng)),
+        "flat_seconds": fastest(lambda: flat_prior_draws(table, rng)),
     }  # fmt: skip
 
 
@@ -242,14 +229,14 @@ def million(rng: np.random.Generator) -> dict[str, float]:
     known = np.rint(n * a * b) / n
     congruences = {"known": np.clip(known, a + b - 1, b)} | {name: name for name in CONGRUENCES}
     figures = {
-        f"million_{name}_seconds": seconds(lambda p11=p11: false_claim_probability(a, b, n, p11), 2)
+        f"million_{name}_seconds": fastest(lambda p11=p11: false_claim_probability(a, b, n, p11), 2)
         for name, p11 in congruences.items()
     }
-    figures["one_unknown_seconds"] = seconds(lambda: false_claim_probability(0.9, 0.88, n), 200)
-    figures["million_unknown_seconds"] = seconds(lambda: false_claim_probability(a, b, n), 1)
+    figures["one_unknown_seconds"] = fastest(lambda: false_claim_probability(0.9, 0.88, n), 200)
+    figures["million_unknown_seconds"] = fastest(lambda: false_claim_probability(a, b, n), 1)
     tables = np.transpose([n * known, n * (a - known), n * (b - known), n * (1 - a - b + known)])
     some = np.maximum(tables[:1000], 0)
-    once = seconds(lambda: [posterior_draws(table, rng) for table in some], 1)
+    once = fastest(lambda: [posterior_draws(table, rng) for table in some], 1)
     figures["million_monte_carlo_seconds"] = once * MANY / len(some)
     figures["million_ratio_known"] = once * MANY / len(some) / figures["million_known_seconds"]
     figures["million_ratio_unknown"] = once * MANY / len(some) / figures["million_unknown_seconds"]
@@ -258,13 +245,11 @@ def million(rng: np.random.Generator) -> dict[str, float]:
 
 def command_seconds() -> dict[str, float]:
     """The command from start to end, and Python alone in the same run."""
-    script = "import sys; from bayes_sota.cli import main; sys.exit(main())"
-    command = (sys.executable, "-c", script, "claim", "classification")
-    given = ("--accuracy", "0.90", "0.88", "--n-test", "500")
+    given = ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
     return {
-        "command_seconds": fastest(*command, *given),
-        "command_rope_seconds": fastest(*command, *given, "--rope", "0.01"),
-        "python_alone_seconds": fastest(sys.executable, "-c", "pass"),
+        "command_seconds": min(run(*given)[0] for _ in range(7)),
+        "command_rope_seconds": min(run(*given, "--rope", "0.01")[0] for _ in range(7)),
+        "python_alone_seconds": fastest(lambda: printed("pass"), 7),
     }
 
 

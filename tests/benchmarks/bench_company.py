@@ -4,22 +4,20 @@ Each line has the least wall time of a command alone, beside one process that co
 and alone with one BLAS thread by its environment; the ratios; and the processor time alone, which
 shows threads that wait by spinning. On two processors no command should take more than twice as
 long in company, and none longer alone than with one thread. Needs a machine with nothing else on
-it. Arguments choose commands by name.
+it, and no variable ``*_NUM_THREADS``. Arguments choose commands by name.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from timing import run
 
 REPEATS = 3
 BUSY = "while True: pass"
-RUN = "from bayes_sota.cli import main; main()"
 
 
 def write_inputs(folder: Path) -> dict[str, list[str]]:
@@ -70,27 +68,10 @@ def write_inputs(folder: Path) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def least_times(arguments: list[str], threads: str | None = None) -> tuple[float, float]:
+def least_times(arguments: list[str], **environment: str) -> tuple[float, float]:
     """Least wall and processor seconds of a command."""
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
-    if threads:
-        environment["OPENBLAS_NUM_THREADS"] = threads
-    walls, used = [], []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, "-c", RUN, *arguments, "--json"],
-            env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        assert process.stderr is not None
-        told = process.stderr.read().decode()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1):
-            raise SystemExit(f"{' '.join(arguments)}: {told}")
-        walls.append(time.perf_counter() - began)
-        used.append(usage.ru_utime + usage.ru_stime)
-    return min(walls), min(used)
+    runs = [run(*arguments, **environment) for _ in range(REPEATS)]
+    return min(wall for wall, _, _ in runs), min(used for _, used, _ in runs)
 
 
 def main() -> None:
@@ -101,7 +82,7 @@ def main() -> None:
         for name in sys.argv[1:] or commands:
             arguments = commands[name]
             alone, used = least_times(arguments)
-            single, _ = least_times(arguments, "1")
+            single, _ = least_times(arguments, OPENBLAS_NUM_THREADS="1")
             busy = subprocess.Popen([sys.executable, "-c", BUSY])
             try:
                 company, _ = least_times(arguments)

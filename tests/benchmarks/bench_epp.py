@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+from timing import fastest
 
 if TYPE_CHECKING:
     from bayes_sota.data.score_table import ScoreTable
@@ -43,12 +44,7 @@ REPEATS = 3
 
 def seconds(call: Callable[[], object], repeats: int = REPEATS) -> float:
     """Processor time of the fastest of some calls."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return min(times)
+    return fastest(call, repeats, time.process_time)
 
 
 def simulated(seed: int = 0) -> "ScoreTable":
