@@ -6,6 +6,7 @@ a terminal (``tests/leaderboard/test_summary_entries.py``).
 Names of classifiers and items, and the clusters that items belong to.
 """
 
+import hashlib
 import os
 import unicodedata
 from collections import Counter
@@ -125,6 +126,15 @@ def checked_clusters(clusters: Iterable[Any] | None, n_items: int) -> tuple[str,
     if len(found) != n_items:
         raise InputError(f"every item has one cluster: {n_items} items, {len(found)} clusters")
     return found
+
+
+def digest_of(*parts: object) -> str:
+    """First 16 digits of the SHA-256 of arrays, by their bytes, and of what else prints."""
+    digest = hashlib.sha256()
+    for part in parts:
+        is_array = isinstance(part, np.ndarray)
+        digest.update(np.ascontiguousarray(part).tobytes() if is_array else repr(part).encode())
+    return digest.hexdigest()[:16]
 
 
 def summed_by_cluster(values: FloatArray, clusters: Sequence[str] | None) -> FloatArray:

@@ -7,7 +7,6 @@ that rounds may have different metrics, some of them lower is better.
 ``tests/data/test_score_table.py`` checks what is refused.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 
@@ -108,17 +107,15 @@ class ScoreTable:
         names = checked_labels(players, n_players, "player")
         labels = checked_labels(rounds, n_rounds, "round")
         _check_scores(numbers, names, labels)
-        found = {
-            "scores": numbers,
-            "players": names,
-            "rounds": labels,
-            "lower_is_better": _orientations(lower_is_better, labels),
-            "groups": _checked_groups(groups, n_rounds),
-            "scheme": scheme,
-            "tournament": str(tournament),
-        }
-        for field, value in found.items():
-            object.__setattr__(self, field, value)
+        vars(self).update(
+            scores=numbers,
+            players=names,
+            rounds=labels,
+            lower_is_better=_orientations(lower_is_better, labels),
+            groups=_checked_groups(groups, n_rounds),
+            scheme=scheme,
+            tournament=str(tournament),
+        )
 
     def __repr__(self) -> str:
         """Size, and what is missing."""
@@ -180,51 +177,33 @@ class ScoreTable:
         return np.asarray(np.nanmean(self.scores, axis=0))
 
     def player_index(self, player: str) -> int:
-        """Place of a player.
-
-        Raises
-        ------
-        InputError
-            If there is none of that name; the nearest names are given.
-        """
+        """Place of a player, as ``nearest_player`` finds it."""
         return nearest_player(self.players, player)
 
     def without_groups(self) -> "ScoreTable":
         """The same scores with every round on its own."""
-        if self.groups is None:
-            return self
-        return ScoreTable(
-            self.scores,
-            players=self.players,
-            rounds=self.rounds,
-            lower_is_better=self.lower_is_better,
-            scheme=self.scheme,
-            tournament=self.tournament,
-        )
+        alone = object.__new__(ScoreTable)
+        vars(alone).update(vars(self) | {"groups": None})
+        return alone
 
     def subset(self, players: Sequence[str]) -> "ScoreTable":
         """The same rounds with these players only; rounds without any of them are left out."""
         chosen = [self.player_index(player) for player in players]
-        kept = self.present[:, chosen].any(axis=1)
+        kept = np.flatnonzero(self.present[:, chosen].any(axis=1))
         return ScoreTable(
             self.scores[np.ix_(kept, chosen)],
             players=[self.players[i] for i in chosen],
-            rounds=[label for label, keep in zip(self.rounds, kept, strict=True) if keep],
+            rounds=[self.rounds[r] for r in kept],
             lower_is_better=self.lower_is_better[kept],
-            groups=None if self.groups is None
-            else [label for label, keep in zip(self.groups, kept, strict=True) if keep],
+            groups=None if self.groups is None else [self.groups[r] for r in kept],
             scheme=self.scheme,
             tournament=self.tournament,
-        )  # fmt: skip
+        )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        digest = hashlib.sha256(repr(self.scores.shape).encode())
-        digest.update(np.ascontiguousarray(self.scores).tobytes())
-        digest.update(self.lower_is_better.tobytes())
         rest = (self.players, self.rounds, self.groups, self.scheme, self.tournament)
-        digest.update(repr(rest).encode())
-        return digest.hexdigest()[:16]
+        return digest_of(self.scores.shape, self.scores, self.lower_is_better, rest)
 
 
 def nearest_player(players: Sequence[str], player: str) -> int:

@@ -58,6 +58,10 @@ class Table:
             if "\0" in name or (not is_numeric(cells) and "\0" in _joined(cells)):
                 raise InputError(f"{self.where}: column {shown(name)} has a NUL byte: not text")
 
+    def place(self, row: int, column: int) -> str:
+        """Where a cell stands, for messages."""
+        return f"{self.where}: {self.places[row]}, column {shown(self.header[column])}"
+
     def listed_columns(self) -> str:
         """The columns, for messages."""
         names = ", ".join(shown(name) for name in self.header[:12])

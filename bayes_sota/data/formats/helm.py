@@ -10,14 +10,8 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown, shown_path
-from bayes_sota.data.parts import (
-    Choices,
-    Part,
-    choose,
-    item_name,
-    outcome_of,
-    several,
-)
+from bayes_sota.data.columns import several
+from bayes_sota.data.parts import Choices, Part, choose, item_name, outcome_of
 
 _FILE = "per_instance_stats.json"
 _PREFERRED = ("exact_match", "quasi_exact_match")
@@ -58,18 +52,18 @@ def parts_of_instances(instances: list[Any], path: Path, name: str, choices: Cho
     if choices.metric is None and others:
         notes.append(f"the outcome is {shown(metric)}; {where} also holds {several(others)}")
     return [
-        Part(
-            where=where,
-            method=method,
-            outcomes={
+        Part.of(
+            where,
+            method,
+            {
                 item: outcome_of(stats[metric], f"{where}, instance {shown(item)}", metric)
-                for item, stats in trials[trial].items()
                 if metric in stats
+                else None
+                for item, stats in trials[trial].items()
             },
             metric=metric,
             task=task,
             run=(trial,),
-            left_out=tuple(item for item, stats in trials[trial].items() if metric not in stats),
             reason=f"without {shown(metric)}",
             notes=tuple(notes),
         )

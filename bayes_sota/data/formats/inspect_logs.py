@@ -12,22 +12,11 @@ from typing import Any
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
 from bayes_sota.core.text import plain_text, shown, shown_path
+from bayes_sota.data.columns import number_of, several
 from bayes_sota.data.files import limits
-from bayes_sota.data.files.content import (
-    UNPACKING_ERRORS,
-    Content,
-    read_bounded,
-)
+from bayes_sota.data.files.content import UNPACKING_ERRORS, Content, read_bounded
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.parts import (
-    Choices,
-    Part,
-    choose,
-    item_name,
-    outcome_of,
-    several,
-)
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.parts import Choices, Part, choose, item_name, outcome_of
 
 _LARGEST_ARCHIVE = 10 * limits.MAX_BYTES  # of all samples, which are read one at a time
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -52,11 +41,9 @@ def is_log_archive(path: Path) -> bool:
 
 def parts_of_log(log: Mapping[str, Any], path: Path, choices: Choices) -> list[Part]:
     """Outcomes of one log, one part per epoch."""
-    where = shown_path(path)
-    samples = log.get("samples")
-    if not isinstance(samples, list) or not samples:
-        raise InputError(f"{where}: the log has no samples; was it written without them?")
-    entries = ((f"{where}, sample {number}", s) for number, s in enumerate(samples, start=1))
+    where, samples = shown_path(path), log.get("samples")
+    listed = samples if isinstance(samples, list) else []
+    entries = ((f"{where}, sample {number}", value) for number, value in enumerate(listed, start=1))
     return _parts(log, [_sample(value, place) for place, value in entries], where, choices)
 
 
@@ -75,8 +62,6 @@ def parts_of_archive(path: Path, choices: Choices) -> list[Part]:
         raise InputError(f"{where}: cannot be unpacked ({plain_text(error, 200)})") from None
     if not is_log(header):
         raise InputError(f"{where}/header.json: must hold version and eval, got {shown(header)}")
-    if not samples:
-        raise InputError(f"{where}: the log has no samples; was it written without them?")
     return _parts(header, samples, where, choices)
 
 
@@ -127,6 +112,8 @@ def _is_unscored(value: object) -> bool:
 def _parts(
     log: Mapping[str, Any], samples: list[Sample], where: str, choices: Choices
 ) -> list[Part]:
+    if not samples:
+        raise InputError(f"{where}: the log has no samples; was it written without them?")
     about = log["eval"]
     for key in ("model", "task"):
         if not isinstance(about.get(key), str) or not about[key]:
@@ -141,20 +128,18 @@ def _parts(
             raise InputError(f"{place}: sample {shown(item)} occurs twice in epoch {epoch}")
         value = values.get(scorer)
         found[item] = None if value is None else _number(value, metric, place)
-    notes = []
-    if log.get("status") not in (None, "success"):
-        notes.append(f"{where}: the evaluation ended with status {shown(log['status'])}")
+    status = log.get("status", "success")
+    told = (f"{where}: the evaluation ended with status {shown(status)}",)
     return [
-        Part(
-            where=where,
-            method=about["model"],
-            outcomes={item: x for item, x in epochs[epoch].items() if x is not None},
+        Part.of(
+            where,
+            about["model"],
+            epochs[epoch],
             metric=scorer + (f".{metric}" if metric else ""),
             task=about["task"],
             run=(str(about.get("created") or about.get("run_id") or ""), epoch),
-            left_out=tuple(item for item, x in epochs[epoch].items() if x is None),
             reason=f"without a score by {shown(scorer)}",
-            notes=tuple(notes),
+            notes=() if status in (None, "success") else told,
         )
         for epoch in sorted(epochs)
     ]
@@ -187,10 +172,10 @@ def _number(value: object, metric: str, place: str) -> float | None:
         return _GRADES[value]
     if value.lower() in _WORDS:
         return _WORDS[value.lower()]
-    number = parse_number(value)
+    number = number_of(value)
     if number is None:
         raise InputError(
             f"{place}: a score is a number, true, false or one of {several(list(_GRADES))}, got "
             f"{shown(value)}"
         )
-    return outcome_of(float(number), place, "a score")
+    return number
