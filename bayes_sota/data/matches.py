@@ -160,10 +160,7 @@ def _as_places(players: ArrayLike) -> NDArray[np.intp]:
 
 
 def _check_matches(
-    first: NDArray[np.intp],
-    second: NDArray[np.intp],
-    outcomes: FloatArray,
-    players: Sequence[str],
+    first: NDArray[np.intp], second: NDArray[np.intp], outcomes: FloatArray, players: Sequence[str]
 ) -> None:
     if outcomes.size < 2:
         raise InputError(f"a tournament needs at least 2 matches, got {outcomes.size}")

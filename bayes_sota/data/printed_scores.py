@@ -280,10 +280,7 @@ def _not_a_number(subject: str, value: object, bounded: bool) -> str:
 
 
 def _in_percent(
-    unique: Sequence[Decimal],
-    where: IntArray,
-    percent: bool | None,
-    subject: Callable[[int], str],
+    unique: Sequence[Decimal], where: IntArray, percent: bool | None, subject: Callable[[int], str]
 ) -> bool:
     if percent is not None:
         return bool(percent)

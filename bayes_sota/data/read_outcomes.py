@@ -20,12 +20,7 @@ from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import FileFormat, open_table, table_of_content
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
-from bayes_sota.data.outcome_tables import (
-    MOST_SLIPS,
-    check_clusters,
-    check_orientation,
-    find_roles,
-)
+from bayes_sota.data.outcome_tables import MOST_SLIPS, check_clusters, check_orientation, find_roles
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.responses import Responses
 

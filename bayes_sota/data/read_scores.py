@@ -16,11 +16,7 @@ from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import is_frame, table_of_content, table_of_frame
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats.battles import find_battles, read_battles
-from bayes_sota.data.formats.cv_results import (
-    is_cv_results,
-    read_cv_results,
-    table_of_cv_results,
-)
+from bayes_sota.data.formats.cv_results import is_cv_results, read_cv_results, table_of_cv_results
 from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
 from bayes_sota.data.formats.long_tables import is_long, read_long
 from bayes_sota.data.formats.score_columns import (

@@ -175,10 +175,7 @@ def test_files_are_read_and_recognised(tmp_path) -> None:
         ("label,a,b\n1,0.1,0.2\n2,0.3,0.4\n", "line 3, column 'label': labels are 1"),
         ("label,a,b\n1,0.1,x\n0,0.3,0.4\n", "line 2, column 'b': a number is needed, got 'x'"),
         ("label,a\n1,0.1\n0,0.3\n", "at least 2 classifiers"),
-        (
-            "label,y,a,b\n1,1,0.1,2\n0,0,0.3,2\n",
-            "several columns could be the truth",
-        ),
+        ("label,y,a,b\n1,1,0.1,2\n0,0,0.3,2\n", "several columns could be the truth"),
         ("label,a,b\n1,0.1,2\n0,0.3,2\n", "2 items of each class"),
     ],
 )

@@ -320,11 +320,7 @@ def test_without_what_is_not_there(entries, message):
         (SCORES, {"n_test": "many"}, "whole number of at least 1, got many"),
         (SCORES, {"n_test": 0}, "whole number of at least 1, got 0"),
         (SCORES, {"n_test": 95, "rounding": "nearest"}, r"4 of 4 scores|1 of 4|2 of 4|3 of 4"),
-        (
-            SCORES,
-            {"n_test": "infer"},
-            "cannot be inferred: sizes that give .* any from 100 on",
-        ),
+        (SCORES, {"n_test": "infer"}, "cannot be inferred: sizes that give .* any from 100 on"),
         (SCORES, {"rounding": "up"}, 'rounding must be "auto", "nearest", "floor" or "exact"'),
         (SCORES, {"decimals": 1}, "a score has 2 decimals, but decimals is 1"),
         (SCORES, {"decimals": 2.0}, "decimals must be a whole number, got 2.0"),

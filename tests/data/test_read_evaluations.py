@@ -191,10 +191,7 @@ def test_predictions_and_truth_in_several_files(tmp_path: Path) -> None:
     tree = written(tmp_path, "tree.csv", "case_id,prediction\n3,cat\n1,dog\n2,dog\n")
     forest = written(tmp_path, "forest.csv", "case_id,prediction\n2,cat\n1,cat\n3,cat\n9,cat\n")
     found = read_evaluations(truth, tree, forest)
-    assert table_of(found) == {
-        "tree": {"3": 1, "1": 0, "2": 1},
-        "forest": {"3": 1, "1": 1, "2": 0},
-    }
+    assert table_of(found) == {"tree": {"3": 1, "1": 0, "2": 1}, "forest": {"3": 1, "1": 1, "2": 0}}
     assert found.source == "3 tables, truth in column 'ground_truth'"
     assert len(found.notes) == 2
     assert "no prediction for 1 of 4 items, the first is '4'" in found.notes[0]

@@ -73,10 +73,7 @@ def _team_keys(table: Table, names: int | None) -> Sequence[object]:
         (number, table.columns[j]) for number, j in enumerate([*ids, names]) if j is not None
     ]
     return [
-        next(
-            ((number, cells[row]) for number, cells in columns if not _is_empty(cells[row])),
-            row,
-        )
+        next(((number, cells[row]) for number, cells in columns if not _is_empty(cells[row])), row)
         for row in range(len(table.places))
     ]
 
