@@ -6,9 +6,11 @@ and cells are taken for, and every reader's tests the tables that are refused.
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,46 +23,17 @@ from bayes_sota.data.files.tables import Nested, Table, is_numeric, normalize_na
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
 from bayes_sota.data.responses import MISSING
 
-_LOSSES = frozenset(
-    ("rmse", "mse", "mae", "mape", "rmsle", "msle", "loss", "logloss", "crossentropy", "nll",
-     "bpb", "error", "errors", "err", "errorrate", "perplexity", "ppl", "wer", "cer", "fid",
-     "brier", "deviance")
-)  # fmt: skip
+# Names of columns by their role, in the order in which they are looked for.
+WORDS = {
+    role: dict.fromkeys(words)
+    for role, words in tomllib.loads(
+        Path(__file__).with_name("vocabulary.toml").read_text("utf-8")
+    ).items()
+}
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
-_SUMMARIES = frozenset(
-    ("average", "avg", "mean", "meanscore", "averagescore", "avgscore", "overall", "overallscore",
-     "std", "stddev", "stderr", "sd")
-)  # fmt: skip
 _SPREADS = re.compile(r".[\W_](std|stddev|stderr|sd)", re.IGNORECASE)
-_SCORES = frozenset(
-    ("score", "scores", "accuracy", "acc", "accnone", "publicscore", "privatescore", "scorepublic",
-     "scoreprivate", "testscore", "testaccuracy", "testacc", "top1", "top1acc", "top1accuracy",
-     "meantestscore", "auc", "rocauc", "metric", "value", "rmse", "mae", "mse", "rmsle", "loss",
-     "logloss", "error", "perplexity", "dice", "dsc", "f1", "bleu", "kappa")
-)  # fmt: skip
 # The first that exists is taken: of a team's id and its name, people know the name.
-_NAMES = (
-    "teamname", "team", "name", "modelname", "model", "methodname", "method", "classifier",
-    "algorithm", "system", "entry", "submission", "participant", "player", "username", "user",
-    "author", "teamid", "id",
-)  # fmt: skip
-ITEMS = frozenset(
-    ("item", "items", "itemid", "id", "ids", "case", "caseid", "doc", "docid", "document",
-     "documentid", "image", "imageid", "sample", "sampleid", "instance", "instanceid", "question",
-     "questionid", "example", "exampleid", "index", "row", "filename", "unnamed0")
-) | {""}  # fmt: skip
-PEOPLE = frozenset(("patient", "patientid", "subject", "subjectid"))  # clusters, or items
-CLUSTERS = frozenset(("cluster", "clusters", "clusterid", "group", "groupid"))
-TRUTH = frozenset(
-    ("groundtruth", "gt", "label", "labels", "truelabel", "trueclass", "ytrue", "target",
-     "targets", "truth", "gold", "goldlabel", "reference")
-)  # fmt: skip
-LABELS = frozenset(("label", "labels", "y", "ytrue", "target", "truth", "groundtruth", "class"))
-CLASSIFIERS = frozenset(
-    ("model", "models", "modelname", "classifier", "classifiers", "method", "methods", "algorithm",
-     "system", "learner", "estimator")
-)  # fmt: skip
 
 MISSING_WORDS = ("", "-", "na", "n/a", "nan", "null", "none", "<na>")  # whatever their case
 _ANSWERS: dict[str, float] = {
@@ -78,9 +51,9 @@ def is_loss(name: str) -> bool:
     >>> is_loss("test_RMSE"), is_loss("Error rate"), is_loss("neg_log_loss"), is_loss("acc_stderr")
     (True, True, False, False)
     """
-    words = set(re.split(r"[\W_]+", name.lower()))
     key = normalize_name(name)
-    known = bool(words & _LOSSES) or key in _LOSSES or key.endswith(_LOSS_ENDINGS)
+    words = {key, *re.split(r"[\W_]+", name.lower())}
+    known = not words.isdisjoint(WORDS["losses"]) or key.endswith(_LOSS_ENDINGS)
     return known and not words & _GAINS
 
 
@@ -102,7 +75,7 @@ def is_summary(name: str) -> bool:
     (True, True, False)
     """
     spread = _SPREADS.search(name)
-    return normalize_name(name) in _SUMMARIES or bool(spread and spread.end() == len(name))
+    return normalize_name(name) in WORDS["summaries"] or bool(spread and spread.end() == len(name))
 
 
 def several(names: Iterable[str]) -> str:
@@ -153,7 +126,7 @@ def find_score_column(table: Table, wanted: str | None = None) -> int:
     """Position of the column of scores: the one asked for, or the only one that looks like it."""
     if wanted is not None:
         return find_column(table, wanted, "score_column")
-    found = named_in(table, _SCORES)
+    found = named_in(table, WORDS["scores"])
     if len(found) == 1:
         return found[0]
     problem = f"{len(found)} columns look like scores ({several(table.header[i] for i in found)})"
@@ -174,7 +147,7 @@ def find_name_column(table: Table, wanted: str | None, scores: int) -> int | Non
     """Position of the column of names, None if there is none."""
     if wanted is not None:
         return find_column(table, wanted, "name_column")
-    found = (named_in(table, (name,)) for name in _NAMES)
+    found = (named_in(table, (name,)) for name in WORDS["names"])
     return next((j for columns in found for j in columns if j != scores), None)
 
 

@@ -18,11 +18,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import (
-    CLASSIFIERS,
-    CLUSTERS,
-    ITEMS,
-    PEOPLE,
-    TRUTH,
+    WORDS,
     answer_of,
     classes_seen,
     coded_names,
@@ -44,12 +40,6 @@ from bayes_sota.data.responses import MISSING
 
 MOST_SLIPS = 0.1  # of the cells of answers
 _MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
-# Names of columns that say nothing about the method: its file does.
-_NAMELESS = frozenset(
-    ("prediction", "predictions", "predicted", "pred", "preds", "ypred", "predictedlabel",
-     "predictedclass", "correct", "iscorrect", "right", "outcome", "answer", "response", "result",
-     "score", "value", "metric", "accuracy", "acc", "dice", "dsc", "iou", "f1")
-)  # fmt: skip
 _NO_OUTCOME = (
     "{} is no outcome; write 1 (right) or 0 (wrong), a number, or nothing (missing); the truth is "
     "in a column ground_truth where there are classes"
@@ -107,7 +97,7 @@ def find_roles(
     item_column: str | None = None,
     cluster_column: str | None = None,
     *,
-    truth: Collection[str] = TRUTH,
+    truth: Collection[str] = WORDS["truth"],
     label_column: str | None = None,
     only_answers: bool = False,
 ) -> ColumnRoles:
@@ -132,7 +122,7 @@ def find_roles(
     _check_header(table)
     clusters = None
     if not only_answers and (cluster_column is None or table.find_all(cluster_column)):
-        found = named_in(table, CLUSTERS)
+        found = named_in(table, WORDS["clusters"])
         clusters = only_column(table, cluster_column, found, "the clusters", "cluster_column")
     items = _item_position(table, item_column, clusters, truth, only_answers)
     taken = (clusters, items)
@@ -140,7 +130,7 @@ def find_roles(
     labels = only_column(table, label_column, found, "the truth", "keep one, or label_column")
     methods = [j for j in range(len(table.header)) if j not in (*taken, labels)]
     for j in methods:
-        if j in named_in(table, PEOPLE):
+        if j in named_in(table, WORDS["people"]):
             raise InputError(
                 f"{table.where}: column {shown(table.header[j])} is no method; if it says which "
                 "items belong together, name it as cluster_column, else take it out"
@@ -181,7 +171,7 @@ def _item_position(
             )
         return found
     first = 1 if clusters == 0 else 0
-    named = named_in(table, ITEMS)
+    named = named_in(table, WORDS["items"])
     if first in named:
         return first
     position = only_column(table, None, named, "the items", "item_column")
@@ -192,7 +182,9 @@ def _item_position(
         return None
     answers = [answer_of(cell) is not None for cell in cells]
     words = not any(answers) and all(parse_number(cell) is None for cell in cells)
-    is_list = words or first in named_in(table, PEOPLE) or (only_answers and not all(answers))
+    is_list = (
+        words or first in named_in(table, WORDS["people"]) or (only_answers and not all(answers))
+    )
     return first if is_list else None
 
 
@@ -213,7 +205,7 @@ def check_orientation(roles: ColumnRoles) -> None:
     """Raise ``InputError`` where classifiers stand in rows, before anything is computed."""
     n_items, n_methods = len(roles.items), len(roles.methods)
     named = roles.table.header[0] if roles.named or 0 not in roles.methods else ""
-    by_name = normalize_name(named) in CLASSIFIERS
+    by_name = normalize_name(named) in WORDS["classifiers"]
     if by_name or (n_methods > _MANY and n_methods > _MOST_PER_ITEM * n_items):
         seen = f"column {shown(named)} names the rows" if by_name else "that looks transposed"
         raise InputError(
@@ -370,9 +362,9 @@ def _method_names(found: Mapping[Path, ColumnRoles]) -> dict[Path, list[str]]:
     files = file_names([path for path, roles in found.items() if roles.methods])
     names = {path: list(roles.method_names) for path, roles in found.items()}
     for path, own in names.items():
-        nameless = len(own) == 1 and (counts[own[0]] > 1 or normalize_name(own[0]) in _NAMELESS)
-        if len(files) > 1 and nameless:
-            names[path] = [files[path]]
+        if len(files) > 1 and len(own) == 1:
+            nameless = normalize_name(own[0]) in WORDS["nameless"] or counts[own[0]] > 1
+            names[path] = [files[path]] if nameless else own
     return names
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.columns import LABELS, answer_of, named_in, number_of, numbers_in, only_column
+from bayes_sota.data.columns import WORDS, answer_of, named_in, number_of, numbers_in, only_column
 from bayes_sota.data.files.content import check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import parse_json
@@ -199,7 +199,7 @@ def read_item_scores(
     is_auc = metric in (None, "auc") or label_column is not None
     roles = find_roles(
         table, item_column, cluster_column,
-        truth=LABELS if is_auc else (), label_column=label_column,
+        truth=WORDS["labels"] if is_auc else (), label_column=label_column,
     )  # fmt: skip
     if len(roles.methods) < 2:
         raise InputError(
@@ -239,7 +239,9 @@ def looks_like_item_scores(path: str | os.PathLike[str]) -> bool:
     """
     try:
         table = open_table(path)
-        labels = only_column(table, None, named_in(table, LABELS), "the truth", "label_column")
+        labels = only_column(
+            table, None, named_in(table, WORDS["labels"]), "the truth", "label_column"
+        )
     except InputError:
         return False
     if labels is None or any(_label(cell) is None for cell in table.columns[labels][:50]):

@@ -1,6 +1,6 @@
 """Mutated inputs of every kind through every command that reads it, judged by ``judge.py``.
 
-A few hundred by default, thousands as a slow study: ``BAYES_SOTA_FUZZ=10000`` sets how many, and
+A hundred by default, thousands as a slow study: ``BAYES_SOTA_FUZZ=10000`` sets how many, and
 ``BAYES_SOTA_FUZZ_SEED`` which. A seed gives the same mutants in each run.
 """
 
@@ -32,10 +32,10 @@ def check(judge: Judge, case: Case, seeds: range) -> None:
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_hundreds_of_mutants(judge: Judge, part: int) -> None:
+def test_a_hundred_mutants(judge: Judge, part: int) -> None:
     cases = _CASES[part::2]
     for number, case in enumerate(cases):
-        check(judge, case, range(1000 * number, 1000 * number + 7))
+        check(judge, case, range(1000 * number, 1000 * number + 3))
 
 
 @pytest.mark.parametrize(("label", "seed"), [("epp wide.parquet", 1_000_102)])

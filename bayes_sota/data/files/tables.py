@@ -24,6 +24,12 @@ class Nested:
         return self.text
 
 
+def plain_cell(cell: Any) -> Any:
+    """Cell whose lists and objects say only what they hold."""
+    odd = isinstance(cell, list | dict | tuple | set | np.ndarray)
+    return Nested(" ".join(str(cell).split())) if odd else cell
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns of cells with their places.

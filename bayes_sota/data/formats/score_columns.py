@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import (
+    WORDS,
     find_column,
     holds_no_number,
     is_missing,
@@ -35,21 +36,7 @@ _FORMATS = {
     "cv_results": ("cv_results_", {"score_column"}),
     "lm_eval": ("results of lm-evaluation-harness", {"score_column"}),
 }  # fmt: skip
-# The first that exists is taken: a leaderboard has a model and its team, and the model plays.
-_PLAYERS = (
-    "player", "players", "model", "models", "modelname", "classifier", "classifiers", "algorithm",
-    "algorithms", "algo", "method", "methods", "methodname", "system", "systems", "learner",
-    "learners", "estimator", "name", "team", "teamname", "competitor", "submission", "entry",
-)  # fmt: skip
-_FOLDS = frozenset(
-    ("fold", "folds", "foldid", "cvfold", "cv", "cvround", "split", "splits", "splitid",
-     "resample", "resampling", "repeat", "repetition", "seed")
-)  # fmt: skip
-_ROUNDS = _FOLDS | frozenset(
-    ("round", "rounds", "roundid", "task", "tasks", "taskname", "taskid", "dataset", "datasets",
-     "datasetname", "datasetid", "data", "dataid", "db", "benchmark", "benchmarks")
-)  # fmt: skip
-_ROW_NAMES = frozenset(("", "unnamed0", "index", "id", "row", "rowname", "rownames", "no", "nr"))
+_ROUNDS = {**WORDS["folds"], **WORDS["rounds"]}
 
 
 @dataclass(frozen=True)
@@ -85,7 +72,7 @@ class ScoreOptions:
 
     def scheme_of(self, table: Table, rounds: int | None) -> Scheme:
         """What players and rounds are: as chosen, else by the name of the column of rounds."""
-        folds = rounds is not None and normalize_name(table.header[rounds]) in _FOLDS
+        folds = rounds is not None and normalize_name(table.header[rounds]) in WORDS["folds"]
         return self.scheme or ("model/cv" if folds else "model/task")
 
     def refuse_unused(self, file_format: str, where: str) -> None:
@@ -137,12 +124,13 @@ def _score(cell: Any) -> float | None:
 def is_row_name(table: Table, column: int) -> bool:
     """Whether a column names the rows, whatever they are."""
     known = normalize_name(table.header[column])
-    return known in {*_ROW_NAMES, *_ROUNDS, *_PLAYERS} or holds_no_number(table, column)
+    words = {**WORDS["row_names"], **_ROUNDS, **WORDS["players"]}
+    return known in words or holds_no_number(table, column)
 
 
 def player_position(table: Table) -> int | None:
     """Column that names players: the first one, or one of words, whose name says so."""
-    found = (column for word in _PLAYERS for column in named_in(table, (word,)))
+    found = (column for word in WORDS["players"] for column in named_in(table, (word,)))
     return next((j for j in found if j == 0 or holds_no_number(table, j)), None)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.columns import (
+    WORDS,
     coded_names,
     first_repeat,
     holds_no_number,
@@ -31,13 +32,6 @@ from bayes_sota.data.formats.score_columns import (
 )
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
-
-# Numbers of a leaderboard that are no round and no summary of rounds.
-_NO_ROUNDS = frozenset(
-    ("rank", "ranking", "position", "place", "params", "paramsb", "nparams", "numparams",
-     "parameters", "hub", "hublikes", "likes", "downloads", "co2costkg", "co₂costkg", "generation",
-     "year", "id", "index", "unnamed0")
-)  # fmt: skip
 
 
 def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
@@ -143,7 +137,7 @@ def _columns_of_rounds(table: Table, columns: list[int]) -> list[int]:
 
     def is_round(name: str) -> bool:
         raw = name.endswith("raw") and name.removesuffix("raw") in every  # the same, rescaled
-        return not (raw or name in _NO_ROUNDS or name.endswith("stderr"))
+        return not (raw or name in WORDS["no_rounds"] or name.endswith("stderr"))
 
     return [
         j
