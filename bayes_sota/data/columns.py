@@ -153,6 +153,8 @@ def find_name_column(table: Table, wanted: str | None, scores: int) -> int | Non
 
 def number_of(cell: object) -> float | None:
     """Finite number that a cell says, None where it is none."""
+    if type(cell) is float:
+        return cell if math.isfinite(cell) else None
     found = parse_number(cell)
     number = None if found is None else float(found)
     return number if number is not None and math.isfinite(number) else None

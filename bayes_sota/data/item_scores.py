@@ -15,22 +15,23 @@ items.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
 from bayes_sota.data.responses import ItemMatrix
 
 ItemMetric = Literal["auc", "mean", "rmse"]
 _BLOCK = 200  # bootstrap samples at a time
 _ROUND_OFF = 1e-9
+_MEANING = "item scores are a matrix of numbers, items x classifiers, without gaps"
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -92,7 +93,8 @@ class ItemScores(ItemMatrix):
         name: str = "item scores",
     ) -> None:
         """Check everything once."""
-        numbers = _as_numbers(values)
+        numbers = plain_matrix(values, _MEANING)
+        numbers.flags.writeable = False
         given = getattr(values, "columns", None) if names is None else names
         super().__init__(numbers.shape, given, items, clusters, name)
         if min(numbers.shape) < 2:
@@ -101,9 +103,7 @@ class ItemScores(ItemMatrix):
                 f"{self.n_items} and {self.n_classifiers}"
             )
         chosen = metric or ("mean" if labels is None else "auc")
-        if chosen not in get_args(ItemMetric):
-            known = ", ".join(get_args(ItemMetric))
-            raise InputError(f"metric must be one of {known}, got {chosen!r}")
+        check_choice("metric", chosen, ItemMetric)
         if lower_is_better and chosen == "auc":
             raise InputError("of AUCs larger is better")
         if self.clusters is not None and len(set(self.clusters)) < 2:
@@ -298,22 +298,6 @@ def _weighted_auc(
     before = np.cumsum(down, axis=1) - down
     pairs = up.sum(axis=1) * down.sum(axis=1)
     return np.asarray(np.sum(up * (before + down / 2), axis=1) / pairs)
-
-
-def _as_numbers(values: Any) -> FloatArray:
-    raw = values.to_numpy() if hasattr(values, "to_numpy") else values
-    try:
-        numbers = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "item scores are a matrix of numbers, items x classifiers, without gaps"
-        ) from None
-    if numbers.ndim != 2:
-        raise InputError(
-            f"item scores are a matrix, items x classifiers; got {numbers.ndim} dimensions"
-        )
-    numbers.flags.writeable = False
-    return numbers
 
 
 def _check_finite(numbers: FloatArray, names: tuple[str, ...], items: tuple[str, ...]) -> None:

@@ -130,16 +130,14 @@ def find_roles(
     labels = only_column(table, label_column, found, "the truth", "keep one, or label_column")
     methods = [j for j in range(len(table.header)) if j not in (*taken, labels)]
     for j in methods:
-        if j in named_in(table, WORDS["people"]):
+        problem = f"{table.where}: column {shown(table.header[j])} is no method"
+        if normalize_name(table.header[j]) in WORDS["people"]:
             raise InputError(
-                f"{table.where}: column {shown(table.header[j])} is no method; if it says which "
-                "items belong together, name it as cluster_column, else take it out"
+                f"{problem}; if it says which items belong together, name it as cluster_column, "
+                "else take it out"
             )
         if is_summary(table.header[j]):
-            raise InputError(
-                f"{table.where}: column {shown(table.header[j])} is no method, but a summary of "
-                "others by its name; take it out"
-            )
+            raise InputError(f"{problem}, but a summary of others by its name; take it out")
     names = _item_names(table, items)
     return ColumnRoles(table, names, items is not None, labels, clusters, tuple(methods))
 

@@ -20,11 +20,12 @@ from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import table_of_content
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.formats.helm import is_instance, parts_of_instances
-from bayes_sota.data.formats.inspect_logs import (
+from bayes_sota.data.formats.item_logs import (
+    is_instance,
     is_log,
     is_log_archive,
     parts_of_archive,
+    parts_of_instances,
     parts_of_log,
 )
 from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples

@@ -8,10 +8,11 @@ import os
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.columns import WORDS, answer_of, named_in, number_of, numbers_in, only_column
@@ -68,9 +69,7 @@ def read_responses(
     ...     read_responses(path)
     <Responses 'two': 3 items x 2 classifiers, 1 answer missing>
     """
-    if format not in get_args(ResponseFormat):
-        known = ", ".join(get_args(ResponseFormat))
-        raise InputError(f"format must be one of {known}, got {format!r}")
+    check_choice("format", format, ResponseFormat)
     content = read_content(Path(path))
     kind = content.kind if format == "auto" else format
     if kind == "json":

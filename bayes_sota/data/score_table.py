@@ -9,17 +9,19 @@ that rounds may have different metrics, some of them lower is better.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
 
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
+_MEANING = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -93,7 +95,7 @@ class ScoreTable:
             players = [str(column) for column in columns]
         if rounds is None and index is not None and hasattr(index, "to_list"):
             rounds = [str(label) for label in index]
-        numbers = _as_numbers(scores)
+        numbers = plain_matrix(scores, _MEANING)
         n_rounds, n_players = numbers.shape
         if n_players < 2:
             raise InputError(f"a tournament needs at least 2 players, got {n_players}")
@@ -102,8 +104,7 @@ class ScoreTable:
                 f"a tournament needs at least 2 rounds, got {n_rounds}: one round gives an order, "
                 "and nothing about how it would come out in another"
             )
-        if scheme not in get_args(Scheme):
-            raise InputError(f"scheme must be one of {', '.join(get_args(Scheme))}, got {scheme!r}")
+        check_choice("scheme", scheme, Scheme)
         names = checked_labels(players, n_players, "player")
         labels = checked_labels(rounds, n_rounds, "round")
         _check_scores(numbers, names, labels)
@@ -227,19 +228,6 @@ def nearest_player(players: Sequence[str], player: str) -> int:
         close = get_close_matches(str(player), players, n=3, cutoff=0.4)
         hint = f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
         raise InputError(f"there is no player {player!r}{hint}") from None
-
-
-def _as_numbers(scores: Any) -> FloatArray:
-    raw = scores.to_numpy() if hasattr(scores, "to_numpy") else scores
-    try:
-        numbers = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "scores are a matrix of numbers, rounds x players, NaN where one is missing"
-        ) from None
-    if numbers.ndim != 2:
-        raise InputError(f"scores are a matrix, rounds x players; got {numbers.ndim} dimension(s)")
-    return numbers
 
 
 def _check_scores(numbers: FloatArray, players: Sequence[str], rounds: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import limits
-from bayes_sota.data.formats import inspect_logs
+from bayes_sota.data.formats import item_logs
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations, read_evaluations
 from bayes_sota.data.read_outcomes import read_item_scores, read_responses
@@ -559,7 +559,7 @@ def test_broken_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(limits, "MAX_BYTES", 60)
     assert "more than 60 bytes unpacked" in refused(path)
     monkeypatch.undo()
-    monkeypatch.setattr(inspect_logs, "_LARGEST_ARCHIVE", 600)
+    monkeypatch.setattr(item_logs, "_LARGEST_ARCHIVE", 600)
     assert "f.eval: more than 600 bytes unpacked" in refused(path)
 
 

@@ -164,9 +164,9 @@ def test_a_long_file_is_recognised_by_its_beginning(tmp_path: Path) -> None:
 def test_cifar10(data_directory: Path) -> None:
     path = data_directory / "cifar10" / "correct_cifar10_test.csv"
     assert looks_like_responses(path)
-    start = time.perf_counter()
+    start = time.process_time()
     responses = read_responses(path)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert (responses.n_items, responses.n_classifiers) == (10_000, 30)
     assert not responses.has_missing
     assert 0.95 < responses.scores.max() < 0.99

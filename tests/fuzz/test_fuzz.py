@@ -5,7 +5,6 @@ A hundred by default, thousands as a slow study: ``BAYES_SOTA_FUZZ=10000`` sets 
 """
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,9 +17,9 @@ _SEED = int(os.environ.get("BAYES_SOTA_FUZZ_SEED", "0"))
 _MANY = int(os.environ.get("BAYES_SOTA_FUZZ", "3000"))
 
 
-@pytest.fixture
-def judge(tmp_path: Path):
-    judge = Judge(tmp_path)
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory):
+    judge = Judge(tmp_path_factory.mktemp("fuzz"))
     yield judge
     judge.close()
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 from bayes_sota.data.files import limits
@@ -136,9 +136,7 @@ def open_table(source: Any, file_format: str = "auto") -> Table:
     InputError
         A file that cannot be read as what it seems to be; the message names it and says why.
     """
-    if file_format not in get_args(FileFormat):
-        known = ", ".join(get_args(FileFormat))
-        raise InputError(f"format must be one of {known}, got {file_format!r}")
+    check_choice("format", file_format, FileFormat)
     if is_frame(source):
         refuse_unused("a data frame", {"format": file_format not in ("auto", "kaggle")})
         return table_of_frame(source)

@@ -105,9 +105,7 @@ def _metrics(sample: Mapping[str, Any]) -> list[str]:
 
 def _add_hash(hashes: dict[str, str], item: str, sample: Mapping[str, Any], place: str) -> None:
     found = sample.get("doc_hash")
-    if found is None:
-        return
-    if hashes.setdefault(item, str(found)) != str(found):
+    if found is not None and hashes.setdefault(item, str(found)) != str(found):
         raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
 
 
@@ -120,9 +118,8 @@ def _filtered(
         return filters[choose(names, wanted, (), where, "filter")]
     first = filters[names[0]]
     for name in names[1:]:
-        other = filters[name]
-        for item in (*first, *other):
-            if first.get(item) != other.get(item):
+        for item in {**first, **filters[name]}:
+            if first.get(item) != filters[name].get(item):
                 raise InputError(
                     f"{where}: the filters {several(names)} disagree, first at doc_id "
                     f"{shown(item)}; choose one: metric={shown(f'{metric},{names[0]}')}"

@@ -6,8 +6,9 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import (
@@ -56,14 +57,8 @@ class ScoreOptions:
 
     def __post_init__(self) -> None:
         """Refuse what is not among the choices."""
-        for option, known in (
-            ("format", get_args(ScoreFormat)),
-            ("players", get_args(Orientation)),
-        ):
-            if getattr(self, option) not in known:
-                raise InputError(
-                    f"{option} must be one of {', '.join(known)}, got {getattr(self, option)!r}"
-                )
+        check_choice("format", self.format, ScoreFormat)
+        check_choice("players", self.players, Orientation)
 
     def column(self, table: Table, what: str) -> int | None:
         """Position of the column that is asked for as the players, the rounds, ..., if any."""
