@@ -6,7 +6,7 @@ every command has one, and that the ends work: ``tests/fuzz/test_extreme_options
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -76,6 +76,12 @@ SEED = Range(0, math.inf, whole=True)
 SHARE = Range(0, 1)
 SKILL = Range(1e-6, 0.999999)  # of a reference classifier
 TRIES = Range(1, 1e6)
+
+
+def check_choice(name: str, value: object, choices: Any) -> None:
+    """``InputError`` unless a value is one of those of a ``Literal``."""
+    if value not in get_args(choices):
+        raise InputError(f"{name} must be one of {', '.join(get_args(choices))}, got {value!r}")
 
 
 def generator_of(random_seed: Any) -> np.random.Generator:

@@ -5,6 +5,7 @@ not become a formula in a spreadsheet, a link, HTML or a new cell in Markdown, n
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
+import hashlib
 import os
 import unicodedata
 from collections import Counter
@@ -139,6 +140,15 @@ def checked_clusters(clusters: Iterable[Any] | None, n_items: int) -> tuple[str,
     if len(found) != n_items:
         raise InputError(f"every item has one cluster: {n_items} items, {len(found)} clusters")
     return found
+
+
+def digest_of(*parts: object) -> str:
+    """First 16 digits of the SHA-256 of arrays, by their bytes, and of what else prints."""
+    digest = hashlib.sha256()
+    for part in parts:
+        is_array = isinstance(part, np.ndarray)
+        digest.update(np.ascontiguousarray(part).tobytes() if is_array else repr(part).encode())
+    return digest.hexdigest()[:16]
 
 
 def summed_by_cluster(values: FloatArray, clusters: Sequence[str] | None) -> FloatArray:

@@ -1,46 +1,46 @@
-"""Which column holds the scores, and which the names; what names say about directions and sums."""
+"""What columns are called and what their cells say: one vocabulary and one reading for all tables.
 
+Names count whatever their case and punctuation. ``tests/data/test_meanings.py`` holds what names
+and cells are taken for, and every reader's tests the tables that are refused.
+"""
+
+import math
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Callable, Collection, Iterable
+from difflib import get_close_matches
 from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.files.tables import Nested, Table, is_numeric, normalize_name
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
+from bayes_sota.data.responses import MISSING
 
-_LOSSES = frozenset(
-    (
-        "rmse", "mse", "mae", "mape", "rmsle", "msle", "loss", "logloss", "crossentropy", "nll",
-        "bpb", "error", "errors", "err", "errorrate", "perplexity", "ppl", "wer", "cer", "fid",
-        "brier", "deviance",
-    )
-)  # fmt: skip
+# Names of columns by their role, in the order in which they are looked for.
+WORDS = {
+    role: dict.fromkeys(words)
+    for role, words in tomllib.loads(
+        Path(__file__).with_name("vocabulary.toml").read_text("utf-8")
+    ).items()
+}
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
-_SUMMARIES = frozenset(
-    (
-        "average", "avg", "mean", "meanscore", "averagescore", "avgscore", "overall",
-        "overallscore", "std", "stddev", "stderr", "sd",
-    )
-)  # fmt: skip
 _SPREADS = re.compile(r".[\W_](std|stddev|stderr|sd)", re.IGNORECASE)
-_MOST_CLASSES = 10_000
-
-_SCORES = frozenset(
-    (
-        "score", "scores", "accuracy", "acc", "accnone", "publicscore", "privatescore",
-        "scorepublic", "scoreprivate", "testscore", "testaccuracy", "testacc", "top1", "top1acc",
-        "top1accuracy", "meantestscore", "auc", "rocauc", "metric", "value", "rmse", "mae", "mse",
-        "rmsle", "loss", "logloss", "error", "perplexity", "dice", "dsc", "f1", "bleu", "kappa",
-    )
-)  # fmt: skip
 # The first that exists is taken: of a team's id and its name, people know the name.
-_NAMES = (
-    "teamname", "team", "name", "modelname", "model", "methodname", "method", "classifier",
-    "algorithm", "system", "entry", "submission", "participant", "player", "username", "user",
-    "author", "teamid", "id",
-)  # fmt: skip
+
+MISSING_WORDS = ("", "-", "na", "n/a", "nan", "null", "none", "<na>")  # whatever their case
+_ANSWERS: dict[str, float] = {
+    "1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0,
+    **dict.fromkeys(("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING),
+}  # fmt: skip
+_MOST_CLASSES = 10_000
 
 
 def is_loss(name: str) -> bool:
@@ -51,10 +51,19 @@ def is_loss(name: str) -> bool:
     >>> is_loss("test_RMSE"), is_loss("Error rate"), is_loss("neg_log_loss"), is_loss("acc_stderr")
     (True, True, False, False)
     """
-    words = set(re.split(r"[\W_]+", name.lower()))
     key = normalize_name(name)
-    known = bool(words & _LOSSES) or key in _LOSSES or key.endswith(_LOSS_ENDINGS)
+    words = {key, *re.split(r"[\W_]+", name.lower())}
+    known = not words.isdisjoint(WORDS["losses"]) or key.endswith(_LOSS_ENDINGS)
     return known and not words & _GAINS
+
+
+def refuse_loss(where: str, column: str, fix: str = "give lower_is_better=True") -> None:
+    """Raise ``InputError`` where the name of a column of scores says that lower is better."""
+    if is_loss(column):
+        raise InputError(
+            f"{where}: column {shown(column)} holds errors by its name, and of those the lowest is "
+            f"the best: {fix}"
+        )
 
 
 def is_summary(name: str) -> bool:
@@ -66,7 +75,218 @@ def is_summary(name: str) -> bool:
     (True, True, False)
     """
     spread = _SPREADS.search(name)
-    return normalize_name(name) in _SUMMARIES or bool(spread and spread.end() == len(name))
+    return normalize_name(name) in WORDS["summaries"] or bool(spread and spread.end() == len(name))
+
+
+def several(names: Iterable[str]) -> str:
+    """Some names, for messages.
+
+    Examples
+    --------
+    >>> several(["a", "b"])
+    "'a', 'b'"
+    """
+    listed = list(names)
+    rest = f" and {len(listed) - 8} more" if len(listed) > 8 else ""
+    return ", ".join(shown(name) for name in listed[:8]) + rest
+
+
+def find_column(table: Table, wanted: str, option: str) -> int:
+    """Position of the only column of a name; a message suggests the nearest names."""
+    found = table.find_all(wanted)
+    if len(found) == 1:
+        return found[0]
+    problem = f"{len(found)} columns are called" if found else "there is no column"
+    close = [] if found else get_close_matches(wanted, table.header, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(map(shown, close))}?" if close else ""
+    raise InputError(
+        f"{table.where}: {problem} {shown(wanted)} ({option}); there are {table.listed_columns()}"
+        f"{hint}"
+    )
+
+
+def named_in(table: Table, words: Collection[str]) -> list[int]:
+    """Positions of the columns that have one of these names."""
+    return [j for j, name in enumerate(table.header) if normalize_name(name) in words]
+
+
+def only_column(
+    table: Table, wanted: str | None, found: list[int], what: str, option: str
+) -> int | None:
+    """Position of the column that an option names, else the only one of those found, if any."""
+    if wanted is not None:
+        return find_column(table, wanted, option)
+    if len(found) > 1:
+        names = several(table.header[j] for j in found)
+        raise InputError(f"{table.where}: several columns could be {what} ({option}): {names}")
+    return found[0] if found else None
+
+
+def find_score_column(table: Table, wanted: str | None = None) -> int:
+    """Position of the column of scores: the one asked for, or the only one that looks like it."""
+    if wanted is not None:
+        return find_column(table, wanted, "score_column")
+    found = named_in(table, WORDS["scores"])
+    if len(found) == 1:
+        return found[0]
+    problem = f"{len(found)} columns look like scores ({several(table.header[i] for i in found)})"
+    if not found:
+        problem = "no column looks like scores"
+        seen = classes_seen(chain.from_iterable(table.columns[1:]))
+        if len(table.columns) > 2 and seen:
+            raise InputError(
+                f"{table.where}: {seen}; claim responses compares classes with a column "
+                "ground_truth"
+            )
+    raise InputError(
+        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with score_column"
+    )
+
+
+def find_name_column(table: Table, wanted: str | None, scores: int) -> int | None:
+    """Position of the column of names, None if there is none."""
+    if wanted is not None:
+        return find_column(table, wanted, "name_column")
+    found = (named_in(table, (name,)) for name in WORDS["names"])
+    return next((j for columns in found for j in columns if j != scores), None)
+
+
+def number_of(cell: object) -> float | None:
+    """Finite number that a cell says, None where it is none."""
+    if type(cell) is float:
+        return cell if math.isfinite(cell) else None
+    found = parse_number(cell)
+    number = None if found is None else float(found)
+    return number if number is not None and math.isfinite(number) else None
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell says that there is nothing."""
+    return str(cell).strip().lower() in MISSING_WORDS
+
+
+def answer_of(cell: object) -> float | None:
+    """Answer that a cell says, 1, 0 or ``MISSING``; None where it says something else."""
+    if isinstance(cell, str):
+        return _ANSWERS.get(cell) if cell in _ANSWERS else _ANSWERS.get(cell.strip().lower())
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if cell is None or cell != cell:
+        return MISSING
+    return int(cell) if isinstance(cell, (bool, int, float)) and cell in (-1, 0, 1) else None
+
+
+def numbers_in(
+    table: Table, column: int, value_of: Callable[[Any], float | None], complaint: str
+) -> FloatArray:
+    """Numbers that the cells of a column say, (n_rows,); each different cell is looked at once.
+
+    Raises
+    ------
+    InputError
+        A cell of which ``value_of`` is None, by its place and ``complaint``, which has ``{}`` for
+        the cell; a number too large for its powers.
+
+    Examples
+    --------
+    >>> table = Table(("a",), (("0.5", "1e-3"),), ("1", "2"), "x.csv")
+    >>> numbers_in(table, 0, number_of, "a number is needed, got {}")
+    array([0.5  , 0.001])
+    """
+    listed = listed_cells(table, column)
+    known = {cell: value_of(cell) for cell in set(listed)}
+    if None in known.values():
+        row = next(row for row, cell in enumerate(listed) if known[cell] is None)
+        raise InputError(f"{table.place(row, column)}: {complaint.format(shown(listed[row]))}")
+    values = np.fromiter(map(known.__getitem__, listed), np.float64, len(listed))
+    too_large = np.abs(values) > LARGEST_NUMBER
+    if too_large.any():
+        row = int(np.argmax(too_large))
+        raise InputError(
+            f"{table.place(row, column)}: {shown(listed[row])} is too large, the limit is "
+            f"{LARGEST_NUMBER:g}"
+        )
+    return values
+
+
+def listed_cells(table: Table, column: int) -> Any:
+    """Cells of a column as Python values; float32 stays, for the digits that it prints."""
+    cells: Any = table.columns[column]
+    is_single = is_numeric(cells) and cells.dtype.kind == "f" and cells.dtype.itemsize < 8
+    if is_single:
+        return list(cells)
+    return cells.tolist() if isinstance(cells, np.ndarray) else cells
+
+
+def holds_no_number(table: Table, column: int) -> bool:
+    """Whether a column has words, and not a single number."""
+    cells = table.columns[column]
+    if is_numeric(cells):
+        return False
+    truths = {cell for cell in set(cells) if isinstance(cell, bool | np.bool_)}
+    words = {str(cell) for cell in set(cells) - truths}
+    if truths:
+        return all(map(is_missing, words))
+    return all(parse_number(word) is None for word in words) and not all(map(is_missing, words))
+
+
+def coded_names(table: Table, column: int, what: str) -> tuple[list[str], NDArray[np.intp]]:
+    """Different names in a column, in order of appearance, and which one each row has.
+
+    Raises
+    ------
+    InputError
+        A cell that names nothing.
+
+    Examples
+    --------
+    >>> coded_names(Table(("m",), (("b", "a ", "b"),), ("1", "2", "3"), "x.csv"), 0, "player")
+    (['b', 'a'], array([0, 1, 0]))
+    """
+    listed = listed_cells(table, column)
+    codes: dict[str, int] = {}
+    code_of: dict[Any, int] = {}
+    for cell in dict.fromkeys(listed):
+        name = _name(cell)
+        if isinstance(cell, Nested) or not name:
+            place = table.place(next(i for i, c in enumerate(listed) if c is cell), column)
+            if name:
+                raise InputError(f"{place}: a {what} is a name, got {shown(cell)}")
+            raise InputError(f"{place}: the {what} has no name")
+        code_of[cell] = codes.setdefault(name, len(codes))
+    found = np.fromiter(map(code_of.__getitem__, listed), np.intp, len(listed))
+    return list(codes), found
+
+
+def names_in(table: Table, column: int, what: str) -> list[str]:
+    """Name that each row has in a column."""
+    names, codes = coded_names(table, column, what)
+    return [names[code] for code in codes]
+
+
+def _name(cell: object) -> str:
+    """Name in a cell: 1, 1.0 of a column of numbers and "1" are the same; "" without any."""
+    if not isinstance(cell, str) and str(cell) in ("None", "nan", "<NA>", "NaT"):
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def first_repeat(keys: Any) -> tuple[int, int] | None:
+    """First row whose key stands in an earlier one, after that earlier one; None without any.
+
+    Examples
+    --------
+    >>> first_repeat(np.array([4, 2, 7, 2, 4]))
+    (1, 3)
+    """
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    if not same.size:
+        return None
+    at = same[np.argmin(order[same + 1])]
+    return int(order[at]), int(order[at + 1])
 
 
 def classes_seen(cells: Iterable[object]) -> str | None:
@@ -79,50 +299,4 @@ def classes_seen(cells: Iterable[object]) -> str | None:
     return (
         f"the cells are {len(found):,} whole numbers from {found[0]} to {found[-1]}, as predicted "
         "classes are: a matrix of answers has 1 (right) and 0 (wrong)"
-    )
-
-
-def find_score_column(table: Table, wanted: str | None = None) -> int:
-    """Position of the column of scores: the one asked for, or the only one that looks like it."""
-    if wanted is not None:
-        return find_column(table, wanted, "score_column")
-    found = [i for i, name in enumerate(table.header) if normalize_name(name) in _SCORES]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        problem = "no column looks like scores"
-        seen = classes_seen(chain.from_iterable(table.columns[1:]))
-        if len(table.columns) > 2 and seen:
-            raise InputError(
-                f"{table.where}: {seen}; claim responses compares classes with a column "
-                "ground_truth"
-            )
-    else:
-        several = ", ".join(shown(table.header[i]) for i in found)
-        problem = f"{len(found)} columns look like scores ({several})"
-    raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with score_column"
-    )
-
-
-def find_name_column(table: Table, wanted: str | None, scores: int) -> int | None:
-    """Position of the column of names, None if there is none."""
-    if wanted is not None:
-        return find_column(table, wanted, "name_column")
-    names = [normalize_name(name) for name in table.header]
-    for name in _NAMES:
-        found = [i for i, other in enumerate(names) if other == name and i != scores]
-        if found:
-            return found[0]
-    return None
-
-
-def find_column(table: Table, wanted: str, option: str) -> int:
-    """Position of the only column of a name."""
-    found = table.find_all(wanted)
-    if len(found) == 1:
-        return found[0]
-    problem = f"{len(found)} columns are called" if found else "there is no column"
-    raise InputError(
-        f"{table.where}: {problem} {shown(wanted)} ({option}); there are {table.listed_columns()}"
     )

@@ -53,10 +53,10 @@ def infer_n(
     Exits with 1 where the scores are too few to tell.
     """
     from bayes_sota.data.lattice import infer_n_test
-    from bayes_sota.data.read_boards import check_scores, located, read_entries
+    from bayes_sota.data.read_boards import located, read_entries
 
     entries = read_entries(file, score_column=score_column, format=file_format)
-    check_scores(entries, decimals=decimals, percent=percent)
+    entries.check(decimals=decimals, percent=percent)
     with located(entries.where):
         fit = infer_n_test(
             entries.scores, entries.rounding_order(rounding), decimals, percent=percent

@@ -5,6 +5,7 @@ scores against the leaderboards that they were read from; ``tests/data/test_digi
 some of the classifiers.
 """
 
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -72,46 +73,11 @@ class Example:
         )
 
 
-_KAGGLE_FLOOR = "inferred: the smallest size of which every private score is a floored multiple"
-
-_EXAMPLES = (
-    Example(
-        name="obesity-risk",
-        maximum="0.91157",
-        n_test=11_072,
-        n_classifiers=3_558,
-        rounding="floor",
-        source=(
-            "Kaggle playground-series-s4e2 (Multi-Class Prediction of Obesity Risk), private "
-            "leaderboard; number of teams above chance from arXiv 2303.07272, Sec. 5.1.1"
-        ),
-        n_test_source=_KAGGLE_FLOOR,
-        runner_up="0.91139",
-        note="thousands of teams, many of them nearly equal at the top: multiplicity matters",
-    ),
-    Example(
-        name="obesity-risk-paper",
-        maximum="0.9116",
-        n_test=13_840,
-        n_classifiers=3_558,
-        source="Møllersen & Holsbø, arXiv 2303.07272, Sec. 5.1.1",
-        n_test_source="the paper: the whole test set, public and private items together",
-        note="the same board as the paper treats it, for comparison with its numbers",
-    ),
-    Example(
-        name="cassava",
-        maximum="0.9132",
-        n_test=6_618,
-        n_classifiers=3_752,
-        rounding="floor",
-        source=(
-            "Kaggle cassava-leaf-disease-classification, private leaderboard; number of teams "
-            "above chance from arXiv 2303.07272, Sec. 5.1.2, which takes about 15,000 items"
-        ),
-        n_test_source=_KAGGLE_FLOOR,
-        runner_up="0.9043",
-        note="counter-example: the winner stands apart, which multiplicity does not explain",
-    ),
+_EXAMPLES = tuple(
+    Example(name, **fields)
+    for name, fields in tomllib.loads(
+        Path(__file__).with_name("examples.toml").read_text("utf-8")
+    ).items()
 )
 
 
@@ -140,11 +106,10 @@ def load_example(name: str) -> Example:
     >>> board.maximum, board.n_test, board.n_classifiers
     (0.91157, 11072, 3558)
     """
-    for example in _EXAMPLES:
-        if example.name == name:
-            return example
-    known = ", ".join(example.name for example in _EXAMPLES)
-    raise InputError(f"there is no example {name!r}; examples: {known}")
+    known = {example.name: example for example in list_examples()}
+    if name not in known:
+        raise InputError(f"there is no example {name!r}; examples: {', '.join(known)}")
+    return known[name]
 
 
 @dataclass(frozen=True)

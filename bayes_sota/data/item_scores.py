@@ -8,12 +8,10 @@ of every prediction (root mean square). Each score is nearly a mean over items,
 and the influence values u say how precise it is and how far two classifiers share their luck. For
 AUC they are the placement values of DeLong, DeLong & Clarke-Pearson (1988, doi 10.2307/2531595),
 whose covariance follows. ``tests/data/test_item_scores.py`` compares with pairs of items one by
-one, with the bootstrap and with SciPy.
-
-Standard errors of metrics that have no formula, by resampling items.
+one, with the bootstrap and with SciPy. Metrics without a formula have standard errors by resampling
+items.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,21 +20,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, summed_by_cluster
+from bayes_sota.core.text import checked_clusters, digest_of, summed_by_cluster
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
+from bayes_sota.data.responses import ItemMatrix
 
 ItemMetric = Literal["auc", "mean", "rmse"]
-_METRICS = ("auc", "mean", "rmse")
 _BLOCK = 200  # bootstrap samples at a time
 _ROUND_OFF = 1e-9
+_MEANING = "item scores are a matrix of numbers, items x classifiers, without gaps"
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ItemScores:
+class ItemScores(ItemMatrix):
     """Numbers of several classifiers for the same test items.
 
     Parameters
@@ -80,10 +79,6 @@ class ItemScores:
     labels: NDArray[np.bool_] | None
     metric: ItemMetric
     lower_is_better: bool
-    names: tuple[str, ...]
-    items: tuple[str, ...]
-    clusters: tuple[str, ...] | None
-    name: str
 
     def __init__(
         self,
@@ -98,49 +93,35 @@ class ItemScores:
         name: str = "item scores",
     ) -> None:
         """Check everything once."""
-        columns = getattr(values, "columns", None)
-        if names is None and columns is not None:
-            names = list(columns)
-        numbers = _as_numbers(values)
-        n_items, n_classifiers = numbers.shape
-        if n_classifiers < 2 or n_items < 2:
+        numbers = plain_matrix(values, _MEANING)
+        numbers.flags.writeable = False
+        given = getattr(values, "columns", None) if names is None else names
+        super().__init__(numbers.shape, given, items, clusters, name)
+        if min(numbers.shape) < 2:
             raise InputError(
                 "item scores need at least 2 items and 2 classifiers, got "
-                f"{n_items} and {n_classifiers}"
+                f"{self.n_items} and {self.n_classifiers}"
             )
         chosen = metric or ("mean" if labels is None else "auc")
-        if chosen not in _METRICS:
-            raise InputError(f"metric must be one of {', '.join(_METRICS)}, got {chosen!r}")
-        labels_of_columns = checked_labels(names, n_classifiers, "classifier")
-        labels_of_rows = checked_labels(items, n_items, "item")
-        _check_finite(numbers, labels_of_columns, labels_of_rows)
-        found = {
-            "values": numbers,
-            "labels": _checked_classes(labels, n_items, chosen),
-            "metric": chosen,
-            "lower_is_better": _orientation(lower_is_better, chosen),
-            "names": labels_of_columns,
-            "items": labels_of_rows,
-            "clusters": _several(checked_clusters(clusters, n_items)),
-            "name": str(name),
-        }
-        for field, value in found.items():
-            object.__setattr__(self, field, value)
+        check_choice("metric", chosen, ItemMetric)
+        if lower_is_better and chosen == "auc":
+            raise InputError("of AUCs larger is better")
+        if self.clusters is not None and len(set(self.clusters)) < 2:
+            raise InputError(
+                f"all items are in the one cluster {self.clusters[0]!r}; leave clusters out"
+            )
+        _check_finite(numbers, self.names, self.items)
+        vars(self).update(
+            values=numbers,
+            labels=_checked_classes(labels, self.n_items, chosen),
+            metric=chosen,
+            lower_is_better=chosen == "rmse" if lower_is_better is None else bool(lower_is_better),
+        )
 
     def __repr__(self) -> str:
         """Size and metric."""
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         return f"<ItemScores {self.name!r}: {size}, metric {self.metric}>"
-
-    @property
-    def n_items(self) -> int:
-        """Number of test items."""
-        return len(self.items)
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return len(self.names)
 
     @property
     def n_positive(self) -> int | None:
@@ -188,7 +169,7 @@ class ItemScores:
         if self.metric != "auc":
             return influence.T @ influence / (n * (n - 1))
         total = np.zeros((self.n_classifiers, self.n_classifiers))
-        for part in (self._classes, ~self._classes):
+        for part in self._strata:
             size = int(part.sum())
             total += influence[part].T @ influence[part] / n**2 * (size / (size - 1))
         return total
@@ -242,13 +223,14 @@ class ItemScores:
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        digest = hashlib.sha256(repr(self.values.shape).encode())
-        digest.update(np.ascontiguousarray(self.values).tobytes())
-        if self.labels is not None:
-            digest.update(self.labels.tobytes())
+        labels = () if self.labels is None else (self.labels,)
         rest = (self.metric, self.lower_is_better, self.names, self.items, self.clusters, self.name)
-        digest.update(repr(rest).encode())
-        return digest.hexdigest()[:16]
+        return digest_of(self.values.shape, self.values, *labels, rest)
+
+    @property
+    def _strata(self) -> list[NDArray[np.bool_]]:
+        """Items that are drawn among themselves: those of each class, for AUC."""
+        return [np.ones(self.n_items, bool)] if self.labels is None else [self.labels, ~self.labels]
 
     @property
     def _classes(self) -> NDArray[np.bool_]:
@@ -257,15 +239,13 @@ class ItemScores:
 
     def _bootstrap_weights(self, rng: np.random.Generator, size: int) -> FloatArray:
         """How often each item is drawn, (size, n)."""
-        n = self.n_items
         if self.clusters is not None:
             _, index = np.unique(np.array(self.clusters), return_inverse=True)
             count = int(index.max()) + 1
             drawn = rng.multinomial(count, np.full(count, 1 / count), size=size)
             return np.asarray(drawn[:, index], np.float64)
-        parts = [np.ones(n, bool)] if self.metric != "auc" else [self._classes, ~self._classes]
-        weights = np.zeros((size, n))
-        for part in parts:
+        weights = np.zeros((size, self.n_items))
+        for part in self._strata:
             count = int(part.sum())
             weights[:, part] = rng.multinomial(count, np.full(count, 1 / count), size=size)
         return weights
@@ -320,22 +300,6 @@ def _weighted_auc(
     return np.asarray(np.sum(up * (before + down / 2), axis=1) / pairs)
 
 
-def _as_numbers(values: Any) -> FloatArray:
-    raw = values.to_numpy() if hasattr(values, "to_numpy") else values
-    try:
-        numbers = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "item scores are a matrix of numbers, items x classifiers, without gaps"
-        ) from None
-    if numbers.ndim != 2:
-        raise InputError(
-            f"item scores are a matrix, items x classifiers; got {numbers.ndim} dimensions"
-        )
-    numbers.flags.writeable = False
-    return numbers
-
-
 def _check_finite(numbers: FloatArray, names: tuple[str, ...], items: tuple[str, ...]) -> None:
     bad = ~(np.abs(numbers) <= LARGEST_NUMBER)
     if bad.any():
@@ -368,18 +332,6 @@ def _checked_classes(labels: Any, n_items: int, metric: str) -> NDArray[np.bool_
         )
     found.flags.writeable = False
     return found
-
-
-def _several(clusters: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    if clusters is not None and len(set(clusters)) < 2:
-        raise InputError(f"all items are in the one cluster {clusters[0]!r}; leave clusters out")
-    return clusters
-
-
-def _orientation(lower_is_better: bool | None, metric: str) -> bool:
-    if lower_is_better and metric == "auc":
-        raise InputError("of AUCs larger is better")
-    return metric == "rmse" if lower_is_better is None else bool(lower_is_better)
 
 
 def bootstrap_standard_errors(

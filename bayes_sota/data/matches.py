@@ -3,7 +3,6 @@ r"""Matches of two players each, as arenas of language models list them: won, lo
 ``tests/data/test_matches.py`` checks what is refused.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
 
@@ -93,12 +92,10 @@ class Matches:
                 "all matches are of one cluster: at least two independent ones are needed to see "
                 "how results vary"
             )
-        found = {
-            "first": a, "second": b, "outcomes": y, "players": names, "clusters": labels,
-            "clustered": clusters is not None, "tournament": str(tournament),
-        }  # fmt: skip
-        for field, value in found.items():
-            object.__setattr__(self, field, value)
+        vars(self).update(
+            first=a, second=b, outcomes=y, players=names, clusters=labels,
+            clustered=clusters is not None, tournament=str(tournament),
+        )  # fmt: skip
 
     @classmethod
     def from_names(
@@ -113,17 +110,11 @@ class Matches:
         """Matches of players by their names, in the order in which they first appear."""
         if len(first) != len(second):
             raise InputError(f"{len(first):,} first players and {len(second):,} second ones")
-        places = {
-            str(name): place
-            for place, name in enumerate(dict.fromkeys([*map(str, first), *map(str, second)]))
-        }
+        sides = [[str(name) for name in names] for names in (first, second)]
+        places = {name: place for place, name in enumerate(dict.fromkeys(sides[0] + sides[1]))}
+        one, other = ([places[name] for name in names] for names in sides)
         return cls(
-            [places[str(name)] for name in first],
-            [places[str(name)] for name in second],
-            outcomes,
-            players=list(places),
-            clusters=clusters,
-            tournament=tournament,
+            one, other, outcomes, players=list(places), clusters=clusters, tournament=tournament
         )
 
     def __repr__(self) -> str:
@@ -154,10 +145,8 @@ class Matches:
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        digest = hashlib.sha256(repr((self.players, self.clustered, self.tournament)).encode())
-        for array in (self.first, self.second, self.outcomes, self.clusters):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()[:16]
+        arrays = (self.first, self.second, self.outcomes, self.clusters)
+        return digest_of((self.players, self.clustered, self.tournament), *arrays)
 
 
 def _as_places(players: ArrayLike) -> NDArray[np.intp]:
@@ -171,10 +160,7 @@ def _as_places(players: ArrayLike) -> NDArray[np.intp]:
 
 
 def _check_matches(
-    first: NDArray[np.intp],
-    second: NDArray[np.intp],
-    outcomes: FloatArray,
-    players: Sequence[str],
+    first: NDArray[np.intp], second: NDArray[np.intp], outcomes: FloatArray, players: Sequence[str]
 ) -> None:
     if outcomes.size < 2:
         raise InputError(f"a tournament needs at least 2 matches, got {outcomes.size}")

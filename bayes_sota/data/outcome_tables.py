@@ -1,45 +1,49 @@
-"""What the columns of a table of outcomes are: items, clusters, the truth, methods.
+"""Tables with a row per item: what their columns are, and outcomes of the methods in them.
 
-``tests/data/test_read_evaluations.py`` holds the tables that are refused.
-
-Tables of outcomes: right or wrong, numbers, or predicted classes beside the truth.
-
+Outcomes are right or wrong, numbers, or predicted classes beside the truth.
 ``tests/data/test_read_evaluations.py`` compares with outcomes written by hand.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, shown
-from bayes_sota.data.columns import classes_seen, find_column, is_summary
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.columns import (
+    WORDS,
+    answer_of,
+    classes_seen,
+    coded_names,
+    find_column,
+    first_repeat,
+    is_missing,
+    is_summary,
+    listed_cells,
+    named_in,
+    names_in,
+    number_of,
+    numbers_in,
+    only_column,
+)
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.parts import Choices, Joined, Part, file_names, item_name, several
+from bayes_sota.data.parts import Choices, Part, file_names
 from bayes_sota.data.printed_scores import parse_number
-from bayes_sota.data.read_outcomes import answer_of, check_orientation, slip_among
 from bayes_sota.data.responses import MISSING
 
-_ITEMS = frozenset(
-    ("item", "items", "itemid", "id", "ids", "case", "caseid", "doc", "docid", "document",
-     "documentid", "image", "imageid", "sample", "sampleid", "instance", "instanceid", "question",
-     "questionid", "example", "exampleid", "index", "row", "filename", "unnamed0", "")
-)  # fmt: skip
-
-_CLUSTERS = frozenset(("cluster", "clusters", "clusterid", "group", "groupid"))
-_PEOPLE = frozenset(("patient", "patientid", "subject", "subjectid"))  # clusters, or items
-
-_TRUTH = frozenset(
-    ("groundtruth", "gt", "label", "labels", "truelabel", "trueclass", "ytrue", "target",
-     "targets", "truth", "gold", "goldlabel", "reference")
-)  # fmt: skip
+MOST_SLIPS = 0.1  # of the cells of answers
+_MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
+_NO_OUTCOME = (
+    "{} is no outcome; write 1 (right) or 0 (wrong), a number, or nothing (missing); the truth is "
+    "in a column ground_truth where there are classes"
+)
 
 
 @dataclass(frozen=True)
@@ -66,22 +70,48 @@ class ColumnRoles:
     clusters: int | None
     methods: tuple[int, ...]
 
-    def cells(self, column: int) -> list[Any]:
-        """Cells of a column as Python values."""
-        return [_plain(cell) for cell in self.table.columns[column]]
+    @property
+    def method_names(self) -> tuple[str, ...]:
+        """Names of the methods' columns."""
+        return tuple(self.table.header[j] for j in self.methods)
 
-    def distinct(self, column: int) -> set[Any]:
-        """Different cells of a column as Python values."""
-        return {_plain(cell) for cell in set(self.table.columns[column])}
+    def numbers(self, value_of: Callable[[Any], float | None], complaint: str) -> FloatArray:
+        """Numbers of the methods as ``numbers_in`` reads them, methods x items."""
+        values = np.empty((len(self.methods), len(self.items)))
+        for row, column in zip(values, self.methods, strict=True):
+            row[:] = numbers_in(self.table, column, value_of, complaint)
+        return values
 
-    def place(self, row: int, column: int) -> str:
-        """Where a cell stands, for messages."""
-        table = self.table
-        return f"{table.where}: {table.places[row]}, column {shown(table.header[column])}"
+    def cluster_names(self) -> list[str] | None:
+        """Cluster of each item."""
+        if self.clusters is None:
+            return None
+        for row, cell in enumerate(self.table.columns[self.clusters]):
+            if is_missing(cell):
+                raise InputError(f"{self.table.place(row, self.clusters)}: the cluster is missing")
+        return names_in(self.table, self.clusters, "cluster")
 
 
-def find_roles(table: Table, choices: Choices) -> ColumnRoles:
+def find_roles(
+    table: Table,
+    item_column: str | None = None,
+    cluster_column: str | None = None,
+    *,
+    truth: Collection[str] = WORDS["truth"],
+    label_column: str | None = None,
+    only_answers: bool = False,
+) -> ColumnRoles:
     """Roles of the columns, by the user's choices and by their names.
+
+    Parameters
+    ----------
+    table : Table
+    item_column, cluster_column, label_column : str, optional
+        Columns asked for; that of the clusters may be in another table.
+    truth : collection of str
+        Names of a column of true classes.
+    only_answers : bool
+        Whether methods have nothing but right and wrong answers: then other numbers are items.
 
     Raises
     ------
@@ -90,133 +120,112 @@ def find_roles(table: Table, choices: Choices) -> ColumnRoles:
         anything that was asked for; items that repeat.
     """
     _check_header(table)
-    free = list(range(len(table.header)))
-    clusters = _cluster_position(table, free, choices.cluster_column)
-    if clusters is not None:
-        free.remove(clusters)
-    items = _item_position(table, free, choices.item_column)
-    if items is not None:
-        free.remove(items)
-    truth = _only(table, (j for j in free if _is_named(table, j, _TRUTH)), "the truth")
-    methods = tuple(j for j in free if j != truth)
-    for column in methods:
-        if _is_named(table, column, _PEOPLE):
+    clusters = None
+    if not only_answers and (cluster_column is None or table.find_all(cluster_column)):
+        found = named_in(table, WORDS["clusters"])
+        clusters = only_column(table, cluster_column, found, "the clusters", "cluster_column")
+    items = _item_position(table, item_column, clusters, truth, only_answers)
+    taken = (clusters, items)
+    found = [j for j in named_in(table, truth) if j not in taken]
+    labels = only_column(table, label_column, found, "the truth", "keep one, or label_column")
+    methods = [j for j in range(len(table.header)) if j not in (*taken, labels)]
+    for j in methods:
+        problem = f"{table.where}: column {shown(table.header[j])} is no method"
+        if normalize_name(table.header[j]) in WORDS["people"]:
             raise InputError(
-                f"{table.where}: column {shown(table.header[column])} is no method; if it says "
-                "which items belong together, name it as cluster_column, else take it out"
+                f"{problem}; if it says which items belong together, name it as cluster_column, "
+                "else take it out"
             )
-        if is_summary(table.header[column]):
-            raise InputError(
-                f"{table.where}: column {shown(table.header[column])} is no method, but a summary "
-                "of others by its name; take it out"
-            )
-    return ColumnRoles(
-        table, _item_names(table, items), items is not None, truth, clusters, methods
-    )
-
-
-def _plain(cell: Any) -> Any:
-    """Python value of a cell; what is neither text nor number as it prints."""
-    if isinstance(cell, str):
-        return cell
-    value = cell.item() if isinstance(cell, np.generic) else cell
-    return value if value is None or isinstance(value, str | int | float | Decimal) else str(value)
+        if is_summary(table.header[j]):
+            raise InputError(f"{problem}, but a summary of others by its name; take it out")
+    names = _item_names(table, items)
+    return ColumnRoles(table, names, items is not None, labels, clusters, tuple(methods))
 
 
 def _check_header(table: Table) -> None:
-    seen: set[str] = set()
+    if all(answer_of(name) not in (None, MISSING) for name in table.header):
+        raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
     for number, name in enumerate(table.header, start=1):
         if not name and number > 1:
             raise InputError(f"{table.where}: column {number} has no name")
-        if name in seen:
-            raise InputError(f"{table.where}: two columns are called {shown(name)}")
-        seen.add(name)
-    if all(answer_of(name) not in (None, MISSING) for name in table.header):
-        raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
+    twice = [name for name, count in Counter(table.header).items() if count > 1]
+    if twice:
+        raise InputError(f"{table.where}: two columns are called {shown(twice[0])}")
 
 
-def _is_named(table: Table, column: int, words: frozenset[str]) -> bool:
-    return normalize_name(table.header[column]) in words
-
-
-def _only(table: Table, columns: Iterable[int], what: str) -> int | None:
-    found = list(columns)
-    if len(found) > 1:
-        listed = several([table.header[j] for j in found])
-        raise InputError(f"{table.where}: several columns could be {what}: {listed}; keep one")
-    return found[0] if found else None
-
-
-def _cluster_position(table: Table, free: list[int], wanted: str | None) -> int | None:
-    """Column of the clusters: as asked for, which another table may have, or by its name."""
-    if wanted is None:
-        return _only(table, (j for j in free if _is_named(table, j, _CLUSTERS)), "the clusters")
-    return find_column(table, wanted, "cluster_column") if table.find_all(wanted) else None
-
-
-def _item_position(table: Table, free: list[int], wanted: str | None) -> int | None:
+def _item_position(
+    table: Table,
+    wanted: str | None,
+    clusters: int | None,
+    truth: Collection[str],
+    only_answers: bool,
+) -> int | None:
     """Column of the items: as asked for, by its name, or the first one if it is a list of names."""
     if wanted is not None:
         found = find_column(table, wanted, "item_column")
-        if found in free:
-            return found
-        raise InputError(f"{table.where}: column {shown(wanted)} cannot be items and clusters both")
-    if free and _is_named(table, free[0], _ITEMS):
-        return free[0]
-    named = _only(
-        table, (j for j in free if _is_named(table, j, _ITEMS)), "the items (item_column)"
-    )
-    if named is not None or not free or _is_named(table, free[0], _TRUTH):
-        return named
-    cells = [_plain(cell) for cell in table.columns[free[0]]]
+        if found == clusters:
+            raise InputError(
+                f"{table.where}: column {shown(wanted)} cannot be items and clusters both"
+            )
+        return found
+    first = 1 if clusters == 0 else 0
+    named = named_in(table, WORDS["items"])
+    if first in named:
+        return first
+    position = only_column(table, None, named, "the items", "item_column")
+    if position is not None or first >= len(table.header) or first in named_in(table, truth):
+        return position
+    cells = listed_cells(table, first)
     if len(set(map(str, cells))) < len(cells):
         return None
-    words = all(parse_number(cell) is None and answer_of(cell) is None for cell in cells)
-    return free[0] if words or _is_named(table, free[0], _PEOPLE) else None
+    answers = [answer_of(cell) is not None for cell in cells]
+    words = not any(answers) and all(parse_number(cell) is None for cell in cells)
+    is_list = (
+        words or first in named_in(table, WORDS["people"]) or (only_answers and not all(answers))
+    )
+    return first if is_list else None
 
 
 def _item_names(table: Table, column: int | None) -> tuple[str, ...]:
     if column is None:
         return tuple(str(number) for number in range(1, len(table.places) + 1))
-    where = f"column {shown(table.header[column])}"
-    rows: dict[str, str] = {}
-    for cell, row in zip(table.columns[column], table.places, strict=True):
-        item = item_name(_plain(cell), f"{table.where}: {row}, {where}")
-        if item in rows:
-            raise InputError(
-                f"{table.where}: {row}, {where}: item {shown(item)} is already on {rows[item]}; "
-                "every item has one row (item_column, cluster_column)"
-            )
-        rows[item] = row
-    return tuple(rows)
+    names, codes = coded_names(table, column, "item")
+    repeat = first_repeat(codes)
+    if repeat is not None:
+        raise InputError(
+            f"{table.place(repeat[1], column)}: item {shown(names[codes[repeat[0]]])} is already "
+            f"on {table.places[repeat[0]]}; every item has one row (item_column, cluster_column)"
+        )
+    return tuple(names)
 
 
-_NAMELESS = frozenset(
-    ("prediction", "predictions", "predicted", "pred", "preds", "ypred", "predictedlabel",
-     "predictedclass", "correct", "iscorrect", "right", "outcome", "answer", "response", "result",
-     "score", "value", "metric", "accuracy", "acc", "dice", "dsc", "iou", "f1")
-)  # fmt: skip
+def check_orientation(roles: ColumnRoles) -> None:
+    """Raise ``InputError`` where classifiers stand in rows, before anything is computed."""
+    n_items, n_methods = len(roles.items), len(roles.methods)
+    named = roles.table.header[0] if roles.named or 0 not in roles.methods else ""
+    by_name = normalize_name(named) in WORDS["classifiers"]
+    if by_name or (n_methods > _MANY and n_methods > _MOST_PER_ITEM * n_items):
+        seen = f"column {shown(named)} names the rows" if by_name else "that looks transposed"
+        raise InputError(
+            f"{roles.table.where}: there are {n_items:,} rows and {n_methods:,} columns of "
+            f"answers, and {seen}; rows must be the items and columns the classifiers: transpose "
+            "the table"
+        )
+
+
+def check_clusters(tables: Sequence[Table], wanted: str | None) -> None:
+    """Raise ``InputError`` unless some table has the column that was asked for."""
+    if wanted is not None and not any(table.find_all(wanted) for table in tables):
+        find_column(tables[0], wanted, "cluster_column")
 
 
 @dataclass(frozen=True)
 class OutcomeTables:
-    """What some tables hold.
-
-    Attributes
-    ----------
-    parts : list of Part
-    clusters : dict of str, or None
-        Cluster of each item.
-    truth : str or None
-        Column of the true classes.
-    joined : Joined, optional
-        In the place of parts, where there is one table of all.
-    """
+    """What some tables hold: parts, the cluster of each item, the column of the true classes."""
 
     parts: list[Part]
-    clusters: Mapping[str, str] | None
-    truth: str | None
-    joined: Joined | None = None
+    clusters: Mapping[str, str] | None = None
+    truth: str | None = None
 
 
 def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTables:
@@ -228,113 +237,105 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
         Columns whose meaning is not clear, several tables that do not name their items, items
         that repeat, and cells that are no outcome, by file, line, column and value.
     """
-    _check_clusters(list(tables.values()), choices.cluster_column)
-    found = {path: find_roles(table, choices) for path, table in tables.items()}
-    for roles in found.values():
+    check_clusters(list(tables.values()), choices.cluster_column)
+    found = {
+        path: find_roles(table, choices.item_column, choices.cluster_column)
+        for path, table in tables.items()
+    }
+    every = list(found.values())
+    for roles in every:
         if len(found) > 1 and not roles.named:
             raise InputError(
                 f"{roles.table.where}: several tables are joined on their items, but no column of "
                 "this one names them (item_column)"
             )
-    for roles in found.values():
-        _check_orientation(roles)
-    truth = _truth(list(found.values()))
-    if len(found) == 1 and truth is None:
-        (only,) = found.values()
-        if joined := _joined(only, choices):
-            return OutcomeTables([], _clusters([only]), None, joined)
+        check_orientation(roles)
+    truth = _truth(every)
     names = _method_names(found)
     parts: list[Part] = []
     for path, roles in found.items():
-        for column in roles.methods:
-            name = names[path, column]
-            method, label = _split(name, choices.run_separator)
-            outcomes = _numbers(roles, column) if truth is None else truth.compare(roles, column)
-            parts.append(
-                Part(
-                    where=roles.table.where,
-                    method=method,
-                    outcomes=outcomes,
-                    run=(len(parts),) if label else (),  # in the order of the columns
-                    label=label,
-                    left_out=tuple(item for item in roles.items if item not in outcomes),
-                    reason="without a truth",
-                )
-            )
+        parts += _parts(roles, names[path], truth, choices.run_separator, len(parts))
     if choices.run_separator and not any(part.run for part in parts):
-        shown_names = ", ".join(shown(part.method) for part in parts[:3])
+        listed = ", ".join(shown(part.method) for part in parts[:3])
         raise InputError(
             f"no column has {shown(choices.run_separator)} between method and run (run_separator); "
-            f"columns: {shown_names}"
+            f"columns: {listed}"
         )
     if not parts:
-        files = ", ".join(roles.table.where for roles in found.values())
+        files = ", ".join(roles.table.where for roles in every)
         raise InputError(f"{files}: there is no column of a method")
-    if truth is None:
-        for roles in found.values():
-            _check_answers(roles, _matrix(roles))
-    else:
-        parts[0] = replace(parts[0], notes=truth.notes(parts, list(found.values())))
+    if truth is not None:
+        parts[0] = replace(parts[0], notes=truth.notes(parts, every))
     if choices.cluster_column is None:
-        parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *_cluster_notes(found.values())))
-    clusters = _clusters(list(found.values()))
-    return OutcomeTables(parts, clusters, None if truth is None else truth.column)
+        told = [
+            f"{roles.table.where}: clusters are taken from column "
+            f"{shown(roles.table.header[roles.clusters])}"
+            for roles in every
+            if roles.clusters is not None
+        ]
+        parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *told))
+    return OutcomeTables(parts, _clusters(every), None if truth is None else truth.column)
 
 
-def _check_orientation(roles: ColumnRoles) -> None:
-    header = roles.table.header
-    named = header[0] if roles.named or 0 not in roles.methods else ""
-    check_orientation(roles.table.where, len(roles.items), len(roles.methods), named)
+def _parts(
+    roles: ColumnRoles, names: list[str], truth: "_Truth | None", separator: str | None, before: int
+) -> list[Part]:
+    """Parts of the columns of one table; runs are in the order of the columns."""
+    if truth is None:
+        numbers = roles.numbers(_outcome, _NO_OUTCOME)
+        _check_answers(roles, numbers)
+        outcomes = [(roles.items, values) for values in numbers]
+    else:
+        outcomes = [truth.compare(roles, column) for column in roles.methods]
+    parts = []
+    for number, (name, (items, values)) in enumerate(zip(names, outcomes, strict=True), before):
+        method, label = _split(name, separator)
+        left_out = () if truth is None else tuple(i for i in roles.items if i not in truth.classes)
+        run = (number,) if label else ()
+        parts.append(
+            Part(
+                roles.table.where, method, items, values, run=run, label=label,
+                left_out=left_out, reason="without a truth",
+            )
+        )  # fmt: skip
+    return parts
 
 
-def _check_answers(roles: ColumnRoles, values: NDArray[np.float64]) -> None:
+def _outcome(cell: Any) -> float | None:
+    """Number or answer that a cell says; NaN where there is none, None where it is another."""
+    number = number_of(cell)
+    answer = answer_of(cell) if number is None else number
+    return math.nan if number is None and answer == MISSING else answer
+
+
+def _check_answers(roles: ColumnRoles, values: FloatArray) -> None:
     """Refuse slips among right and wrong answers, and predicted classes without the truth."""
-    numbers = "or say that these are numbers (item_metric, read_item_scores)"
-    slip = slip_among(values)
+    table, numbers = roles.table, "or say that these are numbers (item_metric, read_item_scores)"
+    slip = _slip(values)
     if slip is not None:
         row, column = slip[0], roles.methods[slip[1]]
+        cell = listed_cells(table, column)[row]
         raise InputError(
-            f"{roles.place(row, column)}: {shown(roles.cells(column)[row])} is no answer, as "
-            f"nearly all others are; write 1 (right), 0 (wrong) or nothing (missing), {numbers}"
+            f"{table.place(row, column)}: {shown(cell)} is no answer, as nearly all others are; "
+            f"write 1 (right), 0 (wrong) or nothing (missing), {numbers}"
         )
-    seen = classes_seen(set().union(*(roles.distinct(j) for j in roles.methods)))
+    cells = set().union(*(set(listed_cells(table, j)) for j in roles.methods))
+    seen = classes_seen(cells)
     if len(roles.methods) > 1 and len(roles.items) > len(roles.methods) and seen:
         raise InputError(
-            f"{roles.table.where}: {seen}; add the true classes as a column ground_truth, {numbers}"
+            f"{table.where}: {seen}; add the true classes as a column ground_truth, {numbers}"
         )
 
 
-def _joined(roles: ColumnRoles, choices: Choices) -> Joined | None:
-    """Outcomes of a table that every item is in; None where there is something to join.
-
-    Parts of a large table, cell by cell, take four times as long.
-    """
-    if choices.run_separator is not None or len(roles.methods) < 2 or len(roles.items) < 2:
+def _slip(values: FloatArray) -> tuple[int, int] | None:
+    """Row and method of a number outside [0, 1] where nearly all others are 0 or 1."""
+    given = values[~np.isnan(values)]
+    answers = np.isin(given, (MISSING, 0, 1))
+    if answers.all() or answers.mean() < 1 - MOST_SLIPS or np.all((given >= 0) & (given <= 1)):
         return None
-    names = tuple(roles.table.header[column] for column in roles.methods)
-    values = _matrix(roles)
-    _check_answers(roles, values)
-    notes = [] if choices.cluster_column is not None else _cluster_notes([roles])
-    return Joined(names, names, roles.items, values, tuple(notes))
-
-
-def _matrix(roles: ColumnRoles) -> NDArray[np.float64]:
-    """Outcomes, items x methods."""
-    values = np.empty((len(roles.items), len(roles.methods)))
-    for place, column in enumerate(roles.methods):
-        values[:, place] = _values(roles, column)
-    return values
-
-
-def _values(roles: ColumnRoles, column: int) -> NDArray[np.float64]:
-    """Outcomes of a column in the order of the items; those of texts, each text once."""
-    cells = roles.table.columns[column]
-    distinct = set(cells)
-    if all(isinstance(cell, str) for cell in distinct):
-        known = {cell: number for cell in distinct if (number := _number(cell)) is not None}
-        if len(known) == len(distinct):
-            return np.fromiter(map(known.__getitem__, cells), float, len(cells))
-    return np.array(list(_numbers(roles, column).values()))
+    beyond = (values != MISSING) & ((values < 0) | (values > 1))
+    row, column = np.argwhere(beyond.T)[0]
+    return int(row), int(column)
 
 
 def _split(name: str, separator: str | None) -> tuple[str, str]:
@@ -353,51 +354,16 @@ def _split(name: str, separator: str | None) -> tuple[str, str]:
     return method, label
 
 
-def _method_names(found: Mapping[Path, ColumnRoles]) -> dict[tuple[Path, int], str]:
-    """Name of each column; that of its file for the only one of several files, if it has none."""
-    names = {
-        (path, column): roles.table.header[column]
-        for path, roles in found.items()
-        for column in roles.methods
-    }
-    counts = Counter(names.values())
+def _method_names(found: Mapping[Path, ColumnRoles]) -> dict[Path, list[str]]:
+    """Names of the columns; that of its file for the only one of several files, if it has none."""
+    counts = Counter(name for roles in found.values() for name in roles.method_names)
     files = file_names([path for path, roles in found.items() if roles.methods])
-    if len(files) > 1:
-        for path, roles in found.items():
-            if len(roles.methods) != 1:
-                continue
-            key = path, roles.methods[0]
-            if counts[names[key]] > 1 or normalize_name(names[key]) in _NAMELESS:
-                names[key] = files[path]
+    names = {path: list(roles.method_names) for path, roles in found.items()}
+    for path, own in names.items():
+        if len(files) > 1 and len(own) == 1:
+            nameless = normalize_name(own[0]) in WORDS["nameless"] or counts[own[0]] > 1
+            names[path] = [files[path]] if nameless else own
     return names
-
-
-def _numbers(roles: ColumnRoles, column: int) -> dict[str, float]:
-    """Outcome of each item; NaN where there is none."""
-    known: dict[Any, float] = {}
-    outcomes = {}
-    for row, (item, cell) in enumerate(zip(roles.items, roles.cells(column), strict=True)):
-        key = cell if isinstance(cell, str) else None
-        if key is None or key not in known:
-            number = _number(cell)
-            if number is None:
-                raise InputError(
-                    f"{roles.place(row, column)}: {shown(cell)} is no outcome; write 1 (right) or "
-                    "0 (wrong), a number, or nothing (missing); the truth is in a column "
-                    "ground_truth where there are classes"
-                )
-            known[key] = number
-        outcomes[item] = known[key]
-    return outcomes
-
-
-def _number(cell: Any) -> float | None:
-    found = parse_number(cell)
-    if found is not None:
-        number = float(found)
-        return number if math.isfinite(number) else None
-    answer = answer_of(cell)
-    return math.nan if answer == MISSING else answer
 
 
 @dataclass(frozen=True)
@@ -407,43 +373,41 @@ class _Truth:
     column: str
     classes: Mapping[str, Decimal | str]
 
-    def compare(self, roles: ColumnRoles, column: int) -> dict[str, float]:
-        """1 where the predicted class is the true one, NaN where there is none."""
-        classes = set(self.classes.values())
+    def compare(self, roles: ColumnRoles, column: int) -> tuple[tuple[str, ...], FloatArray]:
+        """Items with a truth: 1 where the predicted class is it, NaN where there is none."""
+        table, classes = roles.table, set(self.classes.values())
         whole = all(isinstance(c, Decimal) and c == int(c) for c in classes)
-        outcomes: dict[str, float] = {}
-        for row, (item, cell) in enumerate(zip(roles.items, roles.cells(column), strict=True)):
+        predicted = [_class_of(cell) for cell in listed_cells(table, column)]
+        kept: dict[str, float] = {}
+        for row, (item, found) in enumerate(zip(roles.items, predicted, strict=True)):
             if item not in self.classes:
                 continue
-            predicted = _class_of(cell)
-            if whole and isinstance(predicted, Decimal) and predicted != int(predicted):
+            if whole and isinstance(found, Decimal) and found != int(found):
                 raise InputError(
-                    f"{roles.place(row, column)}: {shown(cell)} is no class of "
-                    f"{shown(self.column)}; predictions are classes here, not scores"
+                    f"{table.place(row, column)}: {shown(table.columns[column][row])} is no class "
+                    f"of {shown(self.column)}; predictions are classes here, not scores"
                 )
-            missing = predicted not in classes and answer_of(cell) == MISSING
-            outcomes[item] = math.nan if missing else float(predicted == self.classes[item])
-        predictions = {_class_of(cell) for cell in roles.cells(column)}
-        if outcomes and not predictions & classes:
+            missing = found not in classes and answer_of(table.columns[column][row]) == MISSING
+            kept[item] = math.nan if missing else float(found == self.classes[item])
+        if kept and not classes.intersection(predicted):
             raise InputError(
-                f"{roles.table.where}: column {shown(roles.table.header[column])} never names a "
-                f"class of {shown(self.column)}; if that is not the truth, take it out"
+                f"{table.where}: column {shown(table.header[column])} never names a class of "
+                f"{shown(self.column)}; if that is not the truth, take it out"
             )
-        return outcomes
+        return tuple(kept), np.array(list(kept.values()))
 
     def notes(self, parts: Sequence[Part], tables: Sequence[ColumnRoles]) -> tuple[str, ...]:
         """What the truth leaves open."""
         found = []
-        binary = {Decimal(0), Decimal(1)}
-        predicted = {
-            _class_of(cell) for roles in tables for j in roles.methods for cell in roles.cells(j)
-        }
-        if predicted | set(self.classes.values()) <= binary:
+        cells = (listed_cells(roles.table, j) for roles in tables for j in roles.methods)
+        predicted = {_class_of(cell) for column in cells for cell in column}
+        if predicted | set(self.classes.values()) <= {Decimal(0), Decimal(1)}:
             found.append(
                 f"column {shown(self.column)} is taken as the truth and the others as predicted "
                 "classes; if they say right (1) and wrong (0) already, take it out"
             )
-        unused = [item for item in self.classes if all(item not in p.outcomes for p in parts)]
+        used = set().union(*(part.items for part in parts))
+        unused = [item for item in self.classes if item not in used]
         if unused:
             found.append(
                 f"column {shown(self.column)}: no prediction for {len(unused)} of "
@@ -471,47 +435,30 @@ def _truth(tables: Sequence[ColumnRoles]) -> _Truth | None:
     for roles in tables:
         if roles.truth is None:
             continue
-        column = column or roles.table.header[roles.truth]
-        for row, (item, cell) in enumerate(zip(roles.items, roles.cells(roles.truth), strict=True)):
-            found = _class_of(cell)
+        table = roles.table
+        column = column or table.header[roles.truth]
+        for row, cell in enumerate(listed_cells(table, roles.truth)):
+            item, found = roles.items[row], _class_of(cell)
             if cell is None or found in ("", "nan"):
-                raise InputError(f"{roles.place(row, roles.truth)}: the truth is missing")
+                raise InputError(f"{table.place(row, roles.truth)}: the truth is missing")
             if classes.setdefault(item, found) != found:
                 raise InputError(
-                    f"{roles.place(row, roles.truth)}: {shown(cell)} is not what another file says "
+                    f"{table.place(row, roles.truth)}: {shown(cell)} is not what another file says "
                     f"of item {shown(item)}: {shown(str(classes[item]))}"
                 )
     return _Truth(column, classes) if column else None
 
 
-def _check_clusters(tables: Sequence[Table], wanted: str | None) -> None:
-    if wanted is not None and not any(table.find_all(wanted) for table in tables):
-        find_column(tables[0], wanted, "cluster_column")
-
-
-def _cluster_notes(tables: Iterable[ColumnRoles]) -> list[str]:
-    return [
-        f"{roles.table.where}: clusters are taken from column "
-        f"{shown(roles.table.header[roles.clusters])}"
-        for roles in tables
-        if roles.clusters is not None
-    ]
-
-
-def _clusters(tables: Sequence[ColumnRoles]) -> dict[str, str] | None:
+def _clusters(tables: Iterable[ColumnRoles]) -> dict[str, str] | None:
     """Cluster of each item; None where no table has any."""
     clusters: dict[str, str] = {}
     for roles in tables:
-        if roles.clusters is None:
-            continue
-        column = roles.cells(roles.clusters)
-        for row, (item, cell) in enumerate(zip(roles.items, column, strict=True)):
-            place = roles.place(row, roles.clusters)
-            name = str(cell).strip()
-            if answer_of(cell) == MISSING and name != "-1":
-                raise InputError(f"{place}: the cluster is missing")
+        names = roles.cluster_names()
+        pairs = () if names is None else zip(roles.items, names, strict=True)
+        for row, (item, name) in enumerate(pairs):
             if clusters.setdefault(item, name) != name:
                 raise InputError(
-                    f"{place}: item {shown(item)} is in cluster {shown(clusters[item])} elsewhere"
+                    f"{roles.table.place(row, roles.clusters or 0)}: item {shown(item)} is in "
+                    f"cluster {shown(clusters[item])} elsewhere"
                 )
     return clusters or None

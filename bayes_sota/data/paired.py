@@ -5,7 +5,7 @@ Everything is checked at construction and never again (``tests/data/test_paired.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.leaderboard import TEST_ITEMS, checked_names, entry_names, whole_number
+from bayes_sota.data.checks import TEST_ITEMS, checked_names, entry_names, whole_number
 from bayes_sota.data.printed_scores import parse_number, parse_scores
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
-_BOARDS = ("public", "private")
+BOARDS = ("public", "private")
 _NEGATED = "lower is better: scores and all results are multiplied by -1"
 
 
@@ -100,30 +100,28 @@ class PairedBoards:
                 "accuracies; write an error rate e as the accuracy 1 - e"
             )
         given = None if names is None else checked_names(names)
-        sizes = None if n_test is None else _checked_sizes(n_test)
+        sign = -1 if lower_is_better else 1
         scores = [
-            _checked_scores(values, which, given, sizes is not None, -1 if lower_is_better else 1)
-            for values, which in zip((public, private), _BOARDS, strict=True)
+            sign * _checked_scores(values, which, given, n_test is not None)
+            for values, which in zip((public, private), BOARDS, strict=True)
         ]
         _check_lengths(*scores)
         every = entry_names(given, scores[0].size)
-        remarks = [str(note) for note in notes]
-        if lower_is_better:
-            remarks.append(_NEGATED)
-        remarks += _tied_first(scores, every)
-        values = {
-            "public": scores[0],
-            "private": scores[1],
-            "names": every,
-            "n_test": sizes,
-            "standard_errors": None
+        for board in scores:
+            board.setflags(write=False)
+        told = [_NEGATED] if lower_is_better else []
+        remarks = [*map(str, notes), *told, *_tied_first(scores, every)]
+        vars(self).update(
+            public=scores[0],
+            private=scores[1],
+            names=every,
+            n_test=None if n_test is None else _pair(n_test, "n_test", _checked_size),
+            standard_errors=None
             if standard_errors is None
-            else _checked_errors(standard_errors),
-            "name": str(name),
-            "notes": tuple(dict.fromkeys(remarks)),
-        }
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+            else _pair(standard_errors, "standard_errors", _checked_error),
+            name=str(name),
+            notes=tuple(dict.fromkeys(remarks)),
+        )
 
     @property
     def n_entries(self) -> int:
@@ -197,23 +195,20 @@ class PairedBoards:
 
 
 def _checked_scores(
-    values: Any, which: str, names: tuple[str, ...] | None, accuracies: bool, sign: int
+    values: Any, which: str, names: tuple[str, ...] | None, accuracies: bool
 ) -> FloatArray:
-    """Scores of one board as floats of which the largest is the best, read-only."""
-    subject = partial(_subject, which, names)
+    """Scores of one board as floats."""
     try:
         printed = parse_scores(
             values,
             rounding="exact",
             percent=False if accuracies else None,
             bounded=accuracies,
-            subject=subject,
+            subject=partial(_subject, which, names),
         )
     except InputError as error:
         raise InputError(f"{which} board: {error}") from None
-    scores = sign * np.array(printed.values, dtype=np.float64)
-    scores.setflags(write=False)
-    return scores
+    return printed.values
 
 
 def _subject(which: str, names: tuple[str, ...] | None, index: int) -> str:
@@ -224,7 +219,7 @@ def _subject(which: str, names: tuple[str, ...] | None, index: int) -> str:
 def _tied_first(scores: Sequence[FloatArray], names: tuple[str, ...]) -> list[str]:
     """Notes on boards whose best score several teams have."""
     notes = []
-    for board, which in zip(scores, _BOARDS, strict=True):
+    for board, which in zip(scores, BOARDS, strict=True):
         best = sorted(names[i] for i in np.flatnonzero(board == board.max()))
         if len(best) > 1:
             notes.append(
@@ -242,7 +237,7 @@ def _check_lengths(public: FloatArray, private: FloatArray) -> None:
         )
     if public.size < FEWEST_TEAMS:
         raise InputError(f"paired boards need at least {FEWEST_TEAMS} teams, got {public.size}")
-    for scores, which in zip((public, private), _BOARDS, strict=True):
+    for scores, which in zip((public, private), BOARDS, strict=True):
         if scores.min() == scores.max():
             raise InputError(
                 f"all {scores.size:,} {which} scores are {scores[0]:g}: they tell no team from "
@@ -250,29 +245,22 @@ def _check_lengths(public: FloatArray, private: FloatArray) -> None:
             )
 
 
-def _pair(value: Any, what: str) -> tuple[Any, Any]:
+def _pair[T](value: Any, what: str, checked: Callable[[Any, str], T]) -> tuple[T, T]:
+    """What is known of each board, checked."""
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) != 2:
         raise InputError(f"{what} is a pair (public, private), got {value!r:.80}")
-    return value[0], value[1]
-
-
-def _checked_sizes(value: Any) -> tuple[int, int]:
-    public, private = (
-        whole_number(n, f"n_test of the {which} board", TEST_ITEMS)
-        for n, which in zip(_pair(value, "n_test"), _BOARDS, strict=True)
-    )
+    public, private = (checked(one, which) for one, which in zip(value, BOARDS, strict=True))
     return public, private
 
 
-def _checked_errors(value: Any) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    numbers = []
-    for raw, which in zip(_pair(value, "standard_errors"), _BOARDS, strict=True):
-        number = parse_number(raw)
-        if number is None or number <= 0:
-            raise InputError(
-                f"the standard error of the {which} board must be a positive number, got {raw!r}"
-            )
-        numbers.append(float(number))
-    return numbers[0], numbers[1]
+def _checked_size(value: Any, which: str) -> int:
+    return whole_number(value, f"n_test of the {which} board", TEST_ITEMS)
+
+
+def _checked_error(value: Any, which: str) -> float:
+    number = parse_number(value)
+    if number is None or number <= 0:
+        raise InputError(
+            f"the standard error of the {which} board must be a positive number, got {value!r}"
+        )
+    return float(number)

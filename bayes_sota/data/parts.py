@@ -1,23 +1,25 @@
-"""What one method got in one run of one task, before anything is joined.
+"""What one method got in one run of one task, and the parts of an evaluation joined on the item.
 
-``tests/data/test_read_evaluations.py`` compares with outcomes written by hand.
-
-Parts of an evaluation joined on the item: what all of them hold, and what that leaves out.
-
-``tests/data/test_read_evaluations.py`` compares with joins made by hand.
+What a join leaves out stands in its notes. ``tests/data/test_read_evaluations.py`` compares with
+joins made by hand.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.columns import several
+
+_LARGEST_LOSS = 0.5  # of the items of a file; more is another test set
+_ENDINGS = (".gz", ".zip", ".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Choices:
     scorer: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """Outcomes of one method in one run of one task.
 
@@ -40,7 +42,8 @@ class Part:
     where : str
         The file, for messages.
     method : str
-    outcomes : dict
+    items : tuple of str
+    values : ndarray, shape (n_items,)
         Outcome of each item; NaN where the method has none.
     metric : str
         What the outcomes are; runs and methods of one task need the same.
@@ -61,7 +64,8 @@ class Part:
 
     where: str
     method: str
-    outcomes: Mapping[str, float]
+    items: tuple[str, ...]
+    values: FloatArray
     metric: str = ""
     task: str = ""
     run: tuple[Any, ...] = ()
@@ -70,6 +74,20 @@ class Part:
     left_out: tuple[str, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, where: str, method: str, outcomes: Mapping[str, float | None], **more: Any
+    ) -> "Part":
+        """Part of the outcome of each item; items whose outcome is None are left out."""
+        known = {item: outcome for item, outcome in outcomes.items() if outcome is not None}
+        lost = tuple(item for item in outcomes if item not in known)
+        values = np.array(list(known.values()), np.float64)
+        return cls(where, method, tuple(known), values, left_out=lost, **more)
+
+    def keys(self, prefixed: bool) -> tuple[str, ...]:
+        """Names of the items, with their task where there are several."""
+        return tuple(f"{self.task}/{item}" for item in self.items) if prefixed else self.items
 
 
 def file_names(paths: Sequence[Path]) -> dict[Path, str]:
@@ -82,16 +100,15 @@ def file_names(paths: Sequence[Path]) -> dict[Path, str]:
     >>> list(file_names([Path("tree/out.csv"), Path("forest/out.csv")]).values())
     ['tree', 'forest']
     """
-    stems = {path: _without_endings(path.name) for path in paths}
+    stems = {}
+    for path in paths:
+        name = path.name
+        for ending in _ENDINGS:
+            name = name.removesuffix(ending)
+        stems[path] = name
     if len(set(stems.values())) == len(stems):
         return stems
     return {path: path.resolve().parent.name for path in paths}
-
-
-def _without_endings(name: str) -> str:
-    for ending in (".gz", ".zip", ".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet"):
-        name = name.removesuffix(ending)
-    return name
 
 
 def item_name(value: object, place: str) -> str:
@@ -121,18 +138,6 @@ def outcome_of(value: object, place: str, what: str) -> float:
     raise InputError(f"{place}: {what} must be a number, true or false, got {shown(value)}")
 
 
-def several(names: Sequence[str]) -> str:
-    """Some names, for messages.
-
-    Examples
-    --------
-    >>> several(["a", "b"])
-    "'a', 'b'"
-    """
-    rest = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return ", ".join(shown(name) for name in names[:8]) + rest
-
-
 def choose(
     names: Sequence[str], wanted: str | None, preferred: Sequence[str], where: str, option: str
 ) -> str:
@@ -143,17 +148,12 @@ def choose(
                 f"{where}: there is no {option} {shown(wanted)}; it holds {several(names)}"
             )
         return wanted
-    for name in preferred:
-        if name in names:
-            return name
-    if len(names) == 1:
-        return names[0]
+    usual = [name for name in preferred if name in names]
+    if usual or len(names) == 1:
+        return (usual or names)[0]
     if not names:
         raise InputError(f"{where}: there is no {option} in it")
     raise InputError(f"{where}: choose one {option} of {several(names)}: {option}=...")
-
-
-_LARGEST_LOSS = 0.5  # of the items of a file; more is another test set
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class Joined:
     names: tuple[str, ...]
     methods: tuple[str, ...]
     items: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: FloatArray
     notes: tuple[str, ...]
 
 
@@ -188,62 +188,56 @@ def join_parts(parts: Sequence[Part]) -> Joined:
 
     Examples
     --------
-    >>> tree = Part("a.csv", "tree", {"1": 1.0, "2": 0.0, "3": 1.0})
-    >>> forest = Part("b.csv", "forest", {"3": 1.0, "2": 1.0, "1": 0.0, "4": 1.0})
+    >>> tree = Part.of("a.csv", "tree", {"1": 1.0, "2": 0.0, "3": 1.0})
+    >>> forest = Part.of("b.csv", "forest", {"3": 1.0, "2": 1.0, "1": 0.0, "4": 1.0})
     >>> joined = join_parts([tree, forest])
     >>> joined.items, joined.values.tolist()
     (('1', '2', '3'), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> joined.notes
     ("b.csv: 1 of 4 items left out (not in every file), the first is '4'",)
     """
-    parts = _with_task(parts)
+    tasks = {part.task for part in parts} - {""}
+    if len(tasks) == 1:  # it is that of the files that do not name theirs
+        parts = [replace(part, task=next(iter(tasks))) for part in parts]
     _check_same_metric(parts)
     _check_same_documents(parts)
     prefixed = len({part.task for part in parts}) > 1
     columns = _columns(parts)
-    if len({method for method, _ in columns}) < 2:
+    runs_of = Counter(method for method, _ in columns)
+    if len(runs_of) < 2:
         raise InputError(
             f"all outcomes are of one method, {shown(parts[0].method)}; a comparison needs two"
         )
-    merged = [_merged(run, prefixed) for run in columns.values()]
-    common = set(merged[0]).intersection(*merged[1:])
+    keys = [
+        run[0].items if not prefixed else tuple(key for part in run for key in part.keys(True))
+        for run in columns.values()
+    ]
+    common = set(keys[0]).intersection(*(other for other in keys[1:] if other is not keys[0]))
     notes = _losses(parts, common, prefixed)
-    items = tuple(item for item in merged[0] if item in common)
+    items = keys[0] if len(common) == len(keys[0]) else tuple(k for k in keys[0] if k in common)
+    rows = []
+    for known, run in zip(keys, columns.values(), strict=True):
+        values = np.concatenate([part.values for part in run])
+        place = {} if known is items else {key: i for i, key in enumerate(known)}
+        rows.append(values if known is items else values[[place[item] for item in items]])
     return Joined(
-        names=_names(columns),
+        names=tuple(
+            f"{method}@{run}" if runs_of[method] > 1 else method for method, run in columns
+        ),
         methods=tuple(method for method, _ in columns),
         items=items,
-        values=np.array([[column[item] for item in items] for column in merged]).T,
+        values=np.array(rows).T,
         notes=tuple(dict.fromkeys([*(note for part in parts for note in part.notes), *notes])),
     )
 
 
-def _merged(run: Sequence[Part], prefixed: bool) -> Mapping[str, float]:
-    """Outcomes of one run, of all tasks."""
-    if not prefixed:
-        return run[0].outcomes
-    return {_key(part, item, True): value for part in run for item, value in part.outcomes.items()}
-
-
-def _with_task(parts: Sequence[Part]) -> list[Part]:
-    """Where one task is known, it is that of the files that do not name theirs."""
-    tasks = {part.task for part in parts} - {""}
-    only = tasks.pop() if len(tasks) == 1 else ""
-    return [replace(part, task=part.task or only) for part in parts]
-
-
-def _key(part: Part, item: str, prefixed: bool) -> str:
-    return f"{part.task}/{item}" if prefixed else item
-
-
 def _columns(parts: Sequence[Part]) -> dict[tuple[str, str], list[Part]]:
     """Parts of each run of each method, one part per task."""
+    methods: dict[str, dict[str, list[Part]]] = {}
+    for part in parts:
+        methods.setdefault(part.method, {}).setdefault(part.task, []).append(part)
     columns: dict[tuple[str, str], list[Part]] = {}
-    for method in dict.fromkeys(part.method for part in parts):
-        tasks: dict[str, list[Part]] = {}
-        for part in parts:
-            if part.method == method:
-                tasks.setdefault(part.task, []).append(part)
+    for method, tasks in methods.items():
         _check_runs(method, tasks)
         for runs in tasks.values():
             for number, part in enumerate(sorted(runs, key=lambda part: part.run), start=1):
@@ -284,10 +278,11 @@ def _check_same_metric(parts: Sequence[Part]) -> None:
 def _check_same_documents(parts: Sequence[Part]) -> None:
     seen: dict[tuple[str, str], tuple[str, str]] = {}
     for part in parts:
-        differing: list[str] = []
-        for item, fingerprint in part.hashes.items():
-            if seen.setdefault((part.task, item), (fingerprint, part.where))[0] != fingerprint:
-                differing.append(item)
+        differing = [
+            item
+            for item, fingerprint in part.hashes.items()
+            if seen.setdefault((part.task, item), (fingerprint, part.where))[0] != fingerprint
+        ]
         if differing:
             other = seen[part.task, differing[0]][1]
             raise InputError(
@@ -297,19 +292,14 @@ def _check_same_documents(parts: Sequence[Part]) -> None:
             )
 
 
-def _names(columns: Mapping[tuple[str, str], object]) -> tuple[str, ...]:
-    methods = [method for method, _ in columns]
-    return tuple(
-        f"{method}@{label}" if methods.count(method) > 1 else method for method, label in columns
-    )
-
-
 def _losses(parts: Sequence[Part], common: set[str], prefixed: bool) -> list[str]:
     """What is left out of each file; an error where it is most."""
     notes = []
     for part in parts:
-        lost = [item for item in part.outcomes if _key(part, item, prefixed) not in common]
-        total = len(part.outcomes) + len(part.left_out)
+        whole = not prefixed and len(common) == len(part.items)
+        pairs = () if whole else zip(part.items, part.keys(prefixed), strict=True)
+        lost = [item for item, key in pairs if key not in common]
+        total = len(part.items) + len(part.left_out)
         if len(common) < 2 or len(lost) + len(part.left_out) > _LARGEST_LOSS * total:
             raise InputError(_mismatch(parts, common, (*part.left_out, *lost)))
         for items, reason in ((part.left_out, part.reason), (lost, "not in every file")):
@@ -324,7 +314,7 @@ def _losses(parts: Sequence[Part], common: set[str], prefixed: bool) -> list[str
 def _mismatch(parts: Sequence[Part], common: set[str], lost: Sequence[str]) -> str:
     sizes: dict[str, int] = {}
     for part in parts:
-        size = len(part.outcomes) + len(part.left_out)
+        size = len(part.items) + len(part.left_out)
         sizes[part.where] = max(size, sizes.get(part.where, 0))
     listed = [f"{where} has {size}" for where, size in sizes.items()]
     rest = f" and {len(listed) - 4} more files" if len(listed) > 4 else ""

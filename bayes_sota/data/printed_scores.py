@@ -107,6 +107,18 @@ def plain_list(values: Any, what: str) -> list[Any]:
     return values.tolist() if widens else list(values)
 
 
+def plain_matrix(values: Any, meaning: str) -> FloatArray:
+    """Numbers of nested sequences, a two-dimensional array, or a pandas or polars frame."""
+    raw = values.to_numpy() if hasattr(values, "to_numpy") else values
+    try:
+        numbers = np.array(raw, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{meaning}; got what is no number, or rows of several lengths") from None
+    if numbers.ndim != 2:
+        raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
+    return numbers
+
+
 def parse_scores(
     scores: Any,
     *,
@@ -280,10 +292,7 @@ def _not_a_number(subject: str, value: object, bounded: bool) -> str:
 
 
 def _in_percent(
-    unique: Sequence[Decimal],
-    where: IntArray,
-    percent: bool | None,
-    subject: Callable[[int], str],
+    unique: Sequence[Decimal], where: IntArray, percent: bool | None, subject: Callable[[int], str]
 ) -> bool:
     if percent is not None:
         return bool(percent)

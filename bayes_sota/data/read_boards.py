@@ -1,9 +1,7 @@
-"""``read_leaderboard``: a file or a frame to a ``Leaderboard``.
+"""Leaderboards from files and frames, one board or the public and private board of the same teams.
 
-Reads two boards of the same teams: from one table, or from two joined on the teams' names.
-
-The files are not trusted: they are parsed by ``bayes_sota.data.readers`` and what is no score is an
-error with its place (``tests/data/test_read_paired.py``).
+The files are not trusted: they are parsed by ``bayes_sota.data.files``, and what is no score is an
+error with its place (``tests/data/test_readers.py``, ``test_read_paired.py``).
 """
 
 import os
@@ -15,13 +13,26 @@ from typing import Any, Literal
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import shown
-from bayes_sota.data.columns import find_column, find_name_column, find_score_column, is_loss
+from bayes_sota.data.checks import Metric, check_metric
+from bayes_sota.data.columns import (
+    find_column,
+    find_name_column,
+    find_score_column,
+    named_in,
+    refuse_loss,
+    several,
+)
 from bayes_sota.data.files.opening import FileFormat, open_table
-from bayes_sota.data.files.tables import Nested, Table, normalize_name
+from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
-from bayes_sota.data.leaderboard import Leaderboard, Metric, check_metric
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.data.printed_scores import Rounding, RoundingChoice, parse_scores, rounding_order
+
+_WORDS = ("score", "scores", "accuracy", "acc", "lb", "leaderboard", "")  # after public, private
+_DIRECTION = (
+    'give metric="score" and lower_is_better=True, or write an error rate e as the accuracy 1 - e'
+)
 
 
 @dataclass(frozen=True)
@@ -58,19 +69,15 @@ class Entries:
     stem: str
     column: str
 
-    def check_direction(self, lower_is_better: bool) -> None:
-        """Raise ``InputError`` where the name of the column says that lower is better."""
-        if is_loss(self.column) and not lower_is_better:
-            raise InputError(
-                f"{self.where}: column {shown(self.column)} holds errors by its name, and of those "
-                'the lowest is the best: give metric="score" and lower_is_better=True, or write an '
-                "error rate e as the accuracy 1 - e"
-            )
-
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
         order = rounding_order(rounding)
         return order[::-1] if rounding == "auto" and self.is_kaggle else order
+
+    def check(self, **options: Any) -> None:
+        """Raise ``InputError`` where a cell is no score; options are those of ``parse_scores``."""
+        with located(self.where):
+            parse_scores(self.scores, subject=self.places.__getitem__, **options)
 
 
 def read_leaderboard(
@@ -142,8 +149,9 @@ def read_leaderboard(
         path_or_frame, score_column=score_column, name_column=name_column, format=format,
         lower_is_better=lower_is_better,
     )  # fmt: skip
-    entries.check_direction(lower_is_better)
-    check_scores(entries, decimals=decimals, percent=percent, metric=metric)
+    if not lower_is_better:
+        refuse_loss(entries.where, entries.column, _DIRECTION)
+    entries.check(decimals=decimals, percent=percent, bounded=metric != "score")
     with located(entries.where):
         return Leaderboard(
             entries.scores,
@@ -185,31 +193,7 @@ def read_entries(
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
-    return Entries(
-        scores=_cells(table, scores, rows),
-        names=None if names is None else _names(table, names, rows, kaggle),
-        submissions=_submissions(table, rows),
-        places=tuple(f"{table.places[r]}, column {shown(table.header[scores])}" for r in rows),
-        is_kaggle=kaggle,
-        notes=tuple(notes),
-        where=table.where,
-        stem=table.stem,
-        column=table.header[scores],
-    )
-
-
-def check_scores(
-    entries: Entries, *, decimals: int | None, percent: bool | None, metric: str = "accuracy"
-) -> None:
-    """Raise ``InputError`` with its place in the file where a cell is not a score."""
-    with located(entries.where):
-        parse_scores(
-            entries.scores,
-            decimals=decimals,
-            percent=percent,
-            bounded=metric != "score",
-            subject=entries.places.__getitem__,
-        )
+    return _entries(table, scores, names, rows, notes, kaggle)
 
 
 @contextmanager
@@ -221,21 +205,42 @@ def located(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}") from None
 
 
+def _entries(
+    table: Table,
+    scores: int,
+    names: int | None,
+    rows: Sequence[int],
+    notes: Sequence[str] = (),
+    kaggle: bool = False,
+) -> Entries:
+    counts = table.find_all("SubmissionCount")
+    column = f"column {shown(table.header[scores])}"
+    return Entries(
+        scores=_cells(table, scores, rows),
+        names=None if names is None else _names(table, names, rows, kaggle),
+        submissions=_cells(table, counts[0], rows) if len(counts) == 1 else None,
+        places=tuple(f"{table.places[row]}, {column}" for row in rows),
+        is_kaggle=kaggle,
+        notes=tuple(notes),
+        where=table.where,
+        stem=table.stem,
+        column=table.header[scores],
+    )
+
+
 def _cells(table: Table, column: int, rows: Sequence[int]) -> tuple[Any, ...]:
     cells = table.columns[column]
     return tuple(cells[row] for row in rows)
 
 
 def _names(table: Table, column: int, rows: Sequence[int], kaggle: bool) -> tuple[str, ...]:
-    cells = table.columns[column]
-    for row in rows:
-        if cells[row] is None or cells[row] != cells[row]:
-            place = f"{table.places[row]}, column {shown(table.header[column])}"
-            raise InputError(f"{table.where}: {place}: the name is missing")
-        if isinstance(cells[row], Nested):
-            place = f"{table.places[row]}, column {shown(table.header[column])}"
-            raise InputError(f"{table.where}: {place}: a name is text, got {shown(cells[row])}")
-    names = team_names(table, column, rows) if kaggle else [str(cells[row]).strip() for row in rows]
+    for row, cell in zip(rows, _cells(table, column, rows), strict=True):
+        if cell is None or cell != cell:
+            raise InputError(f"{table.place(row, column)}: the name is missing")
+        if isinstance(cell, Nested):
+            raise InputError(f"{table.place(row, column)}: a name is text, got {shown(cell)}")
+    cells = _cells(table, column, rows)
+    names = team_names(table, column, rows) if kaggle else [str(cell).strip() for cell in cells]
     seen: dict[str, int] = {}
     for row, name in zip(rows, names, strict=True):
         if seen.setdefault(name, row) != row:
@@ -245,14 +250,6 @@ def _names(table: Table, column: int, rows: Sequence[int], kaggle: bool) -> tupl
                 "names, keep one row of each"
             )
     return tuple(names)
-
-
-def _submissions(table: Table, rows: Sequence[int]) -> tuple[Any, ...] | None:
-    found = table.find_all("SubmissionCount")
-    return _cells(table, found[0], rows) if len(found) == 1 else None
-
-
-_WORDS = ("score", "scores", "accuracy", "acc", "lb", "leaderboard", "")
 
 
 def read_paired_boards(
@@ -312,69 +309,63 @@ def read_paired_boards(
     >>> boards.names[0], float(boards.public[0]), float(boards.private[0])
     ('t0', 0.9, 0.91)
     """
-    options: dict[str, Any] = {
-        "n_test": n_test, "standard_errors": standard_errors, "lower_is_better": lower_is_better,
-    }  # fmt: skip
-    accuracies = n_test is not None
+    wanted = dict(zip(BOARDS, (public_column, private_column), strict=True))
     if private_path is None:
-        boards = _from_one(
-            open_table(path, format), (public_column, private_column), name_column, accuracies,
-            name, options,
-        )  # fmt: skip
+        both = _from_one(open_table(path, format), wanted, name_column)
     else:
         both = [
             read_entries(source, score_column=column, name_column=name_column, format=format)
-            for source, column in ((path, public_column), (private_path, private_column))
+            for source, column in zip((path, private_path), wanted.values(), strict=True)
         ]
-        for entries in both:
-            _check_direction(entries.where, entries.column, lower_is_better)
-        boards = _joined(both[0], both[1], accuracies, name, options)
+    bounded = n_test is not None
+    for entries in both:
+        if not lower_is_better:
+            refuse_loss(entries.where, entries.column)
+        entries.check(rounding="exact", percent=False if bounded else None, bounded=bounded)
+    public, private = both
+    scores, names, notes = (public.scores, private.scores), public.names, [*public.notes]
+    where = public.where
+    if private_path is not None:
+        scores, names, told = _joined(public, private)
+        notes += [*private.notes, *told]
+        where += f" and {private.where}"
+    with located(where):
+        boards = PairedBoards(
+            scores[0],
+            scores[1],
+            names,
+            n_test=n_test,
+            standard_errors=standard_errors,
+            lower_is_better=lower_is_better,
+            name=public.stem if name is None else name,
+            notes=notes,
+        )
     return boards.subset(boards.order(boards.public))
 
 
 def _from_one(
-    table: Table,
-    wanted: tuple[str | None, str | None],
-    name_column: str | None,
-    accuracies: bool,
-    name: str | None,
-    options: dict[str, Any],
-) -> PairedBoards:
-    positions = [
-        _score_column(table, column, which)
-        for column, which in zip(wanted, ("public", "private"), strict=True)
-    ]
-    if positions[0] == positions[1]:
+    table: Table, wanted: dict[str, str | None], name_column: str | None
+) -> list[Entries]:
+    """Entries of both boards, which are columns of one table."""
+    public, private = (_board_column(table, column, which) for which, column in wanted.items())
+    if public == private:
         raise InputError(
-            f"{table.where}: {shown(table.header[positions[0]])} cannot be both boards; say which "
+            f"{table.where}: {shown(table.header[public])} cannot be both boards; say which "
             "columns with public_column and private_column"
         )
-    names = find_name_column(table, name_column, positions[0])
-    for position in positions:
-        _check_direction(table.where, table.header[position], options["lower_is_better"])
-        places = [f"{place}, column {shown(table.header[position])}" for place in table.places]
-        _check(table.where, table.columns[position], places, accuracies)
-    public, private = (list(table.columns[position]) for position in positions)
-    with located(table.where):
-        return PairedBoards(
-            public,
-            private,
-            None if names is None else [str(cell).strip() for cell in table.columns[names]],
-            name=table.stem if name is None else name,
-            **options,
-        )
+    names, rows = find_name_column(table, name_column, public), range(len(table.places))
+    return [_entries(table, public, names, rows), _entries(table, private, None, rows)]
 
 
-def _score_column(table: Table, wanted: str | None, which: str) -> int:
+def _board_column(table: Table, wanted: str | None, which: str) -> int:
     """Position of a board's column: the one asked for, or the only one named like it."""
     if wanted is not None:
         return find_column(table, wanted, f"{which}_column")
-    known = {which + word for word in _WORDS} | {word + which for word in _WORDS}
-    found = [i for i, header in enumerate(table.header) if normalize_name(header) in known]
+    found = named_in(table, {which + word for word in _WORDS} | {word + which for word in _WORDS})
     if len(found) == 1:
         return found[0]
-    several = ", ".join(shown(table.header[i]) for i in found)
-    problem = f"{len(found)} columns look like {which} scores ({several})"
+    names = several(table.header[i] for i in found)
+    problem = f"{len(found)} columns look like {which} scores ({names})"
     if not found:
         problem = f"no column looks like {which} scores"
     raise InputError(
@@ -383,48 +374,25 @@ def _score_column(table: Table, wanted: str | None, which: str) -> int:
     )
 
 
-def _check_direction(where: str, column: str, lower_is_better: bool) -> None:
-    if is_loss(column) and not lower_is_better:
-        raise InputError(
-            f"{where}: column {shown(column)} holds errors by its name, and of those the lowest is "
-            "the best: give lower_is_better=True"
-        )
-
-
-def _check(where: str, cells: Sequence[Any], places: Sequence[str], accuracies: bool) -> None:
-    with located(where):
-        parse_scores(
-            cells, rounding="exact", percent=False if accuracies else None, bounded=accuracies,
-            subject=places.__getitem__,
-        )  # fmt: skip
-
-
 def _joined(
-    public: Entries, private: Entries, accuracies: bool, name: str | None, options: dict[str, Any]
-) -> PairedBoards:
+    public: Entries, private: Entries
+) -> tuple[tuple[tuple[Any, ...], tuple[Any, ...]], tuple[str, ...], list[str]]:
+    """Scores of the teams that are on both boards, the teams, and who was left out."""
     for entries, which in ((public, "public"), (private, "private")):
         if entries.names is None:
             raise InputError(
                 f"{entries.where}: the {which} board has no names to join on; say which column "
                 "with name_column"
             )
-        _check(entries.where, entries.scores, entries.places, accuracies)
-    first = dict(zip(public.names or (), public.scores, strict=True))
-    second = dict(zip(private.names or (), private.scores, strict=True))
-    both = [team for team in first if team in second]
-    notes = [*public.notes, *private.notes]
-    for alone, which in ((len(first) - len(both), "public"), (len(second) - len(both), "private")):
-        if alone:
-            notes.append(f"left out {alone:,} teams that are on the {which} board only")
-    where = f"{public.where} and {private.where}"
-    if not both:
-        raise InputError(f"{where}: no team is on both boards, by their names")
-    with located(where):
-        return PairedBoards(
-            [first[team] for team in both],
-            [second[team] for team in both],
-            both,
-            name=public.stem if name is None else name,
-            notes=notes,
-            **options,
-        )
+    first, second = (dict(zip(e.names or (), e.scores, strict=True)) for e in (public, private))
+    teams = tuple(team for team in first if team in second)
+    if not teams:
+        files = f"{public.where} and {private.where}"
+        raise InputError(f"{files}: no team is on both boards, by their names")
+    notes = [
+        f"left out {len(board) - len(teams):,} teams that are on the {which} board only"
+        for board, which in ((first, "public"), (second, "private"))
+        if len(board) > len(teams)
+    ]
+    scores = tuple(first[team] for team in teams), tuple(second[team] for team in teams)
+    return scores, teams, notes

@@ -20,11 +20,12 @@ from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import table_of_content
 from bayes_sota.data.files.tables import Table
-from bayes_sota.data.formats.helm import is_instance, parts_of_instances
-from bayes_sota.data.formats.inspect_logs import (
+from bayes_sota.data.formats.item_logs import (
+    is_instance,
     is_log,
     is_log_archive,
     parts_of_archive,
+    parts_of_instances,
     parts_of_log,
 )
 from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples
@@ -38,19 +39,15 @@ _ACCEPTED = (
     "a CSV, TSV or Parquet table with one row per item, samples of lm-evaluation-harness "
     "(samples_*.jsonl), logs of inspect_ai (.json, .eval), or HELM's per_instance_stats.json"
 )
-_NAMES = {
-    "lm": ("lm-evaluation-harness sample file", "lm-evaluation-harness sample files"),
-    "inspect": ("inspect_ai log", "inspect_ai logs"),
-    "helm": ("HELM per-instance file", "HELM per-instance files"),
-    "table": ("table", "tables"),
-}
 # Options that a format has a use for; elsewhere they would be ignored in silence.
+_TABLE = "table"
 _OPTIONS = {
-    "lm": {"metric"},
-    "inspect": {"metric", "scorer"},
-    "helm": {"metric"},
-    "table": {"cluster_column", "item_column", "run_separator"},
+    "lm-evaluation-harness sample file": {"metric"},
+    "inspect_ai log": {"metric", "scorer"},
+    "HELM per-instance file": {"metric"},
+    _TABLE: {"cluster_column", "item_column", "run_separator"},
 }
+_LM, _INSPECT, _HELM, _ = _OPTIONS
 Opened = list[Part] | Table
 
 
@@ -134,48 +131,45 @@ def read_evaluations(
     choices = Choices(metric, cluster_column, item_column, run_separator, scorer)
     if not files:
         raise InputError(f"name at least one file: {_ACCEPTED}")
-    _check_distinct(files)
     names = file_names(files)
-    opened = {path: _opened(path, names[path], choices) for path in files}
-    kind = _only_kind({path: kind for path, (kind, _) in opened.items()})
-    _refuse_unused(kind, choices)
-    contents: list[Any] = [content for _, content in opened.values()]
-    source = f"{len(files)} {_NAMES[kind][1]}" if len(files) > 1 else f"1 {_NAMES[kind][0]}"
+    opened: dict[Path, tuple[str, Any]] = {}
+    for path in files:
+        if path.resolve() in opened:
+            raise InputError(f"{shown_path(path)} is named twice")
+        opened[path.resolve()] = _opened(path, names[path], choices)
+    kind = _only_kind([found for found, _ in opened.values()], files)
+    for option, value in vars(choices).items():
+        if value is not None and option not in _OPTIONS[kind]:
+            raise InputError(f"{option} is not for this format ({kind})")
+    contents = [content for _, content in opened.values()]
+    source = counted(len(files), kind)
     name = names[files[0]] if len(files) == 1 else source
-    if kind == "table":
+    if kind == _TABLE:
         tables = parts_of_tables(dict(zip(files, contents, strict=True)), choices)
         source += f", truth in column {shown(tables.truth)}" if tables.truth else ""
     else:
-        tables = OutcomeTables([part for content in contents for part in content], None, None)
-    joined = tables.joined or join_parts(tables.parts)
+        tables = OutcomeTables([part for content in contents for part in content])
+    joined = join_parts(tables.parts)
     losses = sorted({part.metric for part in tables.parts if is_loss(part.metric)})
     lower = bool(losses) if lower_is_better is None else lower_is_better
-    outcomes = _outcomes(joined, tables, kind == "table", name, lower)
+    outcomes = _outcomes(joined, tables.clusters, kind == _TABLE, name, lower)
     notes = joined.notes
     if losses and lower_is_better is None:
         notes += (f"of {shown(losses[0])} the lowest is the best (lower_is_better)",)
     return Evaluations(outcomes, joined.methods, source, notes)
 
 
-def _check_distinct(files: Sequence[Path]) -> None:
-    seen: set[Path] = set()
-    for path in files:
-        if path.resolve() in seen:
-            raise InputError(f"{shown_path(path)} is named twice")
-        seen.add(path.resolve())
-
-
 def _opened(path: Path, name: str, choices: Choices) -> tuple[str, Opened]:
     """Format of a file and what it holds."""
     if is_log_archive(path):
-        return "inspect", parts_of_archive(path, choices)
+        return _INSPECT, parts_of_archive(path, choices)
     content = read_content(path)
     if content.kind == "json":
         return _opened_json(content, path, name, choices)
     table = replace(table_of_content(content), stem=name)
     if len(table.header) < 2:
         raise InputError(f"{content.where}: is none of the formats that are read: {_ACCEPTED}")
-    return "table", table
+    return _TABLE, table
 
 
 def _opened_json(content: Content, path: Path, name: str, choices: Choices) -> tuple[str, Opened]:
@@ -185,20 +179,20 @@ def _opened_json(content: Content, path: Path, name: str, choices: Choices) -> t
     first, _, rest = text.lstrip().partition("\n")
     value = try_json(first)
     if is_sample(value):
-        return "lm", [part_of_samples(json_lines(text, where), path, name, choices)]
+        return _LM, [part_of_samples(json_lines(text, where), path, name, choices)]
     if value is None:
         value = parse_json(text, where)
     elif rest.strip():
         raise _unrecognised(value, where)
     if is_log(value):
-        return "inspect", parts_of_log(value, path, choices)
+        return _INSPECT, parts_of_log(value, path, choices)
     if isinstance(value, dict) and {"names", "correct"} <= set(value):
-        return "table", _matrix(value, where, name)
+        return _TABLE, _matrix(value, where, name)
     if isinstance(value, list) and value and is_instance(value[0]):
-        return "helm", parts_of_instances(value, path, name, choices)
+        return _HELM, parts_of_instances(value, path, name, choices)
     if isinstance(value, list) and value and is_sample(value[0]):
         samples = ((f"{where}, entry {number}", entry) for number, entry in enumerate(value, 1))
-        return "lm", [part_of_samples(samples, path, name, choices)]
+        return _LM, [part_of_samples(samples, path, name, choices)]
     raise _unrecognised(value, where)
 
 
@@ -231,35 +225,31 @@ def _matrix(value: dict[str, Any], where: str, name: str) -> Table:
     return Table(tuple(header), tuple(cells), places, where, name)
 
 
-def _only_kind(kinds: dict[Path, str]) -> str:
-    (first, kind), *others = kinds.items()
-    for path, other in others:
-        if other != kind:
+def _only_kind(kinds: Sequence[str], files: Sequence[Path]) -> str:
+    for path, other in zip(files, kinds, strict=True):
+        if other != kinds[0]:
             raise InputError(
-                f"files of one format can be joined; these are of two: {shown_path(first)} "
-                f"({_NAMES[kind][0]}) and {shown_path(path)} ({_NAMES[other][0]})"
+                f"files of one format can be joined; these are of two: {shown_path(files[0])} "
+                f"({kinds[0]}) and {shown_path(path)} ({other})"
             )
-    return kind
-
-
-def _refuse_unused(kind: str, choices: Choices) -> None:
-    for option, value in vars(choices).items():
-        if value is not None and option not in _OPTIONS[kind]:
-            raise InputError(f"{option} is not for this format ({_NAMES[kind][0]})")
+    return kinds[0]
 
 
 def _outcomes(
-    joined: Joined, tables: OutcomeTables, is_table: bool, name: str, lower_is_better: bool
+    joined: Joined,
+    clusters: Mapping[str, str] | None,
+    is_table: bool,
+    name: str,
+    lower_is_better: bool,
 ) -> Responses | ItemScores:
     """Right and wrong answers where there is nothing else, else numbers."""
     values = joined.values
     if is_table and np.isin(values[~np.isnan(values)], (MISSING, 0, 1)).all():
         values = np.where(values == MISSING, np.nan, values)
-    found = tables.clusters
     labels: dict[str, Any] = {
         "names": joined.names,
         "items": joined.items,
-        "clusters": None if found is None else _clusters(found, joined.items),
+        "clusters": None if clusters is None else _clusters(clusters, joined.items),
         "name": name,
     }
     missing = np.isnan(values)

@@ -16,11 +16,7 @@ from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import is_frame, table_of_content, table_of_frame
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats.battles import find_battles, read_battles
-from bayes_sota.data.formats.cv_results import (
-    is_cv_results,
-    read_cv_results,
-    table_of_cv_results,
-)
+from bayes_sota.data.formats.cv_results import is_cv_results, read_cv_results, table_of_cv_results
 from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
 from bayes_sota.data.formats.long_tables import is_long, read_long
 from bayes_sota.data.formats.score_columns import (
@@ -28,7 +24,6 @@ from bayes_sota.data.formats.score_columns import (
     Orientation,
     ScoreFormat,
     ScoreOptions,
-    refuse_unused,
 )
 from bayes_sota.data.formats.wide_tables import read_wide
 from bayes_sota.data.matches import Matches
@@ -144,39 +139,44 @@ def read_noted_scores(
         lower_is_better = (lower_is_better,)
     lower = lower_is_better if isinstance(lower_is_better, bool) else tuple(lower_is_better)
     chosen = ScoreOptions(lower_is_better=lower, **options)
-    opened = _opened(source, chosen)
+    opened = _opened(source)
     if isinstance(opened, list):
-        where = shown_path(opened[0])
-        _check_format("lm_eval", chosen, where)
-        refuse_unused("lm_eval", chosen, where)
-        return read_lm_eval(opened, chosen)
-    found = _format_of(opened, chosen)
-    refuse_unused(found, chosen, opened.where)
-    return _READERS[found](opened, chosen)
+        found, where = "lm_eval", shown_path(opened[0])
+    else:
+        found, where = _format_of(opened, chosen), opened.where
+    if chosen.format != "auto" and (found == "lm_eval") != (chosen.format == "lm_eval"):
+        is_what = "results of lm-evaluation-harness" if found == "lm_eval" else "a table"
+        raise InputError(f"{where}: is {is_what}, which format={chosen.format!r} does not read")
+    chosen.refuse_unused(found, where)
+    return (
+        read_lm_eval(opened, chosen)
+        if isinstance(opened, list)
+        else _READERS[found](opened, chosen)
+    )
 
 
-def _opened(source: Any, options: ScoreOptions) -> Table | list[Path]:
+def _opened(source: Any) -> Table | list[Path]:
     """Table of a source; its files where they are results of lm-evaluation-harness."""
     if isinstance(source, Mapping):
-        if not is_cv_results(source):
-            raise InputError(
-                "a mapping is read as cv_results_ of scikit-learn, with keys split0_test_score, "
-                "...; this has none"
-            )
-        return table_of_cv_results(source, "cv_results_", "cv_results_")
+        if is_cv_results(source):
+            return table_of_cv_results(source, "cv_results_", "cv_results_")
+        raise InputError(
+            "a mapping is read as cv_results_ of scikit-learn, with keys split0_test_score, ...; "
+            "this has none"
+        )
     if isinstance(source, Sequence) and not isinstance(source, str | bytes):
         if not source or not all(isinstance(path, str | os.PathLike) for path in source):
             raise InputError("a list is read as paths of lm-evaluation-harness results")
         paths = [Path(path) for path in source]
-        return paths if len(paths) > 1 else _opened(paths[0], options)
+        return paths if len(paths) > 1 else _opened_file(paths[0])
     if is_frame(source):
         return _table_of_frame(source)
-    if not isinstance(source, str | os.PathLike):
-        raise InputError(
-            "scores are read from a path, a pandas or polars frame, cv_results_ of scikit-learn "
-            f"or a list of paths, got {type(source).__name__}"
-        )
-    return _opened_file(Path(source))
+    if isinstance(source, str | os.PathLike):
+        return _opened_file(Path(source))
+    raise InputError(
+        "scores are read from a path, a pandas or polars frame, cv_results_ of scikit-learn or a "
+        f"list of paths, got {type(source).__name__}"
+    )
 
 
 def _table_of_frame(frame: Any) -> Table:
@@ -191,30 +191,20 @@ def _table_of_frame(frame: Any) -> Table:
 def _opened_file(path: Path) -> Table | list[Path]:
     """Table of a file; objects of JSON may be what is no table."""
     content = read_content(path)
-    if content.kind == "json":
-        text = content.text()
-        if text.lstrip()[:1] == "{":
-            value = parse_json(text, content.where)
-            if is_cv_results(value):
-                return table_of_cv_results(value, content.where, content.stem)
-            if is_lm_eval(value):
-                return [path]
+    if content.kind == "json" and content.text().lstrip()[:1] == "{":
+        value = parse_json(content.text(), content.where)
+        if is_cv_results(value):
+            return table_of_cv_results(value, content.where, content.stem)
+        if is_lm_eval(value):
+            return [path]
     return table_of_content(content)
 
 
 def _format_of(table: Table, options: ScoreOptions) -> str:
-    if options.format != "auto":
-        _check_format("table", options, table.where)
+    if options.format not in ("auto", "lm_eval"):
         return options.format
     if is_cv_results(table.header):
         return "cv_results"
     if find_battles(table) is not None:
         return "battles"
     return "long" if is_long(table, options) else "wide"
-
-
-def _check_format(found: str, options: ScoreOptions, where: str) -> None:
-    """Refuse a format that this cannot be."""
-    if options.format != "auto" and (found == "lm_eval") != (options.format == "lm_eval"):
-        is_what = "results of lm-evaluation-harness" if found == "lm_eval" else "a table"
-        raise InputError(f"{where}: is {is_what}, which format={options.format!r} does not read")

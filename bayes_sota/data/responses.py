@@ -5,7 +5,6 @@ are hard. Everything is checked here, at construction, and never again
 (``tests/data/test_responses.py``).
 """
 
-import hashlib
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, shown
+from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, shown
 from bayes_sota.data.leaderboard import Leaderboard
 
 MISSING = -1
@@ -23,7 +22,55 @@ _BLOCK = 8192  # items at a time: counts in a block are exact in float32, and fi
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Responses:
+class ItemMatrix:
+    """What several classifiers got for the same test items; equal where all of it is equal."""
+
+    names: tuple[str, ...]
+    items: tuple[str, ...]
+    clusters: tuple[str, ...] | None
+    name: str
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        names: Iterable[Any] | None,
+        items: Iterable[Any] | None,
+        clusters: Iterable[Any] | None,
+        name: str,
+    ) -> None:
+        """Check the names of the rows and columns of a matrix of this shape."""
+        vars(self).update(
+            names=checked_labels(names, shape[1], "classifier"),
+            items=checked_labels(items, shape[0], "item"),
+            clusters=checked_clusters(clusters, shape[0]),
+            name=str(name),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal where everything that was observed is equal."""
+        return type(other) is type(self) and self.data_hash() == other.data_hash()
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash(self.data_hash())
+
+    @property
+    def n_items(self) -> int:
+        """Number of test items."""
+        return len(self.items)
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return len(self.names)
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Responses(ItemMatrix):
     """Right and wrong answers of several classifiers to the same test items.
 
     Parameters
@@ -68,10 +115,6 @@ class Responses:
     """
 
     correct: NDArray[np.int8]
-    names: tuple[str, ...]
-    items: tuple[str, ...]
-    clusters: tuple[str, ...] | None
-    name: str
 
     def __init__(
         self,
@@ -83,12 +126,10 @@ class Responses:
         name: str = "responses",
     ) -> None:
         """Check everything once."""
-        columns = getattr(correct, "columns", None)
-        if names is None and columns is not None:
-            names = list(columns)
         values = _as_matrix(correct)
         n_items, n_classifiers = values.shape
-        labels = checked_labels(names, n_classifiers, "classifier")
+        given = getattr(correct, "columns", None) if names is None else names
+        super().__init__(values.shape, given, items, clusters, name)
         if n_classifiers < 2:
             raise InputError(
                 f"responses need at least 2 classifiers, got {n_classifiers}; for one alone its "
@@ -96,20 +137,12 @@ class Responses:
             )
         if n_items < 2:
             raise InputError(f"responses need at least 2 items, got {n_items}")
-        rows = checked_labels(items, n_items, "item")
-        answers = _as_answers(values, labels, rows)
+        answers = _as_answers(values, self.names, self.items)
         silent = np.flatnonzero((answers == MISSING).all(axis=0))
         if silent.size:
-            raise InputError(f"classifier {labels[silent[0]]!r} has no answer to any item")
+            raise InputError(f"classifier {self.names[silent[0]]!r} has no answer to any item")
         answers.flags.writeable = False
-        for field, value in (
-            ("correct", answers),
-            ("names", labels),
-            ("items", rows),
-            ("clusters", checked_clusters(clusters, n_items)),
-            ("name", str(name)),
-        ):
-            object.__setattr__(self, field, value)
+        vars(self).update(correct=answers)
 
     def __repr__(self) -> str:
         """Size and number of missing answers."""
@@ -117,24 +150,6 @@ class Responses:
         end = f", {missing:,} answer{'s' * (missing > 1)} missing" if missing else ""
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         return f"<Responses {self.name!r}: {size}{end}>"
-
-    def __eq__(self, other: object) -> bool:
-        """Equal where everything that was observed is equal."""
-        return isinstance(other, Responses) and self.data_hash() == other.data_hash()
-
-    def __hash__(self) -> int:
-        """Agree with equality."""
-        return hash(self.data_hash())
-
-    @property
-    def n_items(self) -> int:
-        """Number of test items."""
-        return len(self.items)
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return len(self.names)
 
     @property
     def has_missing(self) -> bool:
@@ -144,14 +159,12 @@ class Responses:
     @property
     def counts(self) -> NDArray[np.int64]:
         """Number of right answers of each classifier, shape (n_classifiers,)."""
-        counts: NDArray[np.int64] = (self.correct == 1).sum(axis=0, dtype=np.int64)
-        return counts
+        return np.asarray((self.correct == 1).sum(axis=0, dtype=np.int64))
 
     @property
     def totals(self) -> NDArray[np.int64]:
         """Number of items that each classifier answered, shape (n_classifiers,)."""
-        totals: NDArray[np.int64] = (self.correct != MISSING).sum(axis=0, dtype=np.int64)
-        return totals
+        return np.asarray((self.correct != MISSING).sum(axis=0, dtype=np.int64))
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -173,18 +186,10 @@ class Responses:
         >>> right_right.tolist(), both.tolist()
         ([[2, 1], [1, 1]], [[3, 2], [2, 2]])
         """
-        size = (self.n_classifiers, self.n_classifiers)
-        right_right = np.zeros(size, np.int64)
-        both = np.full(size, self.n_items, np.int64)
-        missing = self.has_missing
-        if missing:
-            both[:] = 0
-        for start in range(0, self.n_items, _BLOCK):
-            block = self.correct[start : start + _BLOCK]
-            right_right += _self_product(block == 1)
-            if missing:
-                both += _self_product(block != MISSING)
-        return right_right, both
+        both_right = _self_product(self.correct == 1)
+        if not self.has_missing:
+            return both_right, np.full_like(both_right, self.n_items)
+        return both_right, _self_product(self.correct != MISSING)
 
     def subset(
         self,
@@ -283,10 +288,8 @@ class Responses:
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        digest = hashlib.sha256(repr(self.correct.shape).encode())
-        digest.update(np.ascontiguousarray(self.correct).tobytes())
-        digest.update(repr((self.names, self.items, self.clusters, self.name)).encode())
-        return digest.hexdigest()[:16]
+        rest = (self.names, self.items, self.clusters, self.name)
+        return digest_of(self.correct.shape, self.correct, rest)
 
 
 def _as_matrix(correct: Any) -> NDArray[Any]:
@@ -299,7 +302,12 @@ def _as_matrix(correct: Any) -> NDArray[Any]:
     elif hasattr(correct, "to_numpy"):
         values = correct.to_numpy()
     else:
-        listed = _listed(correct)
+        try:
+            listed = list(correct)
+        except TypeError:
+            raise InputError(
+                f"responses are a matrix, items x classifiers; got {correct!r}"
+            ) from None
         rows = [list(row) if isinstance(row, list) or np.ndim(row) else row for row in listed]
         lengths = {len(row) if isinstance(row, list) else -1 for row in rows}
         if len(lengths) > 1:
@@ -315,13 +323,6 @@ def _as_matrix(correct: Any) -> NDArray[Any]:
             f"{values.ndim} dimension{'s' * (values.ndim != 1)}"
         )
     return values
-
-
-def _listed(correct: Any) -> list[Any]:
-    try:
-        return list(correct)
-    except TypeError:
-        raise InputError(f"responses are a matrix, items x classifiers; got {correct!r}") from None
 
 
 def _ragged(rows: list[Any]) -> str:
@@ -360,13 +361,11 @@ def _code(value: Any) -> int:
     """Answer of one object; -2 where it is none."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
-    if isinstance(value, (bool, np.bool_)):
-        return int(value)
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        if value != value:
-            return MISSING
-        return int(value) if value in (MISSING, 0, 1) else -2
-    return -2
+    if not isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating)):
+        return -2
+    if value != value:
+        return MISSING
+    return int(value) if value in (MISSING, 0, 1) else -2
 
 
 def _positions(
@@ -400,7 +399,10 @@ def _position(which: int | str, numbers: dict[str, int], kind: str) -> int:
     return number % len(numbers)
 
 
-def _self_product(block: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _self_product(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Number of rows in which both columns are true, for each pair of columns."""
-    single = block.astype(np.float32)
-    return (single.T @ single).round().astype(np.int64)
+    total = np.zeros((flags.shape[1], flags.shape[1]), np.int64)
+    for start in range(0, len(flags), _BLOCK):
+        block = flags[start : start + _BLOCK].astype(np.float32)
+        total += (block.T @ block).round().astype(np.int64)
+    return total

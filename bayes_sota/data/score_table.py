@@ -7,20 +7,21 @@ that rounds may have different metrics, some of them lower is better.
 ``tests/data/test_score_table.py`` checks what is refused.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels
+from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
 
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
+_MEANING = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -94,7 +95,7 @@ class ScoreTable:
             players = [str(column) for column in columns]
         if rounds is None and index is not None and hasattr(index, "to_list"):
             rounds = [str(label) for label in index]
-        numbers = _as_numbers(scores)
+        numbers = plain_matrix(scores, _MEANING)
         n_rounds, n_players = numbers.shape
         if n_players < 2:
             raise InputError(f"a tournament needs at least 2 players, got {n_players}")
@@ -103,22 +104,19 @@ class ScoreTable:
                 f"a tournament needs at least 2 rounds, got {n_rounds}: one round gives an order, "
                 "and nothing about how it would come out in another"
             )
-        if scheme not in get_args(Scheme):
-            raise InputError(f"scheme must be one of {', '.join(get_args(Scheme))}, got {scheme!r}")
+        check_choice("scheme", scheme, Scheme)
         names = checked_labels(players, n_players, "player")
         labels = checked_labels(rounds, n_rounds, "round")
         _check_scores(numbers, names, labels)
-        found = {
-            "scores": numbers,
-            "players": names,
-            "rounds": labels,
-            "lower_is_better": _orientations(lower_is_better, labels),
-            "groups": _checked_groups(groups, n_rounds),
-            "scheme": scheme,
-            "tournament": str(tournament),
-        }
-        for field, value in found.items():
-            object.__setattr__(self, field, value)
+        vars(self).update(
+            scores=numbers,
+            players=names,
+            rounds=labels,
+            lower_is_better=_orientations(lower_is_better, labels),
+            groups=_checked_groups(groups, n_rounds),
+            scheme=scheme,
+            tournament=str(tournament),
+        )
 
     def __repr__(self) -> str:
         """Size, and what is missing."""
@@ -180,51 +178,33 @@ class ScoreTable:
         return np.asarray(np.nanmean(self.scores, axis=0))
 
     def player_index(self, player: str) -> int:
-        """Place of a player.
-
-        Raises
-        ------
-        InputError
-            If there is none of that name; the nearest names are given.
-        """
+        """Place of a player, as ``nearest_player`` finds it."""
         return nearest_player(self.players, player)
 
     def without_groups(self) -> "ScoreTable":
         """The same scores with every round on its own."""
-        if self.groups is None:
-            return self
-        return ScoreTable(
-            self.scores,
-            players=self.players,
-            rounds=self.rounds,
-            lower_is_better=self.lower_is_better,
-            scheme=self.scheme,
-            tournament=self.tournament,
-        )
+        alone = object.__new__(ScoreTable)
+        vars(alone).update(vars(self) | {"groups": None})
+        return alone
 
     def subset(self, players: Sequence[str]) -> "ScoreTable":
         """The same rounds with these players only; rounds without any of them are left out."""
         chosen = [self.player_index(player) for player in players]
-        kept = self.present[:, chosen].any(axis=1)
+        kept = np.flatnonzero(self.present[:, chosen].any(axis=1))
         return ScoreTable(
             self.scores[np.ix_(kept, chosen)],
             players=[self.players[i] for i in chosen],
-            rounds=[label for label, keep in zip(self.rounds, kept, strict=True) if keep],
+            rounds=[self.rounds[r] for r in kept],
             lower_is_better=self.lower_is_better[kept],
-            groups=None if self.groups is None
-            else [label for label, keep in zip(self.groups, kept, strict=True) if keep],
+            groups=None if self.groups is None else [self.groups[r] for r in kept],
             scheme=self.scheme,
             tournament=self.tournament,
-        )  # fmt: skip
+        )
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        digest = hashlib.sha256(repr(self.scores.shape).encode())
-        digest.update(np.ascontiguousarray(self.scores).tobytes())
-        digest.update(self.lower_is_better.tobytes())
         rest = (self.players, self.rounds, self.groups, self.scheme, self.tournament)
-        digest.update(repr(rest).encode())
-        return digest.hexdigest()[:16]
+        return digest_of(self.scores.shape, self.scores, self.lower_is_better, rest)
 
 
 def nearest_player(players: Sequence[str], player: str) -> int:
@@ -248,19 +228,6 @@ def nearest_player(players: Sequence[str], player: str) -> int:
         close = get_close_matches(str(player), players, n=3, cutoff=0.4)
         hint = f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
         raise InputError(f"there is no player {player!r}{hint}") from None
-
-
-def _as_numbers(scores: Any) -> FloatArray:
-    raw = scores.to_numpy() if hasattr(scores, "to_numpy") else scores
-    try:
-        numbers = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "scores are a matrix of numbers, rounds x players, NaN where one is missing"
-        ) from None
-    if numbers.ndim != 2:
-        raise InputError(f"scores are a matrix, rounds x players; got {numbers.ndim} dimension(s)")
-    return numbers
 
 
 def _check_scores(numbers: FloatArray, players: Sequence[str], rounds: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior, UniformTries
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import whole_number
+from bayes_sota.data.checks import whole_number
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.maximum.walk import GaussianScores, NormalTestSet
 

@@ -1,23 +1,25 @@
-r"""Which of two classifiers is better, from their answers to the same items.
+r"""Which of several methods is best, from what each got for the same items.
 
-Only items that one of them alone gets right tell them apart: ``x10`` for the first, ``x01`` for
-the second. With a flat Dirichlet prior on the four cells (both right, one, the other, none) the
-share of the first in these items is Beta(x10 + 1, x01 + 1), so that
+Two classifiers that were given beforehand: only items that one of them alone gets right tell them
+apart, ``x10`` for the first, ``x01`` for the second. With a flat Dirichlet prior on the four cells
+(both right, one, the other, none) the share of the first is Beta(x10 + 1, x01 + 1), so that
 
 .. math:: P(\theta_A \le \theta_B \mid x) = I_{1/2}(x_{10} + 1,\; x_{01} + 1)
           = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
 
-which is the one-sided mid-p value of McNemar's test. Exact for two classifiers that were given
-beforehand. A leader was picked because its score was the best, and nothing here corrects for it:
-these probabilities say who can be told from the leader on these items, and only a model with a
-distribution of skill says who is probably the best (``entry_skills``).
-``tests/items/test_paired_outcomes.py`` compares with sums and with simulation.
+the one-sided mid-p value of McNemar's test. A leader was picked because its score was the best,
+and nothing here corrects for it (``entry_skills`` does).
 
-Student t laws of several methods' scores on the same items: clusters, runs, any metric.
+Several methods with one answer per item, items independent: the Dirichlet posterior of the joint
+cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, makes
+every pair of methods the flat Dirichlet(1, 1, 1, 1) of its four cells, whatever the others are.
+Draws: observed patterns have Gamma weights, the prior mass is a Dirichlet process (Sethuraman's
+sticks).
 
-The scores are a sum of independent Student t parts, one for the items (for AUC one for each class),
-one for runs. The part of C clusters with N items, of which cluster c holds the share :math:`w_c`,
-has the covariance and the degrees of freedom
+Everything else (several items of one patient or prompt, repeated runs, Dice, AUC): the scores are a
+sum of independent Student t parts, one for the items (for AUC one for each class), one for runs.
+The part of C clusters with N items, of which cluster c holds the share :math:`w_c`, has the
+covariance and the degrees of freedom
 
 .. math:: \frac{C-1}{C} \sum_c \frac{u_c u_c^\top}{N^2 (1 - w_c)^2}, \quad
           u_c = \sum_{i \in c} (x_i - \bar x), \qquad \nu = \frac{1}{\sum_c w_c^2} - 1
@@ -26,20 +28,9 @@ the jackknife of clusters (CR3) with their effective number: one large cluster i
 small ones. Where clusters are single items each pair has the paired t law of
 ``false_claim_mean``. A run adds the variance between the runs of its method, divided by their
 number; what items and runs share is counted in both parts. Answers have the four items of the flat
-prior of ``method_comparison`` too, :math:`\tfrac14` of variance each.
-``tests/items/test_method_comparison.py`` measures how often equal methods are told apart.
-
-Which of several methods is best, from what each got for the same items.
-
-One answer per item and method, right or wrong, items independent: the Dirichlet posterior of the
-joint cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers,
-makes every pair of methods the flat Dirichlet(1, 1, 1, 1) of its four cells, so that each pair has
-the closed form of ``paired_outcomes``, whatever the other methods are. Draws: observed patterns
-have Gamma weights, the prior mass is a Dirichlet process (Sethuraman's sticks).
-
-Everything else (several items of one patient or prompt, repeated runs, Dice, AUC) has a Student t
-law (``student_comparison``). ``tests/items/test_method_comparison.py`` compares with the closed
-forms and measures how often equal methods are told apart.
+prior too, :math:`\tfrac14` of variance each. ``tests/items/test_paired_outcomes.py`` compares with
+sums and with simulation, ``test_method_comparison.py`` with the closed forms, and measures how
+often equal methods are told apart.
 """
 
 from collections.abc import Sequence
@@ -56,6 +47,14 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations
 from bayes_sota.data.responses import Responses
+
+PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
+TIE = 1e-12  # of the largest score
+_FEW = 10  # clusters, or items of one class
+_OWN_RUNS = 2  # of every method, for variances of their own
+_STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
+_BLOCK = 500  # draws at a time
+_MOST_WEIGHTS = 2e8  # draws times patterns: with 10,000 draws 20,000 different items
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,22 +151,16 @@ def compare_with_leader(responses: Responses, leader: int | None = None) -> Lead
     [0.5, 0.0625, 0.25]
     """
     index = int(np.argmax(responses.scores)) if leader is None else leader
-    if not 0 <= index < responses.n_classifiers:
-        last = responses.n_classifiers - 1
+    last = responses.n_classifiers - 1
+    if not 0 <= index <= last:
         raise InputError(f"classifiers are numbered from 0 to {last}, got {index}")
     right, wrong = responses.correct == 1, responses.correct == 0
     only_leader = (right[:, [index]] & wrong).sum(axis=0)
     only_other = (wrong[:, [index]] & right).sum(axis=0)
-    both = ((right | wrong)[:, [index]] & (right | wrong)).sum(axis=0)
+    given = right | wrong
+    both = (given[:, [index]] & given).sum(axis=0)
     p = probability_not_better(only_leader, only_other)
     return LeaderComparison(index, only_leader, only_other, both, p)
-
-
-PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
-TIE = 1e-12  # of the largest score
-_FEW_CLUSTERS = 10
-_FEW_OF_A_CLASS = 10
-_OWN_RUNS = 2  # of every method, for variances of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,24 +286,19 @@ def remarks_on(law: StudentLaw, data: ItemData, columns: list[NDArray[np.intp]])
     """What a reader should know of the law: how little some of its parts rest on."""
     remarks, sizes = [], [len(of) for of in columns]
     effective = law.parts[0].freedom + 1
-    if data.clusters is not None and effective < _FEW_CLUSTERS:
+    if data.clusters is not None and effective < _FEW:
         remarks.append(
             f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size: their "
             "spread is hardly known"
         )
     if data.classes is not None:
         fewest = int(min(data.classes.sum(), (~data.classes).sum()))
-        if fewest < _FEW_OF_A_CLASS:
+        if fewest < _FEW:
             remarks.append(f"only {fewest} items of one class: their spread is hardly known")
     if max(sizes) > 1:
         how = "of each method alone" if min(sizes) >= _OWN_RUNS else "taken to be equal, of all"
         remarks.append(f"the claim is about fresh runs; variances between runs are {how}")
     return remarks
-
-
-_STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
-_BLOCK = 500  # draws at a time
-_MOST_WEIGHTS = 2e8  # draws times patterns: with 10,000 draws 20,000 different items
 
 
 @dataclass(frozen=True, eq=False, repr=False)

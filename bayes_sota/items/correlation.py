@@ -1,28 +1,22 @@
-r"""Three parts of the correlation of scores on the same items, from how groups of items speak.
-
-What all leaders share, which no leaderboard can average out; what a family of near-clones shares
-beyond that; and what is left. ``response_correlation`` has the two kinds of data behind it.
-
-How much the mistakes of classifiers coincide, from their answers to the same items.
+r"""How much the mistakes of classifiers coincide, from what each got for the same items.
 
 Scores of one board share the items, so their errors are correlated as the answers are:
 
 .. math:: \mathrm{corr}(\hat\theta_j, \hat\theta_k) = \phi_{jk}\, n_{jk} / \sqrt{n_j n_k}
 
-with the phi correlation of right and wrong over the :math:`n_{jk}` items that both answered.
-Three parts are told apart: what all leaders share, :math:`\lambda_j\lambda_k`, which no leaderboard
-can average out; what a family of near-clones shares beyond that; and what is left. The common part
-is about the leaders because the state of the art is. Weak classifiers need no rule for what is
+with the phi correlation of right and wrong over the :math:`n_{jk}` items that both answered. Three
+parts are told apart: what all leaders share, :math:`\lambda_j\lambda_k`, which no leaderboard can
+average out; what a family of near-clones shares beyond that; and what is left. The common part is
+about the leaders because the state of the art is. Weak classifiers need no rule for what is
 feasible: phi respects the margins by itself, and a weak classifier gets its own, smaller loading.
 
 ``tests/items/test_response_correlation.py`` holds rho at 1,000 items against all items of real
 matrices, and the phi correlations against NumPy's.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +34,11 @@ _ROUNDS = 3  # families, then loadings without relatives, then families again
 _LARGEST_LOADING, _LEAST_OWN = 0.99, 1e-3
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
+_GROUPS = 20  # of clusters, in the jackknife
+_BLOCK = 2_000_000  # correlations at a time
+_LEAST_OVERLAP = 10
+_CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ class ResponseCorrelation:
     def families(self) -> tuple[tuple[int, ...], ...]:
         """Members of each family of two or more."""
         groups = (np.flatnonzero(self.family == g) for g in np.unique(self.family))
-        return tuple(tuple(int(j) for j in group) for group in groups if group.size > 1)
+        return tuple(tuple(group.tolist()) for group in groups if group.size > 1)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -156,7 +155,7 @@ def learn_correlation(found: ResponseCorrelation, prior: CorrelationPrior) -> Co
 
 def structure(
     scores: FloatArray,
-    items: "Items",
+    items: "_Answers | _Influence",
     both: FloatArray,
     rarer: FloatArray,
     family_cut: float = FAMILY,
@@ -178,7 +177,7 @@ def structure(
 
 
 def _leader_variances(
-    items: "Items", score: FloatArray, leaders: IntArray, family: IntArray
+    items: "_Answers | _Influence", score: FloatArray, leaders: IntArray, family: IntArray
 ) -> tuple[float, FloatArray]:
     """Jackknife variances of rho, and of the loadings of the leaders, (k,)."""
     every, own = np.arange(leaders.size), family[leaders]
@@ -191,36 +190,6 @@ def _leader_variances(
     counts = np.concatenate(times)
     variance = jackknife(np.concatenate(rhos), counts)
     return float(variance), jackknife(np.concatenate(loadings), counts)
-
-
-class Items(Protocol):
-    """What all items say, and what they would without one of them."""
-
-    @property
-    def sums(self) -> "Sums":
-        """Sums over all items."""
-
-    def variance(self) -> FloatArray:
-        """Jackknife variance of every correlation of scores, (m, m)."""
-
-    def left_out(self, leaders: IntArray) -> Iterable[tuple[FloatArray, "Sums"]]:
-        """Sums of the leaders without each item, (b, k, k), and how many items are like it."""
-
-
-class Sums(Protocol):
-    """What some of the items say about correlations."""
-
-    def phi(self) -> FloatArray:
-        """Correlations of what single items say, (m, m)."""
-
-    def overlap(self) -> FloatArray:
-        """Share of items that two scores have in common, (m, m)."""
-
-    def correlation(self) -> FloatArray:
-        """Correlations of scores; NaN where too few items overlap, (m, m)."""
-
-    def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
-        """Root of mean covariance over mean variance of leaders in different families."""
 
 
 def _leaders(scores: FloatArray, score: FloatArray) -> IntArray:
@@ -281,8 +250,8 @@ def _residual(score: FloatArray, loadings: FloatArray) -> FloatArray:
 
 def _leader_weights(leaders: IntArray, family: IntArray) -> FloatArray:
     """Weight of each leader: every family counts once, (k,)."""
-    _, index, sizes = np.unique(family[leaders], return_inverse=True, return_counts=True)
-    return np.asarray(1 / sizes[index])
+    own = family[leaders]
+    return np.asarray(1 / np.sum(own[:, None] == own, axis=1))
 
 
 def mean_rho(
@@ -394,13 +363,6 @@ def _positive(correlation: FloatArray) -> FloatArray:
     return np.asarray(raised / np.outer(scale, scale))
 
 
-_GROUPS = 20  # of clusters, in the jackknife
-_BLOCK = 2_000_000  # correlations at a time
-_LEAST_OVERLAP = 10
-_CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
-_TINY = 1e-300
-
-
 def response_correlation(responses: Responses) -> ResponseCorrelation:
     r"""Estimate the correlation structure of the scores of one response matrix.
 
@@ -505,7 +467,7 @@ class _AnswerSums:
         return self.shared
 
     def correlation(self) -> FloatArray:
-        return np.asarray(_phi(self.counts) * self.shared)
+        return np.asarray(self.phi() * self.shared)
 
     def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
         both_right, both, first = self.counts[..., leaders[:, None], leaders]
@@ -563,7 +525,10 @@ class _Answers:
             return
         patterns, times = np.unique(self.correct[:, leaders], axis=0, return_counts=True)
         for block in _blocks(len(patterns), leaders.size):
-            right, given = _right_and_given(patterns[block])
+            right, given = (
+                flags.astype(np.float64)
+                for flags in (patterns[block] == 1, patterns[block] != MISSING)
+            )
             products = [_outer(right, right), _outer(given, given), _outer(right, given)]
             yield times[block].astype(float), _AnswerSums(counts - np.stack(products), shared)
 
@@ -604,10 +569,6 @@ def _with_ones(correlation: FloatArray) -> FloatArray:
     diagonal = np.arange(correlation.shape[-1])
     correlation[..., diagonal, diagonal] = 1.0
     return correlation
-
-
-def _right_and_given(correct: NDArray[np.int8]) -> tuple[FloatArray, FloatArray]:
-    return (correct == 1).astype(np.float64), (correct != MISSING).astype(np.float64)
 
 
 def counts_of(correct: NDArray[np.int8]) -> FloatArray:

@@ -115,15 +115,3 @@ def test_it_loads_no_heavy_library(board: Path) -> None:
     )
     assert json.loads(done.stdout)["n_test"] == 271
     assert done.stderr.strip() == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "n_test"),
-    [("spaceship-titanic__public", 4_277), ("playground-series-s4e2__private", 11_072)],
-)
-def test_real_boards(
-    capsys: pytest.CaptureFixture[str], data_directory: Path, name: str, n_test: int
-) -> None:
-    path = data_directory / "kaggle" / f"{name}.csv"
-    code, out, _ = run(capsys, "infer-n", str(path), "--json")
-    assert (code, json.loads(out)["n_test"]) == (0, n_test)

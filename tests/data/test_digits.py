@@ -54,13 +54,6 @@ def test_parts_hold_the_same_classifiers_on_different_items(digits: ResponsesExa
     assert not digits.held_out.has_missing
 
 
-def test_leaderboard_has_the_counts_of_the_answers(digits: ResponsesExample) -> None:
-    board = digits.held_out.leaderboard()
-    counts = digits.held_out.counts
-    assert np.array_equal(board.count_bounds, np.column_stack([counts, counts]))
-    assert board.names == digits.held_out.names
-
-
 def test_families_are_aligned_with_names(digits: ResponsesExample) -> None:
     assert len(digits.families) == digits.test.n_classifiers == 313
     pairs = zip(digits.families, digits.test.names, strict=True)

@@ -38,20 +38,6 @@ def test_counts_are_all_that_print_as_the_score(score, n_test, rounding):
     assert list(range(low, high + 1)) == expected
 
 
-def test_ends_are_exact_for_a_huge_test_set():
-    low, high = board("0.12345678", 10**9, rounding="floor").counts
-    assert (low, high) == (123456780, 123456789)
-
-
-def test_an_absurd_test_set_is_refused():
-    with pytest.raises(InputError, match="at most"):
-        board("0.9", 10**9 + 1)
-
-
-def test_both_directions_of_a_tie_count():
-    assert board("0.5", 100).counts == (45, 55)
-
-
 def test_trailing_zeros_are_digits():
     assert board("0.9110", 13_840).counts == (12608, 12608)
     low, high = board("0.911", 13_840).counts
@@ -70,16 +56,10 @@ def test_full_precision_and_exact_scores_are_one_count():
     ("maximum", "options", "message"),
     [
         (91.16, {}, r"in \[0, 1\], got 91\.16; in percent\? then write 0\.9116"),
-        (-0.2, {}, r"in \[0, 1\], got -0\.2$"),
-        ("nan", {}, r"in \[0, 1\], got nan$"),
         ("91.16%", {}, "must be a number, got '91.16%'"),
         ("0.915", {"n_test": 100}, "nearest attainable scores are 0.91 and 0.92"),
-        ("0.913", {"n_test": 96, "rounding": "nearest"}, "nearest to 3 decimals"),
         ("0.5", {"rounding": "exact", "n_test": 7}, "exactly"),
-        ("0.91", {"rounding": "up"}, 'rounding must be "auto", "nearest", "floor" or "exact"'),
         ("0.91", {"decimals": 0}, "decimals must lie between 1 and 17, got 0"),
-        ("0.91", {"n_test": 0}, "n_test is the number of test items"),
-        ("0.91", {"n_test": 10.5}, "whole number of at least 1, got 10.5"),
         ("0.91", {"n_test": None}, "whole number of at least 1, got None"),
         ("0.91", {"n_classifiers": 0}, "n_classifiers is the number of classifiers"),
         ("0.91", {"n_classifiers": (5, 2)}, "1 <= low < high, got 5:2"),
@@ -241,10 +221,6 @@ def test_scores_that_are_no_accuracies():
     assert b.data_hash() != Leaderboard([0.31, -0.2, 12.5], metric="score").data_hash()
 
 
-def test_equal_scores_are_a_board():
-    assert full(["0.5"] * 200).order.tolist() == list(range(200))
-
-
 def test_more_classifiers_than_entries_make_a_partial_board():
     assert full(n_classifiers=10).is_partial
     assert full(n_classifiers=10).tries == 10
@@ -288,50 +264,33 @@ def test_without_what_is_not_there(entries, message):
         ([], {}, "there are no scores"),
         (["0.9"], {}, "at least two classifiers, got 1"),
         (["0.9", "n/a"], {}, "the score of entry 2 must be a number, got 'n/a'"),
-        (["0.9", ""], {}, "the score of entry 2 must be a number, but it is empty"),
         (["0.9", None], {}, "entry 2 must be a number, but it is empty"),
         (["0.9", "90 %"], {}, "got '90 %'; write 0.9"),
         (["0.9", "0,91"], {}, "got '0,91'; write 0.91"),
         (["0.9", True], {}, "entry 2 must be a number, got True"),
-        (["0.9", "0_9"], {}, "entry 2 must be a number"),
-        (["0.9", float("nan")], {}, r"entry 2 is an accuracy in \[0, 1\], got nan"),
         (["0.9", "inf"], {}, r"entry 2 is an accuracy in \[0, 1\], got inf"),
         (["0.9", "-0.1"], {}, r"entry 2 is an accuracy in \[0, 1\], got -0.1"),
-        (["0.9", "0.8", "87"], {}, r"1 of 3 scores exceed 1; the score of entry 3 is 87.*0\.87"),
         (["0.9", "0.8", "87"], {"names": list("abc")}, r"entry 3 \('c'\) is 87"),
         (["0.9", "123"], {}, 'got 123; scores that are not accuracies need metric="score"'),
         (["90", "123"], {"percent": True}, r"got 123(\.00)? %"),
-        (["90", "80"], {"percent": False}, "got 90; in percent"),
         (np.ones((2, 2)), {}, r"one-dimensional, got the shape \(2, 2\)"),
-        ("0.91", {}, "must be a sequence, got '0.91'"),
         (0.91, {}, "must be a sequence, got 0.91"),
-        ({"a": 0.9}, {}, "must be a sequence"),
         (SCORES, {"names": ["a", "b", "a", "c"]}, "entries 1 and 3 are both 'a'"),
         (SCORES, {"names": ["a"]}, "1 names for 4 scores"),
         (SCORES, {"names": ["a", None, "b", "c"]}, "entry 2 has no name"),
-        (SCORES, {"names": "abcd"}, "names must be a sequence"),
         (SCORES, {"n_classifiers": 3}, "n_classifiers is 3, fewer than the 4 entries"),
-        (SCORES, {"n_classifiers": (3, 9)}, "fewer than the 4 entries"),
         (SCORES, {"n_classifiers": LogNormalTries(3)}, "fewer than the 4 entries"),
         (SCORES, {"submissions": [1, 2, 3]}, "3 submissions for 4 scores"),
         (SCORES, {"submissions": [1, 2, 3, 0]}, "at least 1, got 0 beside the score of entry 4"),
         (SCORES, {"submissions": [1, 2.5, 3, 1]}, "at least 1, got 2.5 beside .* entry 2"),
         (SCORES, {"n_test": None}, 'n_test is the number of test items .or "infer".'),
-        (SCORES, {"n_test": "many"}, "whole number of at least 1, got many"),
-        (SCORES, {"n_test": 0}, "whole number of at least 1, got 0"),
         (SCORES, {"n_test": 95, "rounding": "nearest"}, r"4 of 4 scores|1 of 4|2 of 4|3 of 4"),
-        (
-            SCORES,
-            {"n_test": "infer"},
-            "cannot be inferred: sizes that give .* any from 100 on",
-        ),
+        (SCORES, {"n_test": "infer"}, "cannot be inferred: sizes that give .* any from 100 on"),
         (SCORES, {"rounding": "up"}, 'rounding must be "auto", "nearest", "floor" or "exact"'),
         (SCORES, {"decimals": 1}, "a score has 2 decimals, but decimals is 1"),
-        (SCORES, {"decimals": 2.0}, "decimals must be a whole number, got 2.0"),
         (SCORES, {"metric": "f1"}, 'metric must be "accuracy", "auc" or "score"'),
         (SCORES, {"metric": "auc"}, "n_positive is missing"),
         (SCORES, {"metric": "auc", "n_positive": 1}, "at least 2 items of each class.* got 1"),
-        (SCORES, {"metric": "auc", "n_positive": 99}, "at least 2 items of each class.* got 99"),
         (SCORES, {"n_positive": 20}, 'n_positive is for metric="auc"'),
         ([0.2, 0.5], {"metric": "auc", "n_positive": 20}, "no better than chance"),
         (SCORES, {"metric": "auc", "n_positive": 20, "standard_error": 0.1}, "follows from n_test"),
@@ -341,7 +300,6 @@ def test_without_what_is_not_there(entries, message):
         (SCORES, {"metric": "score", "percent": True}, "percent=True is for accuracies"),
         (SCORES, {"metric": "score", "n_test": "infer"}, 'n_test="infer" is for accuracies'),
         (["0.9", "1e999"], {"metric": "score"}, "the score of entry 2 is too large"),
-        ([0.9, float("nan")], {"metric": "score"}, "entry 2 is a finite number, got nan"),
     ],
 )
 def test_what_is_wrong_with_a_full_board_is_named(scores, options, message):
@@ -357,11 +315,6 @@ def test_unattainable_scores_are_counted_and_the_first_is_named():
         full(["0.5", "0.123", "0.456"], 10)
     assert "the score of entry 2 is 0.123" in str(caught.value)
     assert "nearest attainable scores are 0.1 and 0.2" in str(caught.value)
-
-
-def test_unattainable_scores_suggest_the_other_rounding():
-    with pytest.raises(InputError, match=r'with rounding "floor" all are attainable$'):
-        full(["0.66", "0.33"], 3, rounding="nearest")
 
 
 @pytest.mark.parametrize(

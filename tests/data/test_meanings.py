@@ -85,7 +85,7 @@ LONG = "model,task,{}\n" + "".join(f"{m},{t},.{i + 1}\n" for i, (m, t) in enumer
         (
             lambda path: read_item_scores(path, metric="mean"),
             table(RIGHT / 7, "a,b,mean"),
-            "column 'mean' is no classifier",
+            "column 'mean' is no method",
         ),
         (
             lambda path: read_leaderboard(path, n_test=1000),

@@ -6,18 +6,16 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import limits
-from bayes_sota.data.formats import inspect_logs
+from bayes_sota.data.formats import item_logs
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations, read_evaluations
 from bayes_sota.data.read_outcomes import read_item_scores, read_responses
 from bayes_sota.data.responses import Responses
 
-JUNK = (b"", b"\xff", b"\0", b'"', b"{", b"[", b"NaN", b"1e999", b",", b"\n", b"9")
 MATRIX = "case_id,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
 
 
@@ -57,9 +55,6 @@ def refused(*paths: Path, **options: Any) -> str:
     ("name", "content"),
     [
         ("f.csv", MATRIX),
-        ("f.csv", "\ufeff" + MATRIX.replace("\n", "\r\n")),
-        ("f.csv", MATRIX.replace(",", ";")),
-        ("f.tsv", MATRIX.replace(",", "\t")),
         ("f.csv", "case_id,tree,forest\nx,True,false\ny,FALSE,1.0\nz,-1, 1 \n"),
         ("f.csv", "picture,tree,forest\nx,1,0\ny,0,1\nz,NA,1\n"),
         ("f.csv.gz", gzip.compress(MATRIX.encode(), mtime=0)),
@@ -103,7 +98,7 @@ def test_parquet(tmp_path: Path) -> None:
     refused(written(tmp_path, "h\x1b.parquet", path.read_bytes()[:50]))
     nested = arrow.table({"id": ["a", "b"], "tree": [[1], [0]], "oak": [1, 0]})
     parquet.write_table(nested, strange)
-    assert "row 1, column 'tree': 'a list<element: int64>' is no outcome" in refused(strange)
+    assert "row 1, column 'tree': a list<element: int64> is no outcome" in refused(strange)
     text = written(tmp_path, "g.csv", "case_id,pine\n3,0\n1,1\n2,1\n")
     assert table_of(read_evaluations(path, text))["pine"] == {"1": 1, "2": 1, "3": 0}
 
@@ -191,10 +186,7 @@ def test_predictions_and_truth_in_several_files(tmp_path: Path) -> None:
     tree = written(tmp_path, "tree.csv", "case_id,prediction\n3,cat\n1,dog\n2,dog\n")
     forest = written(tmp_path, "forest.csv", "case_id,prediction\n2,cat\n1,cat\n3,cat\n9,cat\n")
     found = read_evaluations(truth, tree, forest)
-    assert table_of(found) == {
-        "tree": {"3": 1, "1": 0, "2": 1},
-        "forest": {"3": 1, "1": 1, "2": 0},
-    }
+    assert table_of(found) == {"tree": {"3": 1, "1": 0, "2": 1}, "forest": {"3": 1, "1": 1, "2": 0}}
     assert found.source == "3 tables, truth in column 'ground_truth'"
     assert len(found.notes) == 2
     assert "no prediction for 1 of 4 items, the first is '4'" in found.notes[0]
@@ -227,17 +219,13 @@ def test_single_columns_joined(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "f.csv: the file is empty"),
-        (" \n\n", "f.csv: the file is empty"),
         (b"\x89PNG\r\n\x1a\n\x00", "f.csv: not UTF-8 text (line 1, byte 0x89)"),
-        (b"a,b\n1,\x00\n", "a NUL byte in line 2"),
         ("hello\nworld\n", "none of the formats that are read: a CSV, TSV or Parquet table"),
         ("id,a,b\n", "no rows"),
-        ("id,a,b\nx,1,0\ny,1\n", "line 3 has 2 cells, the header has 3"),
         ("id,a,b\nx,1,0\ny,1,maybe\n", "line 3, column 'b': 'maybe' is no outcome"),
-        ("id,a,b\nx,1,0\ny,1,inf\n", "line 3, column 'b': 'inf' is no outcome"),
         ("id,a,b\nx,1,0\ny,1,1e999\n", "line 3, column 'b': '1e999' is no outcome"),
         ("id,a,b\nx,1,0\nx,1,1\n", "line 3, column 'id': item 'x' is already on line 2"),
-        ("id,a,b\nx,1,0\n,1,1\n", "line 3, column 'id': an item's name is"),
+        ("id,a,b\nx,1,0\n,1,1\n", "line 3, column 'id': the item has no name"),
         ("id,a,a\nx,1,0\ny,1,1\n", "two columns are called 'a'"),
         ("id,a,\nx,1,0\ny,1,1\n", "column 3 has no name"),
         ("1,0\n1,1\n", "line 1 must name the columns"),
@@ -367,14 +355,11 @@ def test_metrics_of_samples(tmp_path: Path) -> None:
     [
         (lines(sample(0, 1), sample(1, 0))[:-20], "a.jsonl: is not JSON (line 2, column "),
         (lines(sample(0, 1)) + "{oops\n" + lines(sample(1, 1)), "is not JSON (line 2, column 2"),
-        ("{oops\n" + lines(sample(1, 1)), "is not JSON (line 1, column 2"),
         (lines(sample(0, 1), {"acc": 1}), "line 2: a sample has a doc_id, this has 'acc'"),
         (lines(sample(0, 1)) + "[1]\n", "line 2: must be an object, got [1]"),
         (lines(sample(0, 1), sample(0, 1)), "line 2: doc_id '0' occurs more than once"),
-        (lines(sample(0, 1), sample("0", 1)), "line 2: doc_id '0' occurs more than once"),
         (lines(sample(0, 1), sample(1, float("nan"))), "line 2: acc must be a number, "),
         (lines(sample(0, 1), sample(1, "yes")), "line 2: acc must be a number, "),
-        (lines(sample(0, 1), sample(1, None)), "line 2: acc must be a number, "),
         (lines(sample(0, 1), {"doc_id": 1}), "line 2: doc_id '1' has no acc"),
         (lines({"doc_id": 0}, {"doc_id": 1}), "there is no metric in it"),
         (lines(sample(0, 1, filter="x"), sample(0, 1, filter="y", doc_hash="z")),
@@ -439,14 +424,16 @@ def log_of(model: str, *scores: Any, task: str = "quiz", **more: Any) -> dict[st
 
 
 def archive_of(path: Path, log: dict[str, Any]) -> Path:
-    """The same log as .eval."""
+    """The same log as .eval; its samples need not be samples."""
+    members = {f"samples/{n}_epoch_1.json": row for n, row in enumerate(log["samples"], start=1)}
+    members["header.json"] = {key: value for key, value in log.items() if key != "samples"}
+    return archived(path, {"_journal/start.json": {}, **members})
+
+
+def archived(path: Path, members: dict[str, Any]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("_journal/start.json", "{}")
-        for row in log["samples"]:
-            name = f"samples/{row['id']}_epoch_{row['epoch']}.json"
-            archive.writestr(name, json.dumps(row))
-        header = {key: value for key, value in log.items() if key != "samples"}
-        archive.writestr("header.json", json.dumps(header))
+        for name, value in members.items():
+            archive.writestr(name, value if isinstance(value, str | bytes) else json.dumps(value))
     return path
 
 
@@ -525,7 +512,6 @@ def test_samples_without_a_score(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"samples": []}, "the log has no samples"),
-        ({"samples": None}, "the log has no samples"),
         ({"samples": [1]}, "sample 1: a sample has an id, got 1"),
         ({"samples": [{"id": 1, "epoch": "x"}]}, "sample 1: epoch is a number, got 'x'"),
         ({"samples": [{"id": 1, "scores": []}, {"id": 2, "scores": [1]}]}, "scores is an object"),
@@ -545,17 +531,7 @@ def test_logs_refused(tmp_path: Path, change: dict[str, Any], message: str) -> N
     assert message in refused(written(tmp_path, "bad.json", bad), good)
     if bad["samples"]:
         place = message.replace("sample 1:", "").replace("sample 2:", "")
-        assert place in refused(archive_of_any(tmp_path / "bad.eval", bad), good)
-
-
-def archive_of_any(path: Path, log: dict[str, Any]) -> Path:
-    """Archive of samples that need not be samples."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for number, row in enumerate(log["samples"]):
-            archive.writestr(f"samples/{number}.json", json.dumps(row))
-        header = {key: value for key, value in log.items() if key != "samples"}
-        archive.writestr("header.json", json.dumps(header))
-    return path
+        assert place in refused(archive_of(tmp_path / "bad.eval", bad), good)
 
 
 def test_broken_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -568,29 +544,22 @@ def test_broken_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     at = content.index(b"samples/1_epoch_1.json") + 30
     broken = content[:at] + bytes([content[at] ^ 255]) + content[at + 1 :]
     assert "f.eval: cannot be unpacked" in refused(written(tmp_path, "f.eval", broken), good)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("_journal/start.json", "{}")
-    assert "the evaluation is not finished" in refused(path, good)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", "[]")
-        archive.writestr("samples/1_epoch_1.json", '{"id": 1}')
-    assert "header.json: must hold version and eval" in refused(path, good)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", json.dumps(log_of("a")))
-        archive.writestr("samples/1\x1b_epoch_1.json", '{"id": 1, ')
-    assert "samples/1\\x1b_epoch_1.json: is not JSON (line 1, " in refused(path, good)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", json.dumps(log_of("a")))
-    assert "f.eval: the log has no samples" in refused(path, good)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", json.dumps(log_of("a")))
-        archive.writestr("samples/1_epoch_1.json", b'{"id": "\xff"}')
-    assert "samples/1_epoch_1.json: not UTF-8 text (line 1, byte 0xff)" in refused(path, good)
+    head, sample = log_of("a"), "samples/1_epoch_1.json"
+    for members, message in (
+        ({"_journal/start.json": {}}, "the evaluation is not finished"),
+        ({"header.json": [], sample: {"id": 1}}, "header.json: must hold version and eval"),
+        ({"header.json": head, "samples/1\x1b_epoch_1.json": '{"id": 1, '},
+         "samples/1\\x1b_epoch_1.json: is not JSON (line 1, "),
+        ({"header.json": head}, "f.eval: the log has no samples"),
+        ({"header.json": head, sample: b'{"id": "\xff"}'},
+         "samples/1_epoch_1.json: not UTF-8 text (line 1, byte 0xff)"),
+    ):  # fmt: skip
+        assert message in refused(archived(path, members), good)
     archive_of(path, log_of("a", *"CC" * 50))
     monkeypatch.setattr(limits, "MAX_BYTES", 60)
     assert "more than 60 bytes unpacked" in refused(path)
     monkeypatch.undo()
-    monkeypatch.setattr(inspect_logs, "_LARGEST_ARCHIVE", 600)
+    monkeypatch.setattr(item_logs, "_LARGEST_ARCHIVE", 600)
     assert "f.eval: more than 600 bytes unpacked" in refused(path)
 
 
@@ -688,14 +657,11 @@ def test_trials_scenarios_and_metrics_of_helm(tmp_path: Path) -> None:
         ([instance("a", 1, stats=[statistic("em", 1)] * 2)], "'em' occurs more than once"),
         ([instance("a", 1, trial="x")], "entry 1: train_trial_index is a number, got 'x'"),
         ([instance("a", 1), instance("b", float("nan"))], "instance 'b': exact_match must be a"),
-        ([instance("a", 1), instance("b", float("inf"))], "instance 'b': exact_match must be a"),
         ([instance("a", 1, stats=[statistic("num_x", 1)])], "there is no metric in it"),
         ([statistic("exact_match", 1.0)], "those of each are in per_instance_stats.json"),
         ('[{"instance_id": "a", "st', "is not JSON (line 1, column 23"),
         ("[]", "none of the formats that are read"),
-        ("[1]", "none of the formats that are read"),
         ("{}", "none of the formats that are read"),
-        ("[" * 100_000, "is not JSON: nested too deeply"),
     ],
 )
 def test_helm_refused(tmp_path: Path, content: Any, message: str) -> None:
@@ -733,48 +699,3 @@ def test_names_from_files_are_shown_as_text(tmp_path: Path) -> None:
     (note,) = read_evaluations(one, two).notes
     assert note.isprintable()
     assert "a\\x1b[31m.jsonl" in note
-
-
-@pytest.mark.parametrize("kind", ["csv", "labels", "parquet", "jsonl", "json", "eval", "helm"])
-def test_damaged_files_are_one_line_or_are_read(tmp_path: Path, kind: str) -> None:
-    """Cut, flipped and swapped bytes never end in anything but an error of one line."""
-    rng = np.random.default_rng(len(kind))
-    path, others = damaged_kind(tmp_path, kind)
-    content = path.read_bytes()
-    assert read_evaluations(path, *others).outcomes.n_items == 12
-    messages = []
-    for _ in range(30):
-        start, size, which = rng.integers(0, (len(content), 9, len(JUNK))).tolist()
-        path.write_bytes(content[:start] + JUNK[which] + content[start + size :])
-        try:
-            read_evaluations(path, *others)
-        except InputError as error:
-            messages.append(str(error))
-    assert all(message.isprintable() for message in messages)
-    assert len(messages) > 10
-
-
-def damaged_kind(root: Path, kind: str) -> tuple[Path, list[Path]]:
-    """File of one format, and what it is joined with."""
-    rows = [(i, i % 2, i % 3 == 0) for i in range(12)]
-    if kind in ("csv", "labels"):
-        head = "case_id,a,b\n" if kind == "csv" else "case_id,ground_truth,a,b\n"
-        body = [f"x{i},{i % 2},{j}" + f",{i % 2}" * (kind == "labels") for i, j, _ in rows]
-        return written(root, "f.csv", head + "\n".join(body)), []
-    if kind == "parquet":
-        arrow = pytest.importorskip("pyarrow")
-        columns = list(zip(*rows, strict=True))
-        table = arrow.table({"id": columns[0], "a": columns[1], "b": columns[2]})
-        pytest.importorskip("pyarrow.parquet").write_table(table, root / "f.parquet")
-        return root / "f.parquet", []
-    if kind == "jsonl":
-        text = lines(*(sample(i, j) for i, j, _ in rows))
-        return written(root, "a.jsonl", text), [written(root, "b.jsonl", text)]
-    if kind == "helm":
-        stats = [instance(f"id{i}", float(j)) for i, j, _ in rows]
-        return helm_file(root, "a", stats), [helm_file(root, "b", stats)]
-    logs = {name: log_of(name, *("CI"[j] for _, j, _ in rows)) for name in "ab"}
-    other = written(root, "b.json", logs["b"])
-    if kind == "json":
-        return written(root, "a.json", logs["a"]), [other]
-    return archive_of(root / "a.eval", logs["a"]), [other]

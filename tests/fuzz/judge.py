@@ -193,24 +193,20 @@ def _problems(answer: dict[str, Any]) -> Iterator[str]:
         return
     code, err = answer["code"], answer["err"]
     lines = err.strip().splitlines()
-    if code not in (0, 1, 2):
-        yield f"exit code {code}"
-    if "Traceback" in err:
-        yield "traceback"
-    if code == 2 and (len(lines) != 1 or not lines[0].startswith("error:")):
-        yield f"{len(lines)} lines of error"
-    if code != 2 and len(lines) > code:
-        yield "noise on standard error"
-    if any(not c.isprintable() for c in err.rstrip("\n")):
-        yield "control characters on standard error"
-    if len(err) > 1000:
-        yield f"{len(err):,} characters of error"
-    if code == 2 and answer["out"]:
-        yield "output beside an error"
-    if answer["seconds"] > SECONDS:
-        yield f"{answer['seconds']:.0f} s"
-    if answer["peak"] > MEMORY:
-        yield f"{answer['peak'] / 2**30:.1f} GiB"
+    refused = len(lines) == 1 and lines[0].startswith("error:")
+    for wrong, problem in (
+        (code not in (0, 1, 2), f"exit code {code}"),
+        ("Traceback" in err, "traceback"),
+        (code == 2 and not refused, f"{len(lines)} lines of error"),
+        (code != 2 and len(lines) > code, "noise on standard error"),
+        (not err.rstrip("\n").isprintable(), "control characters on standard error"),
+        (len(err) > 1000, f"{len(err):,} characters of error"),
+        (code == 2 and answer["out"], "output beside an error"),
+        (answer["seconds"] > SECONDS, f"{answer['seconds']:.0f} s"),
+        (answer["peak"] > MEMORY, f"{answer['peak'] / 2**30:.1f} GiB"),
+    ):
+        if wrong:
+            yield problem
 
 
 def _impossible(found: Any, key: str = "") -> Iterator[str]:

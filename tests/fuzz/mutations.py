@@ -124,73 +124,63 @@ def _name(case: Case, rng: np.random.Generator) -> Mutant:
     return Mutant(case.name, table_text(rows), f"name {name[:20]!r} at row {row}, column {column}")
 
 
+Rows = list[list[str]]
+Change = Callable[[Rows, int, int], Rows]
+
+
+def _with_row(rows: Rows, at: int, row: list[str]) -> Rows:
+    return [*rows[:at], row, *rows[at + 1 :]]
+
+
+# What becomes of the rows of a table, of which a row and a column are drawn.
+_STRUCTURES: dict[str, Change] = {
+    "missing cell": lambda rows, r, c: _with_row(rows, r, rows[r][:c] + rows[r][c + 1 :]),
+    "extra cell": lambda rows, r, c: _with_row(rows, r, [*rows[r][:c], "0.5", *rows[r][c:]]),
+    "no header": lambda rows, r, c: rows[1:],
+    "empty": lambda rows, r, c: [],
+    "header only": lambda rows, r, c: rows[:1],
+    "one row": lambda rows, r, c: rows[:2],
+    "row twice": lambda rows, r, c: [*rows[:r], rows[r], *rows[r:]],
+    "column twice": lambda rows, r, c: [[*row, row[c]] for row in rows],
+    "column dropped": lambda rows, r, c: [row[:c] + row[c + 1 :] for row in rows],
+    "turned": lambda rows, r, c: [list(row) for row in zip(*rows, strict=True)],
+    "blank row": lambda rows, r, c: [*rows[:r], [""] * len(rows[0]), *rows[r:]],
+    "header twice": lambda rows, r, c: [*rows[:r], rows[0], *rows[r:]],
+    "ragged end": lambda rows, r, c: [*rows[:-1], rows[-1][: max(1, c)]],
+}
+_BROKEN = {"missing cell", "extra cell", "empty", "header only", "ragged end"}
+
+
 def _structure(case: Case, rng: np.random.Generator) -> Mutant:
     rows = _rows(case)
-    row = int(rng.integers(1, len(rows)))
-    column = int(rng.integers(len(rows[0])))
-    kind = ("missing cell", "extra cell", "no header", "empty", "header only", "one row",
-            "row twice", "column twice", "column dropped", "turned", "blank row", "header twice",
-            "ragged end")[rng.integers(13)]  # fmt: skip
-    expected = "any"
-    if kind == "missing cell":
-        del rows[row][column]
-        expected = "refuse"
-    elif kind == "extra cell":
-        rows[row].insert(column, "0.5")
-        expected = "refuse"
-    elif kind == "no header":
-        rows = rows[1:]
-    elif kind == "empty":
-        rows, expected = [], "refuse"
-    elif kind == "header only":
-        rows, expected = rows[:1], "refuse"
-    elif kind == "one row":
-        rows = rows[:2]
-    elif kind == "row twice":
-        rows.insert(row, list(rows[row]))
-    elif kind == "column twice":
-        rows = [[*r, r[column]] for r in rows]
-    elif kind == "column dropped":
-        rows = [[c for i, c in enumerate(r) if i != column] for r in rows]
-    elif kind == "turned":
-        rows = [list(r) for r in zip(*rows, strict=True)]
-    elif kind == "blank row":
-        rows.insert(row, [""] * len(rows[0]))
-    elif kind == "header twice":
-        rows.insert(row, list(rows[0]))
-    else:
-        rows[-1] = rows[-1][: max(1, column)]
-        expected = "any" if column >= len(rows[0]) else "refuse"
-    return Mutant(case.name, table_text(rows), kind, expected)
+    row, column = int(rng.integers(1, len(rows))), int(rng.integers(len(rows[0])))
+    kind = list(_STRUCTURES)[rng.integers(13)]
+    content = table_text(_STRUCTURES[kind](rows, row, column))
+    return Mutant(case.name, content, kind, "refuse" if kind in _BROKEN else "any")
 
 
 def _meaning_kept(case: Case, rng: np.random.Generator) -> Mutant:
     rows = _rows(case)
-    kind = ("semicolons", "tabs", "quotes", "spaces", "CRLF", "no end", "BOM", "blank end",
-            "rows shuffled", "columns shuffled")[rng.integers(10)]  # fmt: skip
-    content = case.content
-    if kind == "semicolons":
-        content = table_text(rows, ";")
-    elif kind == "tabs":
-        content = table_text(rows, "\t")
-    elif kind == "quotes":
-        content = table_text([[f'"{cell}"' for cell in row] for row in rows])
-    elif kind == "spaces":
-        content = table_text([[f"{cell} " for cell in row] for row in rows])
-    elif kind == "CRLF":
-        content = content.replace(b"\n", b"\r\n")
-    elif kind == "no end":
-        content = content.rstrip(b"\n")
-    elif kind == "BOM":
-        content = b"\xef\xbb\xbf" + content
-    elif kind == "blank end":
-        content += b"\n\n"
-    elif kind == "rows shuffled":
-        content = table_text([rows[0], *(rows[i] for i in 1 + rng.permutation(len(rows) - 1))])
-    else:
-        order = [0, *(1 + rng.permutation(len(rows[0]) - 1))]
-        content = table_text([[row[i] for i in order] for row in rows])
-    return Mutant(case.name, content, kind, "same")
+    kinds: dict[str, Callable[[], bytes]] = {
+        "semicolons": lambda: table_text(rows, ";"),
+        "tabs": lambda: table_text(rows, "\t"),
+        "quotes": lambda: table_text([[f'"{cell}"' for cell in row] for row in rows]),
+        "spaces": lambda: table_text([[f"{cell} " for cell in row] for row in rows]),
+        "CRLF": lambda: case.content.replace(b"\n", b"\r\n"),
+        "no end": lambda: case.content.rstrip(b"\n"),
+        "BOM": lambda: b"\xef\xbb\xbf" + case.content,
+        "blank end": lambda: case.content + b"\n\n",
+        "rows shuffled": lambda: table_text(
+            [rows[0], *(rows[i] for i in 1 + rng.permutation(len(rows) - 1))]
+        ),
+        "columns shuffled": lambda: _reordered(rows, 1 + rng.permutation(len(rows[0]) - 1)),
+    }
+    kind = list(kinds)[rng.integers(10)]
+    return Mutant(case.name, kinds[kind](), kind, "same")
+
+
+def _reordered(rows: Rows, order: Any) -> bytes:
+    return table_text([[row[i] for i in (0, *order)] for row in rows])
 
 
 def _encoding(case: Case, rng: np.random.Generator) -> Mutant:
@@ -205,31 +195,30 @@ def _encoding(case: Case, rng: np.random.Generator) -> Mutant:
 
 
 def _archive(case: Case, rng: np.random.Generator) -> Mutant:
-    kind = ("zip", "zip spoilt", "lzma", "lzma spoilt", "bzip2", "two members", "odd name",
-            "gzip", "gzip spoilt", "gzip in zip", "claims more", "raw xz", "raw bz2",
-            "bomb")[rng.integers(14)]  # fmt: skip
-    content, name = case.content, f"{case.name}.zip"
-    methods = {"lzma": zipfile.ZIP_LZMA, "lzma spoilt": zipfile.ZIP_LZMA,
-               "bzip2": zipfile.ZIP_BZIP2}  # fmt: skip
-    if kind.startswith("gzip"):
-        packed = gzip.compress(content)
-        name = f"{case.name}.gz"
-        if kind == "gzip in zip":
-            packed, name = _zip({name: packed}), f"{case.name}.zip"
-    elif kind == "raw xz":
-        packed, name = lzma.compress(content), f"{case.name}.xz"
-    elif kind == "raw bz2":
-        packed, name = bz2.compress(content), f"{case.name}.bz2"
-    elif kind == "two members":
-        packed = _zip({case.name: content, f"b-{case.name}": content})
-    elif kind == "odd name":
-        packed = _zip({case.name: content}).replace(case.name.encode(), b"\xff" * len(case.name))
-    elif kind == "bomb":
-        packed = _zip({case.name: content + b"\n" * 30_000_000})
-    else:
-        packed = _zip({case.name: content}, methods.get(kind, zipfile.ZIP_DEFLATED))
-    if kind == "claims more":
-        packed = packed.replace(struct.pack("<L", len(content)), struct.pack("<L", 2**31), 1)
+    content, zipped, gzipped = case.content, f"{case.name}.zip", f"{case.name}.gz"
+    whole = {case.name: content}
+    made: dict[str, Callable[[], tuple[str, bytes]]] = {
+        "zip": lambda: (zipped, _zip(whole)),
+        "zip spoilt": lambda: (zipped, _zip(whole)),
+        "lzma": lambda: (zipped, _zip(whole, zipfile.ZIP_LZMA)),
+        "lzma spoilt": lambda: (zipped, _zip(whole, zipfile.ZIP_LZMA)),
+        "bzip2": lambda: (zipped, _zip(whole, zipfile.ZIP_BZIP2)),
+        "two members": lambda: (zipped, _zip({**whole, f"b-{case.name}": content})),
+        "odd name": lambda: (
+            zipped, _zip(whole).replace(case.name.encode(), b"\xff" * len(case.name))
+        ),
+        "gzip": lambda: (gzipped, gzip.compress(content)),
+        "gzip spoilt": lambda: (gzipped, gzip.compress(content)),
+        "gzip in zip": lambda: (zipped, _zip({gzipped: gzip.compress(content)})),
+        "claims more": lambda: (zipped, _zip(whole).replace(
+            struct.pack("<L", len(content)), struct.pack("<L", 2**31), 1
+        )),
+        "raw xz": lambda: (f"{case.name}.xz", lzma.compress(content)),
+        "raw bz2": lambda: (f"{case.name}.bz2", bz2.compress(content)),
+        "bomb": lambda: (zipped, _zip({case.name: content + b"\n" * 30_000_000})),
+    }  # fmt: skip
+    kind = list(made)[rng.integers(14)]
+    name, packed = made[kind]()
     if kind.endswith("spoilt"):
         spoilt = bytearray(packed)
         for at in rng.integers(0, len(spoilt), 3):
@@ -287,50 +276,40 @@ def _json_text(case: Case, rng: np.random.Generator) -> Mutant:
             "surrogate", "long number", "trailing comma")[rng.integers(10)]  # fmt: skip
     digits = [i for i, c in enumerate(text) if c.isdigit()]
     at = digits[rng.integers(len(digits))]
-    expected = "any"
-    if kind == "key twice" and "{" in text:
-        text, expected = text.replace("{", '{"twice": 1, "twice": 2, ', 1), "refuse"
-    elif kind == "deep":
-        text, expected = "[" * 100_000 + text + "]" * 100_000, "refuse"
-    elif kind in ("NaN", "Infinity"):
-        text = text[:at] + kind + text[at + 1 :]
-    elif kind == "comment":
-        text, expected = "// a comment\n" + text, "refuse"
-    elif kind == "two documents":
-        text = text + text
-    elif kind == "bytes":
+    if kind == "bytes":
         return _bytes(case, rng)
-    elif kind == "surrogate":
-        text = text.replace('"', '"\\ud800', 1)
-    elif kind == "long number":
-        text = text[:at] + "9" * 5_000 + text[at + 1 :]
-    else:
-        text = text.rstrip().rstrip("]}") + ",]"
-        expected = "refuse"
-    return Mutant(case.name, text.encode(), f"JSON text: {kind}", expected)
+    changed = {
+        "key twice": text.replace("{", '{"twice": 1, "twice": 2, ', 1),
+        "deep": "[" * 100_000 + text + "]" * 100_000,
+        "NaN": f"{text[:at]}NaN{text[at + 1 :]}",
+        "Infinity": f"{text[:at]}Infinity{text[at + 1 :]}",
+        "comment": f"// a comment\n{text}",
+        "two documents": text + text,
+        "surrogate": text.replace('"', '"\\ud800', 1),
+        "long number": text[:at] + "9" * 5_000 + text[at + 1 :],
+        "trailing comma": text.rstrip().rstrip("]}") + ",]",
+    }[kind]
+    refused = kind in ("deep", "comment", "trailing comma") or (kind == "key twice" and "{" in text)
+    what = "refuse" if refused else "any"
+    return Mutant(case.name, changed.encode(), f"JSON text: {kind}", what)
 
 
 def _json_line(case: Case, rng: np.random.Generator) -> Mutant:
     lines = case.content.decode().splitlines()
     at = int(rng.integers(len(lines)))
     kind = ("twice", "dropped", "blank", "not an object", "value", "spoilt")[rng.integers(6)]
-    expected = "any"
-    if kind == "twice":
-        lines.insert(at, lines[at])
-    elif kind == "dropped":
-        del lines[at]
-    elif kind == "blank":
-        lines.insert(at, "")
-    elif kind == "not an object":
-        lines[at], expected = "[1, 2]", "refuse"
-    elif kind == "value":
-        content = json.loads(lines[at])
+    line = lines[at]
+    if kind == "value":
+        content = json.loads(line)
         places = _places(content)
         parent, key = places[rng.integers(len(places))]
         parent[key] = _VALUES[rng.integers(len(_VALUES))]
-        lines[at] = json.dumps(content)
-    else:
-        lines[at], expected = lines[at][:-2], "refuse"
+        line = json.dumps(content)
+    lines[at : at + 1] = {
+        "twice": [line, line], "dropped": [], "blank": ["", line], "not an object": ["[1, 2]"],
+        "value": [line], "spoilt": [line[:-2]],
+    }[kind]  # fmt: skip
+    expected = "refuse" if kind in ("not an object", "spoilt") else "any"
     return Mutant(case.name, ("\n".join(lines) + "\n").encode(), f"line {at + 1} {kind}", expected)
 
 
@@ -342,17 +321,11 @@ def _toml(case: Case, rng: np.random.Generator) -> Mutant:
     values = ("nan", "inf", "-1", "0", "1e308", '"x"', "[]", "{}", "true", "1e-320", "1" * 400,
               "2024-01-01", "''")  # fmt: skip
     kind = ("value", "dropped", "twice", "renamed", "table")[rng.integers(5)]
-    value = values[rng.integers(len(values))]
-    if kind == "value":
-        lines[row] = f"{key}= {value}"
-    elif kind == "dropped":
-        del lines[row]
-    elif kind == "twice":
-        lines.insert(row, lines[row])
-    elif kind == "renamed":
-        lines[row] = f"x{lines[row]}"
-    else:
-        lines.insert(row, "[unknown]")
-    expected = {"twice": "refuse", "table": "refuse", "renamed": "refuse"}.get(kind, "any")
+    value, line = values[rng.integers(len(values))], lines[row]
+    lines[row : row + 1] = {
+        "value": [f"{key}= {value}"], "dropped": [], "twice": [line, line], "renamed": [f"x{line}"],
+        "table": ["[unknown]", line],
+    }[kind]  # fmt: skip
+    expected = "refuse" if kind in ("twice", "table", "renamed") else "any"
     what = f"TOML {kind} of {key.strip()}: {value[:20]}"
     return Mutant(case.name, "\n".join(lines).encode(), what, expected)

@@ -4,7 +4,7 @@ import csv
 import io
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
@@ -28,11 +28,7 @@ class _Lines(Sequence[str]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [f"line {line}" for line in self._numbers[index]]
         return f"line {self._numbers[index]}"
@@ -114,11 +110,9 @@ class _Columns:
         for column, cells in zip(self.cells, zip(*rows, strict=True), strict=False):
             if len(known) < _SHARED:
                 column.extend(map(known.setdefault, cells, cells))
-                continue
-            further = len(set(cells).difference(known))
-            self._further += further
-            mostly_known = 2 * further < len(cells)
-            column.extend([known.get(cell, cell) for cell in cells] if mostly_known else cells)
+            else:
+                self._further += len(set(cells).difference(known))
+                column.extend(map(known.get, cells, cells))
         limits.check_shape(len(self.cells[0]), len(self.cells), self._where)
         if len(known) + self._further > limits.MAX_DIFFERENT:
             raise InputError(

@@ -1,6 +1,6 @@
 """JSON and JSON lines from strangers: bounded, no key twice, every error with its place.
 
-JSON to a table: a list of records, names with scores, or either one level down.
+A table is a list of records, names with scores, or either one level down.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.files import limits
-from bayes_sota.data.files.tables import Nested, Table
+from bayes_sota.data.files.tables import Table, plain_cell
 
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair is one character
@@ -78,15 +78,12 @@ def json_lines(text: str, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        line += 1
-        row = text[start:end].strip()
-        start = end + 1
-        if not row:
-            continue
-        value = parse_json(row, where, line=line)
-        if not isinstance(value, dict):
-            raise InputError(f"{where}, line {line}: must be an object, got {shown(value)}")
-        yield f"{where}, line {line}", value
+        row, start, line = text[start:end].strip(), end + 1, line + 1
+        if row:
+            value = parse_json(row, where, line=line)
+            if not isinstance(value, dict):
+                raise InputError(f"{where}, line {line}: must be an object, got {shown(value)}")
+            yield f"{where}, line {line}", value
 
 
 def _check_values(text: str, place: str) -> None:
@@ -136,14 +133,10 @@ def parse_json_table(text: str, where: str, stem: str = "") -> Table:
         if len(found) > 1:
             raise InputError(f"{where}: lists in {' and '.join(map(shown, found))}: keep only one")
         content = content[found[0]] if found else content
-    if isinstance(content, dict):
-        return _of_names(content, where, stem)
     if isinstance(content, list):
         return _of_records(content, where, stem)
-    raise InputError(f"{where}: JSON of a leaderboard is {_SHAPES}, got {shown(content)}")
-
-
-def _of_names(content: dict[str, Any], where: str, stem: str) -> Table:
+    if not isinstance(content, dict):
+        raise InputError(f"{where}: JSON of a leaderboard is {_SHAPES}, got {shown(content)}")
     for name, value in content.items():
         if isinstance(value, dict | list):
             kind = "an object" if isinstance(value, dict) else "a list"
@@ -151,8 +144,7 @@ def _of_names(content: dict[str, Any], where: str, stem: str) -> Table:
                 f"{where}: JSON of a leaderboard is {_SHAPES}; here {shown(name)} is {kind}"
             )
     places = [f"name {shown(name)}" for name in content]
-    columns = (tuple(content), tuple(content.values()))
-    return Table(("name", "score"), columns, places, where, stem)
+    return Table(("name", "score"), (tuple(content), tuple(content.values())), places, where, stem)
 
 
 def _of_records(content: list[Any], where: str, stem: str) -> Table:
@@ -163,10 +155,6 @@ def _of_records(content: list[Any], where: str, stem: str) -> Table:
         header |= dict.fromkeys(record)
         limits.check_shape(0, len(header), where)
     limits.check_shape(len(content), len(header), where)
-    columns = tuple([_cell(record.get(name)) for record in content] for name in header)
+    columns = tuple([plain_cell(record.get(name)) for record in content] for name in header)
     places = [f"record {index + 1}" for index in range(len(content))]
     return Table(tuple(header), columns, places, where, stem)
-
-
-def _cell(value: Any) -> Any:
-    return Nested(str(value)) if isinstance(value, dict | list) else value

@@ -1,8 +1,7 @@
-"""pandas and polars frames to a table.
+"""A path or a frame to a table, by what the content is.
 
-Parquet to a table: numbers, text and truth values as they are, other types never as numbers.
-
-A path or a frame to a table, by what the content is.
+Numbers, text and truth values stay what they are; other types of frames and Parquet never become
+numbers.
 """
 
 import os
@@ -10,18 +9,16 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-import numpy as np
-
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 from bayes_sota.data.files import limits
 from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.json import parse_json_table
-from bayes_sota.data.files.tables import Nested, Table
+from bayes_sota.data.files.tables import Nested, Table, plain_cell
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -35,7 +32,7 @@ def table_of_frame(frame: Any) -> Table:
     """Table of a pandas or polars frame; a named index of pandas is a column."""
     if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
         frame = frame.reset_index()
-    header = tuple(_whole_text(str(name)) for name in frame.columns)
+    header = tuple(_plain(str(name)) for name in frame.columns)
     limits.check_shape(frame.shape[0], len(header), "the data frame")
     by_position = hasattr(frame, "iloc")  # names of pandas columns need not differ
     columns = tuple(
@@ -51,29 +48,14 @@ def _frame_cells(series: Any) -> Sequence[Any]:
     found = series.to_numpy()
     if found.dtype.kind in "mM":
         return list(series)
-    if found.dtype.kind != "O" or not (
-        any(map(_is_odd, set(map(type, found))))
-        or _HALF.search("".join([cell for cell in found if type(cell) is str]))
-    ):
-        return found  # type: ignore[no-any-return]
-    return [_plain(cell) for cell in found]
-
-
-def _is_odd(kind: type) -> bool:
-    return issubclass(kind, list | dict | tuple | set | np.ndarray) or kind.__name__ == "NAType"
-
-
-def _whole_text(text: str) -> str:
-    """Text whose halves of characters, which no file can hold, are U+FFFD, as those of JSON."""
-    return _HALF.sub("\ufffd", text)
+    return found if found.dtype.kind != "O" else [_plain(cell) for cell in found]
 
 
 def _plain(cell: Any) -> Any:
+    """Cell without halves of characters, which no file can hold: U+FFFD, as those of JSON."""
     if isinstance(cell, str):
-        return _whole_text(cell)
-    if not _is_odd(type(cell)):
-        return cell
-    return None if type(cell).__name__ == "NAType" else Nested(" ".join(str(cell).split()))
+        return _HALF.sub("\ufffd", cell)
+    return None if type(cell).__name__ == "NAType" else plain_cell(cell)
 
 
 def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
@@ -91,7 +73,9 @@ def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
         texts = [field.name for field in schema if _is_text(field.type, pa)]
         # Text is read as codes of its different values, which a few bytes may repeat for ever.
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
-        _check_size(file.metadata, len(schema), where)
+        limits.check_shape(file.metadata.num_rows, len(schema), where)
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        limits.check_bytes(sum(group.total_byte_size for group in groups), where)
         read = file.read(columns=flat)
         read.validate(full=True)  # codes of texts that are not there, text that is none
         if read.num_columns != len(flat):
@@ -120,12 +104,6 @@ def _readable(where: str, pa: Any) -> Iterator[None]:
         raise InputError(
             f"{where}: not a readable Parquet file: {plain_text(error, 150)}"
         ) from None
-
-
-def _check_size(metadata: Any, width: int, where: str) -> None:
-    limits.check_shape(metadata.num_rows, width, where)
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    limits.check_bytes(sum(group.total_byte_size for group in groups), where)
 
 
 def _is_text(kind: Any, pa: Any) -> bool:
@@ -158,9 +136,7 @@ def open_table(source: Any, file_format: str = "auto") -> Table:
     InputError
         A file that cannot be read as what it seems to be; the message names it and says why.
     """
-    if file_format not in get_args(FileFormat):
-        known = ", ".join(get_args(FileFormat))
-        raise InputError(f"format must be one of {known}, got {file_format!r}")
+    check_choice("format", file_format, FileFormat)
     if is_frame(source):
         refuse_unused("a data frame", {"format": file_format not in ("auto", "kaggle")})
         return table_of_frame(source)

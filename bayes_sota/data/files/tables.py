@@ -24,6 +24,12 @@ class Nested:
         return self.text
 
 
+def plain_cell(cell: Any) -> Any:
+    """Cell whose lists and objects say only what they hold."""
+    odd = isinstance(cell, list | dict | tuple | set | np.ndarray)
+    return Nested(" ".join(str(cell).split())) if odd else cell
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns of cells with their places.
@@ -57,6 +63,10 @@ class Table:
         for name, cells in zip(self.header, self.columns, strict=True):
             if "\0" in name or (not is_numeric(cells) and "\0" in _joined(cells)):
                 raise InputError(f"{self.where}: column {shown(name)} has a NUL byte: not text")
+
+    def place(self, row: int, column: int) -> str:
+        """Where a cell stands, for messages."""
+        return f"{self.where}: {self.places[row]}, column {shown(self.header[column])}"
 
     def listed_columns(self) -> str:
         """The columns, for messages."""

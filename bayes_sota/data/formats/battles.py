@@ -6,20 +6,13 @@ Either winner and loser, with a column that marks ties; or two players and who w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.columns import named_in, names_in, numbers_in
 from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.formats.score_columns import (
-    NotedScores,
-    ScoreOptions,
-    coded_names,
-    column_asked_for,
-    named_in,
-    place,
-    tournament_name,
-)
+from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions, tournament_name
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_boards import located
 
@@ -27,8 +20,8 @@ _PAIRS = (
     ("modela", "modelb"), ("playera", "playerb"), ("systema", "systemb"), ("model1", "model2"),
     ("player1", "player2"), ("first", "second"),
 )  # fmt: skip
-_TIED = frozenset(
-    ("tie", "tied", "draw", "tie (bothbad)", "tie (both bad)", "tie bothbad", "bothbad")
+_TIED = dict.fromkeys(
+    ("tie", "tied", "draw", "tie (bothbad)", "tie (both bad)", "tie bothbad", "bothbad"), 0.5
 )
 _MARKED = dict.fromkeys(("1", "1.0", "true", "yes", "tie", "tied", "draw"), 0.5) | dict.fromkeys(
     ("", "0", "0.0", "false", "no", "none", "nan"), 1.0
@@ -77,72 +70,47 @@ def read_battles(table: Table, options: ScoreOptions) -> NotedScores:
             f"{table.where}: battles have the columns winner and loser (and tie), or model_a, "
             f"model_b and winner; there are {table.listed_columns()}"
         )
-    cluster = column_asked_for(table, options.cluster_column, "cluster_column")
-    sides = []
-    for column in (columns.first, columns.second):
-        names, codes = coded_names(table, column, "player")
-        sides.append([names[code] for code in codes])
-    for row, (first, second) in enumerate(zip(*sides, strict=True)):
-        if first == second:
-            raise InputError(
-                f"{table.where}: {table.places[row]}: {shown(first)} plays against itself"
-            )
-    clusters = None
-    if cluster is not None:
-        names, codes = coded_names(table, cluster, "cluster")
-        clusters = [names[code] for code in codes]
-    outcomes = _outcomes(table, columns, sides[0], sides[1])
+    cluster = options.column(table, "cluster")
+    first, second = (names_in(table, j, "player") for j in (columns.first, columns.second))
+    for row, (one, other) in enumerate(zip(first, second, strict=True)):
+        if one == other:
+            raise InputError(f"{table.where}: {table.places[row]}: {shown(one)} plays against "
+                             "itself")  # fmt: skip
+    clusters = None if cluster is None else names_in(table, cluster, "cluster")
+    outcomes = _outcomes(table, columns, first, second)
     with located(table.where):
         found = Matches.from_names(
-            sides[0], sides[1], outcomes, clusters=clusters, tournament=tournament_name(table)
+            first, second, outcomes, clusters=clusters, tournament=tournament_name(table)
         )
     return NotedScores(found, "battles")
 
 
 def _outcomes(
     table: Table, columns: BattleColumns, first: Sequence[str], second: Sequence[str]
-) -> list[float]:
+) -> Sequence[float] | FloatArray:
     """1 where the first player won, 0 where the second did, 0.5 for a tie."""
-    if columns.verdict is None:
+    verdict = columns.verdict
+    if verdict is None:
         return [1.0] * len(first)
-    cells = table.columns[columns.verdict]
     if columns.winner_first:
-        return [
-            _looked_up(_MARKED, cell, table, row, columns.verdict, "1 (a tie), 0 or nothing")
-            for row, cell in enumerate(cells)
-        ]
-    found = _verdicts(table, columns)
+        complaint = "must be 1 (a tie), 0 or nothing, got {}"
+        return numbers_in(table, verdict, lambda cell: _MARKED.get(_word(cell)), complaint)
+    names = [table.header[j] for j in (columns.first, columns.second)]
+    known = _TIED | {_word(names[0]): 1.0, "a": 1.0, _word(names[1]): 0.0, "b": 0.0}
+    listed = f"{names[0]}, {names[1]}, tie or a name"
+    if normalize_name(table.header[verdict]) != "winner":
+        known |= _OUTCOMES
+        listed = f"1 (the first wins), 0 (the second wins), 0.5 (a tie), {listed}"
     outcomes = []
-    for row, cell in enumerate(cells):
-        text = str(cell).strip()
-        if text in (first[row], second[row]):
-            outcomes.append(float(text == first[row]))
-        else:
-            known = f"{table.header[columns.first]}, {table.header[columns.second]}, tie or a name"
-            if "1" in found:
-                known = f"1 (the first wins), 0 (the second wins), 0.5 (a tie), {known}"
-            outcomes.append(_looked_up(found, cell, table, row, columns.verdict, known))
+    for row, cell in enumerate(table.columns[verdict]):
+        named = {second[row]: 0.0, first[row]: 1.0}
+        found = named.get(str(cell).strip(), known.get(_word(cell)))
+        if found is None:
+            raise InputError(f"{table.place(row, verdict)}: must be {listed}, got {shown(cell)}")
+        outcomes.append(found)
     return outcomes
-
-
-def _verdicts(table: Table, columns: BattleColumns) -> dict[str, float]:
-    """Outcome of each word that says who won."""
-    first, second = (_word(table.header[j]) for j in (columns.first, columns.second))
-    found = dict.fromkeys(_TIED, 0.5) | {first: 1.0, "a": 1.0, second: 0.0, "b": 0.0}
-    assert columns.verdict is not None
-    named = normalize_name(table.header[columns.verdict])
-    return found if named == "winner" else found | _OUTCOMES
 
 
 def _word(cell: object) -> str:
     """Text of a cell whatever its case: -1 is not 1, and .1 is no tie."""
     return " ".join(str(cell).lower().replace("_", " ").split())
-
-
-def _looked_up(
-    known: dict[str, float], cell: Any, table: Table, row: int, column: int, listed: str
-) -> float:
-    found = known.get(_word(cell))
-    if found is None:
-        raise InputError(f"{place(table, row, column)}: must be {listed}, got {shown(cell)}")
-    return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.files.tables import Table
+from bayes_sota.data.files.tables import Table, plain_cell
 from bayes_sota.data.formats.score_columns import (
     NotedScores,
     ScoreOptions,
@@ -39,11 +39,11 @@ def table_of_cv_results(results: Mapping[str, Any], where: str, stem: str) -> Ta
     InputError
         Columns of different lengths.
     """
-    columns = {
-        str(name): list(cells.values() if isinstance(cells, Mapping) else cells)
-        for name, cells in results.items()
-        if isinstance(cells, Mapping | list | tuple | np.ndarray)
-    }
+    columns = {}
+    for name, cells in results.items():
+        if isinstance(cells, Mapping | list | tuple | np.ndarray):
+            listed = list(cells.values() if isinstance(cells, Mapping) else cells)
+            columns[str(name)] = listed if name == "params" else list(map(plain_cell, listed))
     sizes = {len(cells) for cells in columns.values()}
     if len(sizes) != 1:
         raise InputError(f"{where}: columns of cv_results_ have one length, got {sorted(sizes)}")
@@ -61,8 +61,7 @@ def read_cv_results(table: Table, options: ScoreOptions) -> NotedScores:
         numbers.
     """
     splits: dict[str, dict[int, int]] = {}
-    for column, name in enumerate(table.header):
-        found = _SPLIT.fullmatch(name)
+    for column, found in enumerate(map(_SPLIT.fullmatch, table.header)):
         if found:
             splits.setdefault(found[2], {})[int(found[1])] = column
     if not splits:

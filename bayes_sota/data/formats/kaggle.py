@@ -66,19 +66,15 @@ def team_names(table: Table, names: int, rows: Sequence[int]) -> list[str]:
     ]
 
 
-def _team_keys(table: Table, names: int | None) -> Sequence[object]:
+def _team_keys(table: Table, names: int | None) -> list[object]:
     """What tells teams apart: the id, the name where there is none, else the row."""
+    keys: list[object] = list(range(len(table.places)))
     ids = table.find_all("TeamId")[:1]
-    columns = [
-        (number, table.columns[j]) for number, j in enumerate([*ids, names]) if j is not None
-    ]
-    return [
-        next(
-            ((number, cells[row]) for number, cells in columns if not _is_empty(cells[row])),
-            row,
-        )
-        for row in range(len(table.places))
-    ]
+    for column in [*([] if names is None else [names]), *ids]:
+        for row, cell in enumerate(table.columns[column]):
+            if not _is_empty(cell):
+                keys[row] = column, cell
+    return keys
 
 
 def _is_empty(cell: Any) -> bool:

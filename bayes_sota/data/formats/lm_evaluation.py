@@ -1,12 +1,10 @@
-"""Samples of lm-evaluation-harness: one line per document, or one per document and filter.
+"""What lm-evaluation-harness writes: samples of one task, and the results of one model.
 
-The task stands in the name of the file, the model in that of its folder:
-``<model>/samples_<task>_<timestamp>.jsonl`` (``tests/data/test_read_evaluations.py``).
-
-Results of lm-evaluation-harness: one file per model, one score per task and metric.
-
-``results`` has ``{"<task>": {"<metric>,<filter>": score}}``; of a group of tasks and its members
-only the members count (``tests/data/test_read_scores.py``).
+Samples have a line per document, or per document and filter; the task stands in the name of the
+file, the model in that of its folder: ``<model>/samples_<task>_<timestamp>.jsonl``
+(``tests/data/test_read_evaluations.py``). Results have ``{"<task>": {"<metric>,<filter>":
+score}}``; of a group of tasks and its members only the members count
+(``tests/data/test_read_scores.py``).
 """
 
 import re
@@ -19,18 +17,11 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown, shown_path
+from bayes_sota.data.columns import several
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.formats.score_columns import NotedScores, ScoreOptions
-from bayes_sota.data.parts import (
-    Choices,
-    Part,
-    choose,
-    file_names,
-    item_name,
-    outcome_of,
-    several,
-)
+from bayes_sota.data.parts import Choices, Part, choose, file_names, item_name, outcome_of
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
@@ -88,15 +79,16 @@ def part_of_samples(
         outcomes[item] = outcome_of(sample[metric], place, metric)
         _add_hash(hashes, item, sample, place)
     found = _FILE.fullmatch(path.name)
-    return Part(
-        where=where,
-        method=path.resolve().parent.name if found else name,
-        outcomes=_filtered(filters, chosen_filter, metric, where),
+    told = f"the outcome is {shown(metric)}; the files also hold {several(others)} (metric)"
+    return Part.of(
+        where,
+        path.resolve().parent.name if found else name,
+        _filtered(filters, chosen_filter, metric, where),
         metric=metric,
         task=found["task"] if found else "",
         run=(found["time"],) if found else (),
         hashes=hashes,
-        notes=_note_of(metric, others if choices.metric is None else []),
+        notes=(told,) if others and choices.metric is None else (),
     )
 
 
@@ -113,9 +105,7 @@ def _metrics(sample: Mapping[str, Any]) -> list[str]:
 
 def _add_hash(hashes: dict[str, str], item: str, sample: Mapping[str, Any], place: str) -> None:
     found = sample.get("doc_hash")
-    if found is None:
-        return
-    if hashes.setdefault(item, str(found)) != str(found):
+    if found is not None and hashes.setdefault(item, str(found)) != str(found):
         raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
 
 
@@ -128,20 +118,13 @@ def _filtered(
         return filters[choose(names, wanted, (), where, "filter")]
     first = filters[names[0]]
     for name in names[1:]:
-        other = filters[name]
-        for item in (*first, *other):
-            if first.get(item) != other.get(item):
+        for item in {**first, **filters[name]}:
+            if first.get(item) != filters[name].get(item):
                 raise InputError(
                     f"{where}: the filters {several(names)} disagree, first at doc_id "
                     f"{shown(item)}; choose one: metric={shown(f'{metric},{names[0]}')}"
                 )
     return first
-
-
-def _note_of(metric: str, others: list[str]) -> tuple[str, ...]:
-    if not others:
-        return ()
-    return (f"the outcome is {shown(metric)}; the files also hold {several(others)} (metric)",)
 
 
 @dataclass(frozen=True)
@@ -179,8 +162,7 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
         raise InputError(
             f"{shown_path(paths[0])}: results of one model: name the files of at least 2"
         )
-    names = file_names(paths)
-    models = [_model(path, names[path]) for path in paths]
+    models = [_model(path, name) for path, name in file_names(paths).items()]
     seen: dict[str, str] = {}
     for model in models:
         if seen.setdefault(model.name, model.where) != model.where:
@@ -202,12 +184,11 @@ def read_lm_eval(paths: Sequence[Path], options: ScoreOptions) -> NotedScores:
         for task, metric in metrics.items()
     ]
     lower = options.lower_is_better
-    if not isinstance(lower, bool):
-        told = {task for task in tasks if _is_lower(task, metrics[task], models)}
-        lower = tuple(sorted({*lower, *told}))
-    elif not lower:
-        lower = tuple(task for task in tasks if _is_lower(task, metrics[task], models))
-    used = sorted({metric for metric in metrics.values()})
+    if lower is not True:
+        flags = {flag for model in models for flag in model.lower}
+        told = {task for task in tasks if (task, metrics[task].partition(",")[0]) in flags}
+        lower = tuple(sorted({*(lower or ()), *told}))
+    used = sorted(set(metrics.values()))
     with located(f"{len(paths)} files"):
         found = ScoreTable(
             scores,
@@ -279,16 +260,11 @@ def _metric(task: str, models: Sequence[_Model], wanted: str | None) -> str:
     with_task = [model for model in models if task in model.tasks]
     common = [key for key in with_task[0].tasks[task]
               if all(key in model.tasks[task] for model in with_task)]  # fmt: skip
-    preferred = [*([wanted] if wanted else []), *_PREFERRED]
-    for name in preferred:
+    for name in (wanted, *_PREFERRED):
         for key in common:
-            if key == name or key.partition(",")[0] == name:
+            if name in (key, key.partition(",")[0]):
                 return key
     if common:
         return common[0]
     files = f"{with_task[0].where} and others" if len(with_task) > 1 else with_task[0].where
     raise InputError(f"{files}: task {shown(task)} has no metric in common")
-
-
-def _is_lower(task: str, metric: str, models: Sequence[_Model]) -> bool:
-    return any((task, metric.partition(",")[0]) in model.lower for model in models)

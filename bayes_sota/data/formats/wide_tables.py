@@ -3,40 +3,35 @@
 ``tests/data/test_read_scores.py`` compares with what pandas reads.
 """
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.columns import is_summary
-from bayes_sota.data.files.tables import Table, normalize_name
-from bayes_sota.data.formats.score_columns import (
-    FOLD_WORDS,
-    NotedScores,
-    ScoreOptions,
+from bayes_sota.data.columns import (
+    WORDS,
     coded_names,
-    column_asked_for,
     first_repeat,
     holds_no_number,
+    is_summary,
+    names_in,
+    several,
+)
+from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.formats.score_columns import (
+    NotedScores,
+    ScoreOptions,
     is_row_name,
-    place,
     player_position,
     read_numbers,
     round_positions,
     sole_round_position,
     tournament_name,
 )
-from bayes_sota.data.parts import several
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
-
-# Numbers of a leaderboard that are no round and no summary of rounds.
-_NO_ROUNDS = frozenset(
-    ("rank", "ranking", "position", "place", "params", "paramsb", "nparams", "numparams",
-     "parameters", "hub", "hublikes", "likes", "downloads", "co2costkg", "co₂costkg", "generation",
-     "year", "id", "index", "unnamed0")
-)  # fmt: skip
 
 
 def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
@@ -48,7 +43,7 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
         Cells that are no numbers, names that repeat, with their places; a table that could have
         players in its rows and in its columns.
     """
-    group = column_asked_for(table, options.group_column, "group_column")
+    group = options.column(table, "group")
     label, players_in_rows, told = _layout(table, options, group)
     if players_in_rows and group is not None:
         raise InputError(
@@ -57,20 +52,17 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
     rest = [j for j in range(len(table.header)) if j not in (label, group)]
     columns = [j for j in rest if not is_summary(table.header[j])]
     if players_in_rows:
-        columns = _columns_of_rounds(table, rest)
+        columns = _columns_of_rounds(table, columns)
+    in_columns, in_rows = ("round", "player") if players_in_rows else ("player", "round")
     left_out = [table.header[j] for j in rest if j not in columns]
-    names = [_header_name(table, j, "round" if players_in_rows else "player") for j in columns]
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"{table.where}: two columns are called {shown(twice)}")
+    names = _header_names(table, columns, in_columns)
     table, summaries = _without_summaries(table, label)
     left_out += summaries
-    rows, groups = _row_names(table, label, group, "player" if players_in_rows else "round")
-    values = np.empty((len(table.places), len(columns)))
-    for number, column in enumerate(columns):
-        values[:, number] = read_numbers(table, column)
+    rows, groups = _row_names(table, label, group, in_rows)
+    values = np.column_stack(
+        [read_numbers(table, j) for j in columns] or [np.empty((len(table.places), 0))]
+    )
     notes = [*told, *([f"{table.where}: left out {several(left_out)}"] if left_out else [])]
-    folds = label is not None and normalize_name(table.header[label]) in FOLD_WORDS
     with located(table.where):
         found = ScoreTable(
             values.T if players_in_rows else values,
@@ -78,7 +70,7 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
             rounds=names if players_in_rows else rows,
             lower_is_better=options.lower_is_better,
             groups=groups,
-            scheme=options.scheme or ("model/cv" if folds else "model/task"),
+            scheme=options.scheme_of(table, label),
             tournament=tournament_name(table),
         )
     return NotedScores(found, "wide", tuple(notes))
@@ -88,8 +80,32 @@ def _layout(
     table: Table, options: ScoreOptions, group: int | None
 ) -> tuple[int | None, bool, list[str]]:
     """Column that names the rows, whether they are players, and what was taken for granted."""
-    players = column_asked_for(table, options.player_column, "player_column")
-    rounds = column_asked_for(table, options.round_column, "round_column")
+    players, rounds = _asked_for(table, options)
+    if players is not None or options.players == "rows":
+        return _first(table, players, player_position(table)), True, []
+    found = round_positions(table, [group])
+    if rounds is not None or options.players == "columns":
+        return _first(table, rounds, sole_round_position(table, found), group), False, []
+    players = None if group is not None else player_position(table)
+    if players is not None and found:
+        raise InputError(
+            f"{table.where}: column {shown(table.header[players])} could name the rows, or "
+            f'{shown(table.header[found[0]])}: say what they are with players="rows" or '
+            '"columns"'
+        )
+    if players is not None:
+        return players, True, []
+    told = [
+        f'{table.where}: rows are taken as rounds and columns as players; say players="rows" '
+        "(--players rows) if it is the other way round"
+    ]
+    label = _first(table, None, sole_round_position(table, found), group)
+    return label, False, [] if found or group is not None else told
+
+
+def _asked_for(table: Table, options: ScoreOptions) -> tuple[int | None, int | None]:
+    """Columns that are asked for as the names of the rows: of players, or of rounds."""
+    players, rounds = options.column(table, "player"), options.column(table, "round")
     if players is not None and rounds is not None:
         raise InputError(
             f"{table.where}: the rows of a wide table are players (player_column) or rounds "
@@ -103,27 +119,7 @@ def _layout(
                 f"{table.where}: {option} names the rows, but players={other!r} says that they "
                 "are something else"
             )
-    if players is not None or options.players == "rows":
-        return _first(table, players, player_position(table)), True, []
-    found = round_positions(table, [group])
-    if rounds is not None or options.players == "columns":
-        return _first(table, rounds, sole_round_position(table, found), group), False, []
-    players = player_position(table)
-    if players is not None and found and group is None:
-        raise InputError(
-            f"{table.where}: column {shown(table.header[players])} could name the rows, or "
-            f'{shown(table.header[found[0]])}: say what they are with players="rows" or '
-            '"columns"'
-        )
-    if players is not None and group is None:
-        return players, True, []
-    if found or group is not None:
-        return _first(table, None, sole_round_position(table, found), group), False, []
-    told = (
-        f'{table.where}: rows are taken as rounds and columns as players; say players="rows" '
-        "(--players rows) if it is the other way round"
-    )
-    return _first(table, None, None), False, [told]
+    return players, rounds
 
 
 def _first(
@@ -137,50 +133,46 @@ def _first(
 
 def _columns_of_rounds(table: Table, columns: list[int]) -> list[int]:
     """Columns of a leaderboard that are scores in a round."""
-    names = {normalize_name(table.header[j]) for j in columns}
+    every = set(map(normalize_name, table.header))
+
+    def is_round(name: str) -> bool:
+        raw = name.endswith("raw") and name.removesuffix("raw") in every  # the same, rescaled
+        return not (raw or name in WORDS["no_rounds"] or name.endswith("stderr"))
+
     return [
         j
         for j in columns
-        if not holds_no_number(table, j)
-        and not is_summary(table.header[j])
-        and not _is_no_round(normalize_name(table.header[j]), names)
+        if not holds_no_number(table, j) and is_round(normalize_name(table.header[j]))
     ]
-
-
-def _is_no_round(name: str, names: set[str]) -> bool:
-    raw = name.endswith("raw") and name.removesuffix("raw") in names  # the same score, rescaled
-    return name in _NO_ROUNDS or raw or name.endswith("stderr")
 
 
 def _without_summaries(table: Table, label: int | None) -> tuple[Table, list[str]]:
     """Rows that are no average or spread of others, and the names of those that are."""
-    if label is None:
+    names = [] if label is None else [str(cell) for cell in table.columns[label]]
+    summaries = [name for name in names if is_summary(name)]
+    if not summaries:
         return table, []
-    names = [str(cell) for cell in table.columns[label]]
     kept = [row for row, name in enumerate(names) if not is_summary(name)]
-    if len(kept) == len(names):
-        return table, []
     columns = tuple([cells[row] for row in kept] for cells in table.columns)
-    places = [table.places[row] for row in kept]
-    left_out = [name for name in names if is_summary(name)]
-    return replace(table, columns=columns, places=places), left_out
+    return replace(table, columns=columns, places=[table.places[row] for row in kept]), summaries
 
 
-def _header_name(table: Table, column: int, what: str) -> str:
-    name = table.header[column].strip()
-    if not name:
-        raise InputError(f"{table.where}: column {column + 1} has no name, and is no {what}")
-    return name
+def _header_names(table: Table, columns: list[int], what: str) -> list[str]:
+    names = [table.header[j].strip() for j in columns]
+    if "" in names:
+        number = columns[names.index("")] + 1
+        raise InputError(f"{table.where}: column {number} has no name, and is no {what}")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"{table.where}: two columns are called {shown(twice[0])}")
+    return names
 
 
 def _row_names(
     table: Table, label: int | None, group: int | None, what: str
 ) -> tuple[list[str] | None, list[str] | None]:
     """Names of the rows, and their groups; within a group rounds may have the same names."""
-    groups = None
-    if group is not None:
-        names, codes = coded_names(table, group, "group")
-        groups = [names[code] for code in codes]
+    groups = None if group is None else names_in(table, group, "group")
     if label is None:
         return (None if groups is None else _numbered(groups)), groups
     names, codes = coded_names(table, label, what)
@@ -191,15 +183,14 @@ def _row_names(
     repeat = first_repeat(codes)
     if repeat is None:
         return rows, groups
-    first, again = repeat
     hint = (
         "if its rows are its folds, name this column as group_column"
         if what == "round"
         else 'a table with one row per player and round has format="long"'
     )
     raise InputError(
-        f"{place(table, again, label)}: {what} {shown(rows[again])} is already on "
-        f"{table.places[first]}; {hint}"
+        f"{table.place(repeat[1], label)}: {what} {shown(rows[repeat[1]])} is already on "
+        f"{table.places[repeat[0]]}; {hint}"
     )
 
 
@@ -211,9 +202,9 @@ def _numbered(groups: list[str]) -> list[str]:
     >>> _numbered(["iris", "iris", "wine"])
     ['iris/1', 'iris/2', 'wine/1']
     """
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     names = []
     for group in groups:
-        seen[group] = seen.get(group, 0) + 1
+        seen[group] += 1
         names.append(f"{group}/{seen[group]}")
     return names

@@ -1,7 +1,9 @@
-"""Logs of inspect_ai: JSON, or the archive ``.eval`` with one JSON file per sample.
+"""Logs that say what a model got for every item: of inspect_ai, and of HELM.
 
-"C" counts 1, "P" one half, "I" and "N" (no answer) 0, as inspect_ai's ``value_to_float`` does by
-default; epochs are repeated runs (``tests/data/test_read_evaluations.py``).
+inspect_ai writes JSON, or the archive ``.eval`` with one JSON file per sample. "C" counts 1, "P"
+one half, "I" and "N" (no answer) 0, as its ``value_to_float`` does by default; epochs are repeated
+runs. HELM writes ``<scenario>:...,model=<model>/per_instance_stats.json``: perturbed copies of an
+instance are left out, trials are repeated runs (``tests/data/test_read_evaluations.py``).
 """
 
 import zipfile
@@ -12,27 +14,23 @@ from typing import Any
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
 from bayes_sota.core.text import plain_text, shown, shown_path
+from bayes_sota.data.columns import number_of, several
 from bayes_sota.data.files import limits
-from bayes_sota.data.files.content import (
-    UNPACKING_ERRORS,
-    Content,
-    read_bounded,
-)
+from bayes_sota.data.files.content import UNPACKING_ERRORS, Content, read_bounded
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.parts import (
-    Choices,
-    Part,
-    choose,
-    item_name,
-    outcome_of,
-    several,
-)
-from bayes_sota.data.printed_scores import parse_number
+from bayes_sota.data.parts import Choices, Part, choose, item_name, outcome_of
 
 _LARGEST_ARCHIVE = 10 * limits.MAX_BYTES  # of all samples, which are read one at a time
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 Sample = tuple[str, str, int, Mapping[str, object]]  # place, item, epoch, value of each scorer
+_FILE = "per_instance_stats.json"
+_PREFERRED = ("exact_match", "quasi_exact_match")
+# What HELM counts besides: of the request, not of the answer.
+_BOOKKEEPING = (
+    "num_", "finish_reason_", "inference_", "training_", "batch_size", "prompt_truncated", "max_",
+    "logprob", "predicted_index",
+)  # fmt: skip
 
 
 def is_log(value: object) -> bool:
@@ -52,11 +50,9 @@ def is_log_archive(path: Path) -> bool:
 
 def parts_of_log(log: Mapping[str, Any], path: Path, choices: Choices) -> list[Part]:
     """Outcomes of one log, one part per epoch."""
-    where = shown_path(path)
-    samples = log.get("samples")
-    if not isinstance(samples, list) or not samples:
-        raise InputError(f"{where}: the log has no samples; was it written without them?")
-    entries = ((f"{where}, sample {number}", s) for number, s in enumerate(samples, start=1))
+    where, samples = shown_path(path), log.get("samples")
+    listed = samples if isinstance(samples, list) else []
+    entries = ((f"{where}, sample {number}", value) for number, value in enumerate(listed, start=1))
     return _parts(log, [_sample(value, place) for place, value in entries], where, choices)
 
 
@@ -75,8 +71,6 @@ def parts_of_archive(path: Path, choices: Choices) -> list[Part]:
         raise InputError(f"{where}: cannot be unpacked ({plain_text(error, 200)})") from None
     if not is_log(header):
         raise InputError(f"{where}/header.json: must hold version and eval, got {shown(header)}")
-    if not samples:
-        raise InputError(f"{where}: the log has no samples; was it written without them?")
     return _parts(header, samples, where, choices)
 
 
@@ -127,6 +121,8 @@ def _is_unscored(value: object) -> bool:
 def _parts(
     log: Mapping[str, Any], samples: list[Sample], where: str, choices: Choices
 ) -> list[Part]:
+    if not samples:
+        raise InputError(f"{where}: the log has no samples; was it written without them?")
     about = log["eval"]
     for key in ("model", "task"):
         if not isinstance(about.get(key), str) or not about[key]:
@@ -141,20 +137,18 @@ def _parts(
             raise InputError(f"{place}: sample {shown(item)} occurs twice in epoch {epoch}")
         value = values.get(scorer)
         found[item] = None if value is None else _number(value, metric, place)
-    notes = []
-    if log.get("status") not in (None, "success"):
-        notes.append(f"{where}: the evaluation ended with status {shown(log['status'])}")
+    status = log.get("status", "success")
+    told = (f"{where}: the evaluation ended with status {shown(status)}",)
     return [
-        Part(
-            where=where,
-            method=about["model"],
-            outcomes={item: x for item, x in epochs[epoch].items() if x is not None},
+        Part.of(
+            where,
+            about["model"],
+            epochs[epoch],
             metric=scorer + (f".{metric}" if metric else ""),
             task=about["task"],
             run=(str(about.get("created") or about.get("run_id") or ""), epoch),
-            left_out=tuple(item for item, x in epochs[epoch].items() if x is None),
             reason=f"without a score by {shown(scorer)}",
-            notes=tuple(notes),
+            notes=() if status in (None, "success") else told,
         )
         for epoch in sorted(epochs)
     ]
@@ -187,10 +181,121 @@ def _number(value: object, metric: str, place: str) -> float | None:
         return _GRADES[value]
     if value.lower() in _WORDS:
         return _WORDS[value.lower()]
-    number = parse_number(value)
+    number = number_of(value)
     if number is None:
         raise InputError(
             f"{place}: a score is a number, true, false or one of {several(list(_GRADES))}, got "
             f"{shown(value)}"
         )
-    return outcome_of(float(number), place, "a score")
+    return number
+
+
+def is_instance(value: object) -> bool:
+    """Whether a JSON value holds the statistics of one instance."""
+    return isinstance(value, dict) and {"instance_id", "stats"} <= set(value)
+
+
+def parts_of_instances(instances: list[Any], path: Path, name: str, choices: Choices) -> list[Part]:
+    """Outcomes of one file, one part per trial.
+
+    Parameters
+    ----------
+    instances : list
+        The content of the file.
+    path : Path
+        The file; its folder says model and scenario.
+    name : str
+        Name of the model where the folder does not say it.
+    choices : Choices
+    """
+    where = shown_path(path)
+    trials, perturbed = _by_trial(instances, where)
+    names = sorted({key for trial in trials.values() for stats in trial.values() for key in stats})
+    offered = [key for key in names if not key.startswith(_BOOKKEEPING)]
+    known = names if choices.metric in names else offered
+    metric = choose(known, choices.metric, _PREFERRED, where, "metric")
+    method, task = _model_and_scenario(path, name)
+    notes = [f"{where}: {perturbed} perturbed instances are left out"] if perturbed else []
+    others = [key for key in offered if key != metric]
+    if choices.metric is None and others:
+        notes.append(f"the outcome is {shown(metric)}; {where} also holds {several(others)}")
+    return [
+        Part.of(
+            where,
+            method,
+            {
+                item: outcome_of(stats[metric], f"{where}, instance {shown(item)}", metric)
+                if metric in stats
+                else None
+                for item, stats in trials[trial].items()
+            },
+            metric=metric,
+            task=task,
+            run=(trial,),
+            reason=f"without {shown(metric)}",
+            notes=tuple(notes),
+        )
+        for trial in sorted(trials)
+    ]
+
+
+def _by_trial(
+    instances: list[Any], where: str
+) -> tuple[dict[int, dict[str, dict[str, object]]], int]:
+    """Statistics of each instance as it was asked, by trial; number of perturbed copies."""
+    trials: dict[int, dict[str, dict[str, object]]] = {}
+    perturbed = 0
+    for number, instance in enumerate(instances, start=1):
+        place = f"{where}, entry {number}"
+        if not is_instance(instance):
+            raise InputError(f"{place}: must have instance_id and stats, got {shown(instance)}")
+        if instance.get("perturbation") is not None:
+            perturbed += 1
+            continue
+        item = item_name(instance["instance_id"], f"{place}, instance_id")
+        trial = instance.get("train_trial_index", 0)
+        if isinstance(trial, bool) or not isinstance(trial, int):
+            raise InputError(f"{place}: train_trial_index is a number, got {shown(trial)}")
+        found = trials.setdefault(trial, {})
+        if item in found:
+            raise InputError(f"{place}: instance {shown(item)} occurs more than once")
+        found[item] = _statistics(instance["stats"], place)
+    return trials, perturbed
+
+
+def _statistics(stats: object, place: str) -> dict[str, object]:
+    """Mean of each statistic of an instance as it was asked."""
+    if not isinstance(stats, list):
+        raise InputError(f"{place}: stats is a list, got {shown(stats)}")
+    found: dict[str, object] = {}
+    for stat in stats:
+        name = stat.get("name") if isinstance(stat, Mapping) else None
+        if not isinstance(name, Mapping) or not isinstance(name.get("name"), str):
+            raise InputError(
+                f'{place}: a statistic is {{"name": {{"name": ...}}, "mean": ...}}, got '
+                f"{shown(stat)}"
+            )
+        if stat.get("mean") is None or name.get("perturbation") is not None:
+            continue
+        if name["name"] in found:
+            raise InputError(f"{place}: {shown(name['name'])} occurs more than once")
+        found[name["name"]] = stat["mean"]
+    return found
+
+
+def _model_and_scenario(path: Path, name: str) -> tuple[str, str]:
+    """Model and scenario as the folder says them.
+
+    Examples
+    --------
+    >>> _model_and_scenario(Path("mmlu:subject=law,model=openai_gpt-4/per_instance_stats.json"), "")
+    ('openai_gpt-4', 'mmlu:subject=law')
+    """
+    folder = path.resolve().parent.name
+    scenario, _, arguments = folder.partition(":")
+    values = arguments.split(",")
+    models = [value.removeprefix("model=") for value in values if value.startswith("model=")]
+    if path.name.startswith(_FILE) and models:
+        rest = [value for value in values if not value.startswith(("model=", "model_deployment="))]
+        return models[0], scenario + (":" + ",".join(rest) if rest else "")
+    return name.removesuffix("per_instance_stats").rstrip("_-.") or folder, ""
