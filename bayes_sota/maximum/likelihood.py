@@ -47,6 +47,10 @@ from bayes_sota.maximum.walk import (
 
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
+_RHO_NODES = 16
+_BOARD_NAMES = (
+    "theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift", "n_classifiers",
+)  # fmt: skip
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
 
 
@@ -418,7 +422,15 @@ def _top_skill(law: CellLaw, rows: NDArray[np.int64], level: FloatArray) -> Floa
     return skill
 
 
-_RHO_NODES = 16
+def board_values(
+    fields: Sequence[FieldDraws], boards: Sequence[Leaderboard], distribution: SkillDistribution
+) -> dict[str, FloatArray]:
+    """Draws of what belongs to boards under the names of the schema, shape (D, B)."""
+    values = {name: np.stack([getattr(f, name) for f in fields], axis=1) for name in _BOARD_NAMES}
+    observed = np.array([board.maximum for board in boards])
+    values["multiplicity_bias"] = observed - values["theta_sota"]
+    expected = [distribution.expected_maximum(f.n_classifiers) for f in fields]
+    return values | {"expected_sota": np.stack(expected, axis=1)}
 
 
 def draw_fields(

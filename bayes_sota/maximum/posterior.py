@@ -32,7 +32,12 @@ from bayes_sota.core.priors import Priors, SkillPrior, TriesPrior, UniformSkill
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws, maximum_scoring
+from bayes_sota.maximum.likelihood import (
+    BoardLikelihood,
+    FieldDraws,
+    board_values,
+    maximum_scoring,
+)
 from bayes_sota.maximum.walk import best_count
 
 _SPREAD_NODES, _LEVEL_NODES, _LONE_SPREAD_NODES = 32, 32, 96
@@ -498,10 +503,7 @@ def _draw(
         likelihood.draw(rng, distribution, r, rho, new_n_test) for likelihood in target.likelihoods
     ]
     values = {"location": location, "spread": spread, "rho": rho}
-    values |= _board_values(fields, target)
-    values["expected_sota"] = np.stack(
-        [distribution.expected_maximum(f.n_classifiers) for f in fields], axis=1
-    )
+    values |= board_values(fields, [x.board for x in target.likelihoods], distribution)
     log_prior = target.log_priors(location, log_spread)
     return SotaPosterior(
         values,
@@ -531,20 +533,6 @@ def _reasons(grid: Grid, fields: list[FieldDraws]) -> tuple[str, ...]:
             "shifts or chances of more than six standard deviations, where the tables end"
         )
     return tuple(reasons)
-
-
-def _board_values(fields: list[FieldDraws], target: _Target) -> dict[str, FloatArray]:
-    names = (
-        "theta_sota",
-        "winner_skill",
-        "winner_new_score",
-        "best_new_score",
-        "shift",
-        "n_classifiers",
-    )
-    values = {name: np.stack([getattr(f, name) for f in fields], axis=1) for name in names}
-    observed = np.array([x.board.maximum for x in target.likelihoods])
-    return values | {"multiplicity_bias": observed - values["theta_sota"]}
 
 
 def _jittered(rng: np.random.Generator, index: NDArray[np.int64], size: int) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 from bayes_sota.core.priors import LogitNormalSkill, Priors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample_smc import sample_smc_abc
+from bayes_sota.maximum.sample import sample_abc
 
 NEARLY_EQUAL = Priors(skill=LogitNormalSkill(spread=0.0111))  # sd .001 of accuracy at .90
 SETTINGS = (
@@ -34,7 +34,7 @@ def compare(index: int, seeds: int) -> dict[str, float]:
     runs = []
     for seed in range(1, seeds + 1):
         start = time.perf_counter()
-        tree = sample_smc_abc(board, priors, draws=1000, chains=4, random_seed=seed)
+        tree = sample_abc((board,), priors, draws=1000, chains=4, random_seed=seed)
         seconds = time.perf_counter() - start
         theta = tree["posterior"]["theta_sota"].values
         runs.append(
@@ -67,9 +67,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--settings", type=int, nargs="*", default=range(len(SETTINGS)))
     arguments = parser.parse_args()
-    sample_smc_abc(  # compilation, cached from here on
-        Leaderboard.from_maximum("0.9", n_test=100, n_classifiers=10), draws=50, chains=1
-    )
     rows = []
     for index in arguments.settings:
         rows.append(compare(index, arguments.seeds))

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import LogitNormalSkill, Priors
-from bayes_sota.maximum.sample_calibration import (
+from calibration.sbc import (
     CalibrationSetting,
     judge_ranks,
     run_sbc,
     simulate_board,
 )
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import LogitNormalSkill, Priors
 
 SEED = 20_261_121  # fixed before anything was run
 
