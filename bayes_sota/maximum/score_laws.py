@@ -24,7 +24,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayes_sota.auc.estimate import AucScores, auc_std
+from bayes_sota.auc.estimate import auc_std
+from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray

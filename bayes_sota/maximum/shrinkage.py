@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.auc.estimate import auc_std
-from bayes_sota.auc.laws import AucField, AucMaximumLaw, auc_law
+from bayes_sota.auc.laws import AucMaximumLaw, auc_law
+from bayes_sota.auc.scores import AucField
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION

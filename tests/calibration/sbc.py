@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.auc.estimate import AucScores
+from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.priors import LogitNormalSkill, Priors
