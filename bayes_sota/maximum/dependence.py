@@ -139,6 +139,21 @@ def tail_half_width(variance: ArrayLike) -> FloatArray:
     return third + np.sqrt(third**2 + 2 * variance * _TAIL_EXPONENT)
 
 
+def count_window(mean: FloatArray, variance: FloatArray, n_test: int) -> tuple[int, int]:
+    """Lowest and highest count that carry mass, of sums with these means and variances."""
+    reach = tail_half_width(variance)
+    low = max(0, int(np.floor((mean - reach).min())))
+    return low, min(n_test, int(np.ceil((mean + reach).max())))
+
+
+def live_frequencies(size: int, variance: float, exponent: float) -> FloatArray:
+    """Lattice frequencies at which a characteristic function may be above ``exp(-exponent)``."""
+    frequency = 2 * np.pi * np.arange(size // 2 + 1) / size
+    # log |phi| = 1/2 sum log(1 - 2 p (1 - p) wave) <= -variance * wave
+    alive = 2 * variance * np.sin(frequency / 2) ** 2 <= exponent
+    return frequency[: int(np.flatnonzero(alive)[-1]) + 1]
+
+
 def log_characteristic_function(
     probability: ArrayLike, frequency: FloatArray
 ) -> NDArray[np.complex128]:

@@ -287,7 +287,8 @@ def _fresh_maximum(
     test_set = likelihood.scoring.fresh(rng, rho)
     tries = rng.choice(likelihood.tries, p=likelihood.tries_weights, size=rho.size)
     distribution = prior.distribution(location, spread)
-    return best_count(rng, test_set, distribution, tries.astype(np.int64))[1] / test_set.unit
+    _, best = best_count(rng, test_set, distribution, tries.astype(np.int64))
+    return np.asarray(best / test_set.unit)
 
 
 def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) -> FloatArray:

@@ -110,11 +110,10 @@ def _empty_figure(
 ) -> "PlotCollection":
     width, prior = 7.4 * max(1.0, 0.8 * observed.size), _has_prior(tree)
     panels = ("prior", "posterior") if prior else ("posterior",)
-    return make_collection(
-        dict.fromkeys(panels, observed), backend=backend,
-        figsize=figsize or (width, (3.1 if prior else 1.7) + 0.95 * rows),
-        **({"height_ratios": [1, 0.95 * rows]} if prior else {}),
-    )  # fmt: skip
+    size = figsize or (width, (3.1 if prior else 1.7) + 0.95 * rows)
+    ratios: dict[str, Any] = {"height_ratios": [1, 0.95 * rows]} if prior else {}
+    given = dict.fromkeys(panels, observed)
+    return make_collection(given, backend=backend, figsize=size, **ratios)
 
 
 def _names(tree: "xr.DataTree", var_names: Sequence[str] | None) -> list[str]:

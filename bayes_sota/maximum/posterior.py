@@ -1,34 +1,27 @@
-r"""Grid of level and log spread that holds the whole posterior of the hyperparameters.
-
-The level is a standardised location of the best skill (``GridTarget``). Its range depends on the
-log spread, smoothly: it is found on a few coarse spreads, interpolated, and widened until the
-density is negligible at every edge.
-
-What the priors say before the observed maximum is seen: skills, and boards they would make.
-
-Posterior of theta_sota from observed maxima, by quadrature and direct draws.
+r"""Posterior of theta_sota from observed maxima, by quadrature and direct draws.
 
 The hyperparameters (location, spread, rho) live on a grid: rho at the midpoints of equally
 likely cells of its prior, the logarithm of the spread equally spaced, and instead of the location
 a standardised level near the best skill, :math:`location + q_m\, spread`, because that is what a
-maximum informs and the likelihood is a narrow ridge in the location. The density between the
-nodes is the multilinear interpolant, from which a draw is a node plus a triangular offset per
-coordinate. Given the hyperparameters everything else is drawn from its exact law
-(``board_likelihood``). Solves Sec. 5.3.2 of Møllersen & Holsbø without simulation;
-``tests/maximum/test_posterior.py`` holds it against importance sampling.
+maximum informs and the likelihood is a narrow ridge in the location. The range of the level depends
+on the log spread, smoothly: it is found on a few coarse spreads, interpolated, and widened until
+the density is negligible at every edge. The density between the nodes is the multilinear
+interpolant, from which a draw is a node plus a triangular offset per coordinate. Given the
+hyperparameters everything else is drawn from its exact law (``likelihood``). Solves Sec. 5.3.2 of
+Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` holds it against
+rejection sampling.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import SKILL, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import Priors, SkillPrior, TriesPrior, UniformSkill
+from bayes_sota.core.priors import Priors, TriesPrior, UniformSkill
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -48,22 +41,9 @@ _CUT = 9.0  # log density below the maximum at which an edge cuts something off
 _LARGEST_LOG_SPREAD = 1.6
 _PRIOR_REACH = 6.0  # prior standard deviations of the log spread to look at first
 _PASSES, _MOVES, _REPAIRS = 12, 16, 8
+_RHO_NODES = 10
+_TOLERATED = 1e-3  # probability that may rest on what grids and tables leave out
 Box = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-
-
-class GridTarget(Protocol):
-    """Unnormalised log posterior of level and log spread at several correlations."""
-
-    skill: SkillPrior
-    correlations: FloatArray
-
-    def log_density(
-        self, level: FloatArray, log_spread: FloatArray, indices: Sequence[int]
-    ) -> FloatArray:
-        """Shape (R, G)."""
-
-    def first_box(self, log_spread: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Generous range of the level for each log spread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +88,7 @@ class Grid:
         return max(edges) / float(mass.sum())
 
 
-def find_grid(target: GridTarget, refinement: float) -> Grid:
+def find_grid(target: "_Target", refinement: float) -> Grid:
     """Coarse passes, then the fine grid, widened where an edge cuts something off."""
     coarse, low, high = _search(target)
     skill = target.skill
@@ -129,7 +109,7 @@ def find_grid(target: GridTarget, refinement: float) -> Grid:
     return _interpolated(grid)
 
 
-def _search(target: GridTarget) -> tuple[Grid, float, float]:
+def _search(target: "_Target") -> tuple[Grid, float, float]:
     """Coarse grid with levels that fit, and the log spreads that are not negligible."""
     skill = target.skill
     centre, sd = skill.log_spread_mean, skill.log_spread_sd
@@ -157,7 +137,7 @@ def _search(target: GridTarget) -> tuple[Grid, float, float]:
     return coarse, low, high
 
 
-def _locate(target: GridTarget, log_spread: FloatArray, box: Box) -> Grid:
+def _locate(target: "_Target", log_spread: FloatArray, box: Box) -> Grid:
     """Coarse grid whose range of levels fits the density at every log spread."""
     some = sorted({0, target.correlations.size - 1})
     low, high = box(log_spread)
@@ -215,7 +195,7 @@ def _crossing(profile: FloatArray, limit: FloatArray) -> FloatArray:
     return np.where(first == 0, -0.7 * profile.shape[1], inside)
 
 
-def _evaluate(target: GridTarget, grid: Grid, indices: Sequence[int]) -> Grid:
+def _evaluate(target: "_Target", grid: Grid, indices: Sequence[int]) -> Grid:
     i, t = np.meshgrid(np.arange(grid.log_spread.size), np.arange(grid.levels), indexing="ij")
     level, log_spread = grid.at(i.ravel().astype(np.float64), t.ravel().astype(np.float64))
     density = target.log_density(level, log_spread, indices).reshape(len(indices), *i.shape)
@@ -318,10 +298,6 @@ def draw_tries(board: Leaderboard, rng: np.random.Generator, draws: int) -> Floa
     return np.full(draws, float(board.tries))
 
 
-_RHO_NODES = 10
-_TOLERATED = 1e-3  # probability that may rest on what grids and tables leave out
-
-
 @dataclass(frozen=True, eq=False)
 class SotaPosterior:
     """Independent draws from the posterior, and how they came about.
@@ -401,17 +377,13 @@ def sota_posterior(
         SKILL.check(reference_skill, "reference_skill")
     priors = Priors() if priors is None else priors
     rng = generator_of(random_seed)
-    quantiles, correlations = _correlation_nodes(priors, refinement)
+    count = 1 if priors.correlation.is_fixed else round(_RHO_NODES * refinement)
+    quantiles = (np.arange(count) + 0.5) / count
+    correlations = priors.correlation.quantile(quantiles)
     likelihoods = [BoardLikelihood(b, correlations, reference_skill, refinement) for b in boards]
     target = _Target(priors, likelihoods, correlations)
     grid = find_grid(target, refinement)
     return _draw(rng, target, grid, quantiles, draws, new_n_test)
-
-
-def _correlation_nodes(priors: Priors, refinement: float) -> tuple[FloatArray, FloatArray]:
-    count = 1 if priors.correlation.is_fixed else round(_RHO_NODES * refinement)
-    quantiles = (np.arange(count) + 0.5) / count
-    return quantiles, priors.correlation.quantile(quantiles)
 
 
 class _Target:
@@ -433,22 +405,22 @@ class _Target:
     def location(self, level: FloatArray, log_spread: FloatArray) -> FloatArray:
         """Location at a standardised level."""
         if self.skill.location_is_fixed:
-            return np.full(
-                np.broadcast_shapes(level.shape, log_spread.shape), self.skill.location_mean
-            )
+            return np.full(level.shape, self.skill.location_mean)
         centre, scale = self.rough_top(log_spread)
         return centre + scale * level - self.offset * np.exp(log_spread)
 
     def log_priors(self, location: FloatArray, log_spread: FloatArray) -> dict[str, FloatArray]:
-        skill, result = self.skill, {}
-        if not skill.location_is_fixed:
-            result["location"] = _log_normal_density(
-                location, skill.location_mean, skill.location_sd
-            )
-        if not skill.spread_is_fixed:
-            density = _log_normal_density(log_spread, skill.log_spread_mean, skill.log_spread_sd)
-            result["log_spread"] = density
-        return result
+        """Log prior densities of what is not known."""
+        skill = self.skill
+        priors = {
+            "location": (location, skill.location_mean, skill.location_sd),
+            "log_spread": (log_spread, skill.log_spread_mean, skill.log_spread_sd),
+        }
+        return {
+            name: -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
+            for name, (x, mean, sd) in priors.items()
+            if sd > 0
+        }
 
     def log_density(
         self, level: FloatArray, log_spread: FloatArray, indices: Sequence[int]
@@ -504,20 +476,16 @@ def _draw(
     ]
     values = {"location": location, "spread": spread, "rho": rho}
     values |= board_values(fields, [x.board for x in target.likelihoods], distribution)
-    log_prior = target.log_priors(location, log_spread)
+    rhos, spreads, levels = mass.shape
+    sizes = {"rho": rhos, "spread": spreads, "level": levels, "edge": grid.edge_probability()}
     return SotaPosterior(
-        values,
-        np.stack([f.log_likelihood for f in fields], axis=1),
-        log_prior,
-        grid.log_evidence(),
-        {
-            "rho": mass.shape[0],
-            "spread": mass.shape[1],
-            "level": mass.shape[2],
-            "edge": grid.edge_probability(),
-        },
-        tuple(x.reference_skill for x in target.likelihoods),
-        _reasons(grid, fields),
+        draws=values,
+        log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
+        log_prior=target.log_priors(location, log_spread),
+        log_evidence=grid.log_evidence(),
+        grid=sizes,
+        reference_skill=tuple(x.reference_skill for x in target.likelihoods),
+        reasons=_reasons(grid, fields),
     )
 
 
@@ -551,10 +519,6 @@ def _jittered_quantile(
     moved = quantiles[r] + (rng.random(r.size) - rng.random(r.size)) / quantiles.size
     moved = np.where(moved < 0, -moved, moved)
     return np.asarray(np.where(moved > 1, 2 - moved, moved))
-
-
-def _log_normal_density(x: FloatArray, mean: float, sd: float) -> FloatArray:
-    return np.asarray(-0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi))
 
 
 def _top_quantile(tries: float, bounded: bool) -> float:

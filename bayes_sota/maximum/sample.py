@@ -147,12 +147,12 @@ class Request:
         import xarray as xr
 
         flat = {name: v.reshape(-1, *v.shape[2:]) for name, v in posterior.items()}
-        hyperparameters = [flat[name] for name in _HYPERPARAMETERS]
+        location, spread, rho = (flat[name] for name in _HYPERPARAMETERS)
         fields = draw_fields(
-            self.boards, self.priors, *hyperparameters, self.seeded[0],
+            self.boards, self.priors, location, spread, rho, self.seeded[0],
             reference_skill=self.reference_skill, new_n_test=self.new_n_test,
         )  # fmt: skip
-        distribution = self.priors.skill.distribution(*hyperparameters[:2])
+        distribution = self.priors.skill.distribution(location, spread)
         values = board_values(fields, self.boards, distribution) | flat
         theta = values["theta_sota"].reshape(-1, len(self.boards))
         values["multiplicity_bias"] = np.array([board.maximum for board in self.boards]) - theta
@@ -247,7 +247,7 @@ def sample_exact(boards: Sequence[Leaderboard], priors: Priors, **settings: Any)
         boards, priors, draws=request.draws * request.chains, random_seed=request.seeded[0],
         reference_skill=request.reference_skill, new_n_test=request.new_n_test,
     )  # fmt: skip
-    found = {
+    found: dict[str, str | float | int] = {
         "log_evidence": result.log_evidence,
         "grid_edge_probability": result.grid["edge"],
         "draws_are_independent": 1,

@@ -14,16 +14,17 @@ fields, and the best count with its exact law.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.maximum.dependence import conditional_probabilities
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
+State = tuple[Any, ...]  # bound, tilt and target where the walk jumped off
 _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _AT_ONCE = 20_000  # fields that are simulated together
@@ -172,25 +173,19 @@ class FreshTestSet(ABC):
 
     @abstractmethod
     def challenge(
-        self,
-        rng: np.random.Generator,
-        rows: IntArray,
-        skill: FloatArray,
-        bound: FloatArray,
-        tilt: FloatArray,
-        target: Any,
+        self, rng: np.random.Generator, rows: IntArray, skill: FloatArray, state: State
     ) -> tuple[IntArray, Any]:
         """Which of the classifiers where the walk landed reach the target, and their values."""
 
-    def walk_down(
+    def walk_down[V: NDArray[Any]](
         self,
         rng: np.random.Generator,
         inverse: Inverse,
         upper: FloatArray,
         remaining: IntArray,
-        best: Any,
+        best: V,
         holder: FloatArray | None = None,
-    ) -> Any:
+    ) -> V:
         r"""Best values of fields whose best classifiers have been played already.
 
         Values increase stochastically in skill, so the chance of one classifier to take the lead,
@@ -212,12 +207,12 @@ class FreshTestSet(ABC):
             Skill of the classifier with the best value so far, changed in place. Of tied
             classifiers one is drawn: the t-th takes over with probability 1/t.
         """
-        upper, remaining, best = upper.copy(), remaining.copy(), best.copy()
-        tied = np.ones(best.size)
+        upper, remaining, tied = upper.copy(), remaining.copy(), np.ones(best.size)
+        leading: Any = best.copy()
         rows = np.flatnonzero(remaining > 0)
         skill = inverse(rows, upper[rows])
         while rows.size:
-            target = best[rows] + (self.step if holder is None else 0)
+            target = leading[rows] + (self.step if holder is None else 0)
             bound, tilt = self.bound(rows, skill, target)
             jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
             alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & (target <= self.highest)
@@ -225,14 +220,14 @@ class FreshTestSet(ABC):
             upper[rows] += (1 - upper[rows]) * rng.beta(jump, remaining[rows] - jump + 1)
             remaining[rows] -= jump.astype(np.int64)
             skill = inverse(rows, upper[rows])
-            found, values = self.challenge(rng, rows, skill, *state)
+            found, values = self.challenge(rng, rows, skill, tuple(state))
             leads = rows[found]
             if holder is not None:
-                tied[leads] = np.where(values == best[leads], tied[leads] + 1, 1)
+                tied[leads] = np.where(values == leading[leads], tied[leads] + 1, 1)
                 takes = rng.random(leads.size) * tied[leads] < 1
                 holder[leads[takes]] = skill[found[takes]]
-            best[leads] = values
-        return best
+            leading[leads] = values
+        return cast(V, leading)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,15 +305,10 @@ class TestSet(FreshTestSet):
         return np.exp(np.minimum(log_bound, 0.0)), tilt
 
     def challenge(
-        self,
-        rng: np.random.Generator,
-        rows: IntArray,
-        skill: FloatArray,
-        bound: FloatArray,
-        tilt: FloatArray,
-        target: IntArray,
+        self, rng: np.random.Generator, rows: IntArray, skill: FloatArray, state: State
     ) -> tuple[IntArray, IntArray]:
         """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
+        bound, tilt, target = state
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
         now, _ = self.bound(rows, skill, target, tilt)
         kept = np.flatnonzero(rng.random(rows.size) < now / bound)
@@ -381,17 +371,12 @@ class NormalTestSet(FreshTestSet):
         return chance, chance
 
     def challenge(
-        self,
-        rng: np.random.Generator,
-        rows: IntArray,
-        skill: FloatArray,
-        bound: FloatArray,
-        tilt: FloatArray,
-        target: FloatArray,
+        self, rng: np.random.Generator, rows: IntArray, skill: FloatArray, state: State
     ) -> tuple[IntArray, FloatArray]:
         """By the ratio of the chances, then from the tail above the target."""
         from scipy.special import ndtri
 
+        bound, _, target = state
         now, _ = self.bound(rows, skill, target)
         leads = np.flatnonzero(rng.random(rows.size) * bound < now)
         common, own = self._parts(rows[leads])
