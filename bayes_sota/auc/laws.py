@@ -5,11 +5,11 @@ Scores are binormal: negatives N(0, 1), positives N(mu, s^2), so that (Eq. 10 of
 .. math:: A = \Phi\!\Big(\frac{\mu}{\sqrt{1 + s^2}}\Big)
 
 and any monotone transformation of the scores has the same AUC. Classifiers that share a reference
-score per item (the paper's Sec. 5.3.1) are independent given the reference scores. These act through
-what they make of the mean estimate: at each of its values the reference scores of the rarer class
-stand at the quantiles of their exponential tilt, and every classifier's law is convolved anew.
-``auc.scores`` does any field in milliseconds. ``tests/auc/test_law.py`` compares with simulated
-scores.
+score per item (the paper's Sec. 5.3.1) are independent given the reference scores. These act
+through what they make of the mean estimate: at each of its values the reference scores of the rarer
+class stand at the quantiles of their exponential tilt, and every classifier's law is convolved
+anew. ``auc.scores`` does any field in milliseconds. ``tests/auc/test_law.py`` compares with
+simulated scores.
 """
 
 from dataclasses import dataclass, field

@@ -17,12 +17,11 @@ from functools import cached_property
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.score_laws import auc_scores_of
+from bayes_sota.maximum.score_laws import normal_scores_of
 from bayes_sota.maximum.survival_table import (
     NOISE,
     SurvivalTable,
@@ -34,7 +33,6 @@ from bayes_sota.maximum.survival_table import (
 from bayes_sota.maximum.walk import (
     CellLaw,
     FreshTestSet,
-    GaussianScores,
     NormalScores,
     NormalTestSet,
     TestSet,
@@ -53,18 +51,6 @@ def default_reference_skill(board: Leaderboard) -> float:
     """The observed maximum, kept half an item away from 0 and 1: a fixed number."""
     half = 0.5 / (board.n_test or 10**6)
     return float(np.clip(board.maximum, half, 1 - half))
-
-
-def normal_scores_of(board: Leaderboard, new_n_test: int | None = None) -> NormalScores:
-    """Normal scores of AUCs, or of scores with a standard error; on another test set if given."""
-    if board.metric == "auc":
-        return auc_scores_of(board, new_n_test)
-    assert board.standard_error is not None
-    if new_n_test is None:
-        return GaussianScores(board.standard_error)
-    if not board.n_test:
-        raise InputError("new_n_test needs n_test, the number of items behind standard_error")
-    return GaussianScores(board.standard_error * float(np.sqrt(board.n_test / new_n_test)))
 
 
 def score_bounds(board: Leaderboard) -> tuple[float, float]:

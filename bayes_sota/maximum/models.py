@@ -44,9 +44,9 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import (
     BoardLikelihood,
     default_reference_skill,
-    normal_scores_of,
     score_bounds,
 )
+from bayes_sota.maximum.score_laws import normal_scores_of
 from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet, best_count
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
@@ -198,34 +198,39 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
 
 def _hat_weights(prior: SkillPrior) -> HatWeights:
     """``SkillDistribution.hat_weights`` of the prior's family in PyTensor."""
-    families: dict[type[SkillPrior], HatWeights] = {
-        LogitNormalSkill: _logit_normal_weights,
-        UniformSkill: _uniform_weights,
-        BetaSkill: _beta_weights,
-    }
-    for family, weights in families.items():
+    for family, weights in (
+        (LogitNormalSkill, _logit_normal_weights),
+        (UniformSkill, _uniform_weights),
+        (BetaSkill, _beta_weights),
+    ):
         if isinstance(prior, family):
             return weights
     raise InputError(f"no PyMC model for the skill prior {type(prior).__name__}")
+
+
+def _uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
+    reach = np.sqrt(3) * spread
+    return pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+
+
+def _beta_shape(location: Any, spread: Any) -> tuple[Any, Any]:
+    mean = pm.math.sigmoid(location)
+    return 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
 
 
 def _logit_normal_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     nodes = logit(skills)
     z = (nodes - location) / spread
     above = 0.5 * pt.erfc(z / np.sqrt(2))
-    return _second_differences(spread * (_normal_density(z) - z * above), nodes)
+    density = pt.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    return _second_differences(spread * (density - z * above), nodes)
 
 
 def _uniform_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
-    reach = np.sqrt(3) * spread
-    low, high = pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+    low, high = _uniform_ends(location, spread)
     inside = pt.clip(high - skills, 0.0, high - low)
     excess = inside**2 / (2 * (high - low)) + pt.maximum(low - skills, 0.0)
     return _second_differences(excess, skills)
-
-
-def _normal_density(z: Any) -> Any:
-    return pt.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
 
 
 def _second_differences(excess: Any, nodes: FloatArray) -> Any:
@@ -244,8 +249,7 @@ def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     step = np.diff(nodes).mean()
     beyond = nodes[-1] + np.arange(1, int(np.ceil(25 / max(step, 0.02)))) * max(step, 0.02)
     axis = np.concatenate([nodes, beyond])
-    mean = pm.math.sigmoid(location)
-    a, b = 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
+    a, b = _beta_shape(location, spread)
     log_beta = pt.gammaln(a) + pt.gammaln(b) - pt.gammaln(a + b)
     log_skill, log_error = -np.logaddexp(0, -axis), -np.logaddexp(0, axis)
     mass = pt.exp(a * log_skill + b * log_error - log_beta) * np.gradient(axis)
@@ -408,12 +412,10 @@ def _quantile(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
     if isinstance(prior, LogitNormalSkill):
         return pm.math.sigmoid(location + spread * _normal_upper(tail))
     if isinstance(prior, UniformSkill):
-        reach = np.sqrt(3) * spread
-        low, high = pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+        low, high = _uniform_ends(location, spread)
         return high - tail * (high - low)
     if isinstance(prior, BetaSkill):
-        mean = pm.math.sigmoid(location)
-        a, b = 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
+        a, b = _beta_shape(location, spread)
         return 1 - pt.betaincinv(b, a, tail)
     raise InputError(f"no simulator for the skill prior {type(prior).__name__}")
 

@@ -166,9 +166,9 @@ def test_bad_input(call, message: str) -> None:
 
 def test_the_rough_law_of_different_classifiers_is_close_to_the_tilted_one() -> None:
     aucs = np.array([0.88, 0.9])
-    given = {"n_positive": 60, "n_negative": 600, "correlation": 0.7}
+    given = {"n_positive": 30, "n_negative": 300, "correlation": 0.7}
     exact, rough = (auc_maximum_law(aucs, rough=r, **given) for r in (False, True))
-    sd = float(auc_std(0.9, 60, 600))
+    sd = float(auc_std(0.9, 30, 300))
     assert rough.mean() == pytest.approx(exact.mean(), abs=0.03 * sd)
     assert rough.std() == pytest.approx(exact.std(), rel=0.03)
 
@@ -206,10 +206,10 @@ def test_each_class_may_have_its_own_correlation() -> None:
 
 
 def test_nearly_independent_classifiers_are_as_good_as_independent() -> None:
-    given = {"n_positive": 40, "n_negative": 260, "n_classifiers": 100}
+    given = {"n_positive": 20, "n_negative": 130, "n_classifiers": 100}
     limit = auc_maximum_law(0.9, **given)
     law = auc_maximum_law(0.9, correlation=1e-7, **given)
-    sd = float(auc_std(0.9, 40, 260))
+    sd = float(auc_std(0.9, 20, 130))
     assert law.mean() == pytest.approx(limit.mean(), abs=1e-4 * sd)
     assert law.std() == pytest.approx(limit.std(), rel=1e-3)
 

@@ -114,23 +114,6 @@ def test_without_correlation_the_kernel_is_the_exact_law() -> None:
     np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
 
 
-def test_removing_a_shift_undoes_it_on_the_scale_of_normal_scores() -> None:
-    board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
-    law = score_law(board)
-    table = law.table
-    theta = np.array([0.8, 0.88, 0.93])
-    for shift in (-1.5, 0.4, 1.2):
-        seen = table.estimate(shift, theta)  # what a classifier without errors of its own gets
-        psi = np.array([_whose_median_is(table, x) for x in seen])
-        np.testing.assert_allclose(law.remove_shift(psi, np.full(3, shift)), theta, atol=1e-5)
-
-
-def _whose_median_is(table: AucScores, estimate: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda auc: float(table.normal_score(estimate, auc)), 0.5, 0.9999))
-
-
 def test_lower_is_better_turns_every_sign() -> None:
     errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 60)
     down = Leaderboard(errors, metric="score", standard_error=0.02, lower_is_better=True)
@@ -151,22 +134,6 @@ def test_what_prints_as_a_best_score() -> None:
     assert (low, high) == pytest.approx((0.95, 0.96))
     low, high = score_bounds(best_auc(rounding="exact"))
     assert high - low == pytest.approx(1 / (51 * 2949))
-
-
-@pytest.mark.parametrize(
-    ("maximum", "options", "message"),
-    [
-        ("0.49", {}, "must exceed 0.5, got 0.49"),
-        ("1.2", {}, r"in \[0, 1\], got 1.2"),
-        ("0.9", {"n_positive": None}, "n_positive is missing"),
-        ("0.9", {"n_positive": 2999}, "at least 2 items of each class"),
-        ("0.9", {"metric": "score", "n_positive": None}, "standard_error is missing"),
-    ],
-)
-def test_best_scores_that_cannot_be(maximum: str, options: dict, message: str) -> None:
-    given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
-    with pytest.raises(InputError, match=message):
-        Leaderboard.from_maximum(maximum, **given)
 
 
 def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:

@@ -316,17 +316,6 @@ def test_every_law_is_a_law(arguments):
     np.testing.assert_allclose(law.sf(x) + law.cdf(x), 1, rtol=0, atol=1e-15)
 
 
-def test_identical_classifiers_are_one_field_in_three_notations():
-    x = np.arange(501)
-    scalar = maximum_law(n_test=500, n_classifiers=30, skill=0.8, correlation=0.4).cdf(x)
-    array = maximum_law(n_test=500, skill=np.full(30, 0.8), correlation=0.4).cdf(x)
-    narrow = maximum_law(
-        n_test=500, n_classifiers=30, skill=Uniform(0.8 - 1e-12, 0.8 + 1e-12), correlation=0.4
-    ).cdf(x)
-    np.testing.assert_array_equal(scalar, array)
-    np.testing.assert_allclose(scalar, narrow, rtol=0, atol=1e-9)
-
-
 def test_quantiles_are_the_smallest_score_that_reaches_the_probability():
     law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
     q = np.linspace(0.001, 0.999, 201)

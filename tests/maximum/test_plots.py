@@ -72,13 +72,6 @@ def limits_of(figure: Any) -> tuple[float, float]:
     return float(lims[0]), float(lims[1])
 
 
-def test_title_states_the_finding(tree: xr.DataTree) -> None:
-    title = plot_sota(tree, backend="none").viz["figure_title"].item()["string"]
-    gap = 0.95 - float(tree["posterior"]["theta_sota"].mean())
-    assert "95% interval" in title
-    assert f"0.95, lies {abs(gap):.1g} {'above' if gap > 0 else 'below'}" in title
-
-
 def test_matplotlib_draws_the_same(tree: xr.DataTree) -> None:
     figure = plot_sota(tree, backend="matplotlib")
     line = figure.viz["observed_maximum"]["posterior"].item()

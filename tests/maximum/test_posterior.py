@@ -210,7 +210,7 @@ def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
 def test_a_prior_on_tries_lies_between_its_ends():
     prior = UniformTries(20, 200)
     posteriors = [
-        sota_posterior(BOARD.with_tries(m), draws=20_000, random_seed=1) for m in (20, prior, 200)
+        sota_posterior(BOARD.with_tries(m), draws=5_000, random_seed=1) for m in (20, prior, 200)
     ]
     means = [p.draws["theta_sota"].mean() for p in posteriors]
     assert means[0] > means[1] > means[2]
@@ -257,7 +257,7 @@ def test_a_conflict_that_the_spread_can_resolve_is_resolved():
     board = Leaderboard.from_maximum("0.95", n_test=200, n_classifiers=50)
     priors = Priors(LogitNormalSkill((0.5, 0.6), (0.01, 0.1)))
     one, two = (
-        sota_posterior(board, priors, draws=20_000, random_seed=1, refinement=f) for f in (1, 2)
+        sota_posterior(board, priors, draws=2_000, random_seed=1, refinement=f) for f in (1, 2)
     )
     assert one.reasons == ()
     assert one.draws["spread"].mean() > 0.5

@@ -118,7 +118,7 @@ def test_several_boards_of_which_one_has_uncertain_tries():
     """Two boards of one field: the shared location is known better than from one."""
     second = Leaderboard.from_maximum("0.975", n_test=400, n_classifiers=(20, 80), name="second")
     priors = Priors(LogitNormalSkill(spread=0.2), FixedCorrelation(0.6))
-    settings = QUICK | {"draws": 500, "epsilon": 0.003}
+    settings = QUICK | {"draws": 300, "epsilon": 0.003}
     posterior = sample_abc((BOARD, second), priors, cores=1, **settings)["posterior"]
     reference = sota_posterior((BOARD, second), priors, draws=20_000, random_seed=1).draws
     for name in ("theta_sota", "winner_skill", "n_classifiers"):

@@ -135,14 +135,6 @@ def test_fields_of_different_sizes_and_correlations_are_drawn_together():
         assert stats.ks_2samp(best[i::2] / 200, true_best).pvalue > 1e-4
 
 
-def test_without_others_nothing_changes():
-    rng = np.random.default_rng(1)
-    test_set = TestSet.draw(rng, 100, np.full(4, 0.5), 0.8)
-    best, none = np.array([3, 50, 80, 100]), np.zeros(4, np.int64)
-    after = test_set.walk_down(rng, lambda rows, _: np.full(rows.size, 0.8), none + 0.5, none, best)
-    np.testing.assert_array_equal(after, best)
-
-
 def test_a_winner_given_the_observed_maximum():
     """Accepted simulations only: against plain rejection of fields drawn team by team."""
     n, m, theta, size = 40, 8, 0.85, 20_000
