@@ -41,6 +41,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.likelihood import (
     BoardLikelihood,
     default_reference_skill,
@@ -470,21 +471,28 @@ class ScoreSimulator:
     def __init__(
         self, boards: tuple[Leaderboard, ...], references: FloatArray, prior: SkillPrior
     ) -> None:
-        """Keep the boards."""
-        self.boards, self.references, self.prior = boards, references, prior
+        """Tabulate the law of each board's S0."""
+        self.boards, self.prior = boards, prior
+        self.references = references
+        self.nodes = [
+            reference_nodes(board.n_test, float(theta0), step=0.0, half_width=9.0)
+            for board, theta0 in zip(boards, references, strict=True)
+            if board.metric == "accuracy"
+        ]
 
     def fields(self, i: int, given: Sequence[Any], shape: tuple[int, ...]) -> Fields:
         """The fields of the i-th board that theta_sota, location, ..., m of this shape describe."""
         from scipy.special import ndtr
-        from scipy.stats import binom
 
         flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in given)
         best, location, spread, rho, shift, m = flat
-        board, reference = self.boards[i], float(self.references[i])
+        board = self.boards[i]
         test_set: FreshTestSet
         if board.metric == "accuracy":
-            counts = binom.ppf(ndtr(shift), board.n_test, reference).astype(np.int64)
-            test_set = TestSet(board.n_test, counts, rho, reference)
+            nodes = self.nodes[i]
+            place = np.searchsorted(np.cumsum(nodes.weights), ndtr(shift))
+            counts = nodes.counts[np.minimum(place, nodes.counts.size - 1)]
+            test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
         else:
             test_set = NormalTestSet(normal_scores_of(board), shift, rho)
         distribution = self.prior.distribution(location, spread)

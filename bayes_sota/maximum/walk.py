@@ -24,7 +24,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.maximum.dependence import conditional_probabilities
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
-State = tuple[Any, ...]  # bound, tilt and target where the walk jumped off
+Parts = tuple[Any, ...]  # arrays, one entry per classifier
 _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _AT_ONCE = 20_000  # fields that are simulated together
@@ -168,12 +168,16 @@ class FreshTestSet(ABC):
         """Values of one classifier per draw."""
 
     @abstractmethod
-    def bound(self, rows: IntArray, skill: FloatArray, target: Any) -> tuple[FloatArray, Any]:
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """What the values of one classifier per draw are made of."""
+
+    @abstractmethod
+    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, Any]:
         """Bound on the probability of a value of at least ``target``, rising in skill; a tilt."""
 
     @abstractmethod
     def challenge(
-        self, rng: np.random.Generator, rows: IntArray, skill: FloatArray, state: State
+        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, Any]:
         """Which of the classifiers where the walk landed reach the target, and their values."""
 
@@ -210,17 +214,18 @@ class FreshTestSet(ABC):
         upper, remaining, tied = upper.copy(), remaining.copy(), np.ones(best.size)
         leading: Any = best.copy()
         rows = np.flatnonzero(remaining > 0)
-        skill = inverse(rows, upper[rows])
+        parts = self.parts(rows, inverse(rows, upper[rows]))
         while rows.size:
             target = leading[rows] + (self.step if holder is None else 0)
-            bound, tilt = self.bound(rows, skill, target)
+            bound, tilt = self.bound(parts, target)
             jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
             alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & (target <= self.highest)
             rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
             upper[rows] += (1 - upper[rows]) * rng.beta(jump, remaining[rows] - jump + 1)
             remaining[rows] -= jump.astype(np.int64)
             skill = inverse(rows, upper[rows])
-            found, values = self.challenge(rng, rows, skill, tuple(state))
+            parts = self.parts(rows, skill)
+            found, values = self.challenge(rng, parts, *state)
             leads = rows[found]
             if holder is not None:
                 tied[leads] = np.where(values == leading[leads], tied[leads] + 1, 1)
@@ -279,24 +284,22 @@ class TestSet(FreshTestSet):
 
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> IntArray:
         """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
-        a, b, k, rest = self._probabilities(rows, skill)
+        a, b, k, rest = self.parts(rows, skill)
         return np.asarray(rng.binomial(k, a) + rng.binomial(rest, b), dtype=np.int64)
 
-    def _probabilities(
-        self, rows: IntArray, skill: FloatArray
-    ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """``a``, ``b`` and the numbers of items that they apply to."""
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
     def bound(
-        self, rows: IntArray, skill: FloatArray, target: IntArray, tilt: FloatArray | None = None
+        self, parts: Parts, target: IntArray, tilt: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
         r"""Chernoff's, for any tilt s >= 0; the one that is chosen comes near its minimum.
 
         .. math:: B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s x}
         """
-        a, b, k, rest = self._probabilities(rows, skill)
+        a, b, k, rest = parts
         if tilt is None:
             variance = k * a * (1 - a) + rest * b * (1 - b)
             tilt = np.clip((target - k * a - rest * b) / np.maximum(variance, 0.25), 0.0, 8.0)
@@ -305,15 +308,14 @@ class TestSet(FreshTestSet):
         return np.exp(np.minimum(log_bound, 0.0)), tilt
 
     def challenge(
-        self, rng: np.random.Generator, rows: IntArray, skill: FloatArray, state: State
+        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, IntArray]:
         """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
-        bound, tilt, target = state
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
-        now, _ = self.bound(rows, skill, target, tilt)
-        kept = np.flatnonzero(rng.random(rows.size) < now / bound)
+        now, _ = self.bound(parts, target, tilt)
+        kept = np.flatnonzero(rng.random(now.size) < now / bound)
         tilt, growth = tilt[kept], np.exp(tilt[kept])
-        a, b, k, rest = self._probabilities(rows[kept], skill[kept])
+        a, b, k, rest = (x[kept] for x in parts)
         x = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
         x = x + rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
         over = x - target[kept]
@@ -357,37 +359,34 @@ class NormalTestSet(FreshTestSet):
 
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
         """Scores of one classifier per draw."""
-        common, own = self._parts(rows)
+        _, common, own = self.parts(rows, skill)
         return self.scores.estimate(common + own * rng.standard_normal(rows.size), skill)
 
-    def bound(
-        self, rows: IntArray, skill: FloatArray, target: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Exact probability of a score above the target; there is no tilt."""
         from scipy.special import ndtr
 
-        common, own = self._parts(rows)
+        skill, common, own = parts
         chance = np.asarray(ndtr((common - self.scores.normal_score(target, skill)) / own))
         return chance, chance
 
     def challenge(
-        self, rng: np.random.Generator, rows: IntArray, skill: FloatArray, state: State
+        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, FloatArray]:
         """By the ratio of the chances, then from the tail above the target."""
         from scipy.special import ndtri
 
-        bound, _, target = state
-        now, _ = self.bound(rows, skill, target)
-        leads = np.flatnonzero(rng.random(rows.size) * bound < now)
-        common, own = self._parts(rows[leads])
+        now, _ = self.bound(parts, target)
+        leads = np.flatnonzero(rng.random(now.size) * bound < now)
+        skill, common, own = (x[leads] for x in parts)
         tail = np.maximum(rng.random(leads.size) * now[leads], 1e-300)
-        values = self.scores.estimate(common - own * ndtri(tail), skill[leads])
+        values = self.scores.estimate(common - own * ndtri(tail), skill)
         return leads, np.maximum(values, target[leads])
 
-    def _parts(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        """What all scores share, and the standard deviation of what is a score's own."""
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """Skill, what all scores share, and the standard deviation of what is a score's own."""
         rho = self.correlation[rows]
-        return rho * self.shared[rows], np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
+        return skill, rho * self.shared[rows], np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
 
 
 @dataclass(frozen=True, eq=False)
