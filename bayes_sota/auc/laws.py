@@ -346,7 +346,7 @@ def auc_maximum_law(
     spread_ratio : float
         Standard deviation of the positives' scores over that of the negatives'.
     rough : bool
-        Correlated classifiers by normal scores (``auc_field``), in a tenth of a second instead of
+        Correlated classifiers by normal scores (``auc.scores``), in a tenth of a second instead of
         up to a minute for many different AUCs; the expected maximum is then within .03 standard
         errors of one estimate, .08 for classes of ten or twenty items.
 
@@ -365,7 +365,7 @@ def auc_maximum_law(
     reference scores; these act through what they make of the mean estimate, whose law is exact
     up to the noise of the larger class. At each of its values the reference scores of the rarer
     class stand at the quantiles of their exponential tilt, and every classifier's law is convolved
-    anew. AUCs drawn from a distribution, and correlated: by normal scores (``auc_field``).
+    anew. AUCs drawn from a distribution, and correlated: by normal scores (``auc.scores``).
 
     Examples
     --------

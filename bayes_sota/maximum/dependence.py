@@ -4,9 +4,10 @@ A reference classifier gets ``S0 ~ Binomial(n, theta0)`` items right. Given ``S0
 classifiers are independent, and one of skill ``theta`` has the success count
 ``Binomial(k, a) + Binomial(n - k, b)`` with Eq. 6 and 7 of Møllersen & Holsbø (arXiv 2303.07272).
 
-What holds here: survival functions have an absolute error below 1e-15 (``tests/exact`` compares
-them with 50-digit arithmetic), and nothing of size classifiers x items is ever built. The tool is
-the characteristic function on a window that carries all the mass, inverted by one FFT.
+What holds here: survival functions have an absolute error below 1e-15
+(``tests/maximum/test_dependence.py`` compares with 40-digit arithmetic), and nothing of size
+classifiers x items is ever built. The tool is the characteristic function on a window that carries
+all the mass, inverted by one FFT.
 """
 
 from collections.abc import Iterator

@@ -65,7 +65,7 @@ def test_perfect_estimates_are_beyond_every_normal_score() -> None:
 def test_one_factor_follows_the_law_given_reference_scores(
     auc: float, a: int, b: int, m: int, rho: float, tolerance: float
 ) -> None:
-    """Expected maximum to a few hundredths of a standard error (``auc_correlated`` beside it)."""
+    """Expected maximum to a few hundredths of a standard error."""
     law = auc_maximum_law(auc, n_positive=a, n_negative=b, n_classifiers=m, correlation=rho)
     shared = float(auc_estimate_correlation(auc, a, b, rho))
     scores = AucScores.of(a, b, auc, auc)
