@@ -42,7 +42,7 @@ OWNERS = {
     "pandas": {"sample", "summary", "plots", "command"},
     "click": {"command"},
     "rich": {"command"},
-    "numba": {"maximum._kernel"},
+    "numba": set(),
     "pyarrow": {"data.files.opening"},
 }
 HEAVY = (

@@ -1,53 +1,37 @@
-r"""Moments of AUC estimates on a test set, of one classifier or of two on the same items.
+r"""One AUC estimate: its moments, alone and with another classifier's, and its exact law.
 
-Scores are binormal: negatives N(0, 1), positives N(mu, s^2) with ``s`` the spread ratio.
-``tests/auc/test_law.py`` compares with simulated scores.
-
-Chebyshev nodes for fields of many different AUCs.
-
-Law of one AUC estimate: placements of the rarer class, convolved, and the other class's noise.
-
-Given the scores ``u_1, ..., u_a`` of the rarer class, on the scale on which the other class is
-standard normal, the estimate is a mean over the b items of that class,
+Scores are binormal: negatives N(0, 1), positives N(mu, s^2) with ``s`` the spread ratio. Given the
+scores ``u_1, ..., u_a`` of the rarer class, on the scale on which the other class is standard
+normal, the estimate is a mean over the b items of that class,
 
 .. math:: \hat A = \frac1b \sum_j G(w_j), \quad G(w) = \frac1a \sum_i 1\{u_i > w\}, \quad
           E(\hat A \mid u) = \frac1a \sum_i \Phi(u_i)
 
 The mean of the placements :math:`\Phi(u_i)` is convolved exactly (FFT); the b scores add noise with
-the variance that belongs to that mean by exponential tilting.
-
-AUC estimates on a scale where they are nearly normal, exactly.
-
-Every estimate gets its normal score
-
-.. math:: g(x; A) = \Phi^{-1} F_A(x)
-
-with the exact law :math:`F_A` of one estimate (``auc_placements``), so that g is standard normal
-whatever A is. On the scale :math:`T(A) = \int dA / \mathrm{sd}(A)`, on which an estimate has a
-standard deviation of one, g is :math:`T(x) - T(A)` plus a correction of a few tenths, which is
-smooth: it is tabulated at few A and interpolated.
-
-Classifiers of one board share the items. Their normal scores are taken to be jointly normal with
-correlation :math:`\rho^2` (one factor): the law of each is exact, the covariance is right, and only
-the dependence far from the middle is an approximation. ``tests/auc/test_scores.py`` holds
-the best of many against the tilted laws of ``auc_correlated`` and against simulated scores: the
-expected maximum within .03 standard errors, .08 for classes of ten or twenty items.
+the variance that belongs to that mean by exponential tilting. ``tests/auc/test_law.py`` compares
+with simulated scores, far into the tail.
 """
 
-from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import cardinal_functions
-from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 
 Correlation = float | tuple[float, float]  # of both classes, or (of positives, of negatives)
 _MOST = 10_000_000
+CELLS = 4096  # of one placement
+NEARLY_ONE = 1 - 2.0**-53
+_LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
+_MANY, _POINTS = 2**17, 512  # points of a window that are too many, and enough for a smooth law
+_REACH = 13.0  # half width of the window in standard deviations of the mean placement
+_NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
+_RARE = 1e-17  # what an FFT cannot tell from nothing
+_STEEP = 0.2  # relative change of mass from cell to cell
+_COARSE = 600  # cells of a placement that are enough for a variance
+_TILTS = 61
 
 
 def auc_std(auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> Any:
@@ -121,7 +105,10 @@ def auc_covariance(
 
     first, second = checked_auc(auc), checked_auc(other)
     a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    r_positive, r_negative = _checked_correlation(correlation)
+    r_positive, r_negative = both_classes(correlation)
+    for r in (r_positive, r_negative):
+        if not 0 <= r <= 1:
+            raise InputError(f"correlation must lie in [0, 1], got {r:g}")
     share = checked_ratio(spread_ratio) ** 2 / (1 + spread_ratio**2)
     delta, gamma = ndtri(first), ndtri(second)
     product = first * second
@@ -132,27 +119,6 @@ def auc_covariance(
     same = excess(share * r_positive + (1 - share) * r_negative)
     positives, negatives = excess(share * r_positive), excess((1 - share) * r_negative)
     return (same + (b - 1) * positives + (a - 1) * negatives) / (a * b)
-
-
-def bivariate_normal(h: FloatArray, k: FloatArray, r: float) -> FloatArray:
-    r""":math:`\Phi_2(h, k; r)`, by Owen's function."""
-    from scipy.special import ndtr, owens_t
-
-    h, k = np.broadcast_arrays(np.asarray(h, np.float64), np.asarray(k, np.float64))
-    if r >= 1:
-        return np.asarray(ndtr(np.minimum(h, k)))
-    if r == 0:
-        return np.asarray(ndtr(h) * ndtr(k))
-    h = np.where(h == 0, 1e-300, h)
-    k = np.where(k == 0, 1e-300, k)
-    root = np.sqrt(1 - r**2)
-    opposite = np.where(h * k < 0, 0.5, 0.0)
-    return np.asarray(
-        (ndtr(h) + ndtr(k)) / 2
-        - owens_t(h, (k - r * h) / (h * root))
-        - owens_t(k, (h - r * k) / (k * root))
-        - opposite
-    )
 
 
 def checked_auc(auc: ArrayLike) -> FloatArray:
@@ -180,62 +146,65 @@ def checked_ratio(ratio: float) -> float:
     return float(ratio)
 
 
-def _checked_correlation(correlation: Correlation) -> tuple[float, float]:
-    pair = correlation if isinstance(correlation, tuple) else (correlation, correlation)
-    for r in pair:
-        if not 0 <= r <= 1:
-            raise InputError(f"correlation must lie in [0, 1], got {r:g}")
-    return float(pair[0]), float(pair[1])
+def both_classes(correlation: Correlation) -> tuple[float, float]:
+    """Correlation of positives and of negatives."""
+    return correlation if isinstance(correlation, tuple) else (correlation, correlation)
 
 
-_FAR = 10.0  # standard errors below the best from where nobody becomes the maximum
+def auc_estimate_correlation(
+    auc: ArrayLike,
+    n_positive: int,
+    n_negative: int,
+    correlation: Correlation,
+    spread_ratio: float = 1.0,
+) -> Any:
+    r"""Correlation of AUC estimates with what they share, from that of the scores.
 
+    Where the scores of every item correlate by ``correlation`` with a reference score (the
+    paper's Sec. 5.3.1), the estimates of two classifiers correlate by less than
+    ``correlation ** 2``:
 
-def condensed(skills: FloatArray, counts: FloatArray, sd: float) -> tuple[FloatArray, FloatArray]:
-    """Chebyshev nodes for many distinct AUCs: ``sum_j f(A_j)`` is kept for every smooth f.
+    .. math:: \rho = \sqrt{\mathrm{Cov}(r^2) / \mathrm{Var}}
 
-    AUCs too low to become the maximum are left out; the best one is a node.
+    Parameters
+    ----------
+    auc : array_like
+    n_positive, n_negative : int
+    correlation : float or (float, float)
+        In [0, 1]; of both classes, or of positives and negatives.
+    spread_ratio : float
+
+    Examples
+    --------
+    >>> round(float(auc_estimate_correlation(0.9, 51, 2949, 0.6)), 3)
+    0.534
     """
-    near = skills >= skills[-1] - _FAR * sd
-    skills, counts = skills[near], counts[near]
-    size = nodes_for((skills[-1] - skills[0]) / sd)
-    if size >= skills.size:
-        return skills, counts
-    nodes, _ = chebyshev_nodes(skills[0], skills[-1], size)
-    return nodes, counts @ node_weights(skills, skills[0], skills[-1], size)
+    sizes = (n_positive, n_negative)
+    positive, negative = both_classes(correlation)
+    squares = (positive**2, negative**2)
+    shared = auc_covariance(auc, auc, *sizes, squares, spread_ratio=spread_ratio)
+    return np.sqrt(np.maximum(shared, 0.0) / auc_std(auc, *sizes, spread_ratio) ** 2)
 
 
-def nodes_for(width: float) -> int:
-    """Number of nodes for a range of AUCs, in standard errors."""
-    return 9 + int(np.ceil(3 * width))
+def bivariate_normal(h: FloatArray, k: FloatArray, r: float) -> FloatArray:
+    r""":math:`\Phi_2(h, k; r)`, by Owen's function."""
+    from scipy.special import ndtr, owens_t
 
-
-def chebyshev_nodes(low: float, high: float, size: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes of a range, both ends among them, and the same on [-1, 1]."""
-    x = -np.cos(np.arange(size) * np.pi / (size - 1))
-    nodes = low + (x + 1) / 2 * (high - low)
-    nodes[-1] = high
-    return nodes, x
-
-
-def node_weights(points: FloatArray, low: float, high: float, size: int) -> FloatArray:
-    """Interpolation from the nodes to points of the range, (points, size)."""
-    _, x = chebyshev_nodes(low, high, size)
-    barycentric = (-1.0) ** np.arange(size)
-    barycentric[[0, -1]] /= 2
-    return cardinal_functions(2 * (points - low) / (high - low) - 1, x, barycentric)
-
-
-CELLS = 4096  # of one placement
-NEARLY_ONE = 1 - 2.0**-53
-_LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
-_MANY, _POINTS = 2**17, 512  # points of a window that are too many, and enough for a smooth law
-_REACH = 13.0  # half width of the window in standard deviations of the mean placement
-_NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
-_RARE = 1e-17  # what an FFT cannot tell from nothing
-_STEEP = 0.2  # relative change of mass from cell to cell
-_COARSE = 600  # cells of a placement that are enough for a variance
-_TILTS = 61
+    h, k = np.broadcast_arrays(np.asarray(h, np.float64), np.asarray(k, np.float64))
+    if r >= 1:
+        return np.asarray(ndtr(np.minimum(h, k)))
+    if r == 0:
+        return np.asarray(ndtr(h) * ndtr(k))
+    h = np.where(h == 0, 1e-300, h)
+    k = np.where(k == 0, 1e-300, k)
+    root = np.sqrt(1 - r**2)
+    opposite = np.where(h * k < 0, 0.5, 0.0)
+    return np.asarray(
+        (ndtr(h) + ndtr(k)) / 2
+        - owens_t(h, (k - r * h) / (h * root))
+        - owens_t(k, (h - r * k) / (k * root))
+        - opposite
+    )
 
 
 def distribution_at(
@@ -472,198 +441,3 @@ def _beta(x: FloatArray, mean: float, sd: float) -> tuple[FloatArray, FloatArray
         return ndtr(z), ndtr(-z)
     a, b, x = mean * size, (1 - mean) * size, np.clip(x, 0.0, 1.0)
     return betainc(a, b, x), betaincc(a, b, x)
-
-
-_SCORE_REACH, _OFFSETS = 6.5, 53  # standard deviations on each side, and points there
-_SPACING = 2.0  # standard errors between tabulated AUCs
-_FEWEST = 6
-_LOG_ODDS = np.linspace(-9.0, 28.0, 4626)
-_ROUNDS = 8  # of the fixed point that inverts g
-
-
-def auc_estimate_correlation(
-    auc: ArrayLike,
-    n_positive: int,
-    n_negative: int,
-    correlation: Correlation,
-    spread_ratio: float = 1.0,
-) -> Any:
-    r"""Correlation of AUC estimates with what they share, from that of the scores.
-
-    Where the scores of every item correlate by ``correlation`` with a reference score (the
-    paper's Sec. 5.3.1), the estimates of two classifiers correlate by less than
-    ``correlation ** 2``:
-
-    .. math:: \rho = \sqrt{\mathrm{Cov}(r^2) / \mathrm{Var}}
-
-    Parameters
-    ----------
-    auc : array_like
-    n_positive, n_negative : int
-    correlation : float or (float, float)
-        In [0, 1]; of both classes, or of positives and negatives.
-    spread_ratio : float
-
-    Examples
-    --------
-    >>> round(float(auc_estimate_correlation(0.9, 51, 2949, 0.6)), 3)
-    0.534
-    """
-    sizes = (n_positive, n_negative)
-    pair = correlation if isinstance(correlation, tuple) else (correlation, correlation)
-    squares = (pair[0] ** 2, pair[1] ** 2)
-    shared = auc_covariance(auc, auc, *sizes, squares, spread_ratio=spread_ratio)
-    return np.sqrt(np.maximum(shared, 0.0) / auc_std(auc, *sizes, spread_ratio) ** 2)
-
-
-@dataclass(frozen=True, eq=False)
-class AucScores:
-    """Normal scores of AUC estimates on one test set.
-
-    Attributes
-    ----------
-    n_positive, n_negative : int
-    spread_ratio : float
-    stable : ndarray, shape (4626,)
-        T at equally spaced log odds of the AUC.
-    errors : ndarray, shape (4626,)
-        Standard deviation of an estimate there.
-    correction : scipy spline
-        ``g - (T(x) - T(A))`` over T(A) and ``T(x) - T(A)``.
-    """
-
-    n_positive: int
-    n_negative: int
-    spread_ratio: float
-    stable: FloatArray = field(repr=False)
-    errors: FloatArray = field(repr=False)
-    correction: Any = field(repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        n_positive: int,
-        n_negative: int,
-        lowest: float,
-        highest: float,
-        spread_ratio: float = 1.0,
-    ) -> "AucScores":
-        """Normal scores for classifiers with an AUC between ``lowest`` and ``highest``.
-
-        Outside that range the correction is that at its end.
-
-        Examples
-        --------
-        >>> scores = AucScores.of(51, 2949, 0.85, 0.95)
-        >>> bool(scores.normal_score(0.9, 0.9) < 0)  # skewed: the median is above the mean
-        True
-        """
-        low, high = sorted(float(checked_auc(x)) for x in (lowest, highest))
-        return _tabulated(
-            checked_size(n_positive, "positive"),
-            checked_size(n_negative, "negative"),
-            round(low, 4),
-            round(high, 4),
-            checked_ratio(spread_ratio),
-        )
-
-    @property
-    def largest(self) -> float:
-        """AUC that stands for 1 where an error is needed: one standard error below it."""
-        return float(self.from_stabilized(self.stable[-1] - 1.0))
-
-    @property
-    def lattice(self) -> float:
-        """Half the distance of two attainable estimates."""
-        return 0.5 / (self.n_positive * self.n_negative)
-
-    def standard_error(self, auc: ArrayLike) -> FloatArray:
-        """Standard deviation of one estimate."""
-        return np.interp(_log_odds(auc), _LOG_ODDS, self.errors)
-
-    def effective_size(self, auc: ArrayLike) -> FloatArray:
-        """Number of items on which an accuracy of that size would be as precise."""
-        p = np.clip(np.asarray(auc, np.float64), 1e-12, 1 - 1e-12)
-        return np.asarray(p * (1 - p) / self.standard_error(p) ** 2)
-
-    def stabilized(self, auc: ArrayLike) -> FloatArray:
-        """T, the scale on which an estimate has a standard deviation of one."""
-        return np.interp(_log_odds(auc), _LOG_ODDS, self.stable)
-
-    def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """AUC at T."""
-        return np.asarray(expit(np.interp(np.asarray(t, np.float64), self.stable, _LOG_ODDS)))
-
-    def normal_score(self, estimate: ArrayLike, auc: ArrayLike) -> FloatArray:
-        """g, broadcast; infinite at estimates of 1 and more, or 0 and less."""
-        x, base = np.asarray(estimate, np.float64), self.stabilized(auc)
-        offset = self.stabilized(x) - base
-        g = offset + self._corrected(base, offset)
-        g = np.where(x >= 1 - self.lattice / 2, np.inf, g)
-        return np.asarray(np.where(x <= self.lattice / 2, -np.inf, g))
-
-    def estimate(self, normal: ArrayLike, auc: ArrayLike) -> FloatArray:
-        """Estimate with the given normal score, broadcast; the inverse of ``normal_score``."""
-        normal, base = np.asarray(normal, np.float64), self.stabilized(auc)
-        offset = normal
-        for _ in range(_ROUNDS):
-            offset = normal - self._corrected(base, offset)
-        return np.minimum(self.from_stabilized(base + offset), 1.0)
-
-    def without_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """AUC whose median estimate, moved by ``shift`` normal scores, is the median of psi.
-
-        The solution of ``g(estimate(0, psi); theta) = shift``, broadcast: what all estimates of
-        one test set share is removed on the scale on which it is added.
-        """
-        base = self.stabilized(psi)
-        median = base - self._corrected(base, np.zeros_like(base))
-        place = median - shift
-        for _ in range(_ROUNDS):
-            place = median - shift + self._corrected(place, median - place)
-        return np.minimum(self.from_stabilized(place), 1.0)
-
-    def _corrected(self, base: FloatArray, offset: FloatArray) -> FloatArray:
-        base, offset = np.broadcast_arrays(base, np.clip(offset, -_SCORE_REACH, _SCORE_REACH))
-        return np.asarray(self.correction.ev(base, offset))
-
-
-def _log_odds(auc: ArrayLike) -> FloatArray:
-    return np.asarray(logit(np.clip(np.asarray(auc, np.float64), 1e-4, 1 - 1e-12)))
-
-
-@lru_cache(maxsize=8)
-def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> AucScores:
-    from scipy.interpolate import RectBivariateSpline
-
-    aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
-    errors = np.asarray(auc_std(aucs, a, b, ratio))
-    rate = aucs * (1 - aucs) / errors
-    steps = (rate[1:] + rate[:-1]) / 2 * np.diff(_LOG_ODDS)
-    stable = np.concatenate([[0.0], np.cumsum(steps)])
-    last = 1 - 1 / (a * b)
-    low, high = np.interp(_log_odds([min(lowest, last), min(highest, last)]), _LOG_ODDS, stable)
-    count = max(_FEWEST, int(np.ceil((high - low) / _SPACING)) + 1)
-    places = np.linspace(min(low, high - 1.0), high, count)
-    offsets = np.linspace(-_SCORE_REACH, _SCORE_REACH, _OFFSETS)
-    rows = []
-    for place in places:
-        centre = float(expit(np.interp(place, stable, _LOG_ODDS)))
-        rows.append(_correction(place, centre, offsets, stable, a, b, ratio))
-    spline = RectBivariateSpline(places, offsets, np.array(rows), kx=3, ky=1)
-    return AucScores(a, b, ratio, stable, errors, spline)
-
-
-def _correction(
-    place: float, auc: float, offsets: FloatArray, stable: FloatArray, a: int, b: int, ratio: float
-) -> FloatArray:
-    """``g - offset`` at one AUC; held constant where no estimate can be."""
-    from scipy.special import ndtri
-
-    x = expit(np.interp(place + offsets, stable, _LOG_ODDS))
-    inside = (x < 1 - 0.5 / (a * b)) & (x > 0.5 / (a * b))
-    below, above = distribution_at(x[inside], auc, a, b, ratio)
-    lower, upper = ndtri(np.clip(below, 1e-14, 0.5)), -ndtri(np.clip(above, 1e-14, 0.5))
-    known = (below > 1e-13) & (above > 1e-13)
-    found = np.where(below < 0.5, lower, upper) - offsets[inside]
-    return np.asarray(np.interp(offsets, offsets[inside][known], found[known]))

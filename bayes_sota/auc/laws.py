@@ -1,30 +1,15 @@
-r"""Law of the best AUC estimate of any field, by normal scores (``auc_scores``), in milliseconds.
-
-Classifiers of fixed AUCs, or with AUCs drawn from a distribution, independent or correlated:
-
-.. math:: P(\max_j \hat A_j \le x) = \int \prod_j \Phi\Big(
-          \frac{g(x; A_j) - \rho_j z}{\sqrt{1 - \rho_j^2}}\Big) \varphi(z)\, dz,
-          \quad \text{or } \int \Big(\int \Phi(\cdot)\, dP(A)\Big)^m \varphi(z)\, dz
-
-``rho_j`` is the correlation of estimates that follows from that of the scores
-(``auc_estimate_correlation``). Exact for independent classifiers.
-
-Best AUC of classifiers that share a reference score per item (the paper's Sec. 5.3.1).
-
-Given the reference scores classifiers are independent; the scores act through what they make of the
-mean estimate. At each of its values the reference scores of the rarer class stand at the quantiles
-of their exponential tilt, and every classifier's law is convolved anew. ``tests/auc/test_law.py``
-compares with simulated scores.
-
-AUC of classifiers on a test set: law of one estimate, law of the best of many.
+r"""Law of the best AUC estimate of many classifiers on one test set.
 
 Scores are binormal: negatives N(0, 1), positives N(mu, s^2), so that (Eq. 10 of Møllersen & Holsbø)
 
 .. math:: A = \Phi\!\Big(\frac{\mu}{\sqrt{1 + s^2}}\Big)
 
-and any monotone transformation of the scores has the same AUC. It is the rare class that makes the
-estimate skewed near 1, where no transformed normal law is good enough (``auc_placements``).
-``tests/auc/test_law.py`` compares with brute-force simulation of scores, far into the tail.
+and any monotone transformation of the scores has the same AUC. Classifiers that share a reference
+score per item (the paper's Sec. 5.3.1) are independent given the reference scores. These act
+through what they make of the mean estimate: at each of its values the reference scores of the rarer
+class stand at the quantiles of their exponential tilt, and every classifier's law is convolved
+anew. ``auc.scores`` does any field in milliseconds. ``tests/auc/test_law.py`` compares with
+simulated scores.
 """
 
 from dataclasses import dataclass, field
@@ -35,17 +20,15 @@ from numpy.typing import ArrayLike
 from bayes_sota.auc.estimate import (
     CELLS,
     NEARLY_ONE,
-    AucScores,
     Correlation,
     add_noise,
     auc_covariance,
-    auc_estimate_correlation,
     auc_std,
     bivariate_normal,
+    both_classes,
     checked_auc,
     checked_ratio,
     checked_size,
-    condensed,
     conditional_variance,
     distribution_at,
     mean_placement,
@@ -54,120 +37,18 @@ from bayes_sota.auc.estimate import (
     placements_of_kinds,
     tilts_to_span,
 )
+from bayes_sota.auc.scores import AucField, AucScores, condensed, distribution_nodes
 from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
 
-_FIELD_LEVELS = 800
-_REACH = 9.0  # standard errors around the best AUC where laws are tabulated
-_BELOW = 18.0  # standard errors below the best from where nobody becomes the maximum
-_SHIFTS = np.linspace(-6.0, 6.0, 49)
-_PANEL, _PER_PANEL = 1.5, 8  # standard errors, and Gauss-Legendre nodes
-
-
-@dataclass(frozen=True, eq=False)
-class AucField:
-    """Test set and correlation, from which the best of any field follows.
-
-    Attributes
-    ----------
-    scores : AucScores
-    correlation : float or (float, float)
-        rho of each classifier's scores with a reference score; of both classes, or of each.
-    """
-
-    scores: AucScores
-    correlation: Correlation
-
-    @classmethod
-    def of(
-        cls,
-        highest: float,
-        n_positive: int,
-        n_negative: int,
-        correlation: Correlation,
-        ratio: float,
-    ) -> "AucField":
-        """For fields whose best AUC is at most ``highest``."""
-        lowest = max(highest - _BELOW * float(auc_std(highest, n_positive, n_negative, ratio)), 0.1)
-        scores = AucScores.of(n_positive, n_negative, lowest, highest, ratio)
-        return cls(scores, correlation)
-
-    def fixed(self, aucs: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Levels and distribution function for classifiers with these AUCs, (L,) each."""
-        error = float(self.scores.standard_error(aucs[-1]))
-        nodes, weights = condensed(aucs, counts, error)
-        levels = self._levels(float(aucs[-1]))
-        given, shift_weights = self._given(levels, nodes)
-        log_below = np.log(np.maximum(given, 1e-300)) @ weights
-        return levels, np.exp(np.minimum(log_below, 0.0)).T @ shift_weights
-
-    def random(
-        self, nodes: FloatArray, weights: FloatArray, n_classifiers: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """The same for classifiers whose AUC is ``nodes[i]`` with probability ``weights[i]``."""
-        levels = self._levels(float(nodes[-1]))
-        given, shift_weights = self._given(levels, nodes)
-        missed = np.clip((1 - given) @ weights, 0.0, 1 - 2.0**-53)
-        return levels, np.exp(n_classifiers * np.log1p(-missed)).T @ shift_weights
-
-    def _levels(self, best: float) -> FloatArray:
-        middle = float(self.scores.stabilized(best))
-        low, high = self.scores.from_stabilized([middle - _REACH, middle + _REACH])
-        return np.linspace(low, high, _FIELD_LEVELS)
-
-    def _given(self, levels: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Probability of at most each level given the shift, (S, L, N), and weights (S,)."""
-        from scipy.special import ndtr
-
-        g = self.scores.normal_score(levels[:, None], nodes)
-        if self.correlation in (0, (0, 0)):
-            return np.asarray(ndtr(g)[None]), np.ones(1)
-        sizes = (self.scores.n_positive, self.scores.n_negative)
-        rho = auc_estimate_correlation(nodes, *sizes, self.correlation, self.scores.spread_ratio)
-        own = np.sqrt(np.maximum(1 - rho**2, 1e-12))
-        weights = np.exp(-0.5 * _SHIFTS**2)
-        given = ndtr((g - rho * _SHIFTS[:, None, None]) / own)
-        return np.asarray(given), weights / weights.sum()
-
-
-def distribution_nodes(
-    distribution: SkillDistribution, scores: AucScores
-) -> tuple[FloatArray, FloatArray]:
-    """Gauss-Legendre nodes and probabilities of a distribution of AUCs, increasing."""
-    low, high = distribution.axis_support()
-    ends = scores.stabilized(distribution.axis_skill(np.array([low, high])))
-    wide = (high - low) / distribution.axis_resolution()
-    panels = int(np.ceil(max(wide, float(ends[1] - ends[0]) / _PANEL, 1.0)))
-    x, w = np.polynomial.legendre.leggauss(_PER_PANEL)
-    edges = np.linspace(low, high, panels + 1)
-    half = np.diff(edges)[:, None] / 2
-    u = (edges[:-1, None] + half * (x + 1)).ravel()
-    weights = (half * w).ravel() * distribution.axis_density(u)
-    return np.asarray(distribution.axis_skill(u)), np.asarray(weights / weights.sum())
-
-
+_LEVELS = 1500  # at which laws are tabulated
 _CORRELATED_LEVELS, _OFFSETS, _ROWS = 3000, 600, 21
 _MEANS = 400  # of the mean estimate that reference scores make
 _REPRESENTATIVES = 200  # reference scores that stand for more
 _LOW, _HIGH = 0.05, 0.999
 _Z = np.linspace(-8.0, 8.0, 1601)
-
-
-def bridge_to_limit(auc: float, a: int, b: int, ratio: float, rho: float) -> tuple[float, float]:
-    """The nearest correlation that ``correlated_maximum`` resolves, and how much its law counts.
-
-    Nearer to 0, or to 1, the lattice is too coarse for what is shared, or for what is not. There
-    the law is a mixture with that of independent estimates, or of a single one, in which the
-    expected maximum falls as it does at the limit: with the shared variance, or with the standard
-    deviation of what is not shared.
-    """
-    edge = min(max(rho, _LOW), _HIGH)
-    shared, most = (_shared(auc, a, b, ratio, r) for r in (rho, edge))
-    if rho < edge:
-        return edge, shared / most
-    return edge, float(np.sqrt(max(1 - shared, 0.0) / (1 - most)))
 
 
 def _shared(auc: float, a: int, b: int, ratio: float, rho: float) -> float:
@@ -302,9 +183,6 @@ class _Given:
         twice = self.few / z.size  # items that a representative stands for
         pairs = twice**2 * excess.sum() + twice * float(np.sum(itself - np.diag(excess)))
         return max(float(pairs) / self.few**2, 1e-12)
-
-
-_LEVELS = 1500  # at which the laws are tabulated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -468,7 +346,7 @@ def auc_maximum_law(
     spread_ratio : float
         Standard deviation of the positives' scores over that of the negatives'.
     rough : bool
-        Correlated classifiers by normal scores (``auc_field``), in a tenth of a second instead of
+        Correlated classifiers by normal scores (``auc.scores``), in a tenth of a second instead of
         up to a minute for many different AUCs; the expected maximum is then within .03 standard
         errors of one estimate, .08 for classes of ten or twenty items.
 
@@ -487,7 +365,7 @@ def auc_maximum_law(
     reference scores; these act through what they make of the mean estimate, whose law is exact
     up to the noise of the larger class. At each of its values the reference scores of the rarer
     class stand at the quantiles of their exponential tilt, and every classifier's law is convolved
-    anew. AUCs drawn from a distribution, and correlated: by normal scores (``auc_field``).
+    anew. AUCs drawn from a distribution, and correlated: by normal scores (``auc.scores``).
 
     Examples
     --------
@@ -499,18 +377,19 @@ def auc_maximum_law(
     """
     if isinstance(auc, SkillDistribution) or isinstance(correlation, tuple) or correlation == 0:
         refuse_unused("AUCs that are independent or by normal scores anyway", {"rough": rough})
+    for rho in both_classes(correlation):
+        if not 0 <= rho < 1:
+            raise InputError(f"correlation must lie in [0, 1), got {rho:g}")
+    sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
+    ratio = checked_ratio(spread_ratio)
     if isinstance(auc, SkillDistribution):
-        return _random_field(auc, n_positive, n_negative, n_classifiers, correlation, spread_ratio)
+        return _random_field(auc, sizes, _number(n_classifiers, None), correlation, ratio)
     values = checked_auc(auc)
     if values.ndim > 1:
         raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
-    _check_correlation(correlation)
     skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
-    m = _number(n_classifiers, values)
+    m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
     counts = copies * (m / copies.sum())
-    sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    ratio = checked_ratio(spread_ratio)
-    best = float(skills[-1])
     if m > 1 and (isinstance(correlation, tuple) or (rough and correlation > 0)):
         levels, below = AucField.of(best, *sizes, correlation, ratio).fixed(skills, counts)
         return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
@@ -527,7 +406,9 @@ def _independent(
 ) -> tuple[FloatArray, FloatArray]:
     """Levels and distribution function of the best of independent estimates."""
     laws = [auc_law(float(s), a, b, ratio) for s in skills]
-    levels = _common_levels(laws)
+    low = min(law.levels[0] for law in laws)
+    high = max(law.levels[-1] for law in laws)
+    levels = np.linspace(low, high, 2 * _LEVELS)
     log_cdf = np.zeros(levels.size)
     for law, count in zip(laws, counts, strict=True):
         log_cdf += count * np.log1p(-np.minimum(law.sf(levels), NEARLY_ONE))
@@ -537,55 +418,44 @@ def _independent(
 def _correlated(
     skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float, rho: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The same of estimates that share reference scores, whatever rho."""
-    edge, share = bridge_to_limit(float(skills[-1]), a, b, ratio, rho)
+    """The same of estimates that share reference scores, whatever rho.
+
+    Near 0, or near 1, the lattice is too coarse for what is shared, or for what is not. There the
+    law is a mixture with that of independent estimates, or of a single one, in which the expected
+    maximum falls as it does at the limit: with the shared variance, or with the standard deviation
+    of what is not shared.
+    """
+    edge = min(max(rho, _LOW), _HIGH)
     levels, below = correlated_maximum(skills, counts, a, b, ratio, edge)
     if rho == edge:
         return levels, below
+    shared, most = (_shared(float(skills[-1]), a, b, ratio, r) for r in (rho, edge))
+    share = shared / most
     if rho > edge:  # the best one's estimate is the best
         skills, counts = skills[-1:], np.ones(1)
+        share = float(np.sqrt(max(1 - shared, 0.0) / (1 - most)))
     limit = np.interp(levels, *_independent(skills, counts, a, b, ratio), left=0.0, right=1.0)
     return levels, share * below + (1 - share) * limit
 
 
 def _random_field(
     distribution: SkillDistribution,
-    n_positive: int,
-    n_negative: int,
-    n_classifiers: int | None,
+    sizes: tuple[int, int],
+    m: int,
     correlation: Correlation,
-    spread_ratio: float,
+    ratio: float,
 ) -> AucMaximumLaw:
     """Law where every classifier's AUC is drawn anew."""
-    _check_correlation(correlation)
-    if n_classifiers is None:
-        raise InputError("n_classifiers is needed where AUCs are drawn from a distribution")
-    m = _number(n_classifiers, np.array(0.5))
-    sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    ratio = checked_ratio(spread_ratio)
     ends = distribution.axis_skill(np.array(distribution.axis_support()))
     low, high = (float(x) for x in np.clip(ends, 1e-4, 1 - 1e-9))
     nodes, weights = distribution_nodes(distribution, AucScores.of(*sizes, low, high, ratio))
-    field = AucField.of(high, *sizes, correlation, ratio)
-    levels, below = field.random(nodes, weights, m)
+    levels, below = AucField.of(high, *sizes, correlation, ratio).random(nodes, weights, m)
     expected = float(distribution.expected_maximum(m))
     return AucMaximumLaw(auc_sota=expected, n_classifiers=m, levels=levels, below=below)
 
 
-def _check_correlation(correlation: Correlation) -> None:
-    for rho in correlation if isinstance(correlation, tuple) else (correlation,):
-        if not 0 <= rho < 1:
-            raise InputError(f"correlation must lie in [0, 1), got {rho:g}")
-
-
-def _common_levels(laws: list[AucLaw]) -> FloatArray:
-    low = min(law.levels[0] for law in laws)
-    high = max(law.levels[-1] for law in laws)
-    return np.linspace(low, high, 2 * _LEVELS)
-
-
-def _number(n_classifiers: int | None, values: FloatArray) -> int:
-    given = values.size if values.ndim else None
+def _number(n_classifiers: int | None, given: int | None) -> int:
+    """From what is asked and the number of AUCs given (None: not an array)."""
     m = given if n_classifiers is None else n_classifiers
     if m is None:
         raise InputError("n_classifiers is needed unless one AUC per classifier is given")

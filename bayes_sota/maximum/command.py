@@ -71,15 +71,26 @@ def maximum(
     rho = given or 0.0
     if rho == 0:
         refuse_unused("independent classifiers", {"--reference-skill": reference_skill})
+    skills = (theta,) if theta is not None else uniform or ()
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        result = _auc_result(n_test, n_positive, classifiers, theta, uniform, rho, prob)
+        law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho)
     elif n_positive is not None:
         raise InputError("--n-positive is for --metric auc")
     else:
-        result = _accuracy_result(n_test, classifiers, theta, uniform, rho, reference_skill, prob)
-    result["notes"] = [_INDEPENDENT] if given is None else []
+        law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
+    result: dict[str, Any] = {
+        "expected_maximum": law.mean(),
+        "sd": law.std(),
+        "interval": list(law.interval(prob)),
+        "prob": prob,
+        "bias": law.bias(),
+        "n_test": n_test,
+        "n_classifiers": classifiers,
+        **facts,
+        "notes": [_INDEPENDENT] if given is None else [],
+    }
     if as_json:
         echo_json(result)
         return
@@ -88,82 +99,44 @@ def maximum(
         click.echo(f"Note: {note}")
 
 
-def _accuracy_result(
-    n_test: int,
-    classifiers: int,
-    theta: float | None,
-    uniform: tuple[float, float] | None,
-    rho: float,
-    reference_skill: float | None,
-    prob: float,
-) -> dict[str, Any]:
-    from bayes_sota.core.skills import Uniform
+def _accuracy_law(
+    n_test: int, classifiers: int, skills: tuple[float, ...], rho: float, reference: float | None
+) -> tuple[Any, dict[str, Any]]:
+    """The law, and what it says of the board."""
     from bayes_sota.maximum.law import maximum_law
 
-    skill: Any = theta if uniform is None else Uniform(*_fractions(uniform))
     law = maximum_law(
-        n_test=n_test,
-        n_classifiers=classifiers,
-        skill=skill,
-        correlation=rho,
-        reference_skill=reference_skill,
-    )
-    return {
-        **_summary(law, law.theta_sota, prob),
-        "n_test": n_test,
-        "n_classifiers": classifiers,
-        "correlation": law.correlation,
-        "reference_skill": law.reference_skill,
-    }
+        n_test=n_test, n_classifiers=classifiers, skill=_skill(skills), correlation=rho,
+        reference_skill=reference,
+    )  # fmt: skip
+    names = ("theta_sota", "correlation", "reference_skill")
+    return law, {name: getattr(law, name) for name in names}
 
 
-def _auc_result(
-    n_test: int,
-    n_positive: int | None,
-    classifiers: int,
-    theta: float | None,
-    uniform: tuple[float, float] | None,
-    rho: float,
-    prob: float,
-) -> dict[str, Any]:
+def _auc_law(
+    n_test: int, n_positive: int | None, classifiers: int, skills: tuple[float, ...], rho: float
+) -> tuple[Any, dict[str, Any]]:
     from bayes_sota.auc.laws import auc_maximum_law
-    from bayes_sota.core.skills import Uniform
 
     positives = check_positives(n_positive, n_test)
-    for auc in (theta,) if uniform is None else uniform:
-        _check_chance(auc)
-    skill: Any = theta if uniform is None else Uniform(*_fractions(uniform))
+    for auc in skills:
+        if auc < 0.5:
+            raise InputError(
+                f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?"
+            )
     law = auc_maximum_law(
-        skill,
-        n_positive=positives,
-        n_negative=n_test - positives,
-        n_classifiers=classifiers,
-        correlation=rho,
-    )
-    return {
-        **_summary(law, law.auc_sota, prob),
-        "metric": "auc",
-        "n_test": n_test,
-        "n_positive": positives,
-        "n_classifiers": classifiers,
-        "correlation": rho,
-    }
+        _skill(skills), n_positive=positives, n_negative=n_test - positives,
+        n_classifiers=classifiers, correlation=rho,
+    )  # fmt: skip
+    facts = {"theta_sota": law.auc_sota, "correlation": rho, "metric": "auc"}
+    return law, {**facts, "n_positive": positives}
 
 
-def _check_chance(auc: float | None) -> None:
-    if auc is not None and auc < 0.5:
-        raise InputError(f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?")
+def _skill(skills: tuple[float, ...]) -> Any:
+    """One skill, or a uniform distribution."""
+    from bayes_sota.core.skills import Uniform
 
-
-def _summary(law: Any, theta_sota: float, prob: float) -> dict[str, Any]:
-    return {
-        "theta_sota": theta_sota,
-        "expected_maximum": law.mean(),
-        "sd": law.std(),
-        "interval": list(law.interval(prob)),
-        "prob": prob,
-        "bias": law.bias(),
-    }
+    return skills[0] if len(skills) == 1 else Uniform(*skills)
 
 
 def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:
@@ -172,19 +145,7 @@ def chosen_correlation(correlation: float | None, pairwise: float | None) -> flo
         raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
     if pairwise is None:
         return correlation
-    if not 0 <= pairwise <= 1:
-        raise InputError(f"--pairwise-correlation must lie in [0, 1], got {pairwise:g}")
     return float(pairwise**0.5)
-
-
-def _fractions(values: tuple[float, float]) -> tuple[float, float]:
-    for value in values:
-        if 1 < value <= 100:
-            raise InputError(
-                f"a skill is a probability in [0, 1], got {value:g}; in percent? then write "
-                f"{value / 100:g}"
-            )
-    return values
 
 
 def _sentence(result: dict[str, Any]) -> str:

@@ -4,9 +4,10 @@ A reference classifier gets ``S0 ~ Binomial(n, theta0)`` items right. Given ``S0
 classifiers are independent, and one of skill ``theta`` has the success count
 ``Binomial(k, a) + Binomial(n - k, b)`` with Eq. 6 and 7 of Møllersen & Holsbø (arXiv 2303.07272).
 
-What holds here: survival functions have an absolute error below 1e-15 (``tests/exact`` compares
-them with 50-digit arithmetic), and nothing of size classifiers x items is ever built. The tool is
-the characteristic function on a window that carries all the mass, inverted by one FFT.
+What holds here: survival functions have an absolute error below 1e-15
+(``tests/maximum/test_dependence.py`` compares with 40-digit arithmetic), and nothing of size
+classifiers x items is ever built. The tool is the characteristic function on a window that carries
+all the mass, inverted by one FFT.
 """
 
 from collections.abc import Iterator
@@ -137,6 +138,21 @@ def tail_half_width(variance: ArrayLike) -> FloatArray:
     third = _TAIL_EXPONENT / 3
     variance = np.asarray(variance, dtype=np.float64)
     return third + np.sqrt(third**2 + 2 * variance * _TAIL_EXPONENT)
+
+
+def count_window(mean: FloatArray, variance: FloatArray, n_test: int) -> tuple[int, int]:
+    """Lowest and highest count that carry mass, of sums with these means and variances."""
+    reach = tail_half_width(variance)
+    low = max(0, int(np.floor((mean - reach).min())))
+    return low, min(n_test, int(np.ceil((mean + reach).max())))
+
+
+def live_frequencies(size: int, variance: float, exponent: float) -> FloatArray:
+    """Lattice frequencies at which a characteristic function may be above ``exp(-exponent)``."""
+    frequency = 2 * np.pi * np.arange(size // 2 + 1) / size
+    # log |phi| = 1/2 sum log(1 - 2 p (1 - p) wave) <= -variance * wave
+    alive = 2 * variance * np.sin(frequency / 2) ** 2 <= exponent
+    return frequency[: int(np.flatnonzero(alive)[-1]) + 1]
 
 
 def log_characteristic_function(

@@ -25,7 +25,9 @@ from bayes_sota.maximum.dependence import (
     CHARACTERISTIC_EXPONENT,
     ReferenceNodes,
     conditional_probabilities,
+    count_window,
     feasible_skills,
+    live_frequencies,
     log_characteristic_function,
     reference_nodes,
     tail_half_width,
@@ -114,10 +116,7 @@ class Field:
         return mean, variance
 
     def _window(self, counts: NDArray[np.int64], skills: FloatArray) -> tuple[int, int]:
-        mean, variance = self._moments(counts, skills)
-        reach = tail_half_width(variance)
-        low = max(0, int(np.floor((mean - reach).min())))
-        return low, min(self.n_test, int(np.ceil((mean + reach).max())))
+        return count_window(*self._moments(counts, skills), self.n_test)
 
     def _chunk_cdf(self, counts: NDArray[np.int64]) -> tuple[int, FloatArray]:
         """Cdf of the best count given each of these nodes of S0, on one common window."""
@@ -180,7 +179,8 @@ class Field:
         low, high = self._window(counts, skills[[0, -1]])
         size = _fast_length(high - low + 1)
         a, b = conditional_probabilities(skills, self.correlation, self.reference_skill)
-        frequency = self._frequencies(size, counts, skills)
+        least = float(self._moments(counts[[0, -1]], skills[[0, -1]])[1].min())
+        frequency = live_frequencies(size, least, CHARACTERISTIC_EXPONENT)
         log_a = log_characteristic_function(a, frequency)
         log_b = log_characteristic_function(b, frequency)
         k, n = float(counts[0]), self.n_test
@@ -197,20 +197,6 @@ class Field:
             current *= ratio
         pmf = np.fft.irfft(spectrum.conj(), n=size, axis=1)
         return low, pmf[:, : high - low + 1]
-
-    def _frequencies(self, size: int, counts: NDArray[np.int64], skills: FloatArray) -> FloatArray:
-        """Lattice frequencies at which some characteristic function is above exp(-38)."""
-        frequency = 2 * np.pi * np.arange(size // 2 + 1) / size
-        ends = skills[[0, -1]]
-        a, b = conditional_probabilities(ends, self.correlation, self.reference_skill)
-        wave = 2 * np.sin(frequency / 2) ** 2
-        decay = np.inf
-        for k in counts[[0, -1]]:
-            variance = k * a * (1 - a) + (self.n_test - k) * b * (1 - b)
-            decay = min(decay, float(variance.min()))
-        # log |phi| = 1/2 sum log(1 - 2 p (1 - p) wave) <= -variance * wave
-        alive = decay * wave <= CHARACTERISTIC_EXPONENT
-        return frequency[: int(np.flatnonzero(alive)[-1]) + 1]
 
 
 def _fast_length(size: int) -> int:
@@ -244,16 +230,8 @@ def random_field(
     edges = _panel_edges(distribution, low, high, n_test, correlation, kinks)
     skills, weights = _panel_nodes(distribution, edges, mass)
     kept = slice(_PANEL_NODES * _lowest_relevant(distribution, n_test, n_classifiers, edges), None)
-    return Field(
-        skills[kept],
-        weights[kept],
-        True,
-        n_test,
-        n_classifiers,
-        correlation,
-        reference_skill,
-        above,
-    )
+    sizes = (n_test, n_classifiers)
+    return Field(skills[kept], weights[kept], True, *sizes, correlation, reference_skill, above)
 
 
 def _panel_nodes(

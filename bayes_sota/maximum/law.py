@@ -134,13 +134,10 @@ class MaximumLaw:
         """
         if self.distribution is None:
             return self.cdf(x) if t >= self.theta_sota else np.zeros_like(self.cdf(x))
+        sizes = (self.n_test, self.n_classifiers)
+        upper = min(max(t, 0.0), 1.0)
         part = random_field(
-            self.distribution,
-            self.n_test,
-            self.n_classifiers,
-            self.correlation,
-            self.reference_skill,
-            upper=min(max(t, 0.0), 1.0),
+            self.distribution, *sizes, self.correlation, self.reference_skill, upper
         )
         start, values, ceiling = replace(part, reference_count=self.reference_count).tabulate()
         return replace(self, start=start, values=values, ceiling=ceiling).cdf(x)
@@ -219,20 +216,14 @@ def maximum_law(
     theta_sota = _best_skill(skills, m)
     reference = theta_sota if reference_skill is None else float(reference_skill)
     _check_dependence(skills, correlation, reference, cap_correlation)
-    known = None if reference_count is None else _checked_count(reference_count, n_test)
+    known = reference_count
+    if known is not None and not (float(known).is_integer() and 0 <= known <= n_test):
+        raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {known}")
     part = _build_field(skills, n_test, m, correlation, reference, rough)
     start, values, _ = replace(part, reference_count=known).tabulate()
-    return MaximumLaw(
-        n_test,
-        m,
-        theta_sota,
-        correlation,
-        reference,
-        start,
-        values,
-        skills if isinstance(skills, SkillDistribution) else None,
-        reference_count=known,
-    )
+    drawn_from = skills if isinstance(skills, SkillDistribution) else None
+    board = (n_test, m, theta_sota, correlation, reference)
+    return MaximumLaw(*board, start, values, drawn_from, reference_count=known)
 
 
 def resampled_maximum_law(
@@ -307,12 +298,6 @@ def _positive_integer(value: float, name: str) -> int:
     return int(value)
 
 
-def _checked_count(value: int, n_test: int) -> int:
-    if not (float(value).is_integer() and 0 <= value <= n_test):
-        raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {value}")
-    return int(value)
-
-
 def _checked_skills(skill: ArrayLike) -> FloatArray:
     skills = np.atleast_1d(np.asarray(skill, dtype=np.float64))
     if skills.ndim != 1 or skills.size == 0:
@@ -350,13 +335,12 @@ def _check_dependence(
         return
     if not 0 < reference < 1:
         raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
-    if not cap:
-        require_feasible(_extreme_skills(skills), correlation, reference)
-
-
-def _extreme_skills(skills: FloatArray | SkillDistribution) -> FloatArray:
+    if cap:
+        return
     if isinstance(skills, Uniform):
-        return np.array([float(np.asarray(skills.low)), float(np.asarray(skills.high))])
-    if isinstance(skills, SkillDistribution):
-        return np.array([0.0, 1.0])
-    return np.array([skills.min(), skills.max()])
+        ends = [float(np.asarray(end)) for end in (skills.low, skills.high)]
+    elif isinstance(skills, SkillDistribution):
+        ends = [0.0, 1.0]
+    else:
+        ends = [skills.min(), skills.max()]
+    require_feasible(np.array(ends), correlation, reference)

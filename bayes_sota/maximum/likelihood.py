@@ -1,6 +1,4 @@
-r"""How the best score of a board comes about, for each metric: tables for its likelihood.
-
-Exact likelihood of one observed maximum, and what it implies for the field behind it.
+r"""Exact likelihood of one observed maximum, and what it implies for the field behind it.
 
 .. math:: L(\phi, \rho) = \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
 
@@ -10,24 +8,20 @@ number T of classifiers at the maximum is zero-truncated binomial; their skills 
 :math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
 :math:`P(X < x \mid k, \theta)\, dP(\theta)`, all independent. Hence exact joint draws of the
 winner's skill and of the best skill, without simulation of scores and without an epsilon.
-
-What stands behind the observed maxima, given hyperparameters that another route drew.
+``tests/maximum/test_likelihood.py`` compares with direct summation and with simulated fields.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.score_laws import auc_scores_of
+from bayes_sota.maximum.score_laws import normal_scores_of
 from bayes_sota.maximum.survival_table import (
     NOISE,
     SurvivalTable,
@@ -39,7 +33,6 @@ from bayes_sota.maximum.survival_table import (
 from bayes_sota.maximum.walk import (
     CellLaw,
     FreshTestSet,
-    GaussianScores,
     NormalScores,
     NormalTestSet,
     TestSet,
@@ -47,6 +40,10 @@ from bayes_sota.maximum.walk import (
 
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
+_RHO_NODES = 16
+_BOARD_NAMES = (
+    "theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift", "n_classifiers",
+)  # fmt: skip
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
 
 
@@ -54,18 +51,6 @@ def default_reference_skill(board: Leaderboard) -> float:
     """The observed maximum, kept half an item away from 0 and 1: a fixed number."""
     half = 0.5 / (board.n_test or 10**6)
     return float(np.clip(board.maximum, half, 1 - half))
-
-
-def normal_scores_of(board: Leaderboard, new_n_test: int | None = None) -> NormalScores:
-    """Normal scores of AUCs, or of scores with a standard error; on another test set if given."""
-    if board.metric == "auc":
-        return auc_scores_of(board, new_n_test)
-    assert board.standard_error is not None
-    if new_n_test is None:
-        return GaussianScores(board.standard_error)
-    if not board.n_test:
-        raise InputError("new_n_test needs n_test, the number of items behind standard_error")
-    return GaussianScores(board.standard_error * float(np.sqrt(board.n_test / new_n_test)))
 
 
 def score_bounds(board: Leaderboard) -> tuple[float, float]:
@@ -80,39 +65,6 @@ def score_bounds(board: Leaderboard) -> tuple[float, float]:
     return board.printed_interval(board.maximum, least)
 
 
-class MaximumScoring(Protocol):
-    """What ``BoardLikelihood`` needs to know of a metric."""
-
-    @property
-    def edges(self) -> NDArray[Any]:
-        """Edges of the runs of counts or scores that print as the best one."""
-
-    @property
-    def log_odds_error(self) -> float:
-        """Standard error of the best score on the scale of log odds."""
-
-    def skills(self, correlations: FloatArray, refinement: float) -> FloatArray:
-        """Skills between which the survival functions go from 0 to 1, (N,)."""
-
-    def table(
-        self, skills: FloatArray, correlation: float, tries: float, refinement: float
-    ) -> SurvivalTable:
-        """Survival functions at the edges."""
-
-    def fresh(
-        self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None
-    ) -> FreshTestSet:
-        """A fresh test set per draw."""
-
-
-def maximum_scoring(board: Leaderboard, reference_skill: float | None = None) -> MaximumScoring:
-    """By the board's metric."""
-    if board.metric == "accuracy":
-        given = default_reference_skill(board) if reference_skill is None else reference_skill
-        return CountScoring(board, given)
-    return NormalScoring(board)
-
-
 @dataclass(frozen=True, eq=False)
 class CountScoring:
     """Right answers out of n, classifiers tied together by a reference classifier."""
@@ -121,7 +73,7 @@ class CountScoring:
     reference_skill: float
 
     @cached_property
-    def edges(self) -> NDArray[np.int64]:
+    def edges(self) -> IntArray:
         """Edges of the runs of counts, the first one below the lowest count."""
         low, high = self.board.counts
         parts = min(high - low + 1, _MOST_PARTS)
@@ -199,6 +151,17 @@ class NormalScoring:
         return NormalTestSet.draw(rng, normal_scores_of(self.board, new_n_test), correlation)
 
 
+MaximumScoring = CountScoring | NormalScoring
+
+
+def maximum_scoring(board: Leaderboard, reference_skill: float | None = None) -> MaximumScoring:
+    """How the best score of a board comes about, by its metric."""
+    if board.metric == "accuracy":
+        given = default_reference_skill(board) if reference_skill is None else reference_skill
+        return CountScoring(board, given)
+    return NormalScoring(board)
+
+
 @dataclass(frozen=True, eq=False)
 class FieldDraws:
     """Draws of what stands behind one observed maximum; each array has shape (D,)."""
@@ -210,7 +173,7 @@ class FieldDraws:
     shift: FloatArray
     n_classifiers: FloatArray
     log_likelihood: FloatArray
-    beyond_tables: NDArray[np.bool_]  # the draw rests on what lies outside the tables
+    beyond_tables: BoolArray  # the draw rests on what lies outside the tables
 
 
 class BoardLikelihood:
@@ -269,7 +232,7 @@ class BoardLikelihood:
         self,
         rng: np.random.Generator,
         distribution: SkillDistribution,
-        r: NDArray[np.int64],
+        r: IntArray,
         correlation: FloatArray,
         new_n_test: int | None = None,
     ) -> FieldDraws:
@@ -296,21 +259,19 @@ class BoardLikelihood:
             new_best[some] = np.maximum(new_best[some], fresh.play(rng, some, skill[some]))
             new_best = fresh.walk_down(rng, law.inverse, top, np.maximum(size - 1, 0), new_best)
         return FieldDraws(
-            np.maximum.reduce([winner, *best]),
-            winner,
-            new / fresh.unit,
-            new_best / fresh.unit,
-            self._shift(rng, r, k),
-            m.astype(np.float64),
-            log_likelihood,
-            self._beyond_tables(r, k, m, winner, log_likelihood),
+            theta_sota=np.maximum.reduce([winner, *best]),
+            winner_skill=winner,
+            winner_new_score=new / fresh.unit,
+            best_new_score=new_best / fresh.unit,
+            shift=self._shift(rng, r, k),
+            n_classifiers=m.astype(np.float64),
+            log_likelihood=log_likelihood,
+            beyond_tables=self._beyond_tables(r, k, m, winner, log_likelihood),
         )
 
     def _draw_latent(
-        self, rng: np.random.Generator, weights: FloatArray, r: NDArray[np.int64]
-    ) -> tuple[
-        NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], FloatArray
-    ]:
+        self, rng: np.random.Generator, weights: FloatArray, r: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
         """Run of counts, node of S0, number of classifiers, number of them at the maximum."""
         size = r.size
         part, node, m = (np.zeros(size, np.int64) for _ in range(3))
@@ -338,9 +299,7 @@ class BoardLikelihood:
                 log_likelihood[rows] = np.log(cumulative[-1])
         return part, node, m, tied, log_likelihood
 
-    def _factors(
-        self, r: NDArray[np.int64], k: NDArray[np.int64], part: NDArray[np.int64]
-    ) -> tuple[FloatArray, FloatArray]:
+    def _factors(self, r: IntArray, k: IntArray, part: IntArray) -> tuple[FloatArray, FloatArray]:
         """Survival functions at the lower and upper edge of each draw's run of counts, (D, N)."""
         low, high = (np.empty((r.size, self.skills.size)) for _ in range(2))
         for index in np.unique(r):
@@ -352,12 +311,12 @@ class BoardLikelihood:
 
     def _beyond_tables(
         self,
-        r: NDArray[np.int64],
-        k: NDArray[np.int64],
-        m: NDArray[np.int64],
+        r: IntArray,
+        k: IntArray,
+        m: IntArray,
         winner: FloatArray,
         log_likelihood: FloatArray,
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Draws at an end of the nodes of S0 or of skill, or made of round-off."""
         first = np.array([table.open_ends[0] for table in self.tables])[r] & (k == 0)
         sizes = np.array([table.shifts.size for table in self.tables])[r]
@@ -366,9 +325,7 @@ class BoardLikelihood:
         noisy = log_likelihood < np.log(10 * NOISE * m)
         return np.asarray(first | last | low | noisy)
 
-    def _shift(
-        self, rng: np.random.Generator, r: NDArray[np.int64], k: NDArray[np.int64]
-    ) -> FloatArray:
+    def _shift(self, rng: np.random.Generator, r: IntArray, k: IntArray) -> FloatArray:
         """What all scores shared, standardised, spread evenly around its nodes."""
         shift = np.empty(r.size)
         for index in np.unique(r):
@@ -390,9 +347,7 @@ def _tries_nodes(board: Leaderboard) -> tuple[FloatArray, FloatArray]:
     return np.array([float(board.tries)]), np.ones(1)
 
 
-def _draw_tied(
-    rng: np.random.Generator, m: NDArray[np.int64], probability: FloatArray
-) -> NDArray[np.int64]:
+def _draw_tied(rng: np.random.Generator, m: IntArray, probability: FloatArray) -> IntArray:
     """Binomial(m, probability) given that it is at least one.
 
     The first success comes at a truncated geometric trial, the trials after it are free.
@@ -404,21 +359,29 @@ def _draw_tied(
     return 1 + np.asarray(rng.binomial(m - first, p), dtype=np.int64)
 
 
-def _top_level(rng: np.random.Generator, size: NDArray[np.int64]) -> FloatArray:
+def _top_level(rng: np.random.Generator, size: IntArray) -> FloatArray:
     """Upper-tail probability of the best of ``size`` draws; one where there is none."""
     uniform = rng.random(size.size)
     level = -np.expm1(np.log(uniform) / np.maximum(size, 1))
     return np.where(size > 0, level, 1.0)
 
 
-def _top_skill(law: CellLaw, rows: NDArray[np.int64], level: FloatArray) -> FloatArray:
+def _top_skill(law: CellLaw, rows: IntArray, level: FloatArray) -> FloatArray:
     skill = np.zeros(rows.size)
     some = level < 1
     skill[some] = law.inverse(rows[some], level[some])
     return skill
 
 
-_RHO_NODES = 16
+def board_values(
+    fields: Sequence[FieldDraws], boards: Sequence[Leaderboard], distribution: SkillDistribution
+) -> dict[str, FloatArray]:
+    """Draws of what belongs to boards under the names of the schema, shape (D, B)."""
+    values = {name: np.stack([getattr(f, name) for f in fields], axis=1) for name in _BOARD_NAMES}
+    observed = np.array([board.maximum for board in boards])
+    values["multiplicity_bias"] = observed - values["theta_sota"]
+    expected = [distribution.expected_maximum(f.n_classifiers) for f in fields]
+    return values | {"expected_sota": np.stack(expected, axis=1)}
 
 
 def draw_fields(
@@ -448,9 +411,7 @@ def draw_fields(
     ]
 
 
-def _interpolating_index(
-    rng: np.random.Generator, rho: FloatArray, nodes: FloatArray
-) -> NDArray[np.int64]:
+def _interpolating_index(rng: np.random.Generator, rho: FloatArray, nodes: FloatArray) -> IntArray:
     position = np.interp(rho, nodes, np.arange(nodes.size))
     below = np.floor(position)
     return np.asarray(below + (rng.random(rho.size) < position - below), dtype=np.int64)

@@ -1,22 +1,17 @@
-r"""The exact marginal likelihood of observed maxima as a plain ``pm.Model`` for NUTS.
+r"""Plain ``pm.Model`` s of observed maxima: one with the exact likelihood, one that simulates.
 
-The skills, the reference classifier's count and the number of tries are summed out
-(``bayes_sota.maximum.likelihood``); location, spread and rho are left. The tables of survival
-functions are constants at Chebyshev nodes of rho; between them the log likelihood is
-interpolated. The result is yours to extend: add a variable, replace a prior, add a likelihood.
+``build_observed_maximum`` is for NUTS: skills, the reference classifier's count and the number of
+tries are summed out (``bayes_sota.maximum.likelihood``); the tables of survival functions are
+constants at Chebyshev nodes of rho, between which the log likelihood is interpolated.
 
-The posterior of theta_sota from a leaderboard's maximum, as a model that simulates.
+``build_simulated_maximum`` is for approximate Bayesian computation, as Møllersen & Holsbø (arXiv
+2303.07272, Sec. 5.3.2) propose: simulate boards, keep what comes close to the observed maximum. The
+best skill is a parameter, :math:`\theta_{sota} = F^{-1}(u^{1/m})` with u uniform, and so is the
+common shift, the standardised number of items that the reference classifier got right. The
+simulator draws the other m - 1 skills and all scores (``bayes_sota.maximum.walk``).
 
-Møllersen & Holsbø (arXiv 2303.07272, Sec. 5.3.2) propose approximate Bayesian computation:
-simulate boards, keep what comes close to the observed maximum. The best skill is a parameter,
-:math:`\theta_{sota} = F^{-1}(u^{1/m})` with u uniform, and so is the common shift, the
-standardised number of items that the reference classifier got right; the simulator draws the
-other m - 1 skills and all scores (``bayes_sota.maximum.simulate``), so that the model has four to
-six parameters whatever m is. The kernel is Gaussian in the distance of the simulated score from the
-interval of scores that print as the observed one.
-
-The location is sampled through the typical best skill (``top``): the data pin down the top of the
-field, and location and spread vary along a curve below it. Its prior is unchanged.
+Both have one set of priors. The location is sampled through a level near the best skill: the data
+pin down the top of the field, and location and spread vary along a curve below it.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +30,6 @@ from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
     CorrelationPrior,
-    FixedCorrelation,
     LogitNormalSkill,
     LogNormalTries,
     Priors,
@@ -47,14 +41,14 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.likelihood import (
     BoardLikelihood,
     default_reference_skill,
-    normal_scores_of,
     score_bounds,
 )
-from bayes_sota.maximum.simulate import Fields, NormalFields, ReferenceCounts
-from bayes_sota.maximum.walk import best_count
+from bayes_sota.maximum.score_laws import normal_scores_of
+from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet, best_count
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
 _RHO_NODES = 7
@@ -107,7 +101,10 @@ def build_observed_maximum(
     observed = np.array([board.maximum for board in boards])
     with pm.Model(coords={"board": [b.name for b in boards]} if several else {}) as model:
         spread = _spread(priors.skill)
-        location = _location(priors.skill, spread, max(x.board.typical_tries for x in likelihoods))
+        tries = max(x.board.typical_tries for x in likelihoods)
+        bounded = isinstance(priors.skill, UniformSkill)
+        offset = np.sqrt(3) if bounded else np.sqrt(2 * np.log(tries + 1))
+        location = _location(priors.skill, offset * spread)
         rho = _correlation(priors.correlation)
         # with several boards a vector tells PyMC their number
         parameters = (location, spread, rho, *([observed] if several else []))
@@ -138,14 +135,12 @@ def _spread(prior: SkillPrior) -> Any:
     return pm.Deterministic("spread", pt.exp(log_spread))
 
 
-def _location(prior: SkillPrior, spread: Any, tries: float) -> Any:
+def _location(prior: SkillPrior, above: Any) -> Any:
+    """Location, sampled as the level that lies ``above`` it; its prior is the same."""
     if prior.location_is_fixed:
         return pm.Deterministic("location", pt.as_tensor_variable(prior.location_mean))
-    offset = np.sqrt(2 * np.log(tries + 1))
-    if isinstance(prior, UniformSkill):
-        offset = np.sqrt(3)
-    level = pm.Normal("level", prior.location_mean + offset * spread, prior.location_sd)
-    return pm.Deterministic("location", level - offset * spread)
+    level = pm.Normal("level", prior.location_mean + above, prior.location_sd)
+    return pm.Deterministic("location", level - above)
 
 
 def _correlation(prior: CorrelationPrior) -> Any:
@@ -204,34 +199,39 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
 
 def _hat_weights(prior: SkillPrior) -> HatWeights:
     """``SkillDistribution.hat_weights`` of the prior's family in PyTensor."""
-    families: dict[type[SkillPrior], HatWeights] = {
-        LogitNormalSkill: _logit_normal_weights,
-        UniformSkill: _uniform_weights,
-        BetaSkill: _beta_weights,
-    }
-    for family, weights in families.items():
+    for family, weights in (
+        (LogitNormalSkill, _logit_normal_weights),
+        (UniformSkill, _uniform_weights),
+        (BetaSkill, _beta_weights),
+    ):
         if isinstance(prior, family):
             return weights
     raise InputError(f"no PyMC model for the skill prior {type(prior).__name__}")
+
+
+def _uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
+    reach = np.sqrt(3) * spread
+    return pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+
+
+def _beta_shape(location: Any, spread: Any) -> tuple[Any, Any]:
+    mean = pm.math.sigmoid(location)
+    return 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
 
 
 def _logit_normal_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     nodes = logit(skills)
     z = (nodes - location) / spread
     above = 0.5 * pt.erfc(z / np.sqrt(2))
-    return _second_differences(spread * (_normal_density(z) - z * above), nodes)
+    density = pt.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    return _second_differences(spread * (density - z * above), nodes)
 
 
 def _uniform_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
-    reach = np.sqrt(3) * spread
-    low, high = pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+    low, high = _uniform_ends(location, spread)
     inside = pt.clip(high - skills, 0.0, high - low)
     excess = inside**2 / (2 * (high - low)) + pt.maximum(low - skills, 0.0)
     return _second_differences(excess, skills)
-
-
-def _normal_density(z: Any) -> Any:
-    return pt.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
 
 
 def _second_differences(excess: Any, nodes: FloatArray) -> Any:
@@ -250,8 +250,7 @@ def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     step = np.diff(nodes).mean()
     beyond = nodes[-1] + np.arange(1, int(np.ceil(25 / max(step, 0.02)))) * max(step, 0.02)
     axis = np.concatenate([nodes, beyond])
-    mean = pm.math.sigmoid(location)
-    a, b = 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
+    a, b = _beta_shape(location, spread)
     log_beta = pt.gammaln(a) + pt.gammaln(b) - pt.gammaln(a + b)
     log_skill, log_error = -np.logaddexp(0, -axis), -np.logaddexp(0, axis)
     mass = pt.exp(a * log_skill + b * log_error - log_beta) * np.gradient(axis)
@@ -293,7 +292,8 @@ def _fresh_maximum(
     test_set = likelihood.scoring.fresh(rng, rho)
     tries = rng.choice(likelihood.tries, p=likelihood.tries_weights, size=rho.size)
     distribution = prior.distribution(location, spread)
-    return best_count(rng, test_set, distribution, tries.astype(np.int64))[1] / test_set.unit
+    _, best = best_count(rng, test_set, distribution, tries.astype(np.int64))
+    return np.asarray(best / test_set.unit)
 
 
 def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) -> FloatArray:
@@ -335,9 +335,9 @@ def build_simulated_maximum(
     Returns
     -------
     pm.Model
-        Free variables ``top`` (unless the location is known), ``spread``, ``rho``, ``u``,
+        Free variables ``level`` (unless the location is known), ``log_spread``, ``rho``, ``u``,
         ``shift`` (unless rho is zero) and ``tries_quantile`` (where the number of classifiers is
-        uncertain); deterministic ``location``, ``theta_sota``, ``n_classifiers``.
+        uncertain); deterministic ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
 
     Raises
     ------
@@ -348,7 +348,7 @@ def build_simulated_maximum(
     Notes
     -----
     ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
-    ``inference.smc_abc.sample_smc_abc``, which also chooses epsilon.
+    ``sample_abc`` of ``bayes_sota.maximum.sample``, which also chooses epsilon.
     """
     boards = tuple(boards)
     if not boards:
@@ -363,15 +363,16 @@ def build_simulated_maximum(
     coords = {"board": [board.name for board in boards]} if several else {}
     with pm.Model(coords=coords) as model:
         width = pm.Data("epsilon", _per_board(epsilon, len(boards)), dims=dims)
-        spread = _simulated_spread(priors.skill)
+        spread = _spread(priors.skill)
         u = pm.Uniform("u", dims=dims)
         m = _number_of_classifiers(boards, dims)
         tail = -pt.expm1(pt.log(u) / m)
-        location = _simulated_location(priors.skill, spread, tail[0] if several else tail)
+        location = _location(priors.skill, spread * _standard_quantile(priors.skill, tail, several))
         quantile = _quantile(priors.skill, location, spread, tail)
         best = pm.Deterministic("theta_sota", quantile, dims=dims)
-        rho = _simulated_correlation(priors.correlation)
-        shift = 0.0 if _is_independent(priors.correlation) else pm.Normal("shift", dims=dims)
+        rho = _correlation(priors.correlation)
+        independent = priors.correlation.is_fixed and priors.correlation.quantile(0.5) == 0
+        shift = 0.0 if independent else pm.Normal("shift", dims=dims)
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
         pm.Simulator(
@@ -397,29 +398,10 @@ def _per_board(value: Any, count: int) -> Any:
     return np.broadcast_to(values, (count,)).copy() if count > 1 else np.array(values.reshape(()))
 
 
-def _is_independent(prior: CorrelationPrior) -> bool:
-    return isinstance(prior, FixedCorrelation) and prior.value == 0
-
-
-def _simulated_spread(prior: SkillPrior) -> Any:
-    if prior.spread_is_fixed:
-        return pt.as_tensor_variable(float(np.exp(prior.log_spread_mean)))
-    return pm.LogNormal("spread", prior.log_spread_mean, prior.log_spread_sd)
-
-
-def _simulated_location(prior: SkillPrior, spread: Any, tail: Any) -> Any:
-    """Location, sampled as the first board's best skill where P(theta) is logit-normal.
-
-    Given the spread and u, ``top - spread * z`` has the prior of the location: nothing changes
-    but the coordinates.
-    """
-    if prior.location_is_fixed:
-        return pt.as_tensor_variable(prior.location_mean)
-    above = spread * _normal_upper(tail)
-    if isinstance(prior, UniformSkill):
-        above = np.sqrt(3) * spread * (1 - 2 * tail)
-    top = pm.Normal("top", prior.location_mean + above, prior.location_sd)
-    return pm.Deterministic("location", top - above)
+def _standard_quantile(prior: SkillPrior, tail: Any, several: bool) -> Any:
+    """How many spreads the (first board's) best skill lies above the location, roughly."""
+    tail = tail[0] if several else tail
+    return np.sqrt(3) * (1 - 2 * tail) if isinstance(prior, UniformSkill) else _normal_upper(tail)
 
 
 def _normal_upper(tail: Any) -> Any:
@@ -431,22 +413,12 @@ def _quantile(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
     if isinstance(prior, LogitNormalSkill):
         return pm.math.sigmoid(location + spread * _normal_upper(tail))
     if isinstance(prior, UniformSkill):
-        reach = np.sqrt(3) * spread
-        low, high = pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
+        low, high = _uniform_ends(location, spread)
         return high - tail * (high - low)
     if isinstance(prior, BetaSkill):
-        mean = pm.math.sigmoid(location)
-        a, b = 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
+        a, b = _beta_shape(location, spread)
         return 1 - pt.betaincinv(b, a, tail)
     raise InputError(f"no simulator for the skill prior {type(prior).__name__}")
-
-
-def _simulated_correlation(prior: CorrelationPrior) -> Any:
-    if isinstance(prior, FixedCorrelation):
-        return pt.as_tensor_variable(prior.value)
-    if isinstance(prior, BetaCorrelation):
-        return pm.Beta("rho", prior.a, prior.b)
-    raise InputError(f"no simulator for the correlation prior {type(prior).__name__}")
 
 
 def _number_of_classifiers(boards: tuple[Leaderboard, ...], dims: str | None) -> Any:
@@ -500,53 +472,42 @@ class ScoreSimulator:
         self, boards: tuple[Leaderboard, ...], references: FloatArray, prior: SkillPrior
     ) -> None:
         """Tabulate the law of each board's S0."""
-        self.prior = prior
-        self.several = len(boards) > 1
-        self.references = references if self.several else references[0]
-        self.boards = boards
-        if self.counts_items:
-            self.n_test = _per_board([b.n_test for b in boards], len(boards)).astype(np.int64)
-            self.counts = [
-                ReferenceCounts(board.n_test, float(theta0))
-                for board, theta0 in zip(boards, references, strict=True)
-            ]
+        self.boards, self.prior = boards, prior
+        self.references = references
+        self.nodes = [
+            reference_nodes(board.n_test, float(theta0), step=0.0, half_width=9.0)
+            for board, theta0 in zip(boards, references, strict=True)
+            if board.metric == "accuracy"
+        ]
 
-    @property
-    def counts_items(self) -> bool:
-        """Whether scores are numbers of right answers."""
-        return self.boards[0].metric == "accuracy"
+    def fields(self, i: int, given: Sequence[Any], shape: tuple[int, ...]) -> Fields:
+        """The fields of the i-th board that theta_sota, location, ..., m of this shape describe."""
+        from scipy.special import ndtr
 
-    def reference_counts(self, shift: Any) -> Any:
-        """S0 at the boards' shifts, on the last axis if there are several boards."""
-        if not self.several:
-            return self.counts[0].at(shift)
-        shift = np.broadcast_to(shift, (*np.shape(shift)[:-1], len(self.counts)))
-        return np.stack([c.at(shift[..., i]) for i, c in enumerate(self.counts)], axis=-1)
-
-    def fields(
-        self, best: Any, location: Any, spread: Any, rho: Any, shift: Any, m: Any
-    ) -> Fields | NormalFields:
-        """The fields of classifiers that these parameters describe."""
-        if not self.counts_items:
-            distribution = self.prior.distribution(location, spread)
-            scores = normal_scores_of(self.boards[0])
-            return NormalFields(scores, m, distribution, rho, shift, best)
-        m = np.rint(np.asarray(m)).astype(np.int64)
-        return Fields(
-            self.n_test,
-            m,
-            self.prior.distribution(location, spread),
-            rho,
-            self.references,
-            self.reference_counts(shift),
-            best,
-        )
+        flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in given)
+        best, location, spread, rho, shift, m = flat
+        board = self.boards[i]
+        test_set: FreshTestSet
+        if board.metric == "accuracy":
+            nodes = self.nodes[i]
+            place = np.searchsorted(np.cumsum(nodes.weights), ndtr(shift))
+            counts = nodes.counts[np.minimum(place, nodes.counts.size - 1)]
+            test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
+        else:
+            test_set = NormalTestSet(normal_scores_of(board), shift, rho)
+        distribution = self.prior.distribution(location, spread)
+        return Fields(test_set, distribution, np.rint(m).astype(np.int64), best)
 
     def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:
         """Scores given theta_sota, location, spread, rho, shift and m, then the size."""
         *given, size = parameters
         shape = np.broadcast_shapes(*(np.shape(value) for value in given))
         shape = shape if size is None else tuple(int(length) for length in size)
+        if len(self.boards) == 1:
+            return self.fields(0, given, shape).draw(rng, winner=False)[0].reshape(shape)
         given = [np.broadcast_to(value, shape) for value in given]
-        best, _ = self.fields(*given).draw(rng, winner=False)
-        return np.asarray(best / self.n_test if self.counts_items else best)
+        scores = [
+            self.fields(i, [x[..., i] for x in given], shape[:-1]).draw(rng, winner=False)[0]
+            for i in range(len(self.boards))
+        ]
+        return np.stack([x.reshape(shape[:-1]) for x in scores], axis=-1)

@@ -108,16 +108,12 @@ def _empty_figure(
     backend: str | None,
     figsize: tuple[float, float] | None,
 ) -> "PlotCollection":
-    width = 7.4 * max(1.0, 0.8 * observed.size)
-    if not _has_prior(tree):
-        size = figsize or (width, 1.7 + 0.95 * rows)
-        return make_collection({"posterior": observed}, backend=backend, figsize=size)
-    return make_collection(
-        {"prior": observed, "posterior": observed},
-        backend=backend,
-        figsize=figsize or (width, 3.1 + 0.95 * rows),
-        height_ratios=[1, 0.95 * rows],
-    )
+    width, prior = 7.4 * max(1.0, 0.8 * observed.size), _has_prior(tree)
+    panels = ("prior", "posterior") if prior else ("posterior",)
+    size = figsize or (width, (3.1 if prior else 1.7) + 0.95 * rows)
+    ratios: dict[str, Any] = {"height_ratios": [1, 0.95 * rows]} if prior else {}
+    given = dict.fromkeys(panels, observed)
+    return make_collection(given, backend=backend, figsize=size, **ratios)
 
 
 def _names(tree: "xr.DataTree", var_names: Sequence[str] | None) -> list[str]:
@@ -161,8 +157,9 @@ def _draw_prior(
     empty_half = xr.where(interval.isel(bound=0) > (1 + low) / 2, 0.04, 0.48)
     start = low + empty_half * (1 - low)
     panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
-    _label_interval(panel, interval, low, f"posterior {prob:.0%}", COLORS[name])
-    xlim = make_bounds(low, 1.0)
+    xlim, ends = make_bounds(low, 1.0), (interval.isel(bound=0), interval.isel(bound=1))
+    text = f"posterior {prob:.0%}"
+    label_beside(panel, "interval_label", ends, xlim, 1.12, text, color=COLORS[name])
     panel.set_axes(
         observed,
         xlabel=f"{word_of_skill(tree)}, all that the prior allows",
@@ -171,25 +168,46 @@ def _draw_prior(
     )
 
 
-def _label_interval(
-    panel: Panel, interval: "xr.DataArray", low: float, text: str, color: str
+def label_beside(
+    panel: Panel,
+    label: str,
+    ends: "tuple[xr.DataArray, xr.DataArray]",
+    limits: "xr.DataArray",
+    y: float,
+    text: Any,
+    *,
+    gap: float = 0.012,
+    **look: Any,
 ) -> None:
-    """Beside the band, on the side with more room."""
+    """Text beside a line or a band between ``ends``, on the side with more room."""
     import xarray as xr
 
-    left_of_it = interval.isel(bound=0) > (1 + low) / 2
-    edge = xr.where(left_of_it, interval.isel(bound=0), interval.isel(bound=1))
-    x = edge + xr.where(left_of_it, -0.012, 0.012) * (1 - low)
-    side = xr.where(left_of_it, "right", "left")
-    panel.text("interval_label", x, 1.12, text, side=side, color=color)
+    left_of_it = ends[0] > limits.mean("bound")
+    width = limits.isel(bound=1) - limits.isel(bound=0)
+    x = xr.where(left_of_it, ends[0] - gap * width, ends[1] + gap * width)
+    panel.text(label, x, y, text, side=xr.where(left_of_it, "right", "left"), **look)
+
+
+def label_observed(
+    panel: Panel, observed: "xr.DataArray", limits: "xr.DataArray", y: float, word: str, **look: Any
+) -> None:
+    """The observed maximum beside its line."""
+    ends = (observed, observed)
+    label_beside(
+        panel, "observed_maximum_label", ends, limits, y, lambda value: f"{word} {value:.5g}",
+        value=observed, **look,
+    )  # fmt: skip
 
 
 def _draw_rows(panel: Panel, tree: "xr.DataTree", intervals: Mapping[str, "xr.DataArray"]) -> None:
     """The quantities below one another, on one scale of density."""
+    import xarray as xr
+
     draws = {name: get_variable(tree, "posterior", name) for name in intervals}
     observed = get_variable(tree, "observed_data", "observed_maximum")
     curves = {name: draw_density(v) for name, v in draws.items()}
-    limits, scale = _limits(intervals, observed), _ROW_HEIGHT / _highest(curves)
+    tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
+    limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
     baselines = np.arange(len(draws), dtype=np.float64)[::-1]
     if _has_prior(tree):  # behind the posterior
         _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
@@ -201,7 +219,7 @@ def _draw_rows(panel: Panel, tree: "xr.DataTree", intervals: Mapping[str, "xr.Da
         panel.bar(f"interval_{name}", interval.isel(bound=[0, 1]), baseline - 0.1, color)
         panel.dots(f"mean_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
     word = "best observed score" if _is_lower_better(tree) else "observed maximum"
-    _label_observed(panel, observed, limits, len(draws) + 0.08, word)
+    label_observed(panel, observed, limits, len(draws) + 0.08, word)
     panel.set_axes(
         observed,
         xlabel=f"{word_of_skill(tree)}, magnified",
@@ -237,34 +255,8 @@ def _draw_prior_on_scale(
 
 
 def _is_lower_better(tree: "xr.DataTree") -> bool:
-    if "constant_data" not in tree.children:
-        return False
-    facts = tree["constant_data"]
-    return "lower_is_better" in facts and bool(facts["lower_is_better"])
-
-
-def _label_observed(
-    panel: Panel, observed: "xr.DataArray", limits: "xr.DataArray", y: float, word: str
-) -> None:
-    import xarray as xr
-
-    left_of_it = observed > limits.mean("bound")
-    width = limits.isel(bound=1) - limits.isel(bound=0)
-    panel.text(
-        "observed_maximum_label",
-        observed + xr.where(left_of_it, -0.012, 0.012) * width,
-        y,
-        lambda value: f"{word} {value:.5g}",
-        value=observed,
-        side=xr.where(left_of_it, "right", "left"),
-    )
-
-
-def _highest(curves: Mapping[str, "xr.DataArray"]) -> "xr.DataArray":
-    import xarray as xr
-
-    tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
-    return xr.concat(tops, dim="row").max("row")
+    facts = tree.get("constant_data", {})
+    return bool(facts.get("lower_is_better", False))
 
 
 def _clipped(curve: "xr.DataArray", limits: "xr.DataArray") -> "xr.DataArray":
@@ -307,30 +299,24 @@ def _row_labels(
 
 
 def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) -> None:
-    theta = get_variable(tree, "posterior", "theta_sota")
-    if "board" not in theta.dims:
-        observed = float(get_variable(tree, "observed_data", "observed_maximum"))
-        title_figure(collection, _finding(theta, observed, prob, word_of_skill(tree)))
-        return
-    word = word_of_skill(tree)
+    theta, word = get_variable(tree, "posterior", "theta_sota"), word_of_skill(tree)
     what = f"{word[0].upper()}{word[1:]} of the best classifier"
-    title_figure(collection, f"{what}, posterior mean and {prob:.0%} interval")
-    texts = []
-    for name in theta["board"].values:
-        low, high, middle = _rounded_interval(theta.sel(board=name), prob)
-        texts.append(f"{name}: {middle} ({low} to {high})")
-    Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
-
-
-def _finding(theta: "xr.DataArray", observed: float, prob: float, word: str) -> str:
-    """What the posterior of a single board says."""
+    if "board" in theta.dims:
+        title_figure(collection, f"{what}, posterior mean and {prob:.0%} interval")
+        texts = []
+        for name in theta["board"].values:
+            low, high, middle = _rounded_interval(theta.sel(board=name), prob)
+            texts.append(f"{name}: {middle} ({low} to {high})")
+        Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
+        return
+    observed = float(get_variable(tree, "observed_data", "observed_maximum"))
     low, high, middle = _rounded_interval(theta, prob)
     gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
-    return (
-        f"{word[0].upper()}{word[1:]} of the best classifier: posterior mean {middle}, "
-        f"{prob:.0%} interval {low} to {high};\n"
-        f"the best observed score, {observed:.5g}, lies {where}"
+    title_figure(
+        collection,
+        f"{what}: posterior mean {middle}, {prob:.0%} interval {low} to {high};\n"
+        f"the best observed score, {observed:.5g}, lies {where}",
     )
 
 

@@ -1,10 +1,7 @@
-"""Law of the best observed score beside the law of one classifier's score.
+"""Laws of the best observed score: given the skills, and what the priors believe beforehand.
 
-``tests/maximum/test_plots_law.py`` holds the drawn probabilities against the law's.
-
-What the priors believe before any score is seen: the boards and the fields they would make.
-
-``tests/maximum/test_plots_prior.py`` compares what was drawn with the result.
+``tests/maximum/test_plots_law.py`` and ``test_plots_prior.py`` compare what is drawn with the law
+and with the result.
 """
 
 from typing import TYPE_CHECKING
@@ -27,6 +24,7 @@ from bayes_sota.core.plots import (
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
+from bayes_sota.maximum.plots import label_observed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _NEGLIGIBLE = 1e-4  # of the highest probability
+_BINS = 40
 
 
 def plot_maximum_law(
@@ -149,9 +148,6 @@ def _finding_of_law(law: MaximumLaw, prob: float) -> str:
     )
 
 
-_BINS = 40
-
-
 def plot_prior_predictive(
     tree: "xr.DataTree",
     *,
@@ -232,7 +228,7 @@ def _draw_scores(
     panel.histogram("histogram", _histogram(predicted, n_test, low), COLORS["prior"])
     panel.bar("interval", _middle(predicted, prob), -0.04, COLORS["prior"], 3)
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
-    _label_observed(panel, observed, low)
+    label_observed(panel, observed, make_bounds(low, 1.0), 1.1, "observed", gap=0.02)
     panel.set_axes(
         observed,
         xlabel=f"best observed score ({word})",
@@ -241,20 +237,6 @@ def _draw_scores(
     )
     names = [f"{name}: " for name in observed["board"].values] if observed.ndim else [""]
     panel.set_titles([f"{name}boards from the prior" for name in names])
-
-
-def _label_observed(panel: Panel, observed: "xr.DataArray", low: float) -> None:
-    import xarray as xr
-
-    left_of_it = observed > (1 + low) / 2
-    panel.text(
-        "observed_maximum_label",
-        observed + xr.where(left_of_it, -0.02, 0.02) * (1 - low),
-        1.1,
-        lambda value: f"observed {value:.5g}",
-        value=observed,
-        side=xr.where(left_of_it, "right", "left"),
-    )
 
 
 def _middle(values: "xr.DataArray", prob: float) -> "xr.DataArray":

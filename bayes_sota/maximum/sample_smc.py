@@ -1,16 +1,10 @@
-r"""A kernel for ``pm.sample_smc`` that evaluates a whole population of particles in one call.
+r"""Approximate Bayesian computation with sequential Monte Carlo: no likelihood is computed.
 
 PyMC's kernels call a compiled function per particle, which costs half a millisecond where the
 likelihood is a Python simulator. Here both log densities are vectorised over particles
 (``pytensor.graph.replace.vectorize_graph``), a hundred times cheaper per particle, and what is
 saved goes into more mutation steps: until the average particle has moved often enough.
-
-Posterior of theta_sota by approximate Bayesian computation with sequential Monte Carlo.
-
-The route that Møllersen & Holsbø (arXiv 2303.07272, Sec. 5.3.2) propose. Its only approximation
-is epsilon: a Gaussian kernel of that width convolves the likelihood, and widens the posterior by
-about :math:`\sqrt{1 + (\epsilon / sd)^2}`, 1.4 % at the default of a sixth of the posterior
-standard deviation. ``tests/maximum/test_sample_smc.py`` holds it against the exact route.
+``tests/maximum/test_sample_smc.py`` holds the draws against the exact route.
 """
 
 import json
@@ -19,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
@@ -31,10 +26,7 @@ from pytensor.compile.sharedvalue import shared
 from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor.random.type import RandomGeneratorType
 
-from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
-from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import maximum_scoring, score_bounds
@@ -45,6 +37,11 @@ from bayes_sota.maximum.models import (
 )
 
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
+_LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of theta_sota
+_AIM = 1 / 6
+_PILOT_DRAWS, _PILOTS = 400, 8
+_ATTEMPTS = 100_000
+_PARAMETERS = ("theta_sota", "location", "spread", "rho", "shift", "n_classifiers")
 
 
 def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
@@ -227,91 +224,45 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
         }
 
 
-_LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of theta_sota
-_AIM = 1 / 6
-_PILOT_DRAWS, _PILOTS = 400, 8
-_ATTEMPTS = 100_000
-_REPORTED = ("location", "spread", "rho", "shift", "theta_sota", "n_classifiers")
-
-
-def sample_smc_abc(
-    boards: Leaderboard | Sequence[Leaderboard],
-    priors: Priors | None = None,
+def simulate_posterior(
+    boards: Sequence[Leaderboard],
+    priors: Priors,
+    rng: np.random.Generator,
     *,
-    draws: int = 1000,
-    chains: int = 4,
-    random_seed: int | np.random.Generator | None = None,
-    cores: int | None = None,
-    epsilon: float | None = None,
-    reference_skill: float | None = None,
-    progressbar: bool = False,
-) -> xr.DataTree:
-    r"""Posterior draws by simulation only: no likelihood is computed.
+    draws: int,
+    chains: int,
+    cores: int | None,
+    epsilon: float | None,
+    reference_skill: float | None,
+    progressbar: bool,
+) -> tuple[dict[str, FloatArray], xr.Dataset, dict[str, Any]]:
+    """Draws (chain, draw) or (chain, draw, board), statistics per stage, and what was chosen.
 
-    Epsilon starts at the standard error of the observed maximum and shrinks to a sixth
-    of the posterior standard deviation of ``theta_sota`` that a short pilot run finds, until a
-    pilot confirms that it is at most a quarter. The winner's skill is drawn by simulating, for
-    each posterior draw, boards with its parameters until one passes the kernel.
-
-    Parameters
-    ----------
-    boards : Leaderboard or sequence of them
-        Several boards share location, spread and rho.
-    priors : Priors, optional
-    draws, chains : int
-        Particles per independent run of the sampler, and number of runs.
-    random_seed : int, Generator or None
-        The same seed gives the same draws whatever ``cores`` is.
-    cores : int, optional
-        Processes; default all.
-    epsilon : float, optional
-        Width of the kernel on the scale of scores; default chosen as above.
-    reference_skill : float, optional
-        theta0; default each board's observed maximum.
-    progressbar : bool
-
-    Returns
-    -------
-    xarray.DataTree
-        ``posterior`` with location, spread, rho, theta_sota, winner_skill, shift (the
-        standardised S0; unless rho is zero) and, where it is uncertain, n_classifiers, over
-        ``chain`` and ``draw``, and ``board`` if there are several. ``sample_stats`` per stage of
-        the sampler, padded with NaN where a chain had fewer. Attributes: ``epsilon``,
-        ``epsilon_ratio`` (to the posterior standard deviation; the largest of the boards),
-        ``epsilon_schedule`` (JSON: one list per run, one value per board) and
-        ``winner_unaccepted``, the share of draws for which no simulated board passed within
-        100,000 attempts (the closest one stands then; expected to be zero).
-
-    Raises
-    ------
-    InputError
-        Wrong sizes or an epsilon that is not positive.
-
-    Examples
-    --------
-    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-    >>> result = sample_smc_abc(board, random_seed=1)  # doctest: +SKIP
-    >>> float(result["posterior"]["theta_sota"].mean())  # doctest: +SKIP
-    0.969
+    The winner's skill is drawn by simulating, for each posterior draw, boards with its parameters
+    until one passes the kernel.
     """
-    boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
-    if draws < 10 or chains < 1:
-        raise InputError(f"at least 10 draws and 1 chain are needed, got {draws} and {chains}")
-    priors = Priors() if priors is None else priors
-    seeds = generator_of(random_seed).integers(2**31, size=_PILOTS + 2)
-    start = _standard_errors(boards, reference_skill)
+    seeds = rng.integers(2**31, size=_PILOTS + 2)
+    references = reference_skills(boards, reference_skill)
+    start = _standard_errors(boards, references)
     if epsilon is not None:
         start = np.full(len(boards), float(epsilon))
     model = build_simulated_maximum(boards, priors, epsilon=start, reference_skill=reference_skill)
     run = _Run(model, progressbar, compile_population_logp(model))
     schedule = [start] if epsilon is not None else run.choose_epsilon(start, seeds[2:])
-    sampled = run.sample(schedule[-1], draws, chains, cores, int(seeds[0]))
-    posterior = _named(sampled, priors, chains, draws)
-    simulator = ScoreSimulator(boards, reference_skills(boards, reference_skill), priors.skill)
-    winner, unaccepted = _draw_winners(posterior, simulator, boards, schedule[-1], int(seeds[1]))
-    posterior["winner_skill"] = posterior["theta_sota"].copy(data=winner)
-    attrs = _attributes(posterior, schedule, unaccepted, simulator.references, random_seed)
-    return _tree(posterior, _padded_stats(sampled), attrs)
+    last = schedule[-1]
+    sampled = run.sample(last, draws, chains, cores, int(seeds[0]))
+    found = sampled["posterior"].to_dataset()
+    posterior = {name: np.asarray(found[name].values) for name in _PARAMETERS if name in found}
+    simulator = ScoreSimulator(tuple(boards), references, priors.skill)
+    winner, unaccepted = _draw_winners(posterior, simulator, last, int(seeds[1]))
+    posterior["winner_skill"] = winner
+    chosen = {
+        "epsilon": last.tolist() if last.size > 1 else float(last[0]),
+        "epsilon_ratio": float(np.max(last / _standard_deviation(found))),
+        "epsilon_schedule": json.dumps([step.tolist() for step in schedule]),
+        "winner_unaccepted": unaccepted,
+    }
+    return posterior, _padded_stats(sampled), chosen
 
 
 @dataclass(frozen=True)
@@ -361,13 +312,10 @@ class _Run:
         return schedule
 
 
-def _standard_errors(boards: Sequence[Leaderboard], reference_skill: float | None) -> FloatArray:
-    scores = reference_skills(boards, reference_skill)
-    errors = [
-        maximum_scoring(board, float(score)).log_odds_error
-        for board, score in zip(boards, scores, strict=True)
-    ]
-    return np.asarray(errors * scores * (1 - scores))
+def _standard_errors(boards: Sequence[Leaderboard], references: FloatArray) -> FloatArray:
+    scoring = [maximum_scoring(b, float(x)) for b, x in zip(boards, references, strict=True)]
+    errors = np.array([one.log_odds_error for one in scoring])
+    return np.asarray(errors * references * (1 - references))
 
 
 def _standard_deviation(posterior: xr.Dataset) -> FloatArray:
@@ -375,97 +323,36 @@ def _standard_deviation(posterior: xr.Dataset) -> FloatArray:
     return np.atleast_1d(np.asarray(posterior["theta_sota"].std(("chain", "draw"))))
 
 
-def _named(sampled: xr.DataTree, priors: Priors, chains: int, draws: int) -> xr.Dataset:
-    """Variables of the schema; what the priors fix is a constant."""
-    found = sampled["posterior"].to_dataset()
-    posterior = found[[name for name in _REPORTED if name in found]]
-    fixed = {
-        "location": priors.skill.location_mean,
-        "spread": float(np.exp(priors.skill.log_spread_mean)),
-        "rho": float(priors.correlation.quantile(0.5)),
-    }
-    for name, value in fixed.items():
-        if name not in posterior:
-            posterior[name] = (("chain", "draw"), np.full((chains, draws), value))
-    return posterior
-
-
 def _draw_winners(
-    posterior: xr.Dataset,
-    simulator: ScoreSimulator,
-    boards: Sequence[Leaderboard],
-    epsilon: FloatArray,
-    seed: int,
+    posterior: dict[str, FloatArray], simulator: ScoreSimulator, epsilon: FloatArray, seed: int
 ) -> tuple[FloatArray, float]:
     """Winner's skill of each draw, and the share of draws without an accepted simulation."""
-    several = len(boards) > 1
-
-    def values(name: str, default: Any) -> Any:
-        if name not in posterior:
-            return default
-        array = posterior[name].values
-        return array[..., None] if several and array.ndim == 2 else array
-
-    tries = [board.typical_tries for board in boards]
-    fields = simulator.fields(
-        values("theta_sota", None),
-        values("location", None),
-        values("spread", None),
-        values("rho", None),
-        values("shift", 0.0),
-        values("n_classifiers", tries if several else tries[0]),
-    )
-    ends = [board.counts if simulator.counts_items else score_bounds(board) for board in boards]
-    low, high, width = (x if several else x[0] for x in (*np.array(ends).T, epsilon))
-    rng = np.random.default_rng(seed)
-    winner, attempts = fields.draw_winner(rng, (low, high), width, _ATTEMPTS)
-    return winner, float(np.mean(attempts < 0))
+    rng, shape = np.random.default_rng(seed), posterior["location"].shape
+    winners, attempts = [], []
+    for i, board in enumerate(simulator.boards):
+        known = {"shift": np.zeros(shape), "n_classifiers": np.full(shape, board.typical_tries)}
+        values = {**known, **posterior}
+        given = [v[..., i] if (v := values[name]).ndim > 2 else v for name in _PARAMETERS]
+        fields = simulator.fields(i, given, shape)
+        winner, needed = fields.draw_winner(rng, score_bounds(board), epsilon[i], _ATTEMPTS)
+        winners.append(winner.reshape(shape))
+        attempts.append(needed)
+    skill = np.stack(winners, axis=-1) if len(winners) > 1 else winners[0]
+    return skill, float(np.mean(np.array(attempts) < 0))
 
 
 def _padded_stats(sampled: xr.DataTree) -> xr.Dataset:
     """Statistics per chain and stage as floats: PyMC's ragged objects cannot be saved."""
     stats = sampled["sample_stats"].to_dataset()
-    columns = {
-        str(name): [np.asarray(row, dtype=np.float64) for row in np.atleast_1d(stats[name].values)]
-        for name in stats.data_vars
+    frames = {
+        str(name): pd.DataFrame([np.atleast_1d(np.asarray(row, float)) for row in np.atleast_1d(v)])
+        for name, v in ((name, stats[name].values) for name in stats.data_vars)
     }
-    columns = {name: [np.atleast_1d(row) for row in rows] for name, rows in columns.items()}
-    stages = max(row.size for rows in columns.values() for row in rows)
+    stages = range(max(frame.shape[1] for frame in frames.values()))
     padded = {
-        name: (
-            ("chain", "stage"),
-            np.stack([np.pad(row, (0, stages - row.size), constant_values=np.nan) for row in rows]),
-        )
-        for name, rows in columns.items()
+        name: (("chain", "stage"), frame.reindex(columns=stages).to_numpy(float))
+        for name, frame in frames.items()
     }
-    return xr.Dataset(padded, coords={"chain": stats["chain"].values, "stage": np.arange(stages)})
-
-
-def _attributes(
-    posterior: xr.Dataset,
-    schedule: list[FloatArray],
-    unaccepted: float,
-    references: Any,
-    random_seed: Any,
-) -> dict[str, Any]:
-    last = schedule[-1]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "method": "smc_abc",
-        "inference_library": "pymc",
-        "inference_library_version": pm.__version__,
-        "random_seed": int(random_seed) if isinstance(random_seed, int | np.integer) else "unknown",
-        "reference_skill": np.atleast_1d(references).tolist(),
-        "epsilon": last.tolist() if last.size > 1 else float(last[0]),
-        "epsilon_ratio": float(np.max(last / _standard_deviation(posterior))),
-        "epsilon_schedule": json.dumps([step.tolist() for step in schedule]),
-        "winner_unaccepted": unaccepted,
-    }
-
-
-def _tree(posterior: xr.Dataset, stats: xr.Dataset, attrs: dict[str, Any]) -> xr.DataTree:
-    posterior.attrs = dict(attrs)
-    stats.attrs = dict(attrs)
-    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
-    tree.attrs = dict(attrs)
-    return tree
+    return xr.Dataset(
+        padded, coords={"chain": stats["chain"].values, "stage": np.arange(len(stages))}
+    )

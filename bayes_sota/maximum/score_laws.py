@@ -13,7 +13,7 @@ times that of one score: what the classifiers share is part of ``psi``.
   It is exact for ``rho = 0``, skewed near 0 and 1 as counts are, needs no cap on rho for weak
   entries, and follows the two-binomial law of the paper closely
   (``tests/leaderboard/test_score_kernel.py``).
-- The normal score of an AUC (``auc_scores``) is normal with variance ``1 - rho^2``: exact for
+- The normal score of an AUC (``auc.scores``) is normal with variance ``1 - rho^2``: exact for
   ``rho = 0``, for any class sizes.
 - A score with a standard error is normal.
 """
@@ -24,12 +24,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayes_sota.auc.estimate import AucScores, auc_std
+from bayes_sota.auc.estimate import auc_std
+from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
+from bayes_sota.maximum.walk import GaussianScores, NormalScores
 
 Dispersion = float | FloatArray
 _TINY = 1e-300
@@ -144,13 +146,19 @@ class ScoreLaw:
         self, skill: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Score of one classifier per draw on a fresh test set, (D,)."""
-        raise NotImplementedError
+        normal = rng.standard_normal(skill.size)
+        return normal_scores_of(self.board, size).estimate(normal, skill)
 
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
-        """Best score of classifiers (D, k), best last, on a fresh test set that they share."""
-        raise NotImplementedError
+        """Best score of classifiers (D, k), best last, on a fresh test set that they share.
+
+        Normal scores share one factor: they correlate by ``rho ** 2`` within a row.
+        """
+        shared = (rho * rng.standard_normal(len(skills)))[:, None]
+        normal = shared + np.sqrt(1 - rho**2)[:, None] * rng.standard_normal(skills.shape)
+        return np.asarray(normal_scores_of(self.board, size).estimate(normal, skills).max(axis=1))
 
 
 class AccuracyLaw(ScoreLaw):
@@ -177,9 +185,7 @@ class AccuracyLaw(ScoreLaw):
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log odds, and their standard errors."""
-        n = self.board.n_test
-        p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
-        return np.asarray(logit(p)), np.asarray(1 / np.sqrt(n * p * (1 - p)))
+        return _log_odds_places(values / self.board.n_test, self.board.n_test)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Binomial log likelihood relative to that of the observed proportion."""
@@ -275,9 +281,7 @@ class AucScoreLaw(ScoreLaw):
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log odds, and their standard errors."""
         p = np.minimum(values, self.table.largest)
-        size = self.table.effective_size(p)
-        p = np.clip(p, 0.5 / size, 1 - 0.5 / size)
-        return np.asarray(logit(p)), np.asarray(1 / np.sqrt(size * p * (1 - p)))
+        return _log_odds_places(p, self.table.effective_size(p))
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normal scores at both ends of what prints as each value."""
@@ -319,19 +323,6 @@ class AucScoreLaw(ScoreLaw):
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Between 0 and 1."""
         return np.clip(scores, 0.0, 1.0)
-
-    def new_score(
-        self, skill: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Estimates on a test set with the same share of positives."""
-        return auc_scores_of(self.board, size).estimate(rng.standard_normal(skill.size), skill)
-
-    def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Best of estimates whose normal scores share one factor."""
-        normal = _one_factor(rho, skills.shape, rng)
-        return np.asarray(auc_scores_of(self.board, size).estimate(normal, skills).max(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,27 +385,6 @@ class NormalLaw(ScoreLaw):
         """The same everywhere."""
         return np.full(psi.size, self.standard_error)
 
-    def new_score(
-        self, skill: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Normal."""
-        return np.asarray(skill + rng.standard_normal(skill.size) * self._error_on(size))
-
-    def _error_on(self, size: int | None) -> float:
-        """Standard error on a test set of another size."""
-        if size is None or size == self.board.n_test:
-            return self.standard_error
-        if not self.board.n_test:
-            raise InputError("new_n_test needs n_test, the number of items behind standard_error")
-        return self.standard_error * float(np.sqrt(self.board.n_test / size))
-
-    def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Best of normal scores that share one factor."""
-        normal = _one_factor(rho, skills.shape, rng)
-        return np.asarray((skills + self._error_on(size) * normal).max(axis=1))
-
 
 def score_law(board: Leaderboard) -> ScoreLaw:
     """Law of a board's scores, by its metric."""
@@ -441,17 +411,23 @@ def auc_scores_of(board: Leaderboard, new_n_test: int | None = None) -> AucScore
     return AucScores.of(positives, negatives, float(ends[0]), min(float(ends[1]), 1 - 1e-9))
 
 
+def normal_scores_of(board: Leaderboard, new_n_test: int | None = None) -> NormalScores:
+    """Normal scores of AUCs, or of scores with a standard error; on another test set if given."""
+    if board.metric == "auc":
+        return auc_scores_of(board, new_n_test)
+    assert board.standard_error is not None
+    if new_n_test is None:
+        return GaussianScores(board.standard_error)
+    if not board.n_test:
+        raise InputError("new_n_test needs n_test, the number of items behind standard_error")
+    return GaussianScores(board.standard_error * float(np.sqrt(board.n_test / new_n_test)))
+
+
 def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:
     """Solution of ``psi = theta + shift sqrt(theta (1 - theta) / size)``."""
     q = shift**2 / size
     root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
     return np.asarray((psi + q / 2 - np.sign(shift) * root) / (1 + q))
-
-
-def _one_factor(rho: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Standard normal numbers (D, k) with the correlation ``rho ** 2`` within a row."""
-    shared = (rho * rng.standard_normal(shape[0]))[:, None]
-    return np.asarray(shared + np.sqrt(1 - rho**2)[:, None] * rng.standard_normal(shape))
 
 
 def _saturated(values: FloatArray, n: int) -> FloatArray:
@@ -461,3 +437,9 @@ def _saturated(values: FloatArray, n: int) -> FloatArray:
         right = np.where(p > 0, values * np.log(p), 0.0)
         wrong = np.where(p < 1, (n - values) * np.log1p(-p), 0.0)
     return np.asarray(right + wrong)
+
+
+def _log_odds_places(p: FloatArray, size: Any) -> tuple[FloatArray, FloatArray]:
+    """Log odds, and their standard errors on so many items."""
+    p = np.clip(p, 0.5 / size, 1 - 0.5 / size)
+    return np.asarray(logit(p)), np.asarray(1 / np.sqrt(size * p * (1 - p)))

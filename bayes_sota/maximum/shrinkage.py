@@ -1,6 +1,4 @@
-r"""Point estimate of the state of the art, and the field of skills behind it (``shrinkage``).
-
-The paper's point estimates of the state of the art: shrinking (Eq. 9) and cropping (App. A).
+r"""Point estimates of the state of the art: shrinking (the paper's Eq. 9) and cropping (App. A).
 
 Shrinking draws all scores towards the random classifier until the best score that they would give
 is the one observed:
@@ -30,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.auc.estimate import auc_std
-from bayes_sota.auc.laws import AucField, AucMaximumLaw, auc_law
+from bayes_sota.auc.laws import AucMaximumLaw, auc_law
+from bayes_sota.auc.scores import AucField
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
@@ -43,10 +42,15 @@ if TYPE_CHECKING:
 
 
 Criterion = Literal["expected", "upper"]
+AnyLaw = MaximumLaw | AucMaximumLaw
+CRITERIA = ("expected", "upper")
+_NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
+_LEAST_WEIGHT = 1e-3
+_WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
 _NUMBERS = ("weight", "threshold", "expected_maximum", "excess", "correlation", "n_above_sota")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FieldEstimate:
     """Point estimate of the state of the art, and the field of skills behind it.
 
@@ -86,8 +90,8 @@ class FieldEstimate:
     method: str
     criterion: Criterion
     estimate: float
-    weight: float | None
-    threshold: float | None
+    weight: float | None = None
+    threshold: float | None = None
     law: MaximumLaw | AucMaximumLaw
     prob: float
     observed_maximum: float
@@ -96,7 +100,7 @@ class FieldEstimate:
     reason: str
     scores: FloatArray = field(repr=False)
     n_below_chance: int
-    n_infeasible: int
+    n_infeasible: int = 0
     chance: float
     correlation: float
     n_test: int
@@ -124,9 +128,9 @@ class FieldEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
-        parameter = (
-            {"weight": self.weight} if self.method == "shrink" else {"threshold": self.threshold}
-        )
+        own = "weight" if self.method == "shrink" else "threshold"
+        plain = ("excess", "multiplicity", "reason", "n_below_chance", "n_infeasible", "chance",
+                 "correlation", "prob")  # fmt: skip
         return {
             "method": self.method,
             "criterion": self.criterion,
@@ -134,7 +138,7 @@ class FieldEstimate:
             "n_classifiers": int(self.scores.size),
             "observed_maximum": self.observed_maximum,
             "theta_sota": {"estimate": self.estimate},
-            **parameter,
+            own: getattr(self, own),
             "expected_maximum": self.expected_maximum,
             "interval": list(self.interval),
             "bias": self.observed_maximum - self.estimate,
@@ -142,14 +146,7 @@ class FieldEstimate:
             "n_above_sota_rounded": self.n_above(4),
             "single_interval": list(self.single),
             "n_above_single_interval": self.n_above_single,
-            "excess": self.excess,
-            "multiplicity": self.multiplicity,
-            "reason": self.reason,
-            "n_below_chance": self.n_below_chance,
-            "n_infeasible": self.n_infeasible,
-            "chance": self.chance,
-            "correlation": self.correlation,
-            "prob": self.prob,
+            **{name: getattr(self, name) for name in plain},
         }
 
     def to_datatree(self) -> "xr.DataTree":
@@ -193,12 +190,6 @@ def binomial_interval(right: int, n_test: int, prob: float = 0.95) -> tuple[floa
     low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
     high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
     return float(low), float(high)
-
-
-CRITERIA = ("expected", "upper")
-_NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
-_LEAST_WEIGHT = 1e-3
-_WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
 
 
 def shrink_scores(
@@ -251,27 +242,24 @@ def shrink_scores(
     >>> round(found.estimate, 4), round(found.expected_maximum, 4), found.n_above()
     (0.8903, 0.9, 58)
     """
-    kept, dropped, best = _checked(scores, n_test, chance, correlation, criterion, prob)
+    board = _observed(scores, n_test, chance, correlation, criterion, prob)
+    kept, best = board["scores"], board["observed_maximum"]
 
-    def law_at(weight: float) -> tuple[MaximumLaw, int]:
+    def skills_at(weight: float) -> tuple[FloatArray, Any]:
         skills = weight * kept + (1 - weight) * chance
-        feasible = _feasible(skills, correlation)
-        law = maximum_law(
+        return skills, _feasible(skills, correlation)
+
+    def law_at(weight: float) -> MaximumLaw:
+        skills, feasible = skills_at(weight)
+        return maximum_law(
             n_test=n_test, skill=skills[feasible], correlation=correlation, rough=True
         )
-        return law, int(skills.size - feasible.sum())
 
     # the limit is to be the observed score, not the one below
-    limit, level = _count(best, n_test) - 1, (1 + prob) / 2 - _SHORT
-    excess_of = _excess_of(criterion, best, limit, level)
-    as_is, _ = law_at(1.0)
-    weight = _root(lambda w: excess_of(law_at(w)[0]), excess_of(as_is))
-    law, infeasible = law_at(weight)
-    return FieldEstimate(
-        "shrink", criterion, law.theta_sota, weight, None, law, prob, best,
-        *_verdict(as_is.mean() - best, _error(best, n_test), law.theta_sota),
-        kept, dropped, infeasible, chance, correlation, n_test, _single(best, n_test, prob),
-    )  # fmt: skip
+    excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + prob) / 2 - _SHORT)
+    found = _shrunk(law_at, excess_of, board)
+    infeasible = int(np.sum(~skills_at(found["weight"])[1]))
+    return _estimate(board | found, _error(best, n_test), _single(best, n_test, prob), infeasible)
 
 
 def shrink_aucs(
@@ -315,9 +303,8 @@ def shrink_aucs(
     >>> round(found.expected_maximum, 4), bool(found.estimate < 0.88)
     (0.9, True)
     """
-    n = n_positive + n_negative
-    kept, dropped, best = _checked(aucs, n, 0.5, correlation, criterion, prob)
-    error = float(auc_std(best, n_positive, n_negative))
+    board = _observed(aucs, n_positive + n_negative, 0.5, correlation, criterion, prob)
+    kept, best = board["scores"], board["observed_maximum"]
     values, copies = np.unique(kept, return_counts=True)
     field = AucField.of(best, n_positive, n_negative, correlation, 1.0)
 
@@ -326,16 +313,9 @@ def shrink_aucs(
         top = weight * best + (1 - weight) / 2
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
-    as_is = law_at(1.0)
-    excess_of = _excess_of(criterion, best, best, (1 + prob) / 2)
-    weight = _root(lambda w: excess_of(law_at(w)), excess_of(as_is))
-    law = law_at(weight)
-    single = auc_law(best, n_positive, n_negative).interval(prob)
-    return FieldEstimate(
-        "shrink", criterion, law.auc_sota, weight, None, law, prob, best,
-        *_verdict(as_is.mean() - best, error, law.auc_sota),
-        kept, dropped, 0, 0.5, correlation, n, single,
-    )  # fmt: skip
+    found = _shrunk(law_at, _excess_of(criterion, best, best, (1 + prob) / 2), board)
+    error = float(auc_std(best, n_positive, n_negative))
+    return _estimate(board | found, error, auc_law(best, n_positive, n_negative).interval(prob))
 
 
 def crop_scores(
@@ -367,7 +347,8 @@ def crop_scores(
     >>> round(found.threshold, 4), found.n_above()
     (0.89, 59)
     """
-    kept, dropped, best = _checked(scores, n_test, chance, correlation, criterion, prob)
+    board = _observed(scores, n_test, chance, correlation, criterion, prob)
+    kept, best = board["scores"], board["observed_maximum"]
     levels = np.unique(kept)
 
     def law_at(index: int) -> MaximumLaw:
@@ -381,20 +362,19 @@ def crop_scores(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if excess_of(law_at(middle)) <= 0 else (low, middle)
-    law, threshold = law_at(low), float(levels[low])
-    as_is = law_at(levels.size - 1)
+    threshold = float(levels[low])
+    found = {
+        "method": "crop", "estimate": threshold, "threshold": threshold, "law": law_at(low),
+        "excess": law_at(levels.size - 1).mean() - best,
+    }  # fmt: skip
     infeasible = int(np.sum(~_feasible(kept[kept <= threshold], correlation)))
-    return FieldEstimate(
-        "crop", criterion, threshold, None, threshold, law, prob, best,
-        *_verdict(as_is.mean() - best, _error(best, n_test), threshold),
-        kept, dropped, infeasible, chance, correlation, n_test, _single(best, n_test, prob),
-    )  # fmt: skip
+    return _estimate(board | found, _error(best, n_test), _single(best, n_test, prob), infeasible)
 
 
-def _checked(
+def _observed(
     scores: ArrayLike, n_test: int, chance: float, correlation: float, criterion: str, prob: float
-) -> tuple[FloatArray, int, float]:
-    """Scores above chance, how many are not, and the best."""
+) -> dict[str, Any]:
+    """Scores above chance, and what else a ``FieldEstimate`` takes from its arguments."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise InputError(f"scores must be a 1-dimensional array, got shape {values.shape}")
@@ -412,12 +392,43 @@ def _checked(
     kept = values[values > chance]
     if kept.size == 0:
         raise InputError(f"no score is above chance, {chance:.4g}")
-    best = float(kept.max())
-    if best >= 1:
+    if kept.max() >= 1:
         raise InputError(
             "the best score is 1: a perfect score has no error to correct; leave such entries out"
         )
-    return kept, int(values.size - kept.size), best
+    return {
+        "scores": kept, "observed_maximum": float(kept.max()), "n_test": n_test, "chance": chance,
+        "n_below_chance": int(values.size - kept.size), "correlation": correlation,
+        "criterion": criterion, "prob": prob,
+    }  # fmt: skip
+
+
+def _shrunk(
+    law_at: Callable[[float], AnyLaw], excess_of: Callable[[AnyLaw], float], board: dict[str, Any]
+) -> dict[str, Any]:
+    """Weight, best skill and law where the excess vanishes."""
+    as_is, best = law_at(1.0), board["observed_maximum"]
+    weight = _root(lambda w: excess_of(law_at(w)), excess_of(as_is))
+    top = weight * best + (1 - weight) * board["chance"]
+    return {
+        "method": "shrink", "weight": weight, "estimate": top, "law": law_at(weight),
+        "excess": as_is.mean() - best,
+    }  # fmt: skip
+
+
+def _estimate(
+    found: dict[str, Any], error: float, single: tuple[float, float], n_infeasible: int = 0
+) -> FieldEstimate:
+    """With whether there is a multiplicity to correct, and why not."""
+    excess, reason = found["excess"], ""
+    if excess <= _NEGLIGIBLE * error:
+        reason = (
+            "no multiplicity to correct: were the scores the skills, the best score would be "
+            f"expected {excess:.1e} above the observed one, {excess / error:.1%} of its standard "
+            f"error (root {found['estimate']:.7f})"
+        )
+    verdict: dict[str, Any] = {"multiplicity": not reason, "reason": reason}
+    return FieldEstimate(**found, **verdict, single=single, n_infeasible=n_infeasible)
 
 
 def _feasible(skills: FloatArray, correlation: float) -> Any:
@@ -430,7 +441,7 @@ def _feasible(skills: FloatArray, correlation: float) -> Any:
 
 def _excess_of(
     criterion: str, best: float, limit: float, level: float
-) -> Callable[[MaximumLaw | AucMaximumLaw], float]:
+) -> Callable[[AnyLaw], float]:
     """What must vanish, increasing with the skills: of the mean, or of the cdf at the limit."""
     if criterion == "expected":
         return lambda law: law.mean() - best
@@ -477,16 +488,3 @@ def _error(score: float, n_test: int) -> float:
 
 def _single(score: float, n_test: int, prob: float) -> tuple[float, float]:
     return binomial_interval(round(score * n_test), n_test, prob)
-
-
-def _verdict(excess: float, error: float, root: float) -> tuple[float, bool, str]:
-    """Excess, whether there is a multiplicity to correct, and why not."""
-    if excess > _NEGLIGIBLE * error:
-        return excess, True, ""
-    return (
-        excess,
-        False,
-        f"no multiplicity to correct: were the scores the skills, the best score would be expected "
-        f"{excess:.1e} above the observed one, {excess / error:.1%} of its standard error "
-        f"(root {root:.7f})",
-    )

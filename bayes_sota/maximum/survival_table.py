@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import (
     conditional_probabilities,
+    count_window,
+    live_frequencies,
     log_characteristic_function,
     reference_nodes,
-    tail_half_width,
 )
 from bayes_sota.maximum.walk import NormalScores
 
@@ -233,9 +234,12 @@ def _step(correlation: float, typical_tries: float) -> float:
 def _survival(
     edges: NDArray[np.int64], n_test: int, counts: NDArray[np.int64], a: FloatArray, b: FloatArray
 ) -> FloatArray:
-    low, high = _window(n_test, counts, a, b)
+    ends = counts[[0, -1]].astype(np.float64)[:, None]
+    variance = ends * (a * (1 - a)) + (n_test - ends) * (b * (1 - b))
+    mean = ends * a[[0, -1]] + (n_test - ends) * b[[0, -1]]
+    low, high = count_window(mean, variance[:, [0, -1]], n_test)
     size = high - low + 1
-    frequency = _frequencies(size, n_test, counts, a, b)
+    frequency = live_frequencies(size, float(variance.min()), _EXPONENT)
     k, stride = float(counts[0]), float(counts[1] - counts[0]) if counts.size > 1 else 0.0
     log_a = log_characteristic_function(a, frequency)
     log_b = log_characteristic_function(b, frequency)
@@ -270,27 +274,6 @@ def _powers(
             current[np.abs(current.real) + np.abs(current.imag) < least] = 0.0
             yield current
             current *= ratio
-
-
-def _window(
-    n_test: int, counts: NDArray[np.int64], a: FloatArray, b: FloatArray
-) -> tuple[int, int]:
-    k = counts[[0, -1]].astype(np.float64)[:, None]
-    mean = k * a[[0, -1]] + (n_test - k) * b[[0, -1]]
-    variance = k * (a * (1 - a))[[0, -1]] + (n_test - k) * (b * (1 - b))[[0, -1]]
-    reach = tail_half_width(variance)
-    low = max(0, int(np.floor((mean - reach).min())))
-    return low, min(n_test, int(np.ceil((mean + reach).max())))
-
-
-def _frequencies(
-    size: int, n_test: int, counts: NDArray[np.int64], a: FloatArray, b: FloatArray
-) -> FloatArray:
-    frequency = 2 * np.pi * np.arange(size // 2 + 1) / size
-    k = counts[[0, -1]].astype(np.float64)[:, None]
-    variance = float((k * a * (1 - a) + (n_test - k) * b * (1 - b)).min())
-    alive = 2 * variance * np.sin(frequency / 2) ** 2 <= _EXPONENT
-    return frequency[: int(np.flatnonzero(alive)[-1]) + 1]
 
 
 def _upper_sums(

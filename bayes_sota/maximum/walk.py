@@ -1,32 +1,34 @@
-r"""Scores that have a normal score: the interface, and the Gaussian case.
+r"""Exact draws of the best score of a field, without touching most of its classifiers.
 
-Draws of skills and of best scores from fields of classifiers, all draws at once.
-
-``CellLaw`` inverts P(theta) times a factor that varies over the skills of a table: the law of one
-classifier's skill given what is known of its score. ``walk_down`` simulates the best score of a
-field exactly without touching most of its members: it jumps from one classifier that could
-exceed the best score so far to the next, with a Chernoff bound as the dominating probability
-(thinning). ``tests/maximum/test_field_draws.py`` holds both against brute force.
-
-Best scores of fields of classifiers whose normal scores share one factor.
+``walk_down`` jumps from one classifier that could take the lead to the next: by a Chernoff bound
+where scores are counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the exact probability
+where normal scores share one factor,
 
 .. math:: g(X_j; \theta_j) = \rho z + \sqrt{1 - \rho^2}\, e_j, \quad z, e_j \sim N(0, 1)
 
-``z`` is what all scores share because they share the items (``auc_scores``). The walk down the
-order statistics of skill is that of ``field_draws``, with the exact probability of exceeding the
-best score so far in the place of a bound.
+with ``z`` what all scores share because they share the items. ``CellLaw`` inverts P(theta) times a
+factor that varies over the skills of a table. ``tests/maximum/test_walk.py`` compares with whole
+fields, and the best count with its exact law.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.skills import SkillDistribution
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.maximum.dependence import conditional_probabilities
+
+Inverse = Callable[[IntArray, FloatArray], FloatArray]
+Parts = tuple[Any, ...]  # arrays, one entry per classifier
+_LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
+_LEAST_OWN = 1e-6  # share of a score's error that it does not share
+_AT_ONCE = 20_000  # fields that are simulated together
+_LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
 class NormalScores(Protocol):
@@ -90,9 +92,6 @@ class GaussianScores:
         return np.full(np.shape(skill), self.error)
 
 
-Inverse = Callable[[NDArray[np.int64], FloatArray], FloatArray]
-
-
 @dataclass(frozen=True, eq=False)
 class CellLaw:
     """Laws proportional to ``factor(theta) dP(theta)``, one per draw.
@@ -130,7 +129,7 @@ class CellLaw:
         np.cumsum(mass[:, ::-1], axis=1, out=above[:, -2::-1])
         return cls(distribution, tail, mass, above)
 
-    def inverse(self, rows: NDArray[np.int64], upper: FloatArray) -> FloatArray:
+    def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
         """Skills that draws ``rows`` exceed with probability ``upper``."""
         target = upper * self.above[rows, 0]
         low = np.zeros(rows.size, np.int64)
@@ -149,29 +148,95 @@ class CellLaw:
         return selected.skill(selected.isf(np.clip(top + share * (bottom - top), 1e-300, 1.0)))
 
 
-class FreshTestSet(Protocol):
-    """A fresh test set per draw."""
+class FreshTestSet(ABC):
+    """A fresh test set per draw, and the values (counts or scores) of classifiers on it."""
+
+    highest: float  # value that nobody exceeds
+    step: int  # smallest difference of two values
 
     @property
+    @abstractmethod
     def unit(self) -> float:
-        """What the values of a draw are divided by to be scores."""
+        """What values are divided by to be scores."""
 
-    def play(self, rng: np.random.Generator, rows: NDArray[np.int64], skill: FloatArray) -> Any:
+    @abstractmethod
+    def take(self, rows: IntArray) -> "FreshTestSet":
+        """Some of the draws."""
+
+    @abstractmethod
+    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
         """Values of one classifier per draw."""
 
-    def walk_down(
+    @abstractmethod
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """What the values of one classifier per draw are made of."""
+
+    @abstractmethod
+    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, Any]:
+        """Bound on the probability of a value of at least ``target``, rising in skill; a tilt."""
+
+    @abstractmethod
+    def challenge(
+        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
+    ) -> tuple[IntArray, Any]:
+        """Which of the classifiers where the walk landed reach the target, and their values."""
+
+    def walk_down[V: NDArray[Any]](
         self,
         rng: np.random.Generator,
         inverse: Inverse,
         upper: FloatArray,
-        remaining: NDArray[np.int64],
-        best: Any,
-    ) -> Any:
-        """Best values of fields whose best classifiers have been played already."""
+        remaining: IntArray,
+        best: V,
+        holder: FloatArray | None = None,
+    ) -> V:
+        r"""Best values of fields whose best classifiers have been played already.
+
+        Values increase stochastically in skill, so the chance of one classifier to take the lead,
+        or a bound on it, decreases down the order statistics of skill. The walk jumps a geometric
+        number of classifiers and keeps the one it lands on with the ratio of the chances: exact.
+
+        Parameters
+        ----------
+        rng : Generator
+        inverse : callable
+            ``inverse(rows, upper)``: skills that are exceeded with probability ``upper``.
+        upper : ndarray, shape (D,)
+            Upper-tail probability of the classifier where the walk starts.
+        remaining : ndarray of int64, shape (D,)
+            Number of classifiers below it.
+        best : ndarray, shape (D,)
+            Best value so far.
+        holder : ndarray, shape (D,), optional
+            Skill of the classifier with the best value so far, changed in place. Of tied
+            classifiers one is drawn: the t-th takes over with probability 1/t.
+        """
+        upper, remaining, tied = upper.copy(), remaining.copy(), np.ones(best.size)
+        leading: Any = best.copy()
+        rows = np.flatnonzero(remaining > 0)
+        parts = self.parts(rows, inverse(rows, upper[rows]))
+        while rows.size:
+            target = leading[rows] + (self.step if holder is None else 0)
+            bound, tilt = self.bound(parts, target)
+            jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
+            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & (target <= self.highest)
+            rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
+            upper[rows] += (1 - upper[rows]) * rng.beta(jump, remaining[rows] - jump + 1)
+            remaining[rows] -= jump.astype(np.int64)
+            skill = inverse(rows, upper[rows])
+            parts = self.parts(rows, skill)
+            found, values = self.challenge(rng, parts, *state)
+            leads = rows[found]
+            if holder is not None:
+                tied[leads] = np.where(values == leading[leads], tied[leads] + 1, 1)
+                takes = rng.random(leads.size) * tied[leads] < 1
+                holder[leads[takes]] = skill[found[takes]]
+            leading[leads] = values
+        return cast(V, leading)
 
 
 @dataclass(frozen=True, eq=False)
-class TestSet:
+class TestSet(FreshTestSet):
     """A fresh test set per draw: its size and what the reference classifier got right on it.
 
     Attributes
@@ -184,9 +249,10 @@ class TestSet:
     """
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
+    step = 1
 
     n_test: int
-    counts: NDArray[np.int64]
+    counts: IntArray
     correlation: FloatArray
     reference_skill: float
 
@@ -207,152 +273,58 @@ class TestSet:
         """Counts per unit of score."""
         return float(self.n_test)
 
-    def play(
-        self, rng: np.random.Generator, rows: NDArray[np.int64], skill: FloatArray
-    ) -> NDArray[np.int64]:
-        """``draw_counts`` on this test set."""
-        return draw_counts(rng, self, rows, skill)
+    @property
+    def highest(self) -> float:  # type: ignore[override]
+        """All items."""
+        return self.n_test
 
-    def walk_down(
-        self,
-        rng: np.random.Generator,
-        inverse: Inverse,
-        upper: FloatArray,
-        remaining: NDArray[np.int64],
-        best: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """``walk_down`` on this test set."""
-        return walk_down(rng, self, inverse, upper, remaining, best)
+    def take(self, rows: IntArray) -> "TestSet":
+        """Some of the draws."""
+        return replace(self, counts=self.counts[rows], correlation=self.correlation[rows])
 
-    def probabilities(
-        self, rows: NDArray[np.int64], skill: FloatArray
-    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64], NDArray[np.int64]]:
+    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> IntArray:
+        """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
+        a, b, k, rest = self.parts(rows, skill)
+        return np.asarray(rng.binomial(k, a) + rng.binomial(rest, b), dtype=np.int64)
+
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """``a``, ``b`` and the numbers of items that they apply to."""
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
+    def bound(
+        self, parts: Parts, target: IntArray, tilt: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        r"""Chernoff's, for any tilt s >= 0; the one that is chosen comes near its minimum.
 
-def draw_counts(
-    rng: np.random.Generator, test_set: TestSet, rows: NDArray[np.int64], skill: FloatArray
-) -> NDArray[np.int64]:
-    """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
-    a, b, k, rest = test_set.probabilities(rows, skill)
-    return np.asarray(rng.binomial(k, a) + rng.binomial(rest, b), dtype=np.int64)
+        .. math:: B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s x}
+        """
+        a, b, k, rest = parts
+        if tilt is None:
+            variance = k * a * (1 - a) + rest * b * (1 - b)
+            tilt = np.clip((target - k * a - rest * b) / np.maximum(variance, 0.25), 0.0, 8.0)
+        growth = np.expm1(tilt)
+        log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
+        return np.exp(np.minimum(log_bound, 0.0)), tilt
 
-
-def walk_down(
-    rng: np.random.Generator,
-    test_set: TestSet,
-    inverse: Inverse,
-    upper: FloatArray,
-    remaining: NDArray[np.int64],
-    best: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    r"""Best success count of a field whose best classifiers have been played already.
-
-    Success counts increase stochastically in skill, so with any s >= 0 the bound
-    :math:`B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s(x+1)}` on
-    :math:`P(X > x)` decreases down the order statistics of skill. The walk jumps a geometric
-    number of classifiers, keeps the one it lands on with the ratio of the bounds, and draws its
-    count from the exponentially tilted law, accepted with :math:`e^{-s(X - x - 1)}`: exact.
-
-    Parameters
-    ----------
-    rng : Generator
-    test_set : TestSet
-    inverse : callable
-        ``inverse(rows, upper)``: skills that are exceeded with probability ``upper``.
-    upper : ndarray, shape (D,)
-        Upper-tail probability of the classifier where the walk starts.
-    remaining : ndarray of int64, shape (D,)
-        Number of classifiers below it.
-    best : ndarray of int64, shape (D,)
-        Best count so far.
-
-    Returns
-    -------
-    ndarray of int64, shape (D,)
-    """
-    upper, remaining, best = upper.copy(), remaining.copy(), best.copy()
-    rows = np.flatnonzero(remaining > 0)
-    skill = inverse(rows, upper[rows])
-    while rows.size:
-        bound, tilt = _exceedance_bound(test_set, rows, skill, best[rows])
-        jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
-        alive = (jump <= remaining[rows]) & (bound > 1e-14) & (best[rows] < test_set.n_test)
-        rows, jump, bound, tilt = rows[alive], jump[alive], bound[alive], tilt[alive]
-        left = remaining[rows].astype(np.float64)
-        upper[rows] += (1 - upper[rows]) * rng.beta(jump, left - jump + 1)
-        remaining[rows] -= jump.astype(np.int64)
-        skill = inverse(rows, upper[rows])
-        _play(rng, test_set, rows, skill, bound, tilt, best)
-    return best
-
-
-def _exceedance_bound(
-    test_set: TestSet,
-    rows: NDArray[np.int64],
-    skill: FloatArray,
-    best: NDArray[np.int64],
-    tilt: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    a, b, k, rest = test_set.probabilities(rows, skill)
-    if tilt is None:
-        variance = k * a * (1 - a) + rest * b * (1 - b)
-        tilt = np.clip((best + 1 - k * a - rest * b) / np.maximum(variance, 0.25), 0.0, 8.0)
-    growth = np.expm1(tilt)
-    log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * (best + 1)
-    return np.exp(np.minimum(log_bound, 0.0)), tilt
-
-
-def _play(
-    rng: np.random.Generator,
-    test_set: TestSet,
-    rows: NDArray[np.int64],
-    skill: FloatArray,
-    bound: FloatArray,
-    tilt: FloatArray,
-    best: NDArray[np.int64],
-) -> None:
-    """Let the classifiers that the walk landed on play; raises ``best`` in place."""
-    tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
-    new_bound, _ = _exceedance_bound(test_set, rows, skill, best[rows], tilt)
-    kept = rng.random(rows.size) < new_bound / bound
-    rows, skill, tilt = rows[kept], skill[kept], tilt[kept]
-    a, b, k, rest = test_set.probabilities(rows, skill)
-    growth = np.exp(tilt)
-    x = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
-    x = x + rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
-    gain = x - best[rows]
-    accepted = (gain > 0) & (rng.random(rows.size) < np.exp(-tilt * np.maximum(gain - 1, 0)))
-    best[rows[accepted]] = x[accepted]
-
-
-def best_count(
-    rng: np.random.Generator,
-    test_set: FreshTestSet,
-    distribution: SkillDistribution,
-    n_classifiers: NDArray[np.int64],
-) -> tuple[FloatArray, NDArray[Any]]:
-    """Best skill and best count (or score) of a fresh field of classifiers per draw."""
-    upper = -np.expm1(np.log(rng.random(n_classifiers.size)) / n_classifiers)
-    rows = np.arange(n_classifiers.size)
-
-    def inverse(selected: NDArray[np.int64], tail: FloatArray) -> FloatArray:
-        part = distribution.take(selected)
-        return part.skill(part.isf(tail))
-
-    theta_max = inverse(rows, upper)
-    best = test_set.play(rng, rows, theta_max)
-    return theta_max, test_set.walk_down(rng, inverse, upper, n_classifiers - 1, best)
-
-
-_LEAST_OWN = 1e-6
-_LEAST_CHANCE = 1e-14
+    def challenge(
+        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
+    ) -> tuple[IntArray, IntArray]:
+        """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
+        tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
+        now, _ = self.bound(parts, target, tilt)
+        kept = np.flatnonzero(rng.random(now.size) < now / bound)
+        tilt, growth = tilt[kept], np.exp(tilt[kept])
+        a, b, k, rest = (x[kept] for x in parts)
+        x = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
+        x = x + rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
+        over = x - target[kept]
+        reached = (over >= 0) & (rng.random(kept.size) < np.exp(-tilt * np.maximum(over, 0)))
+        return kept[reached], x[reached]
 
 
 @dataclass(frozen=True, eq=False)
-class NormalTestSet:
+class NormalTestSet(FreshTestSet):
     """A test set per draw: what its items do to all scores.
 
     Attributes
@@ -361,6 +333,9 @@ class NormalTestSet:
     shared, correlation : ndarray, shape (D,)
         z and rho.
     """
+
+    highest = np.inf
+    step = 0
 
     scores: NormalScores
     shared: FloatArray
@@ -378,75 +353,131 @@ class NormalTestSet:
         """Values are scores."""
         return 1.0
 
-    def play(
-        self, rng: np.random.Generator, rows: NDArray[np.int64], skill: FloatArray
-    ) -> FloatArray:
-        """Scores of one classifier per draw."""
-        error = self._own(rows) * rng.standard_normal(rows.size)
-        return self.scores.estimate(self._common(rows) + error, skill)
+    def take(self, rows: IntArray) -> "NormalTestSet":
+        """Some of the draws."""
+        return replace(self, shared=self.shared[rows], correlation=self.correlation[rows])
 
-    def walk_down(
+    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
+        """Scores of one classifier per draw."""
+        _, common, own = self.parts(rows, skill)
+        return self.scores.estimate(common + own * rng.standard_normal(rows.size), skill)
+
+    def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Exact probability of a score above the target; there is no tilt."""
+        from scipy.special import ndtr
+
+        skill, common, own = parts
+        chance = np.asarray(ndtr((common - self.scores.normal_score(target, skill)) / own))
+        return chance, chance
+
+    def challenge(
+        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
+    ) -> tuple[IntArray, FloatArray]:
+        """By the ratio of the chances, then from the tail above the target."""
+        from scipy.special import ndtri
+
+        now, _ = self.bound(parts, target)
+        leads = np.flatnonzero(rng.random(now.size) * bound < now)
+        skill, common, own = (x[leads] for x in parts)
+        tail = np.maximum(rng.random(leads.size) * now[leads], 1e-300)
+        values = self.scores.estimate(common - own * ndtri(tail), skill)
+        return leads, np.maximum(values, target[leads])
+
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """Skill, what all scores share, and the standard deviation of what is a score's own."""
+        rho = self.correlation[rows]
+        return skill, rho * self.shared[rows], np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Fields of classifiers with everything given but who is how good below the best.
+
+    Attributes
+    ----------
+    test_set : FreshTestSet
+    distribution : SkillDistribution
+        P(theta), parameters of shape (D,).
+    n_classifiers : ndarray of int64, shape (D,)
+    theta_sota : ndarray, shape (D,)
+        Skill of the best classifier.
+    """
+
+    test_set: FreshTestSet
+    distribution: SkillDistribution
+    n_classifiers: IntArray
+    theta_sota: FloatArray
+
+    def take(self, rows: IntArray) -> "Fields":
+        """Some of the fields."""
+        given = (self.test_set.take(rows), self.distribution.take(rows))
+        return Fields(*given, self.n_classifiers[rows], self.theta_sota[rows])
+
+    def draw(self, rng: np.random.Generator, *, winner: bool = True) -> tuple[Any, FloatArray]:
+        """Best scores and, if ``winner``, the winners' skills; without, only scores are valid."""
+        theta = np.clip(self.theta_sota, 1e-300, _LARGEST_SKILL)
+
+        def inverse(rows: IntArray, tail: FloatArray) -> FloatArray:
+            part = self.distribution.take(rows)
+            return np.minimum(part.skill(part.isf(tail)), theta[rows])
+
+        holder = theta.copy()
+        best = self.test_set.play(rng, np.arange(theta.size), theta)
+        upper = self.distribution.sf(self.distribution.from_skill(theta))
+        others = (inverse, upper, self.n_classifiers - 1, best, holder if winner else None)
+        return self.test_set.walk_down(rng, *others) / self.test_set.unit, holder
+
+    def draw_winner(
         self,
         rng: np.random.Generator,
-        inverse: Inverse,
-        upper: FloatArray,
-        remaining: NDArray[np.int64],
-        best: FloatArray,
-        holder: FloatArray | None = None,
-    ) -> FloatArray:
-        """Best scores of fields whose best classifiers have been played already.
+        bounds: tuple[float, float],
+        epsilon: float,
+        attempts: int,
+    ) -> tuple[FloatArray, IntArray]:
+        r"""Skill of the winner given that the best score is about the observed one.
 
-        Parameters
-        ----------
-        rng : Generator
-        inverse : callable
-            ``inverse(rows, upper)``: skills that are exceeded with probability ``upper``.
-        upper : ndarray, shape (D,)
-            Upper-tail probability of the classifier where the walk starts.
-        remaining : ndarray of int64, shape (D,)
-            Number of classifiers below it.
-        best : ndarray, shape (D,)
-            Best score so far.
-        holder : ndarray, shape (D,), optional
-            Skill of the classifier with the best score so far; changed in place.
+        Each field is redrawn until a draw is accepted, with probability
+        :math:`\exp(-d^2 / 2\epsilon^2)` where d is the distance of the best score from ``bounds``.
 
         Returns
         -------
-        ndarray, shape (D,)
+        winner_skill, attempts : ndarray, shape (D,)
+            Attempts are -1 where the limit was reached; the closest attempt stands then.
         """
-        from scipy.special import ndtri
+        size, (low, high) = self.theta_sota.size, bounds
+        winner, needed = np.zeros(size), np.full(size, -1, np.int64)
+        closest = np.full(size, np.inf)
+        waiting, done = np.arange(size), 0
+        while waiting.size and done < attempts:
+            copies = min(max(1, _AT_ONCE // waiting.size), attempts - done)
+            rows = np.tile(waiting, copies)
+            best, holder = self.take(rows).draw(rng)
+            distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon
+            passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
+            distance[passed] = -1.0
+            order = np.argsort(distance, kind="stable")[::-1]  # of one row the nearest comes last
+            nearer = order[distance[order] < closest[rows[order]]]
+            winner[rows[nearer]], closest[rows[nearer]] = holder[nearer], distance[nearer]
+            done += copies
+            needed[np.unique(rows[passed])] = done
+            waiting = np.flatnonzero(needed < 0)
+        return winner, needed
 
-        upper, remaining, best = upper.copy(), remaining.copy(), best.copy()
-        rows = np.flatnonzero(remaining > 0)
-        chance = self._exceeds(rows, inverse(rows, upper[rows]), best[rows])
-        while rows.size:
-            jump = rng.geometric(np.clip(chance, 1e-300, 1.0)).astype(np.float64)
-            alive = (jump <= remaining[rows]) & (chance > _LEAST_CHANCE)
-            rows, jump, chance = rows[alive], jump[alive], chance[alive]
-            left = remaining[rows].astype(np.float64)
-            upper[rows] += (1 - upper[rows]) * rng.beta(jump, left - jump + 1)
-            remaining[rows] -= jump.astype(np.int64)
-            skill = inverse(rows, upper[rows])
-            now = self._exceeds(rows, skill, best[rows])
-            leads = rng.random(rows.size) * chance < now
-            some, theta = rows[leads], skill[leads]
-            tail = np.maximum(rng.random(some.size) * now[leads], 1e-300)
-            normal = self._common(some) - self._own(some) * ndtri(tail)
-            best[some] = np.maximum(self.scores.estimate(normal, theta), best[some])
-            if holder is not None:
-                holder[some] = theta
-            chance = self._exceeds(rows, skill, best[rows])
-        return best
 
-    def _exceeds(self, rows: NDArray[np.int64], skill: FloatArray, best: FloatArray) -> FloatArray:
-        """Probability of a score above the best one."""
-        from scipy.special import ndtr
+def best_count(
+    rng: np.random.Generator,
+    test_set: FreshTestSet,
+    distribution: SkillDistribution,
+    n_classifiers: IntArray,
+) -> tuple[FloatArray, Any]:
+    """Best skill and best count (or score) of a fresh field of classifiers per draw."""
+    upper = -np.expm1(np.log(rng.random(n_classifiers.size)) / n_classifiers)
+    rows = np.arange(n_classifiers.size)
 
-        gap = self._common(rows) - self.scores.normal_score(best, skill)
-        return np.asarray(ndtr(gap / self._own(rows)))
+    def inverse(selected: IntArray, tail: FloatArray) -> FloatArray:
+        part = distribution.take(selected)
+        return part.skill(part.isf(tail))
 
-    def _common(self, rows: NDArray[np.int64]) -> FloatArray:
-        return np.asarray(self.correlation[rows] * self.shared[rows])
-
-    def _own(self, rows: NDArray[np.int64]) -> FloatArray:
-        return np.maximum(np.sqrt(1 - self.correlation[rows] ** 2), _LEAST_OWN)
+    theta_max = inverse(rows, upper)
+    best = test_set.play(rng, rows, theta_max)
+    return theta_max, test_set.walk_down(rng, inverse, upper, n_classifiers - 1, best)

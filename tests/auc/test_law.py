@@ -5,15 +5,10 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
-from bayes_sota.auc import estimate as auc_placements
-from bayes_sota.auc.estimate import (
-    auc_covariance,
-    auc_std,
-    bivariate_normal,
-    condensed,
-    placements_of_kinds,
-)
+from bayes_sota.auc import estimate
+from bayes_sota.auc.estimate import auc_covariance, auc_std, bivariate_normal, placements_of_kinds
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
+from bayes_sota.auc.scores import condensed
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 
@@ -57,10 +52,9 @@ def test_standard_deviation() -> None:
         assert sample.mean() == pytest.approx(auc, abs=4 * sample.std() / 140)
 
 
-@pytest.mark.parametrize("ratio", [1.0, 2.0])
-def test_covariance_of_two_classifiers(ratio: float) -> None:
-    sample = simulated(0.85, 15, 40, 20_000, rho=0.8, ratio=ratio, m=2)
-    found = auc_covariance(0.85, 0.85, 15, 40, 0.64, spread_ratio=ratio)
+def test_covariance_of_two_classifiers() -> None:
+    sample = simulated(0.85, 15, 40, 20_000, rho=0.8, ratio=2.0, m=2)
+    found = auc_covariance(0.85, 0.85, 15, 40, 0.64, spread_ratio=2.0)
     assert float(found) == pytest.approx(np.cov(sample.T)[0, 1], rel=0.05)
 
 
@@ -105,13 +99,6 @@ def test_law_of_one_estimate_into_the_tail(auc: float, a: int, b: int, ratio: fl
         assert float(law.cdf(level + step)) == pytest.approx(below, abs=5 * error + 0.002)
 
 
-def test_a_normal_law_would_not_do() -> None:
-    law = auc_law(0.9, 51, 2949)
-    sd = float(auc_std(0.9, 51, 2949))
-    level = float(np.interp(1e-3, law.above[::-1], law.levels[::-1]))
-    assert stats.norm(0.9, sd).sf(level) > 2 * 1e-3
-
-
 def test_the_classes_may_change_places() -> None:
     one, other = auc_law(0.85, 30, 200), auc_law(0.85, 200, 30)
     np.testing.assert_allclose(one.cdf(one.levels), other.cdf(one.levels), atol=1e-9)
@@ -141,18 +128,7 @@ def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
         assert float(law.cdf(np.quantile(sample, q))) == pytest.approx(q, abs=0.02)
 
 
-def test_correlation_lowers_the_best_estimate() -> None:
-    means = [
-        auc_maximum_law(
-            0.9, n_positive=40, n_negative=400, n_classifiers=50, correlation=rho
-        ).mean()
-        for rho in (0.0, 0.05, 0.7)
-    ]
-    assert means[0] == pytest.approx(means[1], abs=3e-4)  # the two routes meet
-    assert means[1] > means[2] > 0.9
-
-
-def test_many_different_aucs_arecondensed() -> None:
+def test_many_different_aucs_are_condensed() -> None:
     aucs = np.linspace(0.7, 0.9, 300)
     nodes, weights = condensed(aucs, np.ones(300), 0.02)
     assert nodes.size < 60
@@ -190,9 +166,9 @@ def test_bad_input(call, message: str) -> None:
 
 def test_the_rough_law_of_different_classifiers_is_close_to_the_tilted_one() -> None:
     aucs = np.array([0.88, 0.9])
-    given = {"n_positive": 60, "n_negative": 600, "correlation": 0.7}
+    given = {"n_positive": 30, "n_negative": 300, "correlation": 0.7}
     exact, rough = (auc_maximum_law(aucs, rough=r, **given) for r in (False, True))
-    sd = float(auc_std(0.9, 60, 600))
+    sd = float(auc_std(0.9, 30, 300))
     assert rough.mean() == pytest.approx(exact.mean(), abs=0.03 * sd)
     assert rough.std() == pytest.approx(exact.std(), rel=0.03)
 
@@ -229,17 +205,11 @@ def test_each_class_may_have_its_own_correlation() -> None:
     assert law.mean() > both.mean()
 
 
-@pytest.mark.parametrize(
-    ("auc", "a", "b", "m", "rho"),
-    [(0.9, 40, 260, 100, 1e-7), (0.8, 150, 150, 100, 3e-8)],
-)
-def test_nearly_independent_classifiers_are_as_good_as_independent(
-    auc: float, a: int, b: int, m: int, rho: float
-) -> None:
-    given = {"n_positive": a, "n_negative": b, "n_classifiers": m}
-    limit = auc_maximum_law(auc, **given)
-    law = auc_maximum_law(auc, correlation=rho, **given)
-    sd = float(auc_std(auc, a, b))
+def test_nearly_independent_classifiers_are_as_good_as_independent() -> None:
+    given = {"n_positive": 20, "n_negative": 130, "n_classifiers": 100}
+    limit = auc_maximum_law(0.9, **given)
+    law = auc_maximum_law(0.9, correlation=1e-7, **given)
+    sd = float(auc_std(0.9, 20, 130))
     assert law.mean() == pytest.approx(limit.mean(), abs=1e-4 * sd)
     assert law.std() == pytest.approx(limit.std(), rel=1e-3)
 
@@ -277,9 +247,9 @@ def test_from_independent_to_equal_classifiers(auc: float, a: int, b: int, m: in
 def test_many_items_by_low_frequencies_are_as_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The window of a million items, at a size at which the long transform can still be done."""
     placement, mass = placements_of_kinds(np.array([0.5, 1.5, 3.0]), 0.8)
-    law = auc_placements.mean_placement(placement, mass, 600_000)
-    monkeypatch.setattr(auc_placements, "_MANY", 2**30)
-    long = auc_placements.mean_placement(placement, mass, 600_000)
+    law = estimate.mean_placement(placement, mass, 600_000)
+    monkeypatch.setattr(estimate, "_MANY", 2**30)
+    long = estimate.mean_placement(placement, mass, 600_000)
     assert law[0].size < 1000 < long[0].size
     moments = [(v @ p, (v - v @ p) ** 2 @ p) for v, p in (law, long)]
     np.testing.assert_allclose(*moments, rtol=1e-6)

@@ -133,17 +133,17 @@ def abc() -> dict[str, str]:
     """Seconds, ESS, r_hat, epsilon, error of the mean in sd and ratio of sds in each setting."""
     import arviz as az
 
-    from bayes_sota.maximum.sample_smc import sample_smc_abc
+    from bayes_sota.maximum.sample import sample_abc
 
     figures = {}
-    sample_smc_abc([SMALL], Priors(), draws=50, chains=1)  # compilation, cached from here on
+    sample_abc([SMALL], Priors(), draws=50, chains=1)  # compilation, cached from here on
     for n, m, maximum, rounding, priors in SETTINGS:
         board = Leaderboard.from_maximum(maximum, n_test=n, n_classifiers=m, rounding=rounding)
         exact = sota_posterior(board, priors, draws=200_000, random_seed=0).draws["theta_sota"]
         rows = []
         for seed in range(1, 6):
             start = time.perf_counter()
-            tree = sample_smc_abc([board], priors, draws=1000, chains=4, random_seed=seed)
+            tree = sample_abc([board], priors, draws=1000, chains=4, random_seed=seed)
             seconds, theta = time.perf_counter() - start, tree["posterior"]["theta_sota"].values
             error, ratio = (theta.mean() - exact.mean()) / exact.std(), theta.std() / exact.std()
             kept = (float(az.ess(theta)), float(az.rhat(theta)), tree.attrs["epsilon"])

@@ -3,19 +3,16 @@
 A posterior that is wrong on purpose must be found out, or the right one's passing means nothing.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import LogitNormalSkill, Priors
-from bayes_sota.maximum.sample_calibration import (
+from calibration.sbc import (
     CalibrationSetting,
     judge_ranks,
     run_sbc,
     simulate_board,
 )
+
+from bayes_sota.core.priors import LogitNormalSkill, Priors
 
 SEED = 20_261_121  # fixed before anything was run
 
@@ -40,36 +37,11 @@ def test_a_wrong_number_of_classifiers_is_found_out() -> None:
     assert not judged["theta_sota"]
 
 
-def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    setting = CalibrationSetting(n_test=100, n_classifiers=10, reference_skill=0.9)
-    whole = run_sbc(setting, replicates=8, draws=20, random_seed=1)
-    run_sbc(setting, replicates=4, draws=20, random_seed=1, directory=tmp_path)
-    calls: list[int] = []
-    resumed = run_sbc(
-        setting,
-        replicates=8,
-        draws=20,
-        random_seed=1,
-        directory=tmp_path,
-        on_progress=calls.append,
-    )
-    assert calls == [5, 6, 7, 8]
-    for name in whole["prior_sbc"].data_vars:
-        np.testing.assert_array_equal(whole["prior_sbc"][name], resumed["prior_sbc"][name])
-    with pytest.raises(InputError, match="another setting"):
-        run_sbc(CalibrationSetting(), replicates=8, draws=20, random_seed=1, directory=tmp_path)
-
-
 def test_a_simulated_board_is_possible() -> None:
     truth, board = simulate_board(CalibrationSetting(), np.random.default_rng(0))
     assert truth["winner_skill"] <= truth["theta_sota"]
     assert truth["winner_new_score"] <= truth["best_new_score"]
     assert board.counts[0] == board.counts[1] == round(board.maximum * board.n_test)
-
-
-def test_an_unknown_route_is_refused() -> None:
-    with pytest.raises(InputError, match="route"):
-        run_sbc(CalibrationSetting(), route="magic", replicates=2)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayes_sota.auc.estimate import AucScores
+from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, Priors
 from bayes_sota.core.skills import expit
@@ -48,16 +48,6 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
         error = expected[:, index].std() * np.sqrt(1 / len(expected) + 1 / 20_000)
         assert ours.mean() == pytest.approx(expected[:, index].mean(), abs=4.5 * error)
         assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.06)
-
-
-def test_a_finer_grid_changes_little() -> None:
-    once = sota_posterior(best_auc(), draws=20_000, random_seed=1)
-    twice = sota_posterior(best_auc(), draws=20_000, random_seed=1, refinement=2)
-    sd = once.draws["theta_sota"].std()
-    assert once.draws["theta_sota"].mean() == pytest.approx(
-        twice.draws["theta_sota"].mean(), abs=0.05 * sd
-    )
-    assert once.log_evidence == pytest.approx(twice.log_evidence, abs=0.01)
 
 
 @pytest.mark.slow
@@ -124,23 +114,6 @@ def test_without_correlation_the_kernel_is_the_exact_law() -> None:
     np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
 
 
-def test_removing_a_shift_undoes_it_on_the_scale_of_normal_scores() -> None:
-    board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
-    law = score_law(board)
-    table = law.table
-    theta = np.array([0.8, 0.88, 0.93])
-    for shift in (-1.5, 0.4, 1.2):
-        seen = table.estimate(shift, theta)  # what a classifier without errors of its own gets
-        psi = np.array([_whose_median_is(table, x) for x in seen])
-        np.testing.assert_allclose(law.remove_shift(psi, np.full(3, shift)), theta, atol=1e-5)
-
-
-def _whose_median_is(table: AucScores, estimate: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda auc: float(table.normal_score(estimate, auc)), 0.5, 0.9999))
-
-
 def test_lower_is_better_turns_every_sign() -> None:
     errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 60)
     down = Leaderboard(errors, metric="score", standard_error=0.02, lower_is_better=True)
@@ -163,40 +136,13 @@ def test_what_prints_as_a_best_score() -> None:
     assert high - low == pytest.approx(1 / (51 * 2949))
 
 
-@pytest.mark.parametrize(
-    ("maximum", "options", "message"),
-    [
-        ("0.49", {}, "must exceed 0.5, got 0.49"),
-        ("1.2", {}, r"in \[0, 1\], got 1.2"),
-        ("0.9", {"n_positive": None}, "n_positive is missing"),
-        ("0.9", {"n_positive": 2999}, "at least 2 items of each class"),
-        ("0.9", {"metric": "score", "n_positive": None}, "standard_error is missing"),
-    ],
-)
-def test_best_scores_that_cannot_be(maximum: str, options: dict, message: str) -> None:
-    given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
-    with pytest.raises(InputError, match=message):
-        Leaderboard.from_maximum(maximum, **given)
-
-
-def test_the_best_error_alone_says_nothing() -> None:
-    board = Leaderboard([0.2, 0.3], metric="score", standard_error=0.02, lower_is_better=True)
-    with pytest.raises(InputError, match="give the whole board"):
-        board.maximum_only()
-
-
-def test_a_reference_skill_is_for_accuracies() -> None:
-    with pytest.raises(InputError, match="no theta0"):
-        estimate_sota(best_auc(), reference_skill=0.9)
-
-
 def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
     """A higher best score must not lower the answer, nor must the rest be left out."""
     found = []
     for top in (0.9999, 1.0):
         aucs = np.append(0.9985 + np.linspace(0, 0.0004, 29), top)
         board = Leaderboard(aucs, n_test=200, n_positive=20, metric="auc")
-        posterior = leaderboard_posterior(board, random_seed=1)
+        posterior = leaderboard_posterior(board, random_seed=1, draws=1000)
         assert not any("standard errors above" in note for note in posterior.notes)
         assert posterior.fit.kernel.modelled.all()
         found.append(posterior.draws["theta_sota"].mean())

@@ -28,11 +28,6 @@ def test_conditional_probabilities_give_back_skill_and_correlation(theta0, rho):
     np.testing.assert_allclose(covariance / sd, rho, atol=1e-9)  # the covariance cancels
 
 
-def test_conditional_probabilities_of_the_paper():
-    a, b = conditional_probabilities(0.9, 0.6, 0.9)
-    assert (a, b) == (pytest.approx(0.96, abs=1e-15), pytest.approx(0.36, abs=1e-15))
-
-
 @pytest.mark.parametrize("rho", [0.1, 0.74, 0.999, 1.0])
 @pytest.mark.parametrize("theta0", [1e-4, 0.5, 0.95, 0.9999])
 def test_capped_probabilities_are_probabilities_and_increase_with_skill(rho, theta0):
@@ -47,13 +42,6 @@ def test_capped_probabilities_are_probabilities_and_increase_with_skill(rho, the
     np.testing.assert_allclose(theta0 * a + (1 - theta0) * b, theta, atol=1e-12)
 
 
-@pytest.mark.parametrize("skill", [0.0, 0.4, 1.0])
-@pytest.mark.parametrize("theta0", [0.0, 0.5, 1.0])
-def test_without_correlation_the_reference_does_not_matter(skill, theta0):
-    a, b = conditional_probabilities(skill, 0.0, theta0)
-    assert float(a) == float(b) == skill
-
-
 @pytest.mark.parametrize("skill", [0.0, 1.0])
 def test_a_perfect_or_hopeless_classifier_depends_on_nobody(skill):
     assert float(feasible_correlation(skill, 0.9)) == 0
@@ -66,13 +54,6 @@ def test_feasible_skills_is_equation_8():
     low, high = feasible_skills(0.6, 0.9)
     assert low == pytest.approx(odds / (1 + odds), abs=1e-15)
     assert high == pytest.approx(1 / (1 + 0.36 * 0.1 / 0.9), abs=1e-15)
-
-
-@pytest.mark.parametrize(("rho", "theta0"), [(0.2, 0.6), (0.74, 0.97), (1.0, 0.9)])
-def test_limits_of_skill_and_of_correlation_are_inverse(rho, theta0):
-    np.testing.assert_allclose(
-        feasible_correlation(feasible_skills(rho, theta0), theta0), rho, rtol=1e-12
-    )
 
 
 def test_infeasible_correlation_names_skill_and_both_ranges():
@@ -103,12 +84,6 @@ def test_characteristic_function_times_a_million_items(p):
         assert abs(exact - complex(value)) < 2e-12
 
 
-def test_characteristic_function_has_the_shape_of_both_arguments():
-    p = np.full((2, 3), 0.9)
-    assert log_characteristic_function(p, np.linspace(0, 1, 4)).shape == (2, 3, 4)
-    assert log_characteristic_function(0.9, np.zeros(1))[0] == 0
-
-
 @pytest.mark.parametrize(("n", "p"), [(1, 0.5), (10, 0.97), (200, 0.999), (3000, 0.9), (500, 1e-4)])
 def test_nodes_are_the_binomial_where_every_one_is_used(n, p):
     mpmath.mp.dps = 40
@@ -130,14 +105,6 @@ def test_strided_nodes_keep_the_moments(n, p):
     variance = nodes.weights @ (nodes.counts - n * p) ** 2
     assert abs(mean - n * p) < 1e-9 * sd
     assert variance == pytest.approx(sd**2, rel=1e-9)
-
-
-def test_chunks_cover_every_node_once():
-    nodes = reference_nodes(3000, 0.9, step=0.0)
-    parts = list(nodes.chunks(64))
-    assert max(counts.size for counts, _ in parts) == 64
-    np.testing.assert_array_equal(np.concatenate([c for c, _ in parts]), nodes.counts)
-    np.testing.assert_array_equal(np.concatenate([w for _, w in parts]), nodes.weights)
 
 
 @pytest.mark.parametrize("theta0", [0.0, 1.0, -0.1, float("nan")])

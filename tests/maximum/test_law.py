@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import bayes_sota as bs
 from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
-from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, logit
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform, logit
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import maximum_law, resampled_maximum_law
 
@@ -265,13 +264,6 @@ def test_margins_of_the_joint_law(distribution, rho):
         assert np.all(law.joint_cdf(bottom, x) == 0)
 
 
-def test_joint_law_of_fixed_skills_is_a_step():
-    law = maximum_law(n_test=20, skill=[0.5, 0.8])
-    x = np.arange(21)
-    np.testing.assert_array_equal(law.joint_cdf(0.8, x), law.cdf(x))
-    assert np.all(law.joint_cdf(0.79, x) == 0)
-
-
 def test_a_known_reference_count_is_one_term_of_the_sum(independent):
     n, m, x = 40, 100, np.arange(41)
     weights = independent.binomial_pmf(n, np.longdouble(0.9))
@@ -324,43 +316,6 @@ def test_every_law_is_a_law(arguments):
     np.testing.assert_allclose(law.sf(x) + law.cdf(x), 1, rtol=0, atol=1e-15)
 
 
-def test_certain_scores():
-    perfect, hopeless = (
-        maximum_law(n_test=10, n_classifiers=9, skill=s, correlation=0.0) for s in (1.0, 0.0)
-    )
-    assert (perfect.mean(), perfect.std(), perfect.interval()) == (1.0, 0.0, (1.0, 1.0))
-    assert (hopeless.mean(), hopeless.std(), hopeless.interval()) == (0.0, 0.0, (0.0, 0.0))
-
-
-def test_clones_are_one_classifier():
-    x = np.arange(301)
-    clones = maximum_law(n_test=300, n_classifiers=1000, skill=0.9, correlation=1.0)
-    one = maximum_law(n_test=300, n_classifiers=1, skill=0.9)
-    np.testing.assert_allclose(clones.cdf(x), one.cdf(x), rtol=0, atol=1e-11)
-
-
-def test_identical_classifiers_are_one_field_in_three_notations():
-    x = np.arange(501)
-    scalar = maximum_law(n_test=500, n_classifiers=30, skill=0.8, correlation=0.4).cdf(x)
-    array = maximum_law(n_test=500, skill=np.full(30, 0.8), correlation=0.4).cdf(x)
-    narrow = maximum_law(
-        n_test=500, n_classifiers=30, skill=Uniform(0.8 - 1e-12, 0.8 + 1e-12), correlation=0.4
-    ).cdf(x)
-    np.testing.assert_array_equal(scalar, array)
-    np.testing.assert_allclose(scalar, narrow, rtol=0, atol=1e-9)
-
-
-def test_more_classifiers_are_better_and_more_alike_ones_worse():
-    means = [maximum_law(n_test=3000, n_classifiers=m, skill=0.9).mean() for m in (1, 10, 100)]
-    assert means[0] == pytest.approx(0.9, abs=1e-12)
-    assert means == sorted(means)
-    alike = [
-        maximum_law(n_test=3000, n_classifiers=100, skill=0.9, correlation=r).mean()
-        for r in (0.0, 0.3, 0.6, 0.9, 1.0)
-    ]
-    assert alike == sorted(alike, reverse=True)
-
-
 def test_quantiles_are_the_smallest_score_that_reaches_the_probability():
     law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
     q = np.linspace(0.001, 0.999, 201)
@@ -373,14 +328,6 @@ def test_quantiles_are_the_smallest_score_that_reaches_the_probability():
     assert law.quantile(0.0) == law.support[0] / 3000
 
 
-def test_interval_is_equal_tailed_and_its_end_is_the_upper_limit():
-    law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
-    low, high = law.interval()
-    assert (low, high) == (law.quantile(0.025), law.quantile(0.975))
-    assert round(high * 3000) == 2764
-    assert law.interval(0.5) == (law.quantile(0.25), law.quantile(0.75))
-
-
 def test_draws_follow_the_law_and_the_seed():
     law = maximum_law(n_test=200, n_classifiers=50, skill=0.9, correlation=0.6)
     draws = law.rvs(100_000, random_seed=3)
@@ -388,23 +335,6 @@ def test_draws_follow_the_law_and_the_seed():
     assert draws.std() == pytest.approx(law.std(), rel=0.02)
     np.testing.assert_array_equal(draws, law.rvs(100_000, random_seed=np.random.default_rng(3)))
     assert not np.array_equal(draws, law.rvs(100_000, random_seed=4))
-
-
-def test_pmf_of_something_between_counts_is_zero():
-    law = maximum_law(n_test=20, n_classifiers=5, skill=0.5)
-    assert law.pmf(12.5) == 0
-    assert law.cdf(12.5) == law.cdf(12)
-
-
-def test_default_reference_is_the_best_or_the_expected_best_skill():
-    assert maximum_law(n_test=9, skill=[0.2, 0.7]).reference_skill == 0.7
-    law = maximum_law(n_test=9, n_classifiers=1000, skill=PAPER_FIELD, correlation=0.6)
-    assert law.reference_skill == law.theta_sota == pytest.approx(0.9, abs=1e-12)
-
-
-def test_an_array_of_one_skill_is_one_classifier():
-    assert maximum_law(n_test=9, skill=[0.7]).n_classifiers == 1
-    assert maximum_law(n_test=9, skill=[0.7], n_classifiers=4).n_classifiers == 4
 
 
 @pytest.mark.parametrize(
@@ -449,11 +379,6 @@ def test_bad_probabilities_are_refused(prob):
     if not 0 <= prob <= 1:
         with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
             law.quantile(prob)
-
-
-def test_it_is_public():
-    assert bs.maximum_law is maximum_law
-    assert issubclass(LogitNormal, SkillDistribution)
 
 
 def test_numpy_is_enough_for_the_paper():

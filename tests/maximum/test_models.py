@@ -125,8 +125,9 @@ def test_log_prior_is_the_stated_one(family):
         )
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("board", [BOARD, LARGE], ids=["small", "large"])
+@pytest.mark.parametrize(
+    ("family", "board"), [(LogitNormalSkill, LARGE), (BetaSkill, BOARD), (UniformSkill, BOARD)]
+)
 def test_gradient_is_finite_and_agrees_with_differences(family, board):
     model, gradient = slope(family, board)
     log_density = model.compile_logp(**UNOPTIMISED)
@@ -180,24 +181,13 @@ def test_prior_draws_come_from_the_stated_prior():
     board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
     priors = Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
     with build_observed_maximum(board, priors):
-        drawn = pm.sample_prior_predictive(400, random_seed=1)
+        drawn = pm.sample_prior_predictive(200, random_seed=1)
     exact, predicted = draw_prior((board,), priors, np.random.default_rng(2), 20_000)
     for name in ("location", "spread", "rho"):
         ours = drawn["prior"][name].values.ravel()
         assert stats.ks_2samp(ours, exact[name]).pvalue > 1e-4, name
     ours = drawn["prior_predictive"]["observed_maximum"].values.ravel()
     assert stats.ks_2samp(ours, predicted["observed_maximum"][:, 0]).pvalue > 1e-4
-
-
-def test_boards_of_a_joint_model_have_their_own_predictions():
-    other = Leaderboard.from_maximum("0.6", n_test=10, n_classifiers=2, name="other")
-    with build_observed_maximum((BOARD, other), Priors()):
-        drawn = pm.sample_prior_predictive(50, random_seed=1)["prior_predictive"]
-    scores = drawn["observed_maximum"]
-    assert scores.dims == ("chain", "draw", "board")
-    for name, n in (("board", 200), ("other", 10)):
-        counts = scores.sel(board=name).values * n
-        np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -236,11 +226,6 @@ def test_nuts_agrees_with_the_exact_route():
         assert ours.std() == pytest.approx(reference.std(), rel=0.15)
 
 
-def test_no_board_is_refused():
-    with pytest.raises(InputError, match="at least one"):
-        build_observed_maximum([])
-
-
 def test_unknown_priors_are_refused():
     class Other(SkillPrior):
         def distribution(self, location, spread):
@@ -250,6 +235,8 @@ def test_unknown_priors_are_refused():
         def quantile(self, q):
             return np.asarray(q)
 
+    with pytest.raises(InputError, match="at least one"):
+        build_observed_maximum([])
     with pytest.raises(InputError, match="skill prior Other"):
         build_observed_maximum(BOARD, Priors(Other()))
     with pytest.raises(InputError, match="correlation prior OtherCorrelation"):

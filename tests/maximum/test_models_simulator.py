@@ -64,7 +64,11 @@ def test_simulated_scores_come_from_the_prior_predictive():
     priors = Priors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.6))
     model = build_simulated_maximum([BOARD], priors, epsilon=0.01)
     assert {v.name for v in model.free_RVs} == {"u", "shift"}
-    scores = prior_draws(model, ["best_score"], size=2000)["best_score"]
+    theta, shift = prior_draws(model, ["theta_sota", "shift"], size=2000).values()
+    simulator = ScoreSimulator((BOARD,), reference_skills([BOARD]), priors.skill)
+    location, rng = priors.skill.location_mean, np.random.default_rng(1)
+    scores = simulator(rng, theta, location, 0.2, 0.6, shift, 200.0, None)
+    assert simulator(rng, 0.91, location, 0.2, 0.6, 0.0, 200.0, (3,)).shape == (3,)
     law = maximum_law(
         n_test=3000,
         skill=priors.skill.distribution(priors.skill.location_mean, 0.2),
@@ -88,12 +92,6 @@ def test_kernel_is_zero_inside_the_printed_interval(right, distance):
     assert expected == pytest.approx(distance, abs=1.1 / 3000)
 
 
-def test_known_quantities_are_no_variables():
-    priors = Priors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.0))
-    model = build_simulated_maximum([BOARD], priors, epsilon=0.01)
-    assert [v.name for v in model.free_RVs] == ["u"]
-
-
 @pytest.mark.parametrize("tries", [UniformTries(20, 80), LogNormalTries(50.0, 2.0)])
 def test_uncertain_number_of_classifiers_follows_its_prior(tries):
     board = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=tries)
@@ -112,14 +110,6 @@ def test_several_boards_share_the_field():
     assert np.all(draws["n_classifiers"][:, 0] == 200)
     counts = draws["best_score"] * [3000, 500]
     np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
-
-
-def test_simulator_handles_a_population_and_a_size():
-    simulator = ScoreSimulator((BOARD,), reference_skills([BOARD]), LogitNormalSkill())
-    population = (np.full(7, 0.91), np.full(7, 2.0), np.full(7, 0.2), 0.7, np.zeros(7), 200.0)
-    assert simulator(np.random.default_rng(1), *population, None).shape == (7,)
-    single = (0.91, 2.0, 0.2, 0.7, 0.0, 200.0)
-    assert simulator(np.random.default_rng(1), *single, (3,)).shape == (3,)
 
 
 def test_reference_skill_is_the_maximum_kept_inside():

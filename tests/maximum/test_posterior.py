@@ -92,10 +92,6 @@ CASES = {
         (Leaderboard.from_maximum("0.98", n_test=60, n_classifiers=30),),
         Priors(BetaSkill((0.8, 0.97), (0.05, 0.6))),
     ),
-    "near one, uniform": (
-        (Leaderboard.from_maximum("0.98", n_test=60, n_classifiers=30),),
-        Priors(UniformSkill((0.8, 0.97), (0.05, 0.6))),
-    ),
     "perfect score": ((Leaderboard.from_maximum("1.0", n_test=50, n_classifiers=20),), Priors()),
     "independent": (
         (Leaderboard.from_maximum("0.92", n_test=100, n_classifiers=20),),
@@ -211,33 +207,16 @@ def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
     assert one.log_evidence == pytest.approx(two.log_evidence, abs=2e-3)
 
 
-def test_more_classifiers_mean_a_lower_best_skill():
-    means = [
-        sota_posterior(BOARD.with_tries(m), draws=8_000, random_seed=1).draws["theta_sota"].mean()
-        for m in (1, 50, 5_000)
-    ]
-    assert np.all(np.diff(means) < 0)
-
-
 def test_a_prior_on_tries_lies_between_its_ends():
     prior = UniformTries(20, 200)
     posteriors = [
-        sota_posterior(BOARD.with_tries(m), draws=20_000, random_seed=1) for m in (20, prior, 200)
+        sota_posterior(BOARD.with_tries(m), draws=5_000, random_seed=1) for m in (20, prior, 200)
     ]
     means = [p.draws["theta_sota"].mean() for p in posteriors]
     assert means[0] > means[1] > means[2]
     tries = posteriors[1].draws["n_classifiers"]
     assert set(np.unique(tries)) == set(prior.nodes()[0])
     assert np.all(posteriors[0].draws["n_classifiers"] == 20)
-
-
-def test_the_winner_is_at_most_the_best_and_bias_is_the_difference():
-    draws = sota_posterior(BOARD, draws=5_000, random_seed=1).draws
-    assert np.all(draws["winner_skill"] <= draws["theta_sota"])
-    assert np.any(draws["winner_skill"] < draws["theta_sota"])
-    np.testing.assert_allclose(draws["multiplicity_bias"], 0.98 - draws["theta_sota"])
-    assert draws["best_new_score"].mean() > draws["winner_new_score"].mean()
-    assert all(np.all(np.isfinite(values)) for values in draws.values())
 
 
 def test_same_seed_same_draws():
@@ -247,30 +226,12 @@ def test_same_seed_same_draws():
     assert np.any(one["theta_sota"] != other["theta_sota"])
 
 
-def test_known_hyperparameters_are_constant():
-    priors = Priors(LogitNormalSkill(0.95, 0.2), FixedCorrelation(0.6))
-    posterior = sota_posterior(BOARD, priors, draws=100, random_seed=1)
-    for name, value in (("location", np.log(19)), ("spread", 0.2), ("rho", 0.6)):
-        np.testing.assert_allclose(posterior.draws[name], value)
-    assert posterior.log_prior == {}
-
-
-def test_sizes_of_new_test_sets():
-    own = sota_posterior(BOARD, draws=200, random_seed=1).draws["winner_new_score"] * 200
-    new = sota_posterior(BOARD, draws=200, random_seed=1, new_n_test=7).draws["best_new_score"] * 7
-    for counts in (own, new):
-        np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
-
-
 @pytest.mark.parametrize(
     "change", [{"draws": 0}, {"reference_skill": 1.0}, {"reference_skill": 0.0}]
 )
 def test_impossible_settings_are_refused(change):
     with pytest.raises(InputError):
         sota_posterior(BOARD, **change)
-
-
-def test_no_board_is_refused():
     with pytest.raises(InputError, match="at least one"):
         sota_posterior([])
 
@@ -281,7 +242,7 @@ def test_an_impossible_maximum_is_an_error():
         sota_posterior(board, Priors(LogitNormalSkill(0.55, 0.05)))
 
 
-@pytest.mark.parametrize("n_test", [200, 1_000, 20_000])
+@pytest.mark.parametrize("n_test", [200, 20_000])
 def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test):
     """Nothing in the tables reaches so far: the answer says that it cannot be trusted."""
     board = Leaderboard.from_maximum("0.95", n_test=n_test, n_classifiers=50)
@@ -296,7 +257,7 @@ def test_a_conflict_that_the_spread_can_resolve_is_resolved():
     board = Leaderboard.from_maximum("0.95", n_test=200, n_classifiers=50)
     priors = Priors(LogitNormalSkill((0.5, 0.6), (0.01, 0.1)))
     one, two = (
-        sota_posterior(board, priors, draws=20_000, random_seed=1, refinement=f) for f in (1, 2)
+        sota_posterior(board, priors, draws=2_000, random_seed=1, refinement=f) for f in (1, 2)
     )
     assert one.reasons == ()
     assert one.draws["spread"].mean() > 0.5

@@ -10,9 +10,10 @@ from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.core.schema import DIMENSIONS, VARIABLES
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample_smc import sample_smc_abc
+from bayes_sota.maximum.sample import sample_abc
 
 # What PyMC's own Simulator triggers in PyTensor when a model is built.
 pytestmark = [
@@ -29,7 +30,7 @@ QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
 
 @pytest.fixture(scope="module")
 def sampled() -> xr.DataTree:
-    return sample_smc_abc(BOARD, Priors(), draws=700, chains=2, cores=1, random_seed=1)
+    return sample_abc((BOARD,), Priors(), draws=700, chains=2, cores=1, random_seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -75,20 +76,17 @@ def test_winner_is_never_better_than_the_best(sampled):
     assert bool((posterior["winner_skill"] < posterior["theta_sota"]).any())
 
 
-def test_variables_have_names_of_the_schema(sampled):
-    from bayes_sota.core.schema import DIMENSIONS, VARIABLES
-
+def test_it_is_a_complete_result(sampled):
+    assert {"prior", "posterior_predictive", "log_likelihood"} <= set(sampled.children)
     posterior = sampled["posterior"].to_dataset()
-    assert set(posterior.data_vars) == {
-        "location",
-        "spread",
-        "rho",
-        "shift",
-        "theta_sota",
-        "winner_skill",
-    }
-    assert set(posterior.data_vars) <= set(VARIABLES)
     assert set(posterior.dims) == {"chain", "draw"} <= set(DIMENSIONS)
+    assert set(posterior.data_vars) == {
+        "location", "spread", "rho", "shift", "theta_sota", "winner_skill", "expected_sota",
+        "multiplicity_bias",
+    }  # fmt: skip
+    assert set(posterior.data_vars) <= set(VARIABLES)
+    bias = posterior["multiplicity_bias"] + posterior["theta_sota"]
+    np.testing.assert_allclose(bias, 0.98)
 
 
 def test_survives_netcdf(sampled, tmp_path):
@@ -103,7 +101,7 @@ def test_survives_netcdf(sampled, tmp_path):
 
 @pytest.mark.slow
 def test_same_seed_same_draws_on_any_number_of_cores():
-    one, two = (sample_smc_abc(BOARD, cores=cores, **QUICK) for cores in (1, 2))
+    one, two = (sample_abc((BOARD,), Priors(), cores=cores, **QUICK) for cores in (1, 2))
     xr.testing.assert_equal(one["posterior"].to_dataset(), two["posterior"].to_dataset())
     first, second = one["posterior"]["theta_sota"].values
     assert not np.any(first == second)
@@ -111,8 +109,7 @@ def test_same_seed_same_draws_on_any_number_of_cores():
 
 def test_known_hyperparameters_are_constant_and_independent_teams_have_no_shift():
     priors = Priors(LogitNormalSkill(typical=0.95, spread=0.2), FixedCorrelation(0.0))
-    posterior = sample_smc_abc(BOARD, priors, cores=1, **QUICK)["posterior"].to_dataset()
-    assert "shift" not in posterior
+    posterior = sample_abc((BOARD,), priors, cores=1, **QUICK)["posterior"].to_dataset()
     np.testing.assert_allclose(posterior["spread"], 0.2)
     assert np.all(posterior["rho"] == 0)
 
@@ -121,8 +118,8 @@ def test_several_boards_of_which_one_has_uncertain_tries():
     """Two boards of one field: the shared location is known better than from one."""
     second = Leaderboard.from_maximum("0.975", n_test=400, n_classifiers=(20, 80), name="second")
     priors = Priors(LogitNormalSkill(spread=0.2), FixedCorrelation(0.6))
-    settings = QUICK | {"draws": 500, "epsilon": 0.003}
-    posterior = sample_smc_abc((BOARD, second), priors, cores=1, **settings)["posterior"]
+    settings = QUICK | {"draws": 300, "epsilon": 0.003}
+    posterior = sample_abc((BOARD, second), priors, cores=1, **settings)["posterior"]
     reference = sota_posterior((BOARD, second), priors, draws=20_000, random_seed=1).draws
     for name in ("theta_sota", "winner_skill", "n_classifiers"):
         assert posterior[name].dims == ("chain", "draw", "board")
@@ -142,4 +139,4 @@ def test_several_boards_of_which_one_has_uncertain_tries():
 )
 def test_impossible_settings_are_refused(change):
     with pytest.raises(InputError):
-        sample_smc_abc(BOARD, **change)
+        sample_abc((BOARD,), Priors(), **change)

@@ -76,13 +76,6 @@ def test_obesity_shrunk_to_the_upper_limit() -> None:
 
 
 @needs_data
-def test_the_private_part_has_fewer_items() -> None:
-    found = shrink_scores(kaggle("playground-series-s4e2"), n_test=11_072, chance=1 / 7)
-    assert found.estimate == pytest.approx(0.90638, abs=1e-5)
-    assert found.n_above() == 1088
-
-
-@needs_data
 def test_obesity_cropped() -> None:
     scores = kaggle("playground-series-s4e2")
     upper = crop_scores(scores, n_test=13_840, chance=1 / 7, criterion="upper")
@@ -144,22 +137,6 @@ def test_cropped_fields_are_drawn_with_replacement() -> None:
     ]
     # the reference is as good as the best that was drawn, nearly always the best that remains
     assert np.mean(simulated) == pytest.approx(found.expected_maximum, abs=4e-4)
-
-
-def test_more_criteria_are_more_cautious() -> None:
-    scores = board(seed=5)
-    expected, upper = (
-        shrink_scores(scores, n_test=N, chance=0.1, criterion=c) for c in ("expected", "upper")
-    )
-    assert upper.estimate < expected.estimate < scores.max()
-    assert crop_scores(scores, n_test=N, chance=0.1, criterion="upper").estimate < scores.max()
-
-
-def test_entries_below_chance_are_left_out() -> None:
-    scores = np.append(board(), [0.05, 0.1])
-    found = shrink_scores(scores, n_test=N, chance=0.1)
-    assert found.n_below_chance == 2
-    assert found.estimate == shrink_scores(board(), n_test=N, chance=0.1).estimate
 
 
 def test_a_lone_leader_is_not_corrected() -> None:

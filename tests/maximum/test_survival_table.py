@@ -74,20 +74,6 @@ def test_survival_is_monotone_and_goes_from_zero_to_one():
     assert table.survival[table.survival > 0].min() >= NOISE
 
 
-def test_nodes_of_the_reference_sum_to_one():
-    _, table = make_table(500, (440, 470), 0.77, 0.92)
-    assert table.weights.sum() == pytest.approx(1.0, abs=1e-12)
-    assert table.weights @ table.shifts == pytest.approx(0, abs=1e-4)
-    _, independent = make_table(500, (440, 470), 0.0, 0.92)
-    assert independent.weights.tolist() == [1.0]
-
-
-def test_ends_keep_the_first_and_last_edge():
-    edges, table = make_table(500, (440, 470), 0.77, 0.92)
-    assert edges.size == 3
-    np.testing.assert_array_equal(table.ends().survival, table.survival[[0, 2]])
-
-
 @pytest.mark.parametrize(
     ("distribution", "tolerance"),
     [

@@ -9,32 +9,25 @@ The reference skill theta0 is fixed in advance: the default of the estimators, t
 maximum, would make the model depend on the data, and no calibration could hold exactly.
 """
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
+from arviz_stats.ecdf_utils import ecdf_pit
+from joblib import Parallel, delayed
 
-from bayes_sota.auc.estimate import AucScores
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import whole_file
+from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.priors import LogitNormalSkill, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.posterior import sota_posterior
-
-if TYPE_CHECKING:
-    import xarray as xr
-
+from bayes_sota.maximum.sample import sample_abc
 
 QUANTITIES = (
     "location", "spread", "rho", "theta_sota", "expected_sota", "winner_skill", "shift",
     "winner_new_score", "best_new_score",
 )  # fmt: skip
-_SAVE_EVERY = 25
 
 
 @dataclass(frozen=True)
@@ -132,9 +125,7 @@ def run_sbc(
     draws: int = 500,
     random_seed: int = 0,
     n_jobs: int = 1,
-    directory: Path | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Ranks of the true values among posterior draws, one per replicate.
 
     Parameters
@@ -147,10 +138,6 @@ def run_sbc(
         Replicate i uses the i-th child of this seed, whatever ``n_jobs``.
     n_jobs : int
         Processes of joblib.
-    directory : Path, optional
-        Where to keep what is done; an interrupted run goes on from there.
-    on_progress : callable, optional
-        Called with the number of finished replicates.
 
     Returns
     -------
@@ -158,33 +145,18 @@ def run_sbc(
         Group ``prior_sbc`` with normalised ranks in (0, 1) over the dimension ``sample``, as
         ``az.plot_ecdf_pit`` takes it.
     """
-    import xarray as xr
-    from joblib import Parallel, delayed
-
-    if route not in ("exact", "abc"):
-        raise InputError(f'route must be "exact" or "abc", got {route!r}')
     seeds = np.random.SeedSequence(random_seed).spawn(replicates)
-    name = f"sbc-{route}-{random_seed}-{draws}.json"
-    path = None if directory is None else directory / name
-    done = _load(path, setting)
-    missing = [i for i in range(replicates) if i not in done]
-    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(_replicate)(i, setting, route, draws, seeds[i]) for i in missing
+    ranks = Parallel(n_jobs=n_jobs)(
+        delayed(_replicate)(setting, route, draws, seed) for seed in seeds
     )
-    for count, (i, ranks) in enumerate(results, start=1):
-        done[i] = ranks
-        if path is not None and (count % _SAVE_EVERY == 0 or count == len(missing)):
-            _save(path, setting, done)
-        if on_progress is not None:
-            on_progress(len(done))
-    table = {q: ("sample", np.array([done[i][q] for i in range(replicates)])) for q in QUANTITIES}
+    table = {q: ("sample", np.array([found[q] for found in ranks])) for q in QUANTITIES}
     tree = xr.DataTree.from_dict({"prior_sbc": xr.Dataset(table)})
     tree.attrs.update(route=route, replicates=replicates, draws=draws, random_seed=random_seed)
     return tree
 
 
 def judge_ranks(
-    tree: "xr.DataTree", prob: float = 0.99, simulations: int = 1000
+    tree: xr.DataTree, prob: float = 0.99, simulations: int = 1000
 ) -> dict[str, dict[str, float]]:
     """Whether the ECDF of the ranks stays inside its simultaneous band.
 
@@ -194,8 +166,6 @@ def judge_ranks(
         For each quantity ``inside``, ``largest_deviation`` of the ECDF from uniformity,
         ``band`` (half-width of the band at one half) and ``mean_rank``.
     """
-    from arviz_stats.ecdf_utils import ecdf_pit
-
     rows: dict[str, dict[str, float]] = {}
     for name in map(str, tree["prior_sbc"].data_vars):
         ranks = tree["prior_sbc"][name].values
@@ -211,60 +181,35 @@ def judge_ranks(
 
 
 def _replicate(
-    index: int, setting: CalibrationSetting, route: str, draws: int, seed: np.random.SeedSequence
-) -> tuple[int, dict[str, float]]:
+    setting: CalibrationSetting, route: str, draws: int, seed: np.random.SeedSequence
+) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     truth, board = simulate_board(setting, rng)
-    posterior = _exact_draws if route == "exact" else _abc_draws
-    values = posterior(board, setting, draws, rng)
+    values = _posterior_draws(board, setting, route, draws, rng)
     ranks = {}
     for name in QUANTITIES:
         below = np.sum(values[name] < truth[name])
         ties = np.sum(values[name] == truth[name])
         ranks[name] = float((below + rng.random() * (ties + 1)) / (values[name].size + 1))
-    return index, ranks
+    return ranks
 
 
-def _exact_draws(
-    board: Leaderboard, setting: CalibrationSetting, draws: int, rng: np.random.Generator
+def _posterior_draws(
+    board: Leaderboard,
+    setting: CalibrationSetting,
+    route: str,
+    draws: int,
+    rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    posterior = sota_posterior(
-        board,
-        setting.priors,
-        draws=draws,
-        random_seed=rng,
-        reference_skill=setting.reference_skill if setting.n_positive is None else None,
-    )
-    return {name: posterior.draws[name].ravel() for name in QUANTITIES}
-
-
-def _abc_draws(
-    board: Leaderboard, setting: CalibrationSetting, draws: int, rng: np.random.Generator
-) -> dict[str, FloatArray]:
-    from bayes_sota.maximum.sample import sample_abc
-
+    reference = setting.reference_skill if setting.n_positive is None else None
+    if route == "exact":
+        found = sota_posterior(
+            board, setting.priors, draws=draws, random_seed=rng, reference_skill=reference
+        )
+        return {name: found.draws[name].ravel() for name in QUANTITIES}
     tree = sample_abc(
-        (board,),
-        setting.priors,
-        draws=draws,
-        chains=1,
-        cores=1,
-        random_seed=rng,
-        reference_skill=setting.reference_skill if setting.n_positive is None else None,
-    )
+        (board,), setting.priors, draws=draws, chains=1, cores=1, random_seed=rng,
+        reference_skill=reference,
+    )  # fmt: skip
     merged = tree["posterior"].to_dataset().merge(tree["posterior_predictive"].to_dataset())
     return {name: np.asarray(merged[name].values).ravel() for name in QUANTITIES}
-
-
-def _load(path: Path | None, setting: CalibrationSetting) -> dict[int, dict[str, float]]:
-    if path is None or not path.is_file():
-        return {}
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if content["setting"] != repr(setting):
-        raise InputError(f"{path} belongs to another setting; choose another directory")
-    return {int(i): ranks for i, ranks in content["ranks"].items()}
-
-
-def _save(path: Path, setting: CalibrationSetting, done: dict[int, dict[str, float]]) -> None:
-    with whole_file(path) as draft:
-        draft.write_text(json.dumps({"setting": repr(setting), "ranks": done}), encoding="utf-8")

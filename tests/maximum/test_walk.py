@@ -1,0 +1,231 @@
+"""Draws of skills and best scores: exact laws, numerical inversion, and whole simulated fields."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, stats
+
+from bayes_sota.auc.scores import AucScores
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
+from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.law import MaximumLaw, maximum_law
+from bayes_sota.maximum.walk import (
+    CellLaw,
+    Fields,
+    GaussianScores,
+    NormalTestSet,
+    TestSet,
+    best_count,
+)
+
+SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
+DRAWS = 30_000
+
+CASES = {
+    "near one": (200, 50, LogitNormal(3.3, 0.3), 0.75, 0.98),
+    "nearly equal": (3000, 1000, LogitNormal(2.2, 0.0105), 0.74, 0.917),
+    "wide": (11072, 3558, LogitNormal(-0.5, 1.0), 0.74, 0.91157),
+    "infeasible correlation": (30, 5, Uniform(0.2, 0.9), 1.0, 0.7),
+    "uniform": (2000, 1000, Uniform(0.6, 0.9), 0.6, 0.9),
+    "beta": (500, 300, Beta(40, 8), 0.7, 0.93),
+    "independent": (300, 100, LogitNormal(1.0, 0.5), 0.0, 0.5),
+    "one": (200, 1, LogitNormal(3.3, 0.3), 0.75, 0.98),
+    "two": (200, 2, LogitNormal(3.3, 0.3), 0.75, 0.98),
+    "many items": (100_000, 2000, LogitNormal(2.5, 0.2), 0.74, 0.95),
+}
+
+
+def repeated(distribution, size=DRAWS):
+    given = (np.full(size, float(getattr(distribution, f.name))) for f in fields(distribution))
+    return type(distribution)(*given)
+
+
+def drawn_fields(rng, case, size=DRAWS):
+    n, m, distribution, rho, theta0 = case
+    tail = -np.expm1(-rng.standard_exponential(size) / m)
+    many = repeated(distribution, size)
+    test_set = TestSet.draw(rng, n, np.full(size, rho), theta0)
+    return Fields(test_set, many, np.full(size, m), many.skill(many.isf(tail)))
+
+
+def draw_every_team(rng, case, size=DRAWS):
+    """Best skill, winner's skill and best score of ``size`` boards, team by team."""
+    n, m, distribution, rho, theta0 = case
+    skills = np.sort(distribution.skill(distribution.isf(rng.random((size, m)))), axis=1)
+    k = rng.binomial(n, theta0, size)[:, None]
+    a, b = conditional_probabilities(skills, rho, theta0)
+    counts = rng.binomial(k, a) + rng.binomial(n - k, b)
+    best = counts.max(axis=1)
+    among_best = np.where(counts == best[:, None], rng.random(counts.shape), -1.0)
+    winner = skills[np.arange(size), among_best.argmax(axis=1)]
+    return skills[:, -1], winner, best / n
+
+
+def fit_p_value(counts: np.ndarray, law: MaximumLaw) -> float:
+    """Chi-square test of counts against a lattice law, in cells of at least 25 expected."""
+    expected = law.pmf(law.support) * counts.size
+    observed = np.bincount(counts - law.start, minlength=law.support.size)
+    cell = (np.cumsum(expected) // 25).astype(int)
+    pooled = np.bincount(cell, observed), np.bincount(cell, expected)
+    pooled = [x[pooled[1] > 5] for x in pooled]
+    return float(stats.chisquare(pooled[0], pooled[1] * pooled[0].sum() / pooled[1].sum()).pvalue)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_the_best_score_follows_the_exact_law(case):
+    """As predictions and as the simulator of ABC draw it: with and without the winner."""
+    n, m, distribution, rho, theta0 = case
+    law = maximum_law(
+        n_test=n, skill=distribution, n_classifiers=m, correlation=rho, reference_skill=theta0,
+        cap_correlation=True,
+    )  # fmt: skip
+    rng = np.random.default_rng(17)
+    test_set = TestSet.draw(rng, n, np.full(DRAWS, rho), theta0)
+    _, counts = best_count(rng, test_set, repeated(distribution), np.full(DRAWS, m))
+    assert fit_p_value(counts, law) > SMALLEST_P
+    for winner in (True, False):
+        scores, _ = drawn_fields(rng, case).draw(rng, winner=winner)
+        assert fit_p_value(np.rint(scores * n).astype(int), law) > SMALLEST_P
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(CASES[name] for name in ("near one", "infeasible correlation", "two", "independent")),
+        # five items: nearly every board is a tie, and the better-skilled must not be favoured
+        (5, 6, Uniform(0.3, 0.95), 0.0, 0.5),
+        (4000, 40, LogitNormal(1.0, 1.5), 0.5, 0.85),  # skills vary more than the noise
+        (300, 40, Beta(30.0, 5.0), 0.95, 0.99),  # most correlations are cut
+    ],
+)
+def test_skills_agree_with_drawing_every_team(case):
+    rng = np.random.default_rng(3)
+    ours = drawn_fields(rng, case)
+    score, winner = ours.draw(rng)
+    best, true_winner, true_score = draw_every_team(np.random.default_rng(4), case)
+    for drawn, expected in (
+        (ours.theta_sota, best),
+        (winner, true_winner),
+        (winner - score, true_winner - true_score),
+        (ours.theta_sota - score, best - true_score),
+    ):
+        assert stats.ks_2samp(drawn, expected).pvalue > SMALLEST_P
+
+
+def test_skipping_ties_keeps_the_law_of_the_count_but_not_of_the_winner():
+    case = (20, 30, Uniform(0.5, 0.96), 0.0, 0.5)
+    rng = np.random.default_rng(1)
+    (fast, best_skilled), (full, winner) = (
+        drawn_fields(rng, case).draw(rng, winner=winner) for winner in (False, True)
+    )
+    table = np.array([np.bincount(np.rint(x * 20).astype(int), minlength=21) for x in (fast, full)])
+    assert stats.chi2_contingency(table[:, table.sum(0) > 20]).pvalue > SMALLEST_P
+    assert best_skilled.mean() > winner.mean() + 0.01
+
+
+def test_fields_of_different_sizes_and_correlations_are_drawn_together():
+    rng = np.random.default_rng(8)
+    size, rho = np.tile([1, 30], DRAWS // 2), np.tile([0.0, 0.8], DRAWS // 2)
+    field = LogitNormal(2.0, 0.3)
+    test_set = TestSet.draw(rng, 200, rho, 0.88)
+    _, best = best_count(rng, test_set, repeated(field), size)
+    for i, (m, r) in enumerate(((1, 0.0), (30, 0.8))):
+        *_, true_best = draw_every_team(rng, (200, m, field, r, 0.88))
+        assert stats.ks_2samp(best[i::2] / 200, true_best).pvalue > 1e-4
+
+
+def test_a_winner_given_the_observed_maximum():
+    """Accepted simulations only: against plain rejection of fields drawn team by team."""
+    n, m, theta, size = 40, 8, 0.85, 20_000
+    rng = np.random.default_rng(8)
+    others = rng.uniform(0.4, theta, (200_000, m - 1))
+    skills = np.concatenate([others, np.full((len(others), 1), theta)], axis=1)
+    counts = rng.binomial(n, skills)
+    won = counts.max(axis=1) == 33
+    tied = np.where(counts == 33, rng.random(counts.shape), -1.0)[won]
+    expected = skills[won][np.arange(won.sum()), tied.argmax(axis=1)]
+    test_set = TestSet(n, np.zeros(size, np.int64), np.zeros(size), 0.5)
+    ours = Fields(
+        test_set, repeated(Uniform(0.4, 0.9), size), np.full(size, m), np.full(size, theta)
+    )
+    winner, attempts = ours.draw_winner(rng, (33 / n, 33 / n), 1e-9, 10_000)
+    assert attempts.min() >= 1
+    assert np.mean(winner == theta) == pytest.approx(np.mean(expected == theta), abs=0.015)
+    assert stats.ks_2samp(winner, expected).pvalue > SMALLEST_P
+    winner, attempts = ours.take(np.arange(3)).draw_winner(rng, (1.3, 1.3), 1e-4, 20)
+    assert np.all(attempts == -1)  # none passes: the closest stands
+    assert np.all((winner >= 0.4) & (winner <= theta))
+
+
+@pytest.mark.parametrize("scores", [GaussianScores(0.01), AucScores.of(51, 949, 0.6, 0.95)])
+@pytest.mark.parametrize(("rho", "spread"), [(0.0, 0.3), (0.75, 0.02), (0.98, 0.3)])
+def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float) -> None:
+    rng, m = np.random.default_rng(3), 60
+    field = repeated(LogitNormal(1.8, spread))
+    theta, best = best_count(
+        rng, NormalTestSet.draw(rng, scores, np.full(DRAWS, rho)), field, np.full(DRAWS, m)
+    )
+    ours = Fields(
+        NormalTestSet.draw(rng, scores, np.full(DRAWS, rho)), field, np.full(DRAWS, m), theta
+    )
+    again, winner = ours.draw(rng)
+    skills = expit(rng.normal(1.8, spread, (DRAWS // 4, m)))
+    normal = rho * rng.standard_normal((DRAWS // 4, 1))
+    normal = normal + np.sqrt(1 - rho**2) * rng.standard_normal(skills.shape)
+    whole = scores.estimate(normal, skills)
+    true_best, true_theta = whole.max(1), skills.max(1)
+    true_winner = skills[np.arange(len(skills)), whole.argmax(axis=1)]
+    for drawn, expected in (
+        (theta, true_theta),
+        (best, true_best),
+        (best - theta, true_best - true_theta),
+        (again, true_best),
+        (winner, true_winner),
+        (again - winner, true_best - true_winner),
+    ):
+        error = expected.std() / len(expected) ** 0.5
+        assert drawn.mean() == pytest.approx(expected.mean(), abs=4.5 * error)
+        assert drawn.std() == pytest.approx(expected.std(), rel=0.04)
+
+
+def bump(skill):
+    return np.exp(-0.5 * ((skill - 0.9) / 0.02) ** 2)
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [LogitNormal(2.0, 0.3), Beta(30.0, 5.0), Uniform(0.7, 0.93)],
+    ids=["logit-normal", "beta", "uniform"],
+)
+@pytest.mark.parametrize("factor", [bump, lambda s: (s > 0.88) * 1.0])
+def test_cell_law_agrees_with_numerical_inversion(distribution, factor):
+    nodes = np.linspace(0.6, 0.99, 1500)
+    arrays = repeated(distribution, 1)
+    tail = arrays.expanded().sf(arrays.from_skill(nodes))
+    law = CellLaw.build(arrays, np.atleast_2d(tail), factor(nodes)[None])
+    ends = distribution.axis_support()
+
+    def mass_above(skill):
+        grid = np.linspace(float(distribution.axis_from_skill(skill)), ends[1], 20_001)
+        values = factor(distribution.axis_skill(grid)) * distribution.axis_density(grid)
+        return integrate.trapezoid(values, grid)
+
+    total = mass_above(distribution.axis_skill(ends[0]))
+    levels = np.array([0.001, 0.05, 0.3, 0.5, 0.9, 0.999])
+    skills = law.inverse(np.zeros(levels.size, np.int64), levels)
+    bracket = [float(distribution.axis_skill(end)) for end in ends]
+    for level, skill in zip(levels, skills, strict=True):
+        exact = optimize.brentq(lambda s, u=level: mass_above(s) / total - u, *bracket, xtol=1e-9)
+        assert skill == pytest.approx(exact, abs=4e-4)
+
+
+def test_cell_law_without_a_factor_is_the_distribution_itself():
+    distribution = repeated(LogitNormal(2.0, 0.3), 1)
+    nodes = np.array([0.85, 0.9])
+    tail = distribution.expanded().sf(distribution.from_skill(nodes))
+    law = CellLaw.build(distribution, tail, np.ones((1, 2)))
+    levels = np.array([1e-6, 0.2, 0.5, 0.8, 1.0 - 1e-9])
+    expected = distribution.skill(distribution.isf(levels))
+    drawn = law.inverse(np.zeros(5, np.int64), levels)
+    np.testing.assert_allclose(drawn, expected, rtol=1e-9)
