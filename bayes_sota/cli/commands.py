@@ -5,7 +5,7 @@ import click
 from bayes_sota import __version__
 from bayes_sota.claims.command import claim
 from bayes_sota.cli.demo import demo
-from bayes_sota.data.command import infer_n
+from bayes_sota.data.command import examples, infer_n
 from bayes_sota.epp.command import epp
 from bayes_sota.leaderboard.command import board, calibrate, models
 from bayes_sota.leaderboard.command_sota import sota
@@ -21,6 +21,6 @@ def cli() -> None:
 
 
 for _command in (
-    demo, infer_n, maximum, sota, models, reproduce, paired, board, calibrate, claim, epp
+    demo, examples, infer_n, maximum, sota, models, reproduce, paired, board, calibrate, claim, epp
 ):  # fmt: skip
     cli.add_command(_command)

@@ -39,13 +39,13 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
-    from bayes_sota.core.files import check_writable
+    from bayes_sota.core.files import check_writable, make_directory
     from bayes_sota.core.summary import estimand_summary
     from bayes_sota.data.examples import load_example
     from bayes_sota.leaderboard.command_sota import result_of
     from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
 
-    _make_directory(output_dir)
+    make_directory(output_dir)
     check_writable(output_dir / "obesity-risk.nc")
     seed = 20_240_229 if seed is None else seed
     names = ("obesity-risk", "obesity-risk-paper", "cassava")
@@ -79,15 +79,6 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     else:
         _echo(results, examples, prob, output_dir, files)
     return _exit_code(results)
-
-
-def _make_directory(directory: Path) -> None:
-    from bayes_sota.core.errors import InputError
-
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write to {directory}: {error.strerror}") from None
 
 
 def _note(silent: bool, text: str) -> None:

@@ -132,6 +132,14 @@ def write_text(text: str, path: str | Path | None) -> str:
     return text
 
 
+def make_directory(directory: Path) -> None:
+    """Make a directory where there is none, or raise ``InputError``."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write to {shown_path(directory)}: {error.strerror}") from None
+
+
 def remove_drafts() -> None:
     """Remove what is half-written, of a process that ends without ending its blocks."""
     for draft in list(_drafts):

@@ -1,4 +1,4 @@
-"""``bayes-sota infer-n``: the size of the test set from the scores. Imports NumPy only."""
+"""``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
 
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ import click
 from bayes_sota.core.arguments import DECIMALS
 from bayes_sota.core.command import (
     InputFile,
+    OutputDirectory,
     command,
     echo_json,
     echo_verdict,
@@ -95,3 +96,27 @@ def _lines(fit: Any, notes: list[str]) -> list[str]:
         size = "none fits" if fit.other[1] is None else f"the smallest is {fit.other[1]:,}"
         lines.append(f"{how} instead, {size}.")
     return lines + [plain_text(note) for note in notes]
+
+
+@command(epilog="Example: bayes-sota examples --output-dir examples")
+@click.option(
+    "--output-dir",
+    type=OutputDirectory(),
+    required=True,
+    help="Where the files go; none that is there already is written over.",
+)
+@output_options
+def examples(output_dir: Path, as_json: bool, quiet: bool) -> int:
+    """Write small files to try: a leaderboard, answers to items, scores of rounds.
+
+    They are of real classifiers of handwritten digits (scikit-learn's).
+    """
+    from bayes_sota.data.examples import write_examples
+
+    files = write_examples(output_dir)
+    if as_json:
+        echo_json({"files": [str(path) for path in files]})
+    else:
+        for path in files:
+            click.echo(plain_text(path))
+    return 0

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import make_directory, write_text
+from bayes_sota.core.text import shown_path
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import Rounding
 from bayes_sota.data.read_outcomes import read_responses
@@ -197,3 +199,29 @@ def _part(answers: Responses, part: str, name: str) -> Responses:
         items=[answers.items[i] for i in rows],
         name=f"{name}-{part}",
     )
+
+
+def write_examples(directory: str | Path) -> list[Path]:
+    """Write the files of examples into a directory, which is made where there is none.
+
+    Raises
+    ------
+    InputError
+        One of the files is there already, or the directory cannot be written to.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write_examples(folder)]
+    ['answers.csv', 'leaderboard.csv', 'rounds.csv']
+    """
+    sources = sorted(Path(__file__).with_name("example_files").glob("*.csv"))
+    targets = [Path(directory) / source.name for source in sources]
+    for target in targets:
+        if target.exists():
+            raise InputError(f"{shown_path(target)} exists: name another directory")
+    make_directory(Path(directory))
+    for source, target in zip(sources, targets, strict=True):
+        write_text(source.read_text(encoding="utf-8"), target)
+    return targets

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import bayes_sota
 from bayes_sota.cli import main
+from bayes_sota.data.examples import load_responses_example
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -115,3 +117,34 @@ def test_it_loads_no_heavy_library(board: Path) -> None:
     )
     assert json.loads(done.stdout)["n_test"] == 271
     assert done.stderr.strip() == ""
+
+
+def test_examples_are_files_to_run_and_none_is_written_over(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "some" / "where"
+    code, out, _ = run(capsys, "examples", "--output-dir", str(folder))
+    names = sorted(path.name for path in folder.iterdir())
+    assert (code, [Path(line).name for line in out.splitlines()]) == (0, names)
+    assert run(capsys, "infer-n", str(folder / "leaderboard.csv"), "--json")[0] == 0
+    (folder / "rounds.csv").write_text("mine")
+    (folder / "answers.csv").unlink()
+    code, _, error = run(capsys, "examples", "--output-dir", str(folder))
+    assert (code, "exists" in error) == (2, True)
+    assert (folder / "rounds.csv").read_text() == "mine"
+    assert not (folder / "answers.csv").exists()
+
+
+def test_example_files_are_of_the_bundled_benchmark() -> None:
+    example = load_responses_example("digits")
+    folder = Path(bayes_sota.data.__file__ or "").with_name("example_files")
+    board = bayes_sota.read_leaderboard(folder / "leaderboard.csv", n_test=250)
+    scores = dict(zip(example.test.names, example.test.scores, strict=True))
+    assert dict(zip(board.names, board.scores, strict=True)) == pytest.approx(scores)
+    answers = bayes_sota.read_responses(folder / "answers.csv")
+    chosen = [example.test.names.index(name) for name in answers.names]
+    assert (answers.correct == example.test.correct[:, chosen]).all()
+    rounds = bayes_sota.read_scores(folder / "rounds.csv")
+    held = example.held_out.correct[:1240, chosen].reshape(20, 62, 12).mean(axis=1)
+    assert rounds.players == answers.names
+    assert rounds.scores == pytest.approx(held, abs=6e-5)
