@@ -67,6 +67,8 @@ class OddsRatioCongruence:
 
     def nodes(self, accuracy_a: FloatArray, accuracy_b: FloatArray) -> list[tuple[Any, float]]:
         """Congruences, each shaped like the accuracies, and their probabilities."""
+        if not self.spread:
+            return [(congruence_of_odds_ratio(accuracy_a, accuracy_b, self.median), 1.0)]
         points, weights = np.polynomial.hermite_e.hermegauss(_NODES)
         ratios = np.exp(np.clip(np.log(self.median) + self.spread * points, -276, 276))
         return [

@@ -183,8 +183,8 @@ def report_accuracies(
 
     Examples
     --------
-    >>> print(report_accuracies("0.90", "0.88", 500).sentences()[1])
-    Above the level 0.05; 0.0005 to 0.171 over all congruences: below it from 85.4 % both right
+    >>> print(report_accuracies("0.90", "0.88", 500).sentences()[2])
+    It is at most 0.05 only if both got at least 85.4 % of the items right.
     """
     printed, a, b = (str(accuracy_a), str(accuracy_b)), float(accuracy_a), float(accuracy_b)
     sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
@@ -255,7 +255,7 @@ def report_means(
     --------
     >>> report = report_means(0.81, 0.80, 100, sd=(0.1, 0.1))
     >>> round(report.p_false, 3), round(report.needed, 3)
-    (0.121, 0.819)
+    (0.141, 0.819)
     """
     mean, (low, high), known = (mean_a, mean_b), correlation_range, sd_difference is not None
     given = {
@@ -375,7 +375,7 @@ def _about_accuracies(report: ClaimReport) -> Iterator[str]:
         )
         yield _needed(report)
     rounded = found["rounding"]
-    if rounded is not None and rounded["p_false"] != report.p_false:
+    if rounded is not None and rounded["p_false"] != report.p_false and _open(rounded):
         yield f"With the rounding of the printed accuracies it is {chance(rounded['p_false'])}."
     yield from _about_tries(found)
 
@@ -385,7 +385,7 @@ def _details_of_accuracies(report: ClaimReport) -> Iterator[str]:
     rounded, rope = report.numbers["rounding"], report.numbers.get("rope")
     if "range" not in report.assumed:
         yield _needed(report)
-    if rounded is not None and rounded["lowest"] < rounded["highest"]:
+    if rounded is not None and _open(rounded):
         ends = (sorted({*rounded[name]}) for name in ("counts_a", "counts_b"))
         a, b = (" to ".join(f"{x:,}" for x in pair) for pair in ends)
         lowest, highest = chance(rounded["lowest"]), chance(rounded["highest"])
@@ -398,6 +398,11 @@ def _details_of_accuracies(report: ClaimReport) -> Iterator[str]:
     if "alpha_sensitivity" in report.numbers:
         others = (f"{chance(p)} ({x:g})" for x, p in report.numbers["alpha_sensitivity"])
         yield f"With other priors of the four cells (alpha): {', '.join(others)}"
+
+
+def _open(rounded: dict[str, Any]) -> bool:
+    """Whether the printed digits fit more than one pair of counts."""
+    return bool(rounded["lowest"] < rounded["highest"])
 
 
 def _needed(report: ClaimReport) -> str:

@@ -204,6 +204,7 @@ def read_claims(path: str | os.PathLike[str]) -> "pd.DataFrame":
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "review.csv"
