@@ -210,7 +210,7 @@ def _metrics(table: Table, numbers: dict[str, FloatArray], problems: list[str]) 
         problems[row] = problems[row] or text
     for name in (*_ACCURACIES, *_MEANS):
         kind = (metric == "accuracy") == (name in _ACCURACIES)
-        for row in np.flatnonzero(kind & (metric != "") & np.isnan(numbers[name])):
+        for row in np.flatnonzero(kind & (metric != "") & np.isnan(numbers[name])).tolist():
             problems[row] = problems[row] or f"{name} is empty"
     return metric
 
@@ -238,27 +238,9 @@ def _note_impossible(
         )
 
 
-@dataclass(frozen=True, eq=False)
-class ReviewProbabilities:
-    """P(false) of claims; NaN and an empty assumption where a row has a problem.
-
-    Attributes
-    ----------
-    averaged, lowest, highest : (k,) array
-        Averaged over the unknown congruence or correlation, and at its ends.
-    assumption : (k,) array of str
-    problems : list of str
-        Why a row cannot be used, empty where it can.
-    """
-
-    averaged: FloatArray
-    lowest: FloatArray
-    highest: FloatArray
-    assumption: NDArray[np.object_]
-    problems: list[str]
-
-
-def review_probabilities(rows: ClaimRows, sd: Any = None) -> ReviewProbabilities:
+def review_probabilities(
+    rows: ClaimRows, sd: Any = None
+) -> tuple[FloatArray, NDArray[np.object_], list[str]]:
     r"""Probability that each claim is false, and its range.
 
     P(false) falls with the congruence and with the correlation, so that its range lies between the
@@ -271,14 +253,23 @@ def review_probabilities(rows: ClaimRows, sd: Any = None) -> ReviewProbabilities
     sd : float, callable or three coefficients, optional
         Standard deviation of cases from their mean where none is given (``imputed_sd``).
 
+    Returns
+    -------
+    probabilities : ndarray, shape (k, 3)
+        Averaged over the unknown congruence or correlation, lowest and highest; NaN where a row has
+        a problem.
+    assumption : ndarray of str, shape (k,)
+    problems : list of str
+        Why a row cannot be used, empty where it can.
+
     Examples
     --------
     >>> cells = (("0.90", "0.80"), ("0.88", "0.81"), ("500", "500"))
     >>> table = Table(("accuracy_a", "accuracy_b", "n_test"), cells, ("1", "2"), "review")
-    >>> found = review_probabilities(claim_rows(table))
-    >>> [round(float(p[0]), 4) for p in (found.lowest, found.averaged, found.highest)]
-    [0.0005, 0.093, 0.1713]
-    >>> found.problems[1][:30]
+    >>> found, _, problems = review_probabilities(claim_rows(table))
+    >>> found[0].round(4).tolist()
+    [0.093, 0.0005, 0.1713]
+    >>> problems[1][:30]
     'row 2: A is the reported winne'
     """
     problems, assumption = list(rows.problems), _assumptions(rows)
@@ -288,8 +279,7 @@ def review_probabilities(rows: ClaimRows, sd: Any = None) -> ReviewProbabilities
         for block in _blocks(rows, np.flatnonzero((kinds == kind) & rows.usable)):
             _evaluate(rows, block, sd, found, problems)
     assumption[np.array([bool(problem) for problem in problems], bool)] = ""
-    averaged, lowest, highest = found.T
-    return ReviewProbabilities(averaged, lowest, highest, assumption, problems)
+    return found, assumption, problems
 
 
 def share_interval(count: int, size: int, prob: float = 0.95) -> tuple[float, float]:

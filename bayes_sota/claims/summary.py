@@ -4,9 +4,8 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,8 +27,6 @@ from bayes_sota.claims.congruence import (
     congruence_bounds,
 )
 from bayes_sota.claims.means import CORRELATIONS, false_claim_probability_of_means, imputed_sd
-from bayes_sota.claims.sample import claim_tree, claim_tree_of_means
-from bayes_sota.claims.selection import best_try_probability, best_try_probability_of_means
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import chance
@@ -50,7 +47,7 @@ _SOURCE = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClaimReport(ResultTable):
-    """Claim from two reported numbers, and what it would be if nobody's silence hid anything.
+    """Claim from two reported numbers, and what it would be at other values of the unreported one.
 
     Attributes
     ----------
@@ -75,6 +72,8 @@ class ClaimReport(ResultTable):
         Some points of it.
     numbers : dict
         What else ``to_dict`` has of this kind of claim.
+    drawn_from : (tuple, dict)
+        Arguments of ``claim_tree`` or ``claim_tree_of_means``.
     notes : list of str
         What a reader should know.
     independent : float, optional
@@ -92,7 +91,7 @@ class ClaimReport(ResultTable):
     sensitivity: list[list[float]]
     numbers: dict[str, Any]
     notes: list[str]
-    tree: Callable[..., "xr.DataTree"]
+    drawn_from: tuple[tuple[Any, ...], dict[str, Any]]
     independent: float | None = None
     reasons: tuple[str, ...] = ()
 
@@ -114,7 +113,11 @@ class ClaimReport(ResultTable):
 
     def to_datatree(self, random_seed: Seed = None) -> "xr.DataTree":
         """Posterior draws in the one schema."""
-        return self.tree(random_seed=random_seed)
+        from bayes_sota.claims.sample import claim_tree, claim_tree_of_means
+
+        draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
+        numbers, options = self.drawn_from
+        return draw(*numbers, **options, random_seed=random_seed)
 
     def sentences(self) -> list[str]:
         if self.unknown == "correlation":
@@ -203,6 +206,8 @@ def report_accuracies(
     if best_of is not None:
         if alpha != 1:
             raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
+        from bayes_sota.claims.selection import best_try_probability
+
         plain = float(false_claim_probability(a, b, n, congruence))
         best = best_try_probability(a, b, n, best_of, congruence)
         numbers["selection"] = _selection(best_of, best, plain)
@@ -218,8 +223,7 @@ def report_accuracies(
         sensitivity=sensitivity_to_congruence(a, b, n, alpha=alpha, points=_POINTS).tolist(),
         numbers=numbers,
         notes=notes,
-        tree=partial(claim_tree, a, b, n, congruence, alpha=alpha),
-        independent=a * b,
+        drawn_from=((a, b, n), {"congruence": congruence, "alpha": alpha}),
     )
 
 
@@ -280,6 +284,8 @@ def report_means(
     p = float(false_claim_probability_of_means(*mean, n_test, correlation=correlation, **given))
     notes = []
     if best_of is not None:
+        from bayes_sota.claims.selection import best_try_probability_of_means
+
         best = best_try_probability_of_means(
             *mean, n_test, best_of, correlation=correlation, **given
         )
@@ -300,7 +306,7 @@ def report_means(
         sensitivity=curve(_POINTS).tolist(),
         numbers=numbers,
         notes=notes,
-        tree=partial(claim_tree_of_means, *mean, n_test, correlation=correlation, **given),
+        drawn_from=((mean_a, mean_b, n_test), {**given, "correlation": correlation}),
     )
 
 

@@ -290,12 +290,9 @@ def claims_table(
     label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
     group = _group_column(table, group_by)
     result = _as_pandas(frame, table).assign(**_results(rows, level, sd))
-    if not skip_problems and (result["problem"] != "").any():
-        raise InputError(
-            f"{table.where}: {_unusable(result['problem'])}; skip_problems=True leaves them out"
-        )
-    problems = result["problem"]
-    reasons = (_unusable(problems),) if (problems != "").any() else ()
+    reasons = (_unusable(result["problem"]),) if (result["problem"] != "").any() else ()
+    if reasons and not skip_problems:
+        raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")
     return ClaimsTable(result, _summary(result, group, level), float(level), group, label, reasons)
 
 
@@ -333,13 +330,13 @@ def _group_column(table: Table, group_by: str | None) -> str | None:
 
 def _results(rows: ClaimRows, level: float, sd: Any) -> dict[str, Any]:
     """Columns that the result adds."""
-    found = review_probabilities(rows, sd)
+    found, assumption, problems = review_probabilities(rows, sd)
+    averaged, lowest, highest = found.T
     depends = np.where(rows.metric == "accuracy", "congruence", "correlation").astype(object)
-    verdict = np.where(found.lowest > level, "not supported", "depends on the " + depends)
-    verdict = np.where(found.highest <= level, "supported", verdict)
-    verdict = np.where(np.isnan(found.averaged), "", verdict)
-    columns = (found.averaged, found.lowest, found.highest, found.assumption, verdict)
-    return dict(zip(RESULTS, (*columns, found.problems), strict=True))
+    verdict = np.where(lowest > level, "not supported", "depends on the " + depends)
+    verdict = np.where(highest <= level, "supported", verdict)
+    verdict = np.where(np.isnan(averaged), "", verdict)
+    return dict(zip(RESULTS, (*found.T, assumption, verdict, problems), strict=True))
 
 
 def _groups_of(frame: "pd.DataFrame", group_by: str | None) -> list[str | None]:

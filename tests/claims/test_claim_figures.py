@@ -42,18 +42,12 @@ def overlaps(figure: Any, variable: str) -> list[tuple[str, str]]:
     canvas = axes.figure.canvas
     canvas.draw()
     texts = [*axes.texts, *axes.get_yticklabels(), *axes.get_xticklabels(), axes.xaxis.label]
-    boxes = {
-        (text.get_text(), number): text.get_window_extent()
-        for number, text in enumerate(texts)
-        if text.get_text()
-    }
+    shown = [(text.get_text(), number) for number, text in enumerate(texts) if text.get_text()]
+    boxes = {of: texts[of[1]].get_window_extent() for of in shown}
     found = [
         (one[0], other[0])
         for (one, box), (other, second) in combinations(boxes.items(), 2)
-        if box.x0 < second.x1 - 1
-        and second.x0 < box.x1 - 1
-        and box.y0 < second.y1 - 1
-        and second.y0 < box.y1 - 1
+        if box.padded(-0.5).overlaps(second.padded(-0.5))
     ]
     width = canvas.get_width_height()[0]
     return found + [(text[0], "edge") for text, b in boxes.items() if b.x0 < -1 or b.x1 > width + 1]
@@ -232,20 +226,17 @@ def test_every_claim_is_drawn_once_and_sorted(size: int, groups: int) -> None:
     by_height = dots[np.argsort(-dots[:, 1]), 0]
     falls = int((np.diff(by_height) < 0).sum())
     assert falls <= max(groups - 1, 0)  # only where a group ends
-    for kind, holds in (
-        ("supported", frame["p_false_highest"] <= 0.05),
-        ("not_supported", frame["p_false_lowest"] > 0.05),
-    ):
+    verdicts = {"supported": frame[COLUMNS[2]] <= 0.05, "not_supported": frame[COLUMNS[1]] > 0.05}
+    for kind, holds in verdicts.items():
         assert (f"range_{kind}" in figure.viz) == holds.any()
         if not holds.any():
             continue
         bars = np.asarray(artist(figure, f"range_{kind}", "p_false")["x"]).reshape(-1, 3)
         assert len(bars) == holds.sum()
         assert np.isnan(bars[:, 2]).all()
-        np.testing.assert_allclose(np.sort(bars[:, 0]), np.sort(frame.loc[holds, "p_false_lowest"]))
-        np.testing.assert_allclose(
-            np.sort(bars[:, 1]), np.sort(frame.loc[holds, "p_false_highest"])
-        )
+        for place, name in enumerate(COLUMNS[1:]):
+            expected = np.sort(frame.loc[holds, name])
+            np.testing.assert_allclose(np.sort(bars[:, place]), expected)
 
 
 def test_the_title_counts_and_rows_without_a_number_are_left_out() -> None:

@@ -229,6 +229,15 @@ def test_same_seed_same_draws() -> None:
     assert another.attrs["data_hash"] == trees[0].attrs["data_hash"]
 
 
+def interval(compiled: Any, seed: int, tune: int = 500, **data: np.ndarray) -> np.ndarray:
+    """95 % interval of the difference, from a compiled model with other data."""
+    drawn = nutpie.sample(
+        compiled.with_data(**data), draws=500, tune=tune, chains=2, cores=1, seed=seed,
+        progress_bar=False,
+    )  # fmt: skip
+    return np.quantile(drawn.posterior["difference"], [0.025, 0.975])
+
+
 @pytest.mark.slow
 def test_clustered_items_cover_where_the_closed_form_does_not() -> None:
     """40 clusters of 6 items, correlation 0.3: the model, and items as if independent."""
@@ -241,11 +250,7 @@ def test_clustered_items_cover_where_the_closed_form_does_not() -> None:
     for seed in range(100):
         cells = rng.dirichlet(p * (1 - correlation) / correlation, clusters)
         tables = np.array([rng.multinomial(size, row) for row in cells])
-        drawn = nutpie.sample(
-            compiled.with_data(cluster_tables=tables), draws=500, tune=400, chains=2, cores=1,
-            seed=seed, progress_bar=False,
-        )  # fmt: skip
-        low, high = np.quantile(drawn.posterior["difference"], [0.025, 0.975])
+        low, high = interval(compiled, seed, tune=400, cluster_tables=tables)
         covered.append(low < 0.02 < high)
         counts = tables.sum(axis=0)
         flat = rng.dirichlet(counts + 1, 4000)
@@ -275,11 +280,7 @@ def test_heavy_tails_narrow_the_interval_without_losing_coverage() -> None:
     rows = []
     for seed in range(80):
         values = some_cases()
-        drawn = nutpie.sample(
-            compiled.with_data(nonzero_difference=values), draws=500, tune=500, chains=2, cores=1,
-            seed=seed, progress_bar=False,
-        )  # fmt: skip
-        low, high = np.quantile(drawn.posterior["difference"], [0.025, 0.975])
+        low, high = interval(compiled, seed, nonzero_difference=values)
         half = stats.t.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)
         rows.append((low < 0 < high, high - low, 2 * half))
     covered, width, student = np.mean(rows, axis=0)
@@ -302,15 +303,8 @@ def test_one_sided_failures_need_their_own_component() -> None:
     for failures in (True, False):
         model = build_case_differences(samples[0], failures=failures)
         compiled = nutpie.compile_pymc_model(model)
-        found = []
-        for seed, values in enumerate(samples):
-            drawn = nutpie.sample(
-                compiled.with_data(nonzero_difference=values), draws=500, tune=500, chains=2,
-                cores=1, seed=seed, progress_bar=False,
-            )  # fmt: skip
-            low, high = np.quantile(drawn.posterior["difference"], [0.025, 0.975])
-            found.append(low < 0 < high)
-        covered[failures] = np.mean(found)
+        ends = [interval(compiled, seed, nonzero_difference=x) for seed, x in enumerate(samples)]
+        covered[failures] = np.mean([low < 0 < high for low, high in ends])
     assert covered[True] > 0.6
     assert covered[False] < 0.4
 
