@@ -2,3 +2,11 @@ from .models import build_clustered_items as build_clustered_items
 from .models import build_hierarchical_claims as build_hierarchical_claims
 from .models_means import build_case_differences as build_case_differences
 from .models_means import build_metric_differences as build_metric_differences
+from .planning import GapOfAccuracies as GapOfAccuracies
+from .planning import GapOfMeans as GapOfMeans
+from .planning import assured_size as assured_size
+from .planning import powered_size as powered_size
+from .summary import report_accuracies as report_accuracies
+from .summary import report_means as report_means
+from .summary_methods import report_methods as report_methods
+from .summary_plan import plan_claim as plan_claim

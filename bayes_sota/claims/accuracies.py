@@ -14,9 +14,7 @@ so that the answer is a finite average.
 ``tests/claims/test_accuracies.py`` compares with the source's Monte Carlo, with sums over all
 tables, and with McNemar's mid-p value.
 
-A claim as it was printed: rounded accuracies, and perhaps an uncertain number of items.
-
-"0.90 against 0.88 on about 500 items" fits many tables. With the flat prior of the four cells all
+Printed accuracies are rounded, and the number of items may be uncertain: with the flat prior all
 tables of n items are equally probable, so that the printed numbers leave
 
 .. math:: P(n, x_A, x_B \mid \text{printed}) \propto P(n)\, \frac{T(n, x_A, x_B)}{\binom{n+3}{3}},
@@ -57,6 +55,13 @@ from bayes_sota.data.printed_scores import (
 )
 
 _NODES = 96  # of a Gauss-Legendre rule
+_MOST_SIZES = 64  # the middles of equally long runs of sizes stand for more
+_MANY_SIZES = 16
+_MOST_TABLES = {False: 10_000_000, True: 100_000}  # one by one; fewer of each of many sizes
+_ROUNDING_NODES = {False: 12, True: 5}
+_LARGEST = 10_000_000  # items
+_MOST_RANGE = 1_000_000
+Alpha = float | tuple[float, float, float, float]
 
 
 def false_claim_probability(
@@ -65,7 +70,7 @@ def false_claim_probability(
     n_test: ArrayLike,
     congruence: Congruence | ArrayLike = None,
     *,
-    alpha: float | tuple[float, float, float, float] = 1.0,
+    alpha: Alpha = 1.0,
 ) -> Any:
     r"""Probability that B is at least as good as A, although A has the better accuracy.
 
@@ -124,12 +129,7 @@ def false_claim_probability(
 
 
 def sensitivity_to_congruence(
-    accuracy_a: float,
-    accuracy_b: float,
-    n_test: int,
-    *,
-    alpha: float | tuple[float, float, float, float] = 1.0,
-    points: int = 201,
+    accuracy_a: float, accuracy_b: float, n_test: int, *, alpha: Alpha = 1.0, points: int = 201
 ) -> FloatArray:
     """Probability of a false claim over all congruences that are possible: for a figure or table.
 
@@ -155,6 +155,46 @@ def sensitivity_to_congruence(
     return np.column_stack([shared, p])
 
 
+def congruence_needed(
+    accuracy_a: float, accuracy_b: float, n_test: int, *, level: float = 0.05, alpha: Alpha = 1.0
+) -> float | None:
+    """Least congruence at which the claim is false with probability ``level`` at most.
+
+    It is the lower bound of the congruence where the claim always holds; None where it never does.
+
+    Examples
+    --------
+    >>> round(congruence_needed(0.90, 0.88, 500), 4)
+    0.8538
+    """
+    from scipy.optimize import brentq
+
+    def above(p11: float) -> float:
+        p = false_claim_probability(accuracy_a, accuracy_b, n_test, p11, alpha=alpha)
+        return float(p) - level
+
+    low, high = (float(x) for x in congruence_bounds(accuracy_a, accuracy_b))
+    if above(low) <= 0:
+        return low
+    return float(brentq(above, low, high, xtol=1e-9)) if above(high) <= 0 else None
+
+
+def crossing_of(curve: FloatArray, level: float) -> float | None:
+    """Place from which a falling curve (places, probabilities) is at most ``level``, interpolated.
+
+    It is the first place where the curve is never above; None where its end is.
+    """
+    x, p = curve.T
+    above = np.flatnonzero(p > level)
+    if not above.size:
+        return float(x[0])
+    last = int(above[-1])
+    if last == len(p) - 1:
+        return None
+    share = (p[last] - level) / (p[last] - p[last + 1])
+    return float(x[last] + share * (x[last + 1] - x[last]))
+
+
 @dataclass(frozen=True)
 class RopeProbabilities:
     """Probabilities about a region of practical equivalence of half-width q.
@@ -177,7 +217,7 @@ def false_claim_rope(
     rope: float,
     congruence: Congruence = None,
     *,
-    alpha: float | tuple[float, float, float, float] = 1.0,
+    alpha: Alpha = 1.0,
 ) -> RopeProbabilities:
     r"""Probabilities that A is better by more than ``rope``, that both are equivalent, that B is.
 
@@ -208,7 +248,7 @@ def draw_cells(
     n_test: int,
     congruence: Congruence = None,
     *,
-    alpha: float | tuple[float, float, float, float] = 1.0,
+    alpha: Alpha = 1.0,
     draws: int = 4000,
     rng: np.random.Generator,
 ) -> FloatArray:
@@ -284,14 +324,6 @@ def _checked(
     return a, b, n, cells
 
 
-_MOST_SIZES = 64  # the middles of equally long runs of sizes stand for more
-_MOST_TABLES = {False: 10_000_000, True: 100_000}  # one by one; fewer of each of many sizes
-_MANY_SIZES = 16
-_ROUNDING_NODES = {False: 12, True: 5}
-_LARGEST = 10_000_000  # items
-_MOST_RANGE = 1_000_000
-
-
 @dataclass(frozen=True, eq=False)
 class ReportedClaim:
     """What printed numbers leave open, and the probability that the claim is false.
@@ -328,7 +360,7 @@ def reported_claim(
     n_test: int | tuple[int, int],
     congruence: Congruence = None,
     *,
-    alpha: float | tuple[float, float, float, float] = 1.0,
+    alpha: Alpha = 1.0,
     rounding: Literal["auto"] | Rounding = "auto",
 ) -> ReportedClaim:
     """Probability that the claim is false, over all that prints as the two accuracies.
@@ -370,7 +402,10 @@ def reported_claim(
     """
     low, high = _size_range(n_test)
     how = rounding_order(rounding)[0]
-    printed = [_parsed(who, value, how) for who, value in (("A", accuracy_a), ("B", accuracy_b))]
+    printed = [
+        parse_scores([value], rounding=how, percent=False, subject=who)
+        for who, value in ((lambda _: "A", accuracy_a), (lambda _: "B", accuracy_b))
+    ]
     if printed[0].values[0] < printed[1].values[0]:
         raise InputError(
             "A is the reported winner, but its accuracy is below that of B: exchange the two"
@@ -380,11 +415,19 @@ def reported_claim(
     possible = (ends[0][0] <= ends[0][1]) & (ends[1][0] <= ends[1][1])
     if not possible.any():
         raise ImpossibleAccuracyError(_impossible(accuracy_a, accuracy_b, ends, low, high))
-    sizes = _thinned_sizes(every[possible])
+    sizes = every[possible]
+    if sizes.size > _MOST_SIZES:
+        where = (np.arange(_MOST_SIZES) + 0.5) * sizes.size / _MOST_SIZES
+        sizes = sizes[where.astype(np.int64)]
     cells = np.broadcast_to(np.asarray(alpha, np.float64), (4,))
+
+    def run(method: int, index: int) -> tuple[int, int]:
+        fewest, most = ends[method]
+        return int(fewest[index]), int(most[index])
+
     many = sizes.size > _MANY_SIZES
     found = [
-        _at_size(n, _run(ends[0], n - low), _run(ends[1], n - low), congruence, cells, many)
+        _at_size(n, run(0, n - low), run(1, n - low), congruence, cells, many)
         for n in sizes.tolist()
     ]
     units = np.array([unit for unit, *_ in found])
@@ -397,14 +440,10 @@ def reported_claim(
         highest=max(most for *_, most in found),
         n_test=sizes,
         probability=weights,
-        counts_a=_run(ends[0], likely),
-        counts_b=_run(ends[1], likely),
+        counts_a=run(0, likely),
+        counts_b=run(1, likely),
         n_impossible=int((~possible).sum()),
     )
-
-
-def _parsed(who: str, value: str | float, rounding: Rounding) -> PrintedScores:
-    return parse_scores([value], rounding=rounding, percent=False, subject=lambda _: who)
 
 
 def _size_range(n_test: Any) -> tuple[int, int]:
@@ -428,18 +467,6 @@ def _counts(
         return exact_ends(printed.values[0], sizes)
     low, high = lattice_ends(int(printed.scaled[0]), sizes, 10**printed.decimals, rounding)
     return np.maximum(low, 0).astype(np.int64), np.minimum(high, sizes).astype(np.int64)
-
-
-def _run(ends: tuple[NDArray[np.int64], NDArray[np.int64]], index: int) -> tuple[int, int]:
-    return int(ends[0][index]), int(ends[1][index])
-
-
-def _thinned_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Middles of equally long runs of the sizes that are possible."""
-    if sizes.size <= _MOST_SIZES:
-        return sizes
-    where = (np.arange(_MOST_SIZES) + 0.5) * sizes.size / _MOST_SIZES
-    return sizes[where.astype(np.int64)]
 
 
 def _at_size(
@@ -497,12 +524,8 @@ def _evidence(
         return 0.0, (np.minimum(x_b, n - x_a) + 1) / ((n + 1.0) * (n + 2) * (n + 3))
     from scipy.special import gammaln, logsumexp
 
-    found = np.array(
-        [
-            logsumexp(table_weights(float(a), float(b), float(n), cells)[1])
-            for a, b in zip(x_a, x_b, strict=True)
-        ]
-    )
+    pairs = zip(x_a.tolist(), x_b.tolist(), strict=True)
+    found = np.array([logsumexp(table_weights(a, b, float(n), cells)[1]) for a, b in pairs])
     unit = float(found.max())
     return unit + float(gammaln(n + 1) - gammaln(n + cells.sum())), np.exp(found - unit)
 
@@ -513,8 +536,7 @@ def _probability(
     shared: Any = congruence
     if isinstance(congruence, int | float):
         shared = np.clip(congruence, np.maximum(0, x_a + x_b - n) / n, x_b / n)
-    both_right, only_a, only_b, none = cells.tolist()
-    prior = (both_right, only_a, only_b, none)
+    prior: Any = tuple(cells.tolist())
     return np.asarray(false_claim_probability(x_a / n, x_b / n, n, shared, alpha=prior))
 
 

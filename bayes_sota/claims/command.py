@@ -1,15 +1,545 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from bayes_sota.claims.command_plan import batch, plan, selection
-from bayes_sota.claims.command_reported import classification, segmentation
-from bayes_sota.claims.command_responses import responses
+from bayes_sota.core.arguments import (
+    ALPHA,
+    ASSURANCE,
+    COUNT,
+    LEVEL,
+    NOT_NEGATIVE,
+    NUMBER,
+    PAIRWISE,
+    POSITIVE,
+    SHARE,
+    TRIES,
+    Range,
+    refuse_unused,
+)
+from bayes_sota.core.command import (
+    InputFile,
+    OutputFile,
+    command,
+    echo_json,
+    echo_verdict,
+    interval_option,
+    number_option,
+    output_options,
+    packed_options,
+    seed_option,
+    text_option,
+    top_option,
+    write_result_files,
+)
+from bayes_sota.core.command_tables import echo_problem, echo_table
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import plain_text
+from bayes_sota.leaderboard.command_files import board_priors, field_options, read_file
+from bayes_sota.maximum.command import chosen_correlation
+
+if TYPE_CHECKING:
+    from bayes_sota.claims.summary import ClaimReport
+
+_DRAWS = Range(100, 1_000_000, whole=True)
 
 
 @click.group(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
 def claim() -> None:
     """Probability that "A outperforms B" is false: from reported numbers or per-item outcomes."""
+
+
+@dataclass(frozen=True)
+class _Output:
+    """What a command shows and writes; checked before anything is computed."""
+
+    level: float
+    text: bool
+    figure: Path | None
+    output: Path | None
+    as_json: bool
+    seed: int | None
+    quiet: bool
+
+    def check_seed(self) -> None:
+        """Refuse a seed where the answer is exact and no draws are written."""
+        if self.output is None:
+            refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
+
+    def deliver(
+        self, report: Any, figure: Callable[[], Any], top: int | None = None, **seed: Any
+    ) -> None:
+        """Write the files that were asked for, then print JSON, the paragraph, or a table."""
+        tree = partial(report.to_datatree, **seed)
+        write_result_files(self.output, tree, self.figure, figure)
+        if self.as_json:
+            echo_json(report.to_dict())
+        elif self.text:
+            click.echo(plain_text(report.text))
+        else:
+            rows = report.cells(top)
+            hidden = len(report.cells()) - len(rows)
+            _echo_lines(report.sentences())
+            if rows:
+                title = f"{hidden:,} more with --top" if hidden else report.title
+                echo_table(report.header(), rows, title)
+            rest = report.legend(top)
+            _echo_lines(x for x in rest if not (self.quiet and x.startswith("Note: ")))
+
+    def deliver_claim(self, report: "ClaimReport") -> int:
+        """The same for a claim from two reported numbers."""
+
+        def figure() -> Any:
+            from bayes_sota.claims.plots_curves import plot_claim_sensitivity
+
+            if not report.curve.size:
+                raise InputError(
+                    "--figure shows the correlation, which --sd-difference has no use for"
+                )
+            number = report.assumed.get("value")
+            return plot_claim_sensitivity(
+                report.frame, p_false=report.p_false, assumed=number, level=self.level,
+                independent=report.independent, needed=report.needed, unknown=report.unknown,
+                title=report.what,
+            )  # fmt: skip
+
+        self.deliver(report, figure, random_seed=self.seed)
+        return 0
+
+
+def _echo_lines(lines: Iterable[str], notes: Iterable[str] = (), quiet: bool = False) -> None:
+    for line in [*lines, *(f"Note: {note}" for note in notes if not quiet)]:
+        click.echo(plain_text(line))
+
+
+_level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
+_tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
+
+
+def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has, as one."""
+    options = (
+        output_options,
+        seed_option,
+        click.option(
+            "--output", type=OutputFile("result"), default=None,
+            help="Posterior draws as a DataTree: FILE.nc.",
+        ),
+        click.option(
+            "--figure", type=OutputFile("figure"), default=None,
+            help="Figure: .png, .svg or .pdf.",
+        ),
+        text_option,
+        _level,
+    )  # fmt: skip
+    return packed_options(function, _Output, options)
+
+
+@command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
+@click.option("--accuracy", nargs=2, required=True, help="Of A (the winner) and of B, as printed.")
+@click.option("--n-test", required=True, help="Number of test items, or a range A:B.")
+@number_option(SHARE, "--congruence", help="Share of items both got right.")
+@click.option("--min", "lowest", is_flag=True, help="The least congruence that is possible.")
+@click.option("--max", "highest", is_flag=True, help="The largest.")
+@click.option("--independent", is_flag=True, help="Independent mistakes.")
+@number_option(
+    NOT_NEGATIVE,
+    "--odds-ratio",
+    nargs=2,
+    help="Prior of the congruence: median of the odds ratio, and sd of its logarithm.",
+)
+@number_option(ALPHA, "--alpha", default=1.0, help="Dirichlet prior.")
+@number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
+@click.option(
+    "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
+    show_default=True, help="How the printed accuracies were cut; auto is nearest.",
+)  # fmt: skip
+@_tries
+@_claim_options
+def classification(
+    accuracy: tuple[str, str],
+    n_test: str,
+    congruence: float | None,
+    lowest: bool,
+    highest: bool,
+    independent: bool,
+    odds_ratio: tuple[float, float] | None,
+    shown: _Output,
+    **given: Any,
+) -> int:
+    """From two accuracies on the same items.
+
+    Without a congruence the answer is averaged over all that the accuracies allow.
+    """
+    from bayes_sota.claims.congruence import OddsRatioCongruence
+    from bayes_sota.claims.summary import report_accuracies
+
+    shown.check_seed()
+    flags = {"min": lowest, "max": highest, "independent": independent}
+    chosen: list[Any] = [name for name, flag in flags.items() if flag]
+    chosen += [] if congruence is None else [congruence]
+    chosen += [] if odds_ratio is None else [OddsRatioCongruence(*odds_ratio)]
+    if len(chosen) > 1:
+        raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
+    a, b = (_printed(text) for text in accuracy)
+    report = report_accuracies(a, b, _size_range(n_test), *chosen, level=shown.level, **given)
+    return shown.deliver_claim(report)
+
+
+def _printed(text: str) -> str:
+    """An accuracy with its digits; in percent if it says so."""
+    from bayes_sota.data.printed_scores import parse_number
+
+    share = text.strip()
+    number = parse_number(share.removesuffix("%"))
+    if number is None:
+        raise InputError(f"--accuracy takes two numbers in [0, 1], got {text!r}")
+    return str(number / 100) if share.endswith("%") else share
+
+
+def _size_range(text: str) -> tuple[int, int]:
+    try:
+        ends = [int(part.replace(",", "").replace("_", "")) for part in text.split(":")]
+    except ValueError:
+        ends = []
+    if len(ends) not in (1, 2) or ends != sorted(ends):
+        raise InputError(f"--n-test takes a whole number or a range A:B, got {text!r}")
+    return ends[0], ends[-1]
+
+
+@command(epilog="Example: bayes-sota claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100")
+@number_option(NUMBER, "--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
+@number_option(NOT_NEGATIVE, "--sd", nargs=2, help="Standard deviations of cases.")
+@number_option(
+    NUMBER,
+    "--sd-coefficients",
+    nargs=3,
+    help="Imputed instead: c0 c1 c2 of c0 + c1 mean + c2 mean^2.",
+)
+@number_option(POSITIVE, "--sd-difference", help="Of the differences of cases.")
+@number_option(COUNT, "--n-test", required=True, help="Number of cases.")
+@number_option(
+    PAIRWISE, "--pairwise-correlation", "correlation", help="Between the methods' cases."
+)
+@number_option(
+    PAIRWISE,
+    "--correlation-range",
+    nargs=2,
+    default=(0.0, 1.0),
+    help="Averaged over, where the correlation is not given.",
+)
+@click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
+@_tries
+@_claim_options
+def segmentation(
+    mean: tuple[float, float],
+    sd: Any,
+    sd_coefficients: tuple[float, float, float] | None,
+    sd_difference: float | None,
+    unbounded: bool,
+    shown: _Output,
+    **given: Any,
+) -> int:
+    """From two means of cases (Dice) and their standard deviations.
+
+    Without a correlation the answer is averaged over 0 to 1.
+    """
+    from bayes_sota.claims.summary import report_means
+
+    shown.check_seed()
+    if sum(x is not None for x in (sd, sd_coefficients, sd_difference)) != 1:
+        raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
+    if sd_coefficients is not None:
+        sd = (sd_coefficients, sd_coefficients)
+    bounds = None if unbounded else (0.0, 1.0)
+    report = report_means(
+        *mean, sd=sd, sd_difference=sd_difference, bounds=bounds, level=shown.level, **given
+    )
+    return shown.deliver_claim(report)
+
+
+@command(
+    epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
+)
+@click.argument("files", nargs=-1, required=True, type=InputFile())
+@click.option("--item-column", default=None, help="Column of the items' names.")
+@click.option("--cluster-column", default=None, help="Column of what each item belongs to.")
+@click.option(
+    "--run-separator", default=None,
+    help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
+)  # fmt: skip
+@click.option("--metric", default=None, help="Which metric of an evaluation log.")
+@click.option("--scorer", default=None, help="Which scorer of an inspect_ai log.")
+@click.option(
+    "--item-metric", type=click.Choice(["auc", "mean", "rmse"]), default=None,
+    help="What numbers per item are made into: auc needs a label column. Default mean.",
+)  # fmt: skip
+@click.option("--label-column", default=None, help="Column of 0 and 1, for auc.")
+@click.option(
+    "--lower-is-better", is_flag=True, default=None,
+    help="Numbers are errors or losses. Default: if a log's metric is called so.",
+)  # fmt: skip
+@number_option(NOT_NEGATIVE, "--rope", help="Half-width of practical equivalence.")
+@top_option(15, "Methods shown.")
+@number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
+@click.option(
+    "--no-selection", is_flag=True, help="Leave out the correction for picking the winner."
+)
+@interval_option
+@_claim_options
+def responses(
+    files: tuple[Path, ...],
+    rope: float | None,
+    top: int,
+    draws: int,
+    no_selection: bool,
+    prob: float,
+    shown: _Output,
+    **reading: Any,
+) -> int:
+    """From per-item outcomes of two or more methods.
+
+    FILES are a table with a row per item and a column per method (right and wrong, numbers such as
+    Dice, or predicted classes beside a column ground_truth), or evaluation logs, one or more per
+    method: samples of lm-evaluation-harness, logs of inspect_ai, per-instance statistics of HELM.
+    They are joined on the item.
+    """
+    from bayes_sota.claims.summary_methods import report_methods
+
+    report = report_methods(
+        **_read_outcomes(files, **reading), draws=draws, prob=prob, rope=rope, level=shown.level,
+        selection=not no_selection, random_seed=shown.seed,
+    )  # fmt: skip
+
+    def figure() -> Any:
+        from bayes_sota.claims.plots import plot_methods
+
+        return plot_methods(report.to_datatree(), prob=prob)
+
+    shown.deliver(report, figure, top)
+    return echo_verdict(report.reasons)
+
+
+def _read_outcomes(
+    files: tuple[Path, ...],
+    *,
+    item_metric: Any,
+    label_column: str | None,
+    lower_is_better: bool | None,
+    **reading: Any,
+) -> dict[str, Any]:
+    """Outcomes and methods, where they come from, and notes."""
+    if label_column is not None and item_metric != "auc":
+        raise InputError(
+            "--label-column is for numbers with --item-metric auc; a column of true classes is "
+            "found by its name: ground_truth, label, truth, ..."
+        )
+    if item_metric is None:
+        from bayes_sota.claims.summary_methods import runs_hint
+        from bayes_sota.data.read_evaluations import read_evaluations
+
+        found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
+        return {
+            "outcomes": found.outcomes, "methods": found.methods, "source": found.source,
+            "notes": [*found.notes, *runs_hint(found.methods)],
+        }  # fmt: skip
+    from bayes_sota.data.read_outcomes import read_item_scores
+
+    if len(files) > 1 or any(reading.pop(k) for k in ("metric", "scorer", "run_separator")):
+        raise InputError(
+            "--item-metric and --label-column are for one table of numbers, without runs"
+        )
+    scores = read_item_scores(
+        files[0], metric=item_metric, label_column=label_column, lower_is_better=lower_is_better,
+        **reading,
+    )  # fmt: skip
+    return {"outcomes": scores, "source": f"1 table, metric {scores.metric}"}
+
+
+@command(epilog="Example: bayes-sota claim plan --gap 0.02 --winner 0.90 --level 0.05")
+@number_option(POSITIVE, "--gap", help="Difference of A and B.")
+@number_option(SHARE, "--winner", help="With --gap: accuracy of A.")
+@number_option(SHARE, "--accuracy", nargs=2, help="Or both: of A and of B.")
+@number_option(NOT_NEGATIVE, "--sd", nargs=2, help="With --gap: of cases, for means.")
+@number_option(SHARE, "--congruence", help="Share of items both get right.")
+@number_option(POSITIVE, "--odds-ratio", help="Congruence as an odds ratio; 1 is independence.")
+@number_option(PAIRWISE, "--pairwise-correlation", help="Between the methods' cases.")
+@number_option(ASSURANCE, "--power", help="At this true gap; default 0.8.")
+@number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
+@number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
+@click.option("--figure", type=OutputFile("figure"), default=None, help="Figure: .png, ...")
+@_level
+@output_options
+def plan(
+    power: float | None,
+    n_test: int | None,
+    assurance: float | None,
+    figure: Path | None,
+    level: float,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> int:
+    """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
+    from bayes_sota.claims.summary_plan import plan_claim
+
+    if assurance is not None and n_test is None:
+        raise InputError("--assurance needs --n-test, the items observed so far")
+    if given["sd"] is not None and given["pairwise_correlation"] is None:
+        refuse_unused("means without --pairwise-correlation", {"--power": power})
+    found = plan_claim(
+        _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
+    )
+    if figure is not None:
+        from bayes_sota.claims.plots_curves import plot_required_size
+        from bayes_sota.core.plots import save_figure
+
+        drawn = plot_required_size(
+            found.required(), level=level, n_test=n_test, gap=found.gap.describe()["gap"],
+            n_needed=found.n_needed if n_test is None else None, title=found.title,
+        )  # fmt: skip
+        save_figure(drawn, figure)
+    if as_json:
+        echo_json(found.to_dict())
+        return 0
+    _echo_lines(found.sentences(), found.notes(), quiet)
+    return 0
+
+
+def _gap(
+    *,
+    gap: float | None,
+    winner: float | None,
+    accuracy: tuple[float, float] | None,
+    sd: tuple[float, float] | None,
+    congruence: float | None,
+    odds_ratio: float | None,
+    pairwise_correlation: float | None,
+) -> Any:
+    from bayes_sota.claims.congruence import OddsRatioCongruence
+    from bayes_sota.claims.planning import GapOfAccuracies, GapOfMeans
+
+    if sd is not None:
+        if gap is None or (winner, accuracy, congruence, odds_ratio) != (None,) * 4:
+            raise InputError("means are planned by --gap and --sd, and --pairwise-correlation")
+        return GapOfMeans(gap, 0.0, sd, pairwise_correlation)
+    if pairwise_correlation is not None:
+        raise InputError("--pairwise-correlation is for means; accuracies have --congruence")
+    if accuracy is None and gap is not None and winner is not None:
+        if gap > winner:
+            raise InputError(f"--gap must be above 0 and at most --winner, got {gap:g}")
+        accuracy = winner, winner - gap
+    elif accuracy is None or (gap, winner) != (None, None):
+        raise InputError("give --accuracy A B, or --gap and --winner, or --gap and --sd for means")
+    if congruence is not None and odds_ratio is not None:
+        raise InputError("give one of --congruence and --odds-ratio")
+    prior = None if odds_ratio is None else OddsRatioCongruence(odds_ratio, 0.0)
+    return GapOfAccuracies(*accuracy, congruence if prior is None else prior)
+
+
+@command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
+@click.argument("file", type=InputFile())
+@field_options
+@seed_option
+@output_options
+def selection(
+    file: Path,
+    file_format: str,
+    correlation: float | None,
+    pairwise_correlation: float | None,
+    as_json: bool,
+    seed: int | None,
+    quiet: bool,
+    **reading: Any,
+) -> int:
+    """The claim "best of all entries", with and without the luck of having been picked.
+
+    FILE is a leaderboard, or a response matrix, as for bayes-sota board.
+    """
+    from bayes_sota.claims.selection import claim_of_best_entry
+    from bayes_sota.core.sample import resolve_seed
+
+    priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
+    rng, used_seed = resolve_seed(seed)
+    found = claim_of_best_entry(read_file(file, file_format, **reading), priors, random_seed=rng)
+    if as_json:
+        echo_json(found.to_dict() | {"seed": int(used_seed)})
+    else:
+        _echo_lines(found.sentences(), found.notes, quiet)
+    return echo_verdict(found.reasons)
+
+
+@command(epilog="Example: bayes-sota claim batch review.csv --output review-checked.csv")
+@click.argument("file", type=InputFile())
+@click.option(
+    "--output", type=OutputFile("table"), default=None,
+    help="FILE with the results: .csv, .md or .json.",
+)  # fmt: skip
+@number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
+@click.option("--group-by", default=None, help="Column of the groups; default group.")
+@number_option(
+    NUMBER,
+    "--sd",
+    nargs=3,
+    help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
+)
+@click.option(
+    "--any-accuracy",
+    is_flag=True,
+    help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
+)
+@click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
+@top_option(20, "Claims shown.")
+@click.option(
+    "--figure", type=OutputFile("figure"), default=None,
+    help="Figure of all claims: .png, .svg or .pdf.",
+)  # fmt: skip
+@output_options
+def batch(
+    file: Path,
+    output: Path | None,
+    any_accuracy: bool,
+    top: int,
+    figure: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> int:
+    """Probability that each claim of a review is false, and the share of doubtful claims.
+
+    FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
+    mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
+    metric, name and group. All columns come back with p_false, its lowest and highest value over
+    all that is possible, and a verdict. Rows that cannot be used are an error; --skip-problems
+    leaves them out, with the reason beside them.
+    """
+    from bayes_sota.claims.summary_review import claims_table
+
+    table = claims_table(file, check_counts=not any_accuracy, **given)
+    if figure is not None:
+        from bayes_sota.claims.plots import plot_claims
+        from bayes_sota.core.plots import save_figure
+
+        frame = table.frame.assign(name=table.names(), group=table.groups())
+        save_figure(plot_claims(frame, level=table.level, backend="matplotlib"), figure)
+    if output is not None:
+        table.save(output)
+    if as_json:
+        echo_json(table.to_dict())
+    else:
+        echo_table(table.header(), table.cells(top))
+        echo_table(*table.shares(), table.title)
+        lines = [] if quiet else table.legend(top)
+        lines += [f"Written to {output}"] if output is not None and not quiet else []
+        _echo_lines([*table.sentences(), *lines])
+    for reason in table.reasons:
+        echo_problem("warning", f"left out: {reason}")
+    return 1 if table.reasons else 0
 
 
 for _command in (classification, segmentation, responses, selection, plan, batch):

@@ -3,13 +3,8 @@ r"""Congruence: the share of items that both methods get right, known, assumed, 
 Two accuracies allow a range of it, :math:`[\max(0, p_A + p_B - 1), \min(p_A, p_B)]`, which differs
 from claim to claim. A prior is therefore on a relative scale: the odds ratio
 :math:`\psi = p_{11} p_{00} / (p_{10} p_{01})`, feasible for every pair of accuracies (Plackett
-1965, doi 10.1080/01621459.1965.10480807), or the place within the range.
-``tests/claims/test_congruence.py`` compares with the definitions and with simulation.
-
-P(p1 <= p2) from the counts of a 2 x 2 table, and its average over tables with the same margins.
-
-Given the margins alone the prior :math:`Dir(\alpha)` of the cells gives the number of items that
-both got right the weights
+1965, doi 10.1080/01621459.1965.10480807), or the place within the range. Given the margins alone
+the prior :math:`Dir(\alpha)` of the cells gives the number of items that both got right the weights
 
 .. math:: P(x_{11}) \propto \prod_c \frac{\Gamma(x_c + \alpha_c)}{x_c!}
 
@@ -17,8 +12,8 @@ which are equal for the flat prior. Neighbouring tables then differ by one term,
 
 .. math:: I_{1/2}(a + 1, b + 1) = I_{1/2}(a, b) + \frac{2^{-(a+b)}}{B(a, b)} \frac{a - b}{2ab}
 
-and thousands of tables are an integral. ``tests/claims/test_accuracies.py`` compares with sums over
-all tables.
+and thousands of tables are an integral. ``tests/claims/test_congruence.py`` compares with the
+definitions and with simulation, ``tests/claims/test_accuracies.py`` with sums over all tables.
 """
 
 from dataclasses import dataclass
@@ -33,6 +28,10 @@ from bayes_sota.core.types import FloatArray
 _NODES = 48  # of a Gaussian quadrature over a prior
 _SLACK = 1e-9
 _LARGEST_RATIO = 1e120
+_FEW = 64  # claims fewer than this are summed one by one, whatever their range
+_MANY = 60_000  # claims from which on all cores share them
+_LONG = 4096  # tables from which on their sum is an integral
+_LONG_NODES = 128  # of a Gauss-Legendre rule for it
 
 
 @dataclass(frozen=True)
@@ -58,26 +57,23 @@ class OddsRatioCongruence:
     spread: float
 
     def __post_init__(self) -> None:
-        """Check both numbers."""
         if not 0 < self.median < np.inf:
             raise InputError(f"the median of an odds ratio is positive, got {self.median!r}")
         if not 0 <= self.spread < np.inf:
             raise InputError(f"the spread of log odds ratios is at least 0, got {self.spread!r}")
 
     def __str__(self) -> str:
-        """In words."""
         return f"odds ratio about {self.median:g}, sd of its logarithm {self.spread:g}"
 
     def nodes(self, accuracy_a: FloatArray, accuracy_b: FloatArray) -> list[tuple[Any, float]]:
         """Congruences, each shaped like the accuracies, and their probabilities."""
+        if not self.spread:
+            return [(congruence_of_odds_ratio(accuracy_a, accuracy_b, self.median), 1.0)]
         points, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        ratios = np.exp(np.clip(np.log(self.median) + self.spread * points, -276, 276))
         return [
             (congruence_of_odds_ratio(accuracy_a, accuracy_b, psi), float(weight))
-            for psi, weight in zip(
-                np.exp(np.clip(np.log(self.median) + self.spread * points, -276, 276)),
-                weights / weights.sum(),
-                strict=True,
-            )
+            for psi, weight in zip(ratios, weights / weights.sum(), strict=True)
         ]
 
 
@@ -101,17 +97,14 @@ class RelativeCongruence:
     b: float
 
     def __post_init__(self) -> None:
-        """Check both numbers."""
         for value in (self.a, self.b):
             if not 0 < value < np.inf:
                 raise InputError(f"parameters of a Beta distribution are positive, got {value!r}")
 
     def __str__(self) -> str:
-        """In words."""
         return f"place between its bounds Beta({self.a:g}, {self.b:g})"
 
     def nodes(self, accuracy_a: FloatArray, accuracy_b: FloatArray) -> list[tuple[Any, float]]:
-        """Congruences, each shaped like the accuracies, and their probabilities."""
         from scipy.special import roots_jacobi
 
         points, weights = roots_jacobi(_NODES, self.b - 1, self.a - 1)
@@ -167,13 +160,7 @@ def congruence_of_odds_ratio(
 
 
 def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: Any) -> FloatArray:
-    """Congruence that is known, at a bound or of independent mistakes, for each pair.
-
-    Raises
-    ------
-    InputError
-        An unknown word, or a share that the accuracies do not allow.
-    """
+    """Congruence that is known, at a bound or of independent mistakes, for each pair."""
     low, high = congruence_bounds(accuracy_a, accuracy_b)
     if isinstance(congruence, str):
         if congruence not in CONGRUENCES:
@@ -193,12 +180,6 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
             f"accuracies allow, got {given:g}"
         )
     return np.asarray(np.clip(p11, low, high))
-
-
-_FEW = 64  # claims fewer than this are summed one by one, whatever their range
-_MANY = 60_000  # claims from which on all cores share them
-_LONG = 4096  # tables from which on their sum is an integral
-_AVERAGE_NODES = 128  # of a Gauss-Legendre rule for it
 
 
 def at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArray:
@@ -291,7 +272,7 @@ def _integrated(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArr
 
     Over the root of the items that B alone got right, where the integrand is smooth.
     """
-    x, w = np.polynomial.legendre.leggauss(_AVERAGE_NODES)
+    x, w = np.polynomial.legendre.leggauss(_LONG_NODES)
     root = (x + 1) / 2
     total, none = np.zeros(count.shape), np.zeros(4)
     for node, weight in zip(root, w * root, strict=True):

@@ -19,6 +19,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
 _NODES = 64
+CORRELATIONS = (0.0, 0.95)  # that are looked at; at 1 nothing is left to chance
 Sd = ArrayLike | Callable[[FloatArray], FloatArray]
 
 

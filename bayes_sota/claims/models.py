@@ -108,10 +108,11 @@ def build_hierarchical_claims(
             f"{typical_prior[1]:g} and {spread_prior:g}"
         )
     both, log_tables = _possible_tables(counts)
+    start = (counts[:, :2].T + 1) / (counts[:, 3] + 2)  # inside (0, 1)
     coords = {"claim": list(checked_labels(names, len(counts), "claim")), "count": list(COUNTS)}
     with pm.Model(coords=coords) as model:
         psi = _shared_log_odds_ratio(typical_prior, spread_prior) if shared else _flat()
-        a = pm.Beta("accuracy_a", 2, 2, dims="claim", initval=_typical(counts, 0))
+        a = pm.Beta("accuracy_a", 2, 2, dims="claim", initval=start[0])
         b = pm.CustomDist(
             "accuracy_b",
             a,
@@ -120,7 +121,7 @@ def build_hierarchical_claims(
             random=_draw_second_accuracy,
             signature="(),()->()",
             transform=logodds,
-            initval=_typical(counts, 1),
+            initval=start[1],
             dims="claim",
         )
         cells = _cells(a, b, psi)
@@ -174,11 +175,6 @@ def _possible_tables(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     )  # fmt: skip
     log_number = gammaln(n + 1)[:, None] - sum(gammaln(x + 1) for x in table)
     return possible, np.where(inside, log_number, -np.inf)
-
-
-def _typical(counts: FloatArray, which: int) -> FloatArray:
-    """An accuracy inside (0, 1) from which the sampler can start."""
-    return (counts[:, which] + 1) / (counts[:, 3] + 2)
 
 
 def _shared_log_odds_ratio(typical_prior: tuple[float, float], spread_prior: float) -> Any:
@@ -297,7 +293,7 @@ def build_clustered_items(
 
     The intraclass correlation :math:`\iota` is that of each outcome within a cluster, the same for
     all four; towards 0 the items are independent, and P(difference <= 0) is
-    ``exact.paired_outcomes.probability_not_better``. ``p`` is a mean over the clusters that there
+    ``probability_not_better``. ``p`` is a mean over the clusters that there
     could be, each with the same weight, however many items it has.
 
     Parameters

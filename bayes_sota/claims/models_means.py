@@ -112,18 +112,13 @@ def build_case_differences(
         below, above = pt.exp(log_scale - log_skew), pt.exp(log_scale + log_skew)
         failing: tuple[Any, ...] = _failures() if failures else ()
         pm.CustomDist(
-            "case_difference",
-            mode,
-            below,
-            above,
-            freedom,
-            *failing,
+            "case_difference", mode, below, above, freedom, *failing,
             logp=_case_logp(low, high),
             random=_case_draws(low, high),
             signature="(),(),(),(),(k),()->()" if failures else "(),(),(),()->()",
             observed=pm.Data("nonzero_difference", values[different], dims="case"),
             dims="case",
-        )
+        )  # fmt: skip
         mean = _two_piece_moments(mode, below, above, freedom, low, high)[1]
         if failures:
             share, power = failing
@@ -192,20 +187,14 @@ def _log_kernel(z: Any, freedom: Any) -> Any:
 
 
 def _case_logp(low: float, high: float) -> Any:
-    def logp(
-        x: Any,
-        mode: Any,
-        below: Any,
-        above: Any,
-        freedom: Any,
-        share: Any = None,
-        power: Any = None,
-    ) -> Any:
+    def logp(x: Any, *law: Any) -> Any:
+        mode, below, above, freedom, *failing = law
         mass = _two_piece_moments(mode, below, above, freedom, low, high)[0]
         z = (x - mode) / pt.switch(x < mode, below, above)
         work = _log_kernel(z, freedom) - pt.log(mass)
-        if share is None:
+        if not failing:
             return work
+        share, power = failing
         bound = pt.switch(x < 0, low, high)
         which = pt.switch(x < 0, share[..., 0], share[..., 1])
         failure = pt.log(which * power / pt.abs(bound)) + (power - 1) * pt.log(x / bound)
@@ -217,17 +206,8 @@ def _case_logp(low: float, high: float) -> Any:
 def _case_draws(low: float, high: float) -> Any:
     """Fresh cases: by inversion on each side where both work, and failures."""
 
-    def random(
-        mode: Any,
-        below: Any,
-        above: Any,
-        freedom: Any,
-        share: Any = None,
-        power: Any = None,
-        rng: Any = None,
-        size: Any = None,
-    ) -> Any:
-        parameters = np.broadcast_arrays(mode, below, above, freedom)
+    def random(*law: Any, rng: Any = None, size: Any = None) -> Any:
+        parameters = np.broadcast_arrays(*law[:4])
         mode, below, above, freedom = (np.broadcast_to(x, size or x.shape) for x in parameters)
         left = stdtr(freedom, (mode - low) / below) - 0.5
         right = stdtr(freedom, (high - mode) / above) - 0.5
@@ -235,8 +215,9 @@ def _case_draws(low: float, high: float) -> Any:
         level = rng.random(mode.shape) * np.where(up, right, left)
         z = stdtrit(freedom, 0.5 + level)
         work = np.clip(mode + np.where(up, above, -below) * z, low, high)
-        if share is None:
+        if len(law) == 4:
             return work
+        share, power = law[4:]
         chance, part = rng.random(work.shape), rng.random(work.shape) ** (1 / power)
         either = np.where(chance < share[..., 0], part * low, part * high)
         return np.where(chance < share[..., 0] + share[..., 1], either, work)
@@ -309,22 +290,17 @@ def build_metric_differences(
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD, dims="metric")
         relative_sd = pm.LogNormal("relative_sd", 0, 1, dims="metric")
         root = _correlation_root(len(names), correlation_shape)
-        correlation = pt.sum(root[:, None] * root[None], axis=-1)
-        pm.Deterministic("correlation", correlation, dims=("metric", "metric_other"))
+        pm.Deterministic("correlation", root @ root.T, dims=("metric", "metric_other"))
         factor = relative_sd[:, None] * root
         pm.Deterministic("difference", mean * pm.Data("unit", units, dims="metric"), dims="metric")
-        tails = (2 + pm.Gamma("excess_degrees_of_freedom", *_TAILS),) if student else ()
-        pm.CustomDist(
-            "metric_difference",
-            mean,
-            factor,
-            *tails,
-            logp=_joint_logp,
-            random=_joint_draws,
-            signature="(k),(k,k),()->(k)" if student else "(k),(k,k)->(k)",
-            observed=values / units,
-            dims=("case", "metric"),
-        )
+        given: dict[str, Any] = {
+            "mu": mean, "chol": factor, "observed": values / units, "dims": ("case", "metric"),
+        }  # fmt: skip
+        if student:
+            freedom = 2 + pm.Gamma("excess_degrees_of_freedom", *_TAILS)
+            pm.MvStudentT("metric_difference", nu=freedom, **given)
+        else:
+            pm.MvNormal("metric_difference", **given)
     return model
 
 
@@ -333,45 +309,15 @@ def _correlation_root(k: int, shape: float) -> Any:
 
     Lewandowski, Kurowicka & Joe (2009, doi 10.1016/j.jmva.2009.04.008), their C-vine.
     """
-    columns = np.concatenate([np.full(k - 1 - j, j) for j in range(k - 1)])
-    alpha = shape + (k - 2 - columns) / 2
+    pairs = [(i, j) for j in range(k) for i in range(j + 1, k)]
+    alpha = shape + (k - 2 - np.array([j for _, j in pairs])) / 2
     partial = 2 * pm.Beta("partial_correlation", alpha, alpha, dims="metric_pair") - 1
     left = [pt.ones(()) for _ in range(k)]  # of the squares of each row
-    entries: list[list[Any]] = [[pt.zeros(()) for _ in range(k)] for _ in range(k)]
-    pairs = [(i, j) for j in range(k) for i in range(j + 1, k)]
+    root = pt.zeros((k, k))
     for where, (i, j) in enumerate(pairs):
-        entries[i][j] = partial[where] * pt.sqrt(left[i])
+        root = root[i, j].set(partial[where] * pt.sqrt(left[i]))
         left[i] = left[i] * (1 - partial[where] ** 2)
-    for i in range(k):
-        entries[i][i] = pt.sqrt(left[i])
-    return pt.stack([pt.stack(row) for row in entries])
-
-
-def _joint_logp(x: Any, mean: Any, factor: Any, freedom: Any = None) -> Any:
-    """Log density of normal or Student vectors; few metrics, so substitution term by term."""
-    k = x.type.shape[-1]
-    white: list[Any] = []
-    for j in range(k):
-        known = sum(factor[..., j, i] * value for i, value in enumerate(white))
-        white.append((x[..., j] - mean[..., j] - known) / factor[..., j, j])
-    square = sum(value**2 for value in white)
-    log_volume = sum(pt.log(factor[..., j, j]) for j in range(k))
-    if freedom is None:
-        return -square / 2 - log_volume - k / 2 * np.log(2 * np.pi)
-    constant = pt.gammaln((freedom + k) / 2) - pt.gammaln(freedom / 2)
-    constant -= k / 2 * pt.log(np.pi * freedom)
-    return constant - log_volume - (freedom + k) / 2 * pt.log1p(square / freedom)
-
-
-def _joint_draws(
-    mean: Any, factor: Any, freedom: Any = None, rng: Any = None, size: Any = None
-) -> Any:
-    shape = size if size is not None else np.shape(mean)[:-1]
-    normal = rng.standard_normal((*shape, np.shape(mean)[-1]))
-    drawn = np.einsum("...ij,...j->...i", factor, normal)
-    if freedom is not None:
-        drawn = drawn / np.sqrt(rng.chisquare(np.broadcast_to(freedom, shape)) / freedom)[..., None]
-    return mean + drawn
+    return pt.set_subtensor(root[np.arange(k), np.arange(k)], pt.sqrt(pt.stack(left)))
 
 
 def _units(values: FloatArray) -> FloatArray:

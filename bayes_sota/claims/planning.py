@@ -1,12 +1,15 @@
 """How many test items a claim of a given gap needs.
 
 At the observed gap: the smallest test set on which the same accuracies, or means, would make the
-probability of a false claim small. With assurance: the smallest on which that happens with a
-given probability, when the truth is what the observed test set leaves open and fresh items are
-drawn. ``tests/claims/test_planning.py`` counts.
+probability of a false claim small. At a true gap: the smallest on which that happens with a given
+power. With assurance: the smallest on which it happens with a given probability, when the truth is
+what the observed test set leaves open and fresh items are drawn.
+``tests/claims/test_planning.py`` counts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,78 +17,173 @@ from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import (
     Congruence,
     CongruencePrior,
+    OddsRatioCongruence,
     congruence_at,
-    congruence_bounds,
 )
 from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
 _MOST = 10**9
 _LEVELS = 160  # nodes of a posterior
+Truth = tuple[FloatArray, ...]
 
 
-def check_level(level: float) -> None:
-    """Raise ``InputError`` unless a claim can be accepted at this probability of being false."""
-    if not 0 < level < 0.5:
-        raise InputError(f"level must lie in (0, 1/2), got {level:g}")
+@dataclass(frozen=True)
+class GapOfAccuracies:
+    r"""Two accuracies on the same items, observed or true.
 
+    With s = p1 + p2 and q = p1 / s, which are independent Beta variables given what was observed, a
+    fresh test set of n items makes the claim with probability
 
-def congruence_needed(
-    accuracy_a: float,
-    accuracy_b: float,
-    n_test: int,
-    *,
-    level: float = 0.05,
-    alpha: float | tuple[float, float, float, float] = 1.0,
-) -> float | None:
-    """Least congruence at which the claim is false with probability ``level`` at most.
+    .. math:: \Phi\Big(\frac{\sqrt n\, s (2q - 1) - z \sqrt s}{\sqrt{s - s^2 (2q - 1)^2}}\Big)
 
-    Returns
-    -------
-    float or None
-        The lower bound of the congruence where the claim always holds; None where it never does.
-
-    Examples
-    --------
-    >>> round(congruence_needed(0.90, 0.88, 500), 4)
-    0.8538
-    """
-    from scipy.optimize import brentq
-
-    def above(p11: float) -> float:
-        p = false_claim_probability(accuracy_a, accuracy_b, n_test, p11, alpha=alpha)
-        return float(p) - level
-
-    low, high = (float(x) for x in congruence_bounds(accuracy_a, accuracy_b))
-    if above(low) <= 0:
-        return low
-    return float(brentq(above, low, high, xtol=1e-9)) if above(high) <= 0 else None
-
-
-def crossing_of(curve: FloatArray, level: float) -> float | None:
-    """Place from which a falling curve is at most ``level``, by interpolation.
+    nearly, with z the standard normal quantile of ``1 - level``.
 
     Parameters
     ----------
-    curve : ndarray, shape (k, 2)
-        Places in ascending order, and probabilities.
-    level : float
-
-    Returns
-    -------
-    float or None
-        The first place where the curve is never above; None where its end is.
+    accuracy_a, accuracy_b : float
+    congruence
+        As in ``false_claim_probability``. Unknown congruence counts as that of independent
+        mistakes: its average over all tables depends on the size itself. For power and assurance a
+        prior counts as its mean congruence.
     """
-    x, p = curve.T
-    above = np.flatnonzero(p > level)
-    if not above.size:
-        return float(x[0])
-    last = int(above[-1])
-    if last == len(p) - 1:
-        return None
-    share = (p[last] - level) / (p[last] - p[last + 1])
-    return float(x[last] + share * (x[last + 1] - x[last]))
+
+    accuracy_a: float
+    accuracy_b: float
+    congruence: Congruence = None
+
+    def __post_init__(self) -> None:
+        if self.accuracy_a == self.accuracy_b:
+            raise InputError("equal accuracies never make a claim, whatever the size")
+
+    def p_false(self, n_test: int) -> float:
+        """Probability that the claim is false, if this was observed on so many items."""
+        shared = "independent" if self.congruence is None else self.congruence
+        return float(false_claim_probability(self.accuracy_a, self.accuracy_b, n_test, shared))
+
+    def describe(self) -> dict[str, Any]:
+        """Gap, accuracies and congruence, as ``bayes-sota claim plan --json`` has them."""
+        value, assumption = None, str(self.congruence or "independent")
+        if isinstance(self.congruence, OddsRatioCongruence) and not self.congruence.spread:
+            assumption = f"odds ratio {self.congruence.median:g}"
+        elif isinstance(self.congruence, int | float):
+            value, assumption = self.congruence, "given"
+        return {
+            "gap": self.accuracy_a - self.accuracy_b,
+            "accuracy": [self.accuracy_a, self.accuracy_b],
+            "congruence": {"value": value, "assumption": assumption},
+        }
+
+    def _alone(self) -> tuple[float, float]:
+        """Share of items that A alone gets right, and that B alone does."""
+        a, b = np.asarray(self.accuracy_a, np.float64), np.asarray(self.accuracy_b, np.float64)
+        if isinstance(self.congruence, CongruencePrior):
+            both = sum(float(share) * weight for share, weight in self.congruence.nodes(a, b))
+        else:
+            shared = "independent" if self.congruence is None else self.congruence
+            both = float(congruence_at(a, b, shared))
+        return self.accuracy_a - both, self.accuracy_b - both
+
+    def truth(self) -> Truth:
+        """Difference and sum of the two shares, if this gap is the truth."""
+        first, second = self._alone()
+        return np.asarray(first - second), np.asarray(first + second)
+
+    def left_open(self, n_test: int, levels: FloatArray) -> tuple[float, Truth]:
+        """P(A is better) given so many items, and the truth at levels of its posterior."""
+        from scipy.special import betaincinv
+
+        both = self.accuracy_a - self._alone()[0]
+        x1, x2 = n_test * (self.accuracy_a - both), n_test * (self.accuracy_b - both)
+        share = 2 * betaincinv(x1 + 1, x2 + 1, levels)[:, None] - 1
+        total = betaincinv(x1 + x2 + 2, n_test - x1 - x2 + 2, levels)[None, :]
+        known = GapOfAccuracies(self.accuracy_a, self.accuracy_b, both)
+        return 1 - known.p_false(n_test), (total * share, total)
+
+    @staticmethod
+    def made(truth: Truth, n_test: int, level: float) -> FloatArray:
+        """Probability that so many fresh items make the claim."""
+        from scipy.special import ndtr, ndtri
+
+        gap, total = truth
+        centre = np.sqrt(n_test) * gap - ndtri(1 - level) * np.sqrt(total)
+        return np.asarray(ndtr(centre / np.sqrt(total - gap**2)))
+
+
+@dataclass(frozen=True)
+class GapOfMeans:
+    """Two means of the same cases, observed or true.
+
+    The posterior is flat in the mean difference and in the logarithm of its standard deviation; the
+    t statistic of fresh cases is nearly normal (Johnson & Welch 1940).
+
+    Parameters
+    ----------
+    mean_a, mean_b : float
+    sd : (float, float)
+        Standard deviations of cases.
+    pairwise_correlation : float, optional
+        Of the two methods' cases. Default: averaged, uniform from 0 to 1; power and assurance need
+        it.
+    """
+
+    mean_a: float
+    mean_b: float
+    sd: tuple[float, float]
+    pairwise_correlation: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.mean_a == self.mean_b:
+            raise InputError("equal means never make a claim, whatever the size")
+
+    def p_false(self, n_test: int) -> float:
+        found = false_claim_probability_of_means(
+            self.mean_a, self.mean_b, n_test, sd=self.sd, correlation=self.pairwise_correlation,
+            bounds=None,
+        )  # fmt: skip
+        return float(found)
+
+    def describe(self) -> dict[str, Any]:
+        value = self.pairwise_correlation
+        assumption = "averaged from 0 to 1" if value is None else "given"
+        return {
+            "gap": self.mean_a - self.mean_b,
+            "correlation": {"value": value, "assumption": assumption},
+        }
+
+    def _spread(self) -> float:
+        """Standard deviation of the differences of cases."""
+        if self.pairwise_correlation is None:
+            raise InputError("power and assurance (n_test) of means need pairwise_correlation")
+        first, second, r = *self.sd, self.pairwise_correlation
+        square = first**2 + second**2 - 2 * r * first * second
+        if not square > 0:
+            raise InputError("cases that all differ by the same amount need no planning")
+        return float(np.sqrt(square))
+
+    def truth(self) -> Truth:
+        return (np.asarray((self.mean_a - self.mean_b) / self._spread()),)
+
+    def left_open(self, n_test: int, levels: FloatArray) -> tuple[float, Truth]:
+        from scipy.special import chdtri, ndtri
+
+        sigma = self._spread() * np.sqrt((n_test - 1) / chdtri(n_test - 1, levels))[:, None]
+        gap = self.mean_a - self.mean_b + sigma / np.sqrt(n_test) * ndtri(levels)[None, :]
+        return 1 - self.p_false(n_test), (gap / sigma,)
+
+    @staticmethod
+    def made(truth: Truth, n_test: int, level: float) -> FloatArray:
+        from scipy.special import ndtr, stdtrit
+
+        freedom = n_test - 1
+        limit = -stdtrit(freedom, level)
+        centre = np.sqrt(n_test) * truth[0] - limit * (1 - 1 / (4 * freedom))
+        return np.asarray(ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom)))
+
+
+Gap = GapOfAccuracies | GapOfMeans
 
 
 def smallest_size(probability_at: Callable[[int], float], level: float) -> int:
@@ -96,7 +194,7 @@ def smallest_size(probability_at: Callable[[int], float], level: float) -> int:
     InputError
         Not even a thousand million items are enough, or a level outside (0, 1/2).
     """
-    check_level(level)
+    LEVEL.check(level, "level")
     low, high = 1, 2
     while not probability_at(high) <= level:
         low, high = high, 2 * high
@@ -109,123 +207,76 @@ def smallest_size(probability_at: Callable[[int], float], level: float) -> int:
 
 
 def claim_test_size(
-    accuracy_a: float,
-    accuracy_b: float,
-    congruence: Congruence = None,
-    *,
-    level: float = 0.05,
+    accuracy_a: float, accuracy_b: float, congruence: Congruence = None, *, level: float = 0.05
 ) -> int:
     """Test items that make a claim of these accuracies false with probability ``level`` at most.
 
-    Parameters are those of ``false_claim_probability``. Unknown congruence counts as that of
-    independent mistakes here: its average over all tables depends on the size itself.
+    Parameters are those of ``GapOfAccuracies``.
 
     Examples
     --------
     >>> claim_test_size(0.90, 0.88, "independent")
     1330
     """
-    if accuracy_a == accuracy_b:
-        raise InputError("equal accuracies never make a claim, whatever the size")
-    shared = "independent" if congruence is None else congruence
-    return smallest_size(
-        lambda n: float(false_claim_probability(accuracy_a, accuracy_b, n, shared)), level
-    )
+    return smallest_size(GapOfAccuracies(accuracy_a, accuracy_b, congruence).p_false, level)
 
 
-def powered_test_size(
-    accuracy_a: float,
-    accuracy_b: float,
-    congruence: Congruence = None,
+def claim_test_size_of_means(
+    mean_a: float,
+    mean_b: float,
+    sd: tuple[float, float],
     *,
+    correlation: float | None = None,
     level: float = 0.05,
-    power: float = 0.8,
 ) -> int:
-    """Test items on which the claim is made with probability ``power``, if these are the skills.
+    """Cases that make a claim of these means false with probability ``level`` at most.
+
+    Parameters are those of ``GapOfMeans``.
+
+    Examples
+    --------
+    >>> claim_test_size_of_means(0.81, 0.80, (0.1, 0.1), correlation=0.7)
+    165
+    """
+    return smallest_size(GapOfMeans(mean_a, mean_b, sd, correlation).p_false, level)
+
+
+def powered_size(gap: Gap, *, level: float = 0.05, power: float = 0.8) -> int:
+    """Items on which the claim is made with probability ``power``, if this is the true gap.
 
     The claim of ``claim_test_size`` items is made about every second time only.
 
     Parameters
     ----------
-    accuracy_a, accuracy_b : float
-        True accuracies, which fresh items then vary about.
-    congruence
-        As in ``claim_test_size``; a prior counts as its mean congruence.
+    gap : GapOfAccuracies or GapOfMeans
+        The truth, which fresh items then vary about.
     level : float
         A claim is made where it is false with at most this probability.
     power : float
 
     Examples
     --------
-    >>> claim_test_size(0.90, 0.88), powered_test_size(0.90, 0.88)
+    >>> claim_test_size(0.90, 0.88), powered_size(GapOfAccuracies(0.90, 0.88))
     (1330, 3028)
-    """
-    if accuracy_a == accuracy_b:
-        raise InputError("equal accuracies never make a claim, whatever the size")
-    _check_share("power", power)
-    a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
-    if isinstance(congruence, CongruencePrior):
-        p11 = sum(float(share) * weight for share, weight in congruence.nodes(a, b))
-    else:
-        p11 = float(congruence_at(a, b, "independent" if congruence is None else congruence))
-    gap, total = np.asarray(accuracy_a - accuracy_b), np.asarray(accuracy_a + accuracy_b - 2 * p11)
-    return smallest_size(lambda n: 1 - float(_made(n, gap, total, level)), 1 - power)
-
-
-def powered_test_size_of_means(
-    gap: float,
-    sd: tuple[float, float],
-    correlation: float,
-    *,
-    level: float = 0.05,
-    power: float = 0.8,
-) -> int:
-    """Cases on which the claim is made with probability ``power``, if this is the true gap.
-
-    Parameters
-    ----------
-    gap : float
-        Of the means.
-    sd : (float, float)
-        Of cases.
-    correlation : float
-        Of the two methods' cases.
-    level, power : float
-
-    Examples
-    --------
-    >>> powered_test_size_of_means(0.01, (0.1, 0.1), 0.7)
+    >>> powered_size(GapOfMeans(0.81, 0.80, (0.1, 0.1), 0.7))
     373
     """
-    if not gap > 0:
-        raise InputError(f"a gap is above 0, got {gap:g}")
-    _check_share("power", power)
-    relative = np.asarray(gap / _spread_of_gaps(sd, correlation))
-    return smallest_size(lambda n: 1 - float(_made_of_means(n, relative, level)), 1 - power)
+    ASSURANCE.check(power, "power")
+    truth = gap.truth()
+    return smallest_size(lambda n: 1 - float(gap.made(truth, n, level)), 1 - power)
 
 
-def assured_test_size(
-    accuracy_a: float,
-    accuracy_b: float,
-    n_test: int,
-    congruence: float,
-    *,
-    level: float = 0.05,
-    assurance: float = 0.8,
+def assured_size(
+    gap: Gap, n_test: int, *, level: float = 0.05, assurance: float = 0.8
 ) -> tuple[int | None, float]:
-    r"""Fresh test items on which the claim would be made with probability ``assurance``.
-
-    With s = p1 + p2 and q = p1 / s, which are independent Beta variables given what was observed, a
-    fresh test set of n items makes the claim with probability
-
-    .. math:: \Phi\Big(\frac{\sqrt n\, s (2q - 1) - z \sqrt s}{\sqrt{s - s^2 (2q - 1)^2}}\Big)
-
-    nearly, with z the standard normal quantile of ``1 - level``; averaged by quadrature.
+    """Fresh items on which the claim would be made with probability ``assurance``.
 
     Parameters
     ----------
-    accuracy_a, accuracy_b, n_test, congruence
+    gap : GapOfAccuracies or GapOfMeans
         What was observed.
+    n_test : int
+        On how many items.
     level : float
         A claim is made where it is false with at most this probability.
     assurance : float
@@ -239,112 +290,20 @@ def assured_test_size(
 
     Examples
     --------
-    >>> size, highest = assured_test_size(0.90, 0.88, 2000, 0.85)
+    >>> size, highest = assured_size(GapOfAccuracies(0.90, 0.88, 0.85), 2000)
     >>> size > claim_test_size(0.90, 0.88, 0.85), round(highest, 2)
     (True, 1.0)
     """
-    from scipy.special import betaincinv
-
-    _check_share("assurance", assurance)
-    x1, x2 = n_test * (accuracy_a - congruence), n_test * (accuracy_b - congruence)
-    highest = 1 - float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
-    points, weights = _levels()
-    share = 2 * betaincinv(x1 + 1, x2 + 1, points)[:, None] - 1
-    total = betaincinv(x1 + x2 + 2, n_test - x1 - x2 + 2, points)[None, :]
+    ASSURANCE.check(assurance, "assurance")
+    x, w = np.polynomial.legendre.leggauss(_LEVELS)
+    (highest, truths), weights = gap.left_open(n_test, (x + 1) / 2), w / 2
 
     def missed(n: int) -> float:
-        return 1 - float(weights @ _made(n, total * share, total, level) @ weights)
+        return 1 - float(weights @ gap.made(truths, n, level) @ weights)
 
-    return _assured(missed, assurance, highest), highest
-
-
-def claim_test_size_of_means(
-    mean_a: float,
-    mean_b: float,
-    sd: tuple[float, float],
-    *,
-    correlation: float | None = None,
-    level: float = 0.05,
-) -> int:
-    """Cases that make a claim of these means false with probability ``level`` at most.
-
-    Parameters
-    ----------
-    mean_a, mean_b : float
-    sd : (float, float)
-        Standard deviations of cases.
-    correlation : float, optional
-        Of the two methods' cases. Default: averaged, uniform from 0 to 1.
-    level : float
-
-    Examples
-    --------
-    >>> claim_test_size_of_means(0.81, 0.80, (0.1, 0.1), correlation=0.7)
-    165
-    """
-    if mean_a == mean_b:
-        raise InputError("equal means never make a claim, whatever the size")
-    return smallest_size(
-        lambda n: float(
-            false_claim_probability_of_means(
-                mean_a, mean_b, n, sd=sd, correlation=correlation, bounds=None
-            )
-        ),
-        level,
-    )
-
-
-def assured_test_size_of_means(
-    mean_a: float,
-    mean_b: float,
-    n_test: int,
-    sd: tuple[float, float],
-    correlation: float,
-    *,
-    level: float = 0.05,
-    assurance: float = 0.8,
-) -> tuple[int | None, float]:
-    r"""Fresh cases on which the claim would be made with probability ``assurance``.
-
-    Over the posterior of the mean difference and its variance given the ``n_test`` cases (flat in
-    the mean and in the logarithm of the standard deviation), by quadrature; the t statistic of
-    fresh cases is nearly normal (Johnson & Welch 1940).
-
-    Parameters
-    ----------
-    mean_a, mean_b, n_test, sd, correlation
-        What was observed.
-    level, assurance
-        As in ``assured_test_size``.
-
-    Returns
-    -------
-    size, highest : int or None, float
-        None where no size is enough, as in ``assured_test_size``.
-
-    Examples
-    --------
-    >>> size, highest = assured_test_size_of_means(0.81, 0.80, 400, (0.1, 0.1), 0.7)
-    >>> size > claim_test_size_of_means(0.81, 0.80, (0.1, 0.1), correlation=0.7)
-    True
-    """
-    from scipy.special import chdtri, ndtri
-
-    _check_share("assurance", assurance)
-    spread = _spread_of_gaps(sd, correlation)
-    highest = 1 - float(
-        false_claim_probability_of_means(
-            mean_a, mean_b, n_test, sd=sd, correlation=correlation, bounds=None
-        )
-    )
-    points, weights = _levels()
-    sigma = spread * np.sqrt((n_test - 1) / chdtri(n_test - 1, points))[:, None]
-    gap = mean_a - mean_b + sigma / np.sqrt(n_test) * ndtri(points)[None, :]
-
-    def missed(n: int) -> float:
-        return 1 - float(weights @ _made_of_means(n, gap / sigma, level) @ weights)
-
-    return _assured(missed, assurance, highest), highest
+    if highest <= assurance or missed(_MOST) > 1 - assurance:
+        return None, highest
+    return smallest_size(missed, 1 - assurance), highest
 
 
 def required_sizes(
@@ -379,46 +338,3 @@ def required_sizes(
         for name, shared in assumptions.items()
         for gap in gaps
     ]
-
-
-def _levels() -> tuple[FloatArray, FloatArray]:
-    """Probabilities at which a posterior is evaluated, and their weights."""
-    x, w = np.polynomial.legendre.leggauss(_LEVELS)
-    return (x + 1) / 2, w / 2
-
-
-def _assured(missed: Callable[[int], float], assurance: float, highest: float) -> int | None:
-    """Smallest size with the assurance, None where none has it."""
-    if highest <= assurance or missed(_MOST) > 1 - assurance:
-        return None
-    return smallest_size(missed, 1 - assurance)
-
-
-def _made(n: int, gap: FloatArray, total: FloatArray, level: float) -> FloatArray:
-    """Probability of a claim on n fresh items, from p1 - p2 and p1 + p2."""
-    from scipy.special import ndtr, ndtri
-
-    spread = np.sqrt(total - gap**2)
-    return np.asarray(ndtr((np.sqrt(n) * gap - ndtri(1 - level) * np.sqrt(total)) / spread))
-
-
-def _made_of_means(n: int, relative: FloatArray, level: float) -> FloatArray:
-    """Probability of a claim on n fresh cases, from the gap in units of its spread."""
-    from scipy.special import ndtr, stdtrit
-
-    freedom = n - 1
-    limit = -stdtrit(freedom, level)
-    centre = np.sqrt(n) * relative - limit * (1 - 1 / (4 * freedom))
-    return np.asarray(ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom)))
-
-
-def _spread_of_gaps(sd: tuple[float, float], correlation: float) -> float:
-    spread = np.sqrt(max(sd[0] ** 2 + sd[1] ** 2 - 2 * correlation * sd[0] * sd[1], 0.0))
-    if not spread > 0:
-        raise InputError("cases that all differ by the same amount need no planning")
-    return float(spread)
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0.5 < value < 1:
-        raise InputError(f"{name} must lie in (1/2, 1), got {value:g}")

@@ -1,11 +1,7 @@
-"""Forest of claims: how probable each is false, and how far that hinges on the congruence.
+"""Forest of claims, and of several methods on the same items.
 
-Draws a table and counts; ``tests/claims/test_claim_figures.py`` reads the artists back.
-
-Several methods on the same items: the posterior of each, and who cannot be told from the best.
-
-Draws a result and computes nothing but intervals; ``tests/claims/test_claim_figures.py`` reads the
-artists back.
+Draws tables and results, and computes nothing but counts and intervals;
+``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
 from dataclasses import dataclass
@@ -15,13 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import (
-    COLORS,
-    Panel,
-    make_bounds,
-    make_collection,
-    title_figure,
-)
+from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
 from bayes_sota.core.text import plain_text
 from bayes_sota.core.types import FloatArray
 
@@ -31,30 +21,36 @@ if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
 
-_NAME = "p_false"
 _COLUMNS = ("p_false", "p_false_lowest", "p_false_highest")
 _MOST_NAMED = 60  # claims; more are not labelled one by one
 _HEIGHT_OF_MANY = 30.0  # of these, in rows of named ones
 _LONGEST = 40  # characters of a name
-_COLORS = {"supported": "expected_sota", "depends": "theta_sota", "not_supported": "winner_skill"}
-
-_KINDS = {
-    "supported": "supported",
-    "depends": "depends on the congruence",
-    "not_supported": "not supported",
+_KINDS = {  # of verdicts: text and colour
+    "supported": ("supported", COLORS["expected_sota"]),
+    "depends": ("depends on the congruence", COLORS["theta_sota"]),
+    "not_supported": ("not supported", COLORS["winner_skill"]),
 }
+_MOST = 40  # methods drawn, best first
+_CHANCES = {"p_best": "P(best)", "p_best_uncorrected": "P(best), uncorrected"}
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Claims from the top down, with their heights."""
+    """Claims from the top down, with their heights and verdicts."""
 
     values: FloatArray  # (k, 3): averaged, lowest, highest
+    kinds: NDArray[np.str_]
     is_named: bool
     heights: FloatArray
     ticks: list[tuple[float, str]]
-    bottom: float
-    inches: float
+
+    @property
+    def bottom(self) -> float:
+        return float(self.heights.min()) - 0.9
+
+    @property
+    def inches(self) -> float:
+        return 0.24 * (1 - self.bottom)
 
 
 def plot_claims(
@@ -106,21 +102,23 @@ def plot_claims(
     >>> figure.viz["p_false_supported"]["p_false"].item()["x"].tolist()
     [0.01]
     """
-    values, names, groups = _checked(frame)
-    rows = _arranged(values, names, groups, level)
-    right = 1.04 * max(float(values.max()), 1.5 * level)
+    import xarray as xr
+
+    rows = _arranged(frame, level)
+    right = 1.04 * max(float(rows.values.max()), 1.5 * level)
     limits = make_bounds(-0.015 * right, right)
     size = figsize or (7.4, rows.inches + 2.2)
-    collection = make_collection({_NAME: limits}, backend=backend, figsize=size)
-    panel = Panel(collection, _NAME)
-    kinds = _kinds(rows.values, level)
+    collection = make_collection({"p_false": limits}, backend=backend, figsize=size)
+    panel = Panel(collection, "p_false")
     line = 0.18 * (1 - rows.bottom) / rows.inches  # of text, in rows
-    _draw_level(panel, rows, level, line)
-    for kind in _KINDS:
-        _draw_ranges(panel, rows, kinds == kind, kind)
-    for kind in _KINDS:
-        _draw_dots(panel, rows, kinds == kind, kind)
-    _draw_legend(panel, kinds, right, line)
+    ends = (
+        xr.DataArray([level, level], dims="point"),
+        xr.DataArray([rows.bottom, 1.0], dims="point"),
+    )
+    panel.line("level", *ends, "black")
+    panel.text("level_label", level, 1 + 0.5 * line, f"level {level:.3g}")
+    _draw_claims(panel, rows)
+    _draw_legend(panel, rows.kinds, right, line)
     ticks, labels = zip(*rows.ticks, strict=True) if rows.ticks else ((), ())
     panel.set_axes(
         limits,
@@ -129,131 +127,88 @@ def plot_claims(
         ylim=(rows.bottom, 1 + 5 * line),
         yticks=lambda _: (list(ticks), list(labels)),
     )
-    finding = _finding(rows.values, kinds, level)
+    finding = _finding(rows, level)
     title_figure(collection, finding if title is None else f"{title}\n{finding}")
     return collection
 
 
-def _checked(frame: "pd.DataFrame") -> tuple[FloatArray, list[str], list[str] | None]:
+def _arranged(frame: "pd.DataFrame", level: float) -> _Rows:
+    """Rows from the top down: groups in their order, then by P(false)."""
     missing = [name for name in _COLUMNS if name not in frame]
     if missing:
         raise InputError(f"the table of claims lacks the column {', '.join(missing)}")
-    values = frame[list(_COLUMNS)].to_numpy(np.float64)
-    there = np.isfinite(values).all(axis=1)
+    there = np.isfinite(frame[list(_COLUMNS)].to_numpy(np.float64)).all(axis=1)
     if not there.any():
         raise InputError("no claim can be drawn: none has a probability")
-    kept = frame.loc[there]
+    kept, size = frame.loc[there], int(there.sum())
     names = kept["name"] if "name" in kept else [f"row {row + 1}" for row in np.flatnonzero(there)]
-    groups = None
-    if "group" in kept and kept["group"].notna().any():
-        texts = kept["group"].where(kept["group"].notna(), "(none)")
-        groups = [plain_text(text, _LONGEST) for text in texts]
-    return values[there], [plain_text(name, _LONGEST) for name in names], groups
-
-
-def _arranged(
-    values: FloatArray, names: list[str], groups: list[str] | None, level: float
-) -> _Rows:
-    """Rows from the top down: groups in their order, then by P(false)."""
-    order_of = {group: place for place, group in enumerate(dict.fromkeys(groups or [""]))}
-    place = np.array([order_of[group] for group in groups or [""] * len(names)])
+    grouped = "group" in kept and bool(kept["group"].notna().any())
+    groups = kept["group"].fillna("(none)").tolist() if grouped else [""] * size
+    order_of = {group: place for place, group in enumerate(dict.fromkeys(groups))}
+    place = np.array([order_of[group] for group in groups])
+    values = kept[list(_COLUMNS)].to_numpy(np.float64)
     order = np.lexsort((values[:, 2], values[:, 0], place))
     values, place = values[order], place[order]
-    ordered = [names[row] for row in order]
-    is_named = len(names) <= _MOST_NAMED
-    step = 1.0 if is_named else _HEIGHT_OF_MANY / len(names) * max(1.0, (len(names) / 350) ** 0.25)
+    is_named = size <= _MOST_NAMED
+    step = 1.0 if is_named else _HEIGHT_OF_MANY / size * max(1.0, (size / 350) ** 0.25)
     gaps = 1.6 * place + 1.0 if is_named else min(1.2, 36 / len(order_of)) * place
-    heights: FloatArray = -step * np.arange(len(names)) - gaps * (groups is not None)
-    ticks = [] if not is_named else list(zip(heights.tolist(), ordered, strict=True))
-    if groups is not None:
-        ticks += _group_ticks(values, place, list(order_of), heights, level, is_named)
-    bottom = float(heights.min()) - 0.9
-    return _Rows(values, is_named, heights, ticks, bottom, 0.24 * (1 - bottom))
-
-
-def _group_ticks(
-    values: FloatArray,
-    place: NDArray[np.int64],
-    groups: list[str],
-    heights: FloatArray,
-    level: float,
-    is_named: bool,
-) -> list[tuple[float, str]]:
-    """Names of the groups: above their rows, or beside their middle."""
-    ticks: list[tuple[float, str]] = []
-    for index, group in enumerate(groups):
-        here = place == index
-        above = int((values[here, 0] > level).sum())
-        text = f"{group}: {above:,} of {int(here.sum()):,} above {level:.3g}"
-        height = heights[here].max() + 1.0 if is_named else heights[here].mean()
-        if not ticks or ticks[-1][0] - height >= 0.8:
-            ticks.append((float(height), text))
-    return ticks
-
-
-def _kinds(values: FloatArray, level: float) -> NDArray[np.str_]:
+    heights: FloatArray = -step * np.arange(size) - gaps * grouped
+    ticks = []
+    if is_named:
+        named = [plain_text(list(names)[row], _LONGEST) for row in order]
+        ticks = list(zip(heights.tolist(), named, strict=True))
+    if grouped:
+        above = [int((values[place == i, 0] > level).sum()) for i in range(len(order_of))]
+        for index, group in enumerate(order_of):
+            here = place == index
+            count = f"{above[index]:,} of {int(here.sum()):,} above {level:.3g}"
+            height = heights[here].max() + 1.0 if is_named else heights[here].mean()
+            if index == 0 or is_named or ticks[-1][0] - height >= 0.8:
+                ticks.append((float(height), f"{plain_text(group, _LONGEST)}: {count}"))
     kinds = np.where(values[:, 1] > level, "not_supported", "depends")
-    return np.where(values[:, 2] <= level, "supported", kinds)
+    kinds = np.where(values[:, 2] <= level, "supported", kinds)
+    return _Rows(values, kinds, is_named, heights, ticks)
 
 
-def _draw_level(panel: Panel, rows: _Rows, level: float, line: float) -> None:
-    import xarray as xr
-
-    x, y = np.full(2, level), np.array([rows.bottom, 1.0])
-    panel.line("level", xr.DataArray(x, dims="point"), xr.DataArray(y, dims="point"), "black")
-    panel.text("level_label", level, 1 + 0.5 * line, f"level {level:.3g}")
-
-
-def _draw_ranges(panel: Panel, rows: _Rows, here: NDArray[np.bool_], kind: str) -> None:
-    """Bars of one verdict, one artist for all."""
+def _draw_claims(panel: Panel, rows: _Rows) -> None:
+    """Bars of each verdict as one artist, and dots on all of them."""
     import xarray as xr
     from arviz_plots import visuals
 
-    if not here.any():
-        return
-    values, heights = rows.values[here], rows.heights[here]
-    breaks = np.full(len(values), np.nan)
-    x = np.column_stack([values[:, 1], values[:, 2], breaks]).ravel()
-    y = np.column_stack([heights, heights, breaks]).ravel()
-    points = xr.DataArray([x, y], dims=("plot_axis", "point"), coords={"plot_axis": ["x", "y"]})
+    drawn = {kind: rows.kinds == kind for kind in _KINDS if (rows.kinds == kind).any()}
     look = {"width": 2.0} if rows.is_named else {"width": 0.8, "alpha": 0.5}
-    panel.draw(visuals.line_xy, f"range_{kind}", points, color=COLORS[_COLORS[kind]], **look)
-
-
-def _draw_dots(panel: Panel, rows: _Rows, here: NDArray[np.bool_], kind: str) -> None:
-    import xarray as xr
-
-    if here.any():
+    for kind, here in drawn.items():
+        values, heights = rows.values[here], rows.heights[here]
+        breaks = np.full(len(values), np.nan)
+        x = np.column_stack([values[:, 1], values[:, 2], breaks]).ravel()
+        y = np.column_stack([heights, heights, breaks]).ravel()
+        points = xr.DataArray([x, y], dims=("plot_axis", "point"), coords={"plot_axis": ["x", "y"]})
+        panel.draw(visuals.line_xy, f"range_{kind}", points, color=_KINDS[kind][1], **look)
+    for kind, here in drawn.items():
         centres = xr.DataArray(rows.values[here, 0], dims="point")
         size = 30 if rows.is_named else 6
-        color = COLORS[_COLORS[kind]]
-        panel.dots(f"p_false_{kind}", centres, rows.heights[here], color, size=size)
+        panel.dots(f"p_false_{kind}", centres, rows.heights[here], _KINDS[kind][1], size=size)
 
 
 def _draw_legend(panel: Panel, kinds: NDArray[np.str_], right: float, line: float) -> None:
     """What is drawn, and the counts of the verdicts in their colours, above the rows."""
     texts = [("legend", "dot: averaged; bar: all that is possible", COLORS["dark"])]
-    for kind, meaning in _KINDS.items():
-        count = int((kinds == kind).sum())
-        texts.append((f"legend_{kind}", f"{meaning}: {count:,}", COLORS[_COLORS[kind]]))
+    for kind, (meaning, color) in _KINDS.items():
+        texts.append((f"legend_{kind}", f"{meaning}: {int((kinds == kind).sum()):,}", color))
     for place, (label, text, color) in enumerate(texts):
         height = 1 + (4.5 - place) * line
         panel.text(label, right, height, text, side="right", color=color)
 
 
-def _finding(values: FloatArray, kinds: NDArray[np.str_], level: float) -> str:
-    above, size = int((values[:, 0] > level).sum()), len(values)
-    least = int((kinds == "not_supported").sum())
-    most = size - int((kinds == "supported").sum())
+def _finding(rows: _Rows, level: float) -> str:
+    above, size = int((rows.values[:, 0] > level).sum()), len(rows.values)
+    least = int((rows.kinds == "not_supported").sum())
+    most = size - int((rows.kinds == "supported").sum())
     return (
         f"{above:,} of {size:,} claims ({above / size:.0%}) are false with a probability above "
         f"{100 * level:.3g}%\n({least:,} whatever was not reported, {most:,} at the least "
         "favourable one)"
     )
-
-
-_MOST = 40  # methods drawn, best first
-_CHANCES = {"p_best": "P(best)", "p_best_uncorrected": "P(best), uncorrected"}
 
 
 def plot_methods(
@@ -307,13 +262,14 @@ def plot_methods(
     order = np.argsort(scores if lower_first else -scores, kind="stable")[:_MOST]
     draws = skill.stack(sample=("chain", "draw")).transpose("classifier", "sample").values[order]
     ends = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=1)
-    limits = make_bounds(*_widened(float(ends.min()), float(ends.max())))
+    margin = 0.05 * float(np.ptp(ends)) or 0.01
+    limits = make_bounds(float(ends.min()) - margin, float(ends.max()) + margin)
     size = figsize or (7.4, 1.5 + 0.3 * len(order))
     collection = make_collection({"skill": limits}, backend=backend, figsize=size)
     panel = Panel(collection, "skill")
+    tied = p_false >= (1 - prob) / 2
     for row, j in enumerate(order):
-        tied = p_false[j] >= (1 - prob) / 2
-        color = COLORS["theta_sota" if tied else "prior"]
+        color = COLORS["theta_sota" if tied[j] else "prior"]
         panel.bar(f"interval_{row}", make_bounds(*ends[:, row]), -float(row), color)
         mean = xr.DataArray([draws[row].mean()], dims="point")
         panel.dots(f"mean_{row}", mean, -float(row), color)
@@ -326,21 +282,12 @@ def plot_methods(
         ylim=(-len(order) + 0.4, 0.6),
         yticks=lambda _: ([-float(row) for row in range(len(order))], labels),
     )
-    others = [names[j] for j in order if p_false[j] >= (1 - prob) / 2 and j != winner]
-    finding = _finding_of_methods(names[winner], others, len(names))
+    others = sum(bool(tied[j]) for j in order if j != winner)
+    best, rest = plain_text(names[winner], _LONGEST), len(names) - 1
+    finding = f"{best} is told from " + ("the other" if rest == 1 else f"all other {rest}")
+    if others:
+        finding = f"{others} of the other {rest} methods cannot be told from {best}"
     if len(order) < len(names):
         finding += f"\nthe best {len(order)} are drawn"
     title_figure(collection, finding)
     return collection
-
-
-def _widened(low: float, high: float) -> tuple[float, float]:
-    margin = 0.05 * (high - low) or 0.01
-    return low - margin, high + margin
-
-
-def _finding_of_methods(winner: str, others: list[str], count: int) -> str:
-    best = plain_text(winner, _LONGEST)
-    if not others:
-        return f"{best} is told from " + ("the other" if count == 2 else f"all other {count - 1}")
-    return f"{len(others)} of the other {count - 1} methods cannot be told from {best}"

@@ -5,13 +5,11 @@ Any model with a deterministic ``difference`` (A minus B, of any shape) will do,
 the diagnostics are those of draws that depend on each other.
 ``tests/claims/test_sample.py`` compares with closed forms.
 
-Claims with an exact posterior as results in the one schema: draws, and P(false) without error.
-
-``p_false`` in the group ``point_estimate`` is the closed form; the draws of ``skill`` and
-``difference`` are independent ones from the posterior that it integrates
-(``tests/claims/test_sample_trees.py`` compares the two).
+Claims with an exact posterior come as independent draws, with the closed form of ``p_false`` in the
+group ``point_estimate`` (``tests/claims/test_sample_trees.py`` compares the two).
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +34,8 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.read_evaluations import Evaluations
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison
+
+_CHAINS = 4  # of independent draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,8 +90,15 @@ def sample_claim(
     >>> tree = sample_claim(model, random_seed=0)  # doctest: +SKIP
     >>> summarize_claim(tree)  # doctest: +SKIP
     """
-
-    _check_request(model, draws, chains)
+    if "difference" not in model.named_vars or not model.observed_RVs:
+        raise InputError(
+            "the model needs observed data and a deterministic 'difference' (A minus B); it has "
+            f"{', '.join(model.named_vars) or 'no variables'}"
+        )
+    if draws < 10 or chains < 2:
+        raise InputError(
+            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
+        )
     rng, seed = resolve_seed(random_seed)
     settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
@@ -106,11 +113,8 @@ def sample_claim(
         groups |= _predictive_groups(model, trace, draws * chains, rng)
     groups = {name: data.drop_attrs() for name, data in groups.items()}
     groups["point_estimate"] = _probabilities(groups["posterior"]["difference"])
-    attributes: dict[str, Any] = {
-        **describe_sampled(model, groups, seed, model_name),
-        **describe_nuts(trace),
-    }
-    return result_tree(groups, attributes)
+    described = describe_sampled(model, groups, seed, model_name)
+    return result_tree(groups, {**described, **describe_nuts(trace)})
 
 
 def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
@@ -156,35 +160,21 @@ def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
     return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
 
 
-def _check_request(model: "pm.Model", draws: int, chains: int) -> None:
-    if "difference" not in model.named_vars or not model.observed_RVs:
-        raise InputError(
-            "the model needs observed data and a deterministic 'difference' (A minus B); it has "
-            f"{', '.join(model.named_vars) or 'no variables'}"
-        )
-    if draws < 10 or chains < 2:
-        raise InputError(
-            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
-        )
-
-
 def _predictive_groups(
     model: "pm.Model", trace: "xr.DataTree", draws: int, rng: np.random.Generator
 ) -> "dict[str, xr.Dataset]":
     import pymc as pm
 
     quick = {"mode": "FAST_COMPILE"}  # run once: compiling would take longer than drawing
-    prior = pm.sample_prior_predictive(
-        draws, model, random_seed=int(rng.integers(2**31)), compile_kwargs=quick
+    seeds = [int(rng.integers(2**31)) for _ in range(2)]
+    found = pm.sample_prior_predictive(draws, model, random_seed=seeds[0], compile_kwargs=quick)
+    found.update(
+        pm.sample_posterior_predictive(
+            trace, model, random_seed=seeds[1], progressbar=False, compile_kwargs=quick
+        )
     )
-    fresh = pm.sample_posterior_predictive(
-        trace, model, random_seed=int(rng.integers(2**31)), progressbar=False, compile_kwargs=quick
-    )
-    return {
-        "prior": prior["prior"].to_dataset(),
-        "prior_predictive": prior["prior_predictive"].to_dataset(),
-        "posterior_predictive": fresh["posterior_predictive"].to_dataset(),
-    }
+    names = ("prior", "prior_predictive", "posterior_predictive")
+    return {name: found[name].to_dataset() for name in names}
 
 
 def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
@@ -199,9 +189,6 @@ def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
         found["p_all_better"] = (~false).all("metric").mean(over)
         found["p_any_better"] = (~false).any("metric").mean(over)
     return xr.Dataset(found).drop_attrs()
-
-
-_CHAINS = 4
 
 
 def claim_tree(
@@ -245,15 +232,18 @@ def claim_tree(
     )
     both, only_a, only_b, _ = cells.T
     p = false_claim_probability(accuracy_a, accuracy_b, n_test, congruence, alpha=alpha)
-    return _tree(
-        {"congruence": both, "difference": only_a - only_b},
-        np.column_stack([both + only_a, both + only_b]),
-        names,
+    shared = "unknown" if congruence is None else str(congruence)
+    return _exact_tree(
+        {
+            "congruence": both,
+            "difference": only_a - only_b,
+            "skill": np.column_stack([both + only_a, both + only_b]),
+        },
         {"p_false": p},
         {"accuracy": [accuracy_a, accuracy_b]},
+        names,
         Numbers((accuracy_a, accuracy_b, n_test, repr(congruence))),
-        f"Dirichlet({alpha}) of the four cells, congruence "
-        + ("unknown" if congruence is None else str(congruence)),
+        f"Dirichlet({alpha}) of the four cells, congruence {shared}",
         seed,
     )
 
@@ -298,12 +288,11 @@ def claim_tree_of_means(
     }  # fmt: skip
     p = false_claim_probability_of_means(mean_a, mean_b, n_test, bounds=bounds, **given)
     difference = draw_difference(mean_a, mean_b, n_test, draws=_CHAINS * draws, rng=rng, **given)
-    return _tree(
+    return _exact_tree(
         {"difference": difference},
-        None,
-        ("A", "B"),
         {"p_false": p},
         {"mean": [mean_a, mean_b]},
+        ("A", "B"),
         Numbers((mean_a, mean_b, n_test, repr(given))),
         "flat in the mean difference and the logarithm of its standard deviation",
         seed,
@@ -340,66 +329,53 @@ def comparison_tree(
     """
     draws = comparison.draws[: len(comparison.draws) // _CHAINS * _CHAINS]
     gap = draws[:, [comparison.winner]] - draws
-    estimates: dict[str, Any] = {
-        "p_false": comparison.p_not_below,
-        "p_best_uncorrected": comparison.p_best,
-    }
+    estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
     if selected is not None:
         estimates["p_best"] = np.array(selected.p_best)
-    tree = _tree(
-        {"difference": gap},
-        comparison.sign * np.clip(draws, *comparison.bounds),
-        comparison.methods,
+    return _exact_tree(
+        {"difference": gap, "skill": comparison.sign * np.clip(draws, *comparison.bounds)},
         estimates,
         {"score": comparison.sign * comparison.scores},
+        comparison.methods,
         outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
         "flat Dirichlet of every pair, or Student t of the means (exact.method_comparison)",
         seed,
+        winner=comparison.methods[comparison.winner],
     )
-    tree.attrs["winner"] = comparison.methods[comparison.winner]
-    return tree
 
 
-def _tree(
+def _exact_tree(
     draws: dict[str, FloatArray],
-    skill: FloatArray | None,
-    names: tuple[str, ...],
     estimates: dict[str, Any],
     observed: dict[str, Any],
+    names: Sequence[str],
     data: Any,
     priors: str,
     seed: str,
+    **more: str,
 ) -> "xr.DataTree":
+    """Result of independent draws (draws, or draws x classifiers), in four chains."""
     import xarray as xr
 
-    values = draws if skill is None else draws | {"skill": skill}
-    dims = ("chain", "draw", "classifier")
-    posterior = {}
-    for name, array in values.items():
-        shaped = array.reshape(_CHAINS, -1, *array.shape[1:])
-        posterior[name] = (dims[: shaped.ndim], shaped)
-    coords = {"classifier": list(names)}
+    dims, coords = ("chain", "draw", "classifier"), {"classifier": list(names)}
 
-    def dataset(content: dict[str, Any]) -> xr.Dataset:
-        found = {k: (("classifier",) if np.ndim(v) else (), v) for k, v in content.items()}
-        return xr.Dataset(found, coords if any(np.ndim(v) for v in content.values()) else {})
+    def dataset(content: dict[str, Any], over: tuple[str, ...]) -> xr.Dataset:
+        found = {name: (over[: np.ndim(v)], v) for name, v in content.items()}
+        named = any("classifier" in of for of, _ in found.values())
+        return xr.Dataset(found, coords if named else {})
 
-    count = next(iter(posterior.values()))[1].shape[1]
-    shared = coords if any("classifier" in of for of, _ in posterior.values()) else {}
-    tree = xr.DataTree.from_dict(
-        {
-            "posterior": xr.Dataset(
-                posterior, shared | {"chain": np.arange(_CHAINS), "draw": np.arange(count)}
-            ),
-            "point_estimate": dataset(estimates),
-            "observed_data": dataset(observed),
-        }
-    )
+    chains = {k: v.reshape(_CHAINS, -1, *v.shape[1:]) for k, v in draws.items()}
+    posterior = dataset(chains, dims)
+    groups = {
+        "posterior": posterior.assign_coords({d: np.arange(posterior.sizes[d]) for d in dims[:2]}),
+        "point_estimate": dataset(estimates, dims[2:]),
+        "observed_data": dataset(observed, dims[2:]),
+    }
     attributes: dict[str, Any] = {
         **describe_provenance((data,), priors, method="exact", seed=seed),
         "draws_are_independent": 1,
         "diagnostics_reasons": "",
     }
-    tree.attrs.update(attributes)
-    tree["posterior"].attrs.update(attributes)
+    tree = result_tree(groups, attributes)
+    tree.attrs.update(more)
     return tree

@@ -1,8 +1,8 @@
-r"""The claim "A outperforms B" where A is the best of K tries: variants, seeds, settings.
+r"""Claims about a winner that was picked: the best of K tries of one method, or of m entries.
 
-Tries of equal skill, of which the best score is reported. What all share is the luck of the items,
-to the extent that A and B share it: the correlation r of their outcomes on one item. The own luck
-of the best of K is the largest of K, so that with a flat prior
+Tries (variants, seeds, settings) of equal skill, of which the best score is reported: what all
+share is the luck of the items, to the extent that A and B share it: the correlation r of their
+outcomes on one item. The own luck of the best of K is the largest of K, so that with a flat prior
 
 - two accuracies have, given the common luck, board-conditional skills :math:`\psi` with
 
@@ -25,23 +25,18 @@ of the best of K is the largest of K, so that with a flat prior
 
 Tries of one method are often more alike than A and B are, and then the correction is smaller; where
 items differ in difficulty as a normal variable does, it is .21 instead of .25 for ten tries with
-.95 against .90 on 100 items, .28 instead of .30 for five with .80 against .76 on 200. Tries of
-different skill need a field (``selected_claim``). K = 1 is the uncorrected claim.
-``tests/claims/test_best_try.py`` compares with simulated tries.
+.95 against .90 on 100 items, .28 instead of .30 for five with .80 against .76 on 200. K = 1 is the
+uncorrected claim. ``tests/claims/test_selection.py`` compares with simulated tries.
 
-The claim "ours is the best of m", corrected for the winner's curse.
-
-A winner was picked because its score was the best: some of its lead is luck. Every entry has a
-skill from one distribution P(theta), learnt from all scores or answers (``leaderboard_posterior``,
+Of entries of different skill the winner's lead is luck in part as well. Every entry has a skill
+from one distribution P(theta), learnt from all scores or answers (``leaderboard_posterior``,
 ``responses_posterior``), and the probability that another entry is at least as good follows from
-the joint posterior of all skills. The best of several tries of one method is in ``best_try``.
-
-The uncorrected probability beside it takes both as given beforehand: from scores with the same
-correlation, from answers and item scores by their paired posterior, so that there the difference
-holds what the two models differ in as well.
-``tests/claims/test_selected_claim.py`` compares with simulated winners.
+the joint posterior of all skills. The uncorrected probability beside it takes both as given
+beforehand: from scores with the same correlation, from answers and item scores by their paired
+posterior, so that there the difference holds what the two models differ in as well.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,10 +50,11 @@ from bayes_sota.claims.congruence import (
     congruence_at,
 )
 from bayes_sota.claims.means import false_claim_probability_of_means, imputed_sd
-from bayes_sota.core.arguments import generator_of, refuse_tries
+from bayes_sota.core.arguments import TRIES, generator_of, refuse_tries
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
@@ -73,14 +69,11 @@ if TYPE_CHECKING:
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64
+_DRAWS = 4000
 
 
 def best_try_probability(
-    accuracy_a: float,
-    accuracy_b: float,
-    n_test: int,
-    tries: float,
-    congruence: Congruence = None,
+    accuracy_a: float, accuracy_b: float, n_test: int, tries: float, congruence: Congruence = None
 ) -> float:
     """Probability that B is at least as good as A, the best of several equal tries.
 
@@ -91,21 +84,12 @@ def best_try_probability(
     tries : float
         Tries of A of which the best is reported, at least 1.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        Fewer than one try, or anything that ``false_claim_probability`` refuses.
-
     Examples
     --------
     >>> [round(best_try_probability(0.90, 0.88, 500, k), 3) for k in (1, 10)]
     [0.093, 0.352]
     """
-    _check_tries(tries)
+    TRIES.check(tries, "tries")
     given = float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
     counts = [round(x * n_test) / n_test for x in (accuracy_a, accuracy_b)]
     kernel = ScoreKernel.of(Leaderboard(counts, n_test=n_test, rounding="exact", percent=False))
@@ -141,17 +125,13 @@ def best_try_probability_of_means(
     tries : float
         Tries of A of which the best is reported, at least 1.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> [round(best_try_probability_of_means(0.81, 0.80, 100, k, sd=(0.1, 0.1), correlation=0.7), 3)
     ...  for k in (1, 10)]
     [0.1, 0.401]
     """
-    _check_tries(tries)
+    TRIES.check(tries, "tries")
     false_claim_probability_of_means(
         mean_a, mean_b, n_test, sd=sd, correlation=correlation,
         correlation_range=correlation_range, sd_difference=sd_difference, bounds=bounds,
@@ -178,14 +158,8 @@ def best_try_probability_of_means(
 def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
     """P(psi of the best score <= psi of the lowest) on a kernel's grid, flat prior.
 
-    Parameters
-    ----------
-    kernel : ScoreKernel
-        Of two scores.
-    dispersion : float
-        Variance of a score given psi, relative to that of one score.
-    tries : float
-        Of the best score.
+    ``kernel`` is of two scores, ``dispersion`` the variance of a score given psi, relative to that
+    of one score, and ``tries`` are of the best score.
     """
     law, psi = kernel.law, kernel.psi
     dispersion = max(dispersion, _LEAST_DISPERSION)
@@ -242,14 +216,6 @@ def _best_mean(gap: float, n: int, own: float, total: float, tries: float) -> fl
     return float(weights @ made @ weights)
 
 
-def _check_tries(tries: float) -> None:
-    if not 1 <= tries < np.inf:
-        raise InputError(f"tries must be at least 1, got {tries:g}")
-
-
-_DRAWS = 4000
-
-
 @dataclass(frozen=True)
 class SelectedClaim:
     """A claim about a winner that was picked, with and without the picking.
@@ -285,6 +251,26 @@ class SelectedClaim:
     def difference(self) -> float:
         """What the selection adds."""
         return self.p_false_selected - self.p_false
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects."""
+        names = ("p_false", "p_false_selected", "difference", "p_not_best", "winner", "runner_up")
+        return {
+            **{name: getattr(self, name) for name in names}, "n_entries": len(self.p_best),
+            "rho": self.rho, "notes": list(self.notes),
+            "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
+        }  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """The answer in words."""
+        said = f"P({self.runner_up} is at least as good as {self.winner})"
+        return [
+            f"{said} = {chance(self.p_false_selected)}, corrected for the selection; "
+            f"{chance(self.p_false)} as if both had been given beforehand",
+            f"P(another of the {len(self.p_best):,} entries is the best) = "
+            f"{chance(self.p_not_best)}, corrected for the selection",
+            f"Mean correlation of an entry with what all share: {self.rho:.2f}",
+        ]
 
 
 def claim_of_best_entry(
@@ -328,11 +314,11 @@ def claim_of_best_entry(
     """
     refuse_tries(tries_per_entry)
     rng = generator_of(random_seed)
-    if isinstance(entries, Leaderboard):
-        if given is not None:
-            raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
-        return _of_scores(entries, priors, rng)
-    return _of_items(entries, priors, given, rng)
+    if not isinstance(entries, Leaderboard):
+        return _of_items(entries, priors, given, rng)
+    if given is not None:
+        raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
+    return _of_scores(entries, priors, rng)
 
 
 def _of_scores(
@@ -346,25 +332,12 @@ def _of_scores(
     first, second = (int(i) for i in board.order[:2])
     assert board.scores is not None
     pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
-    tied = board.scores[first] == board.scores[second]
-    return SelectedClaim(
-        winner=board.names[first],
-        runner_up=board.names[second],
-        p_false_selected=0.5 if tied else float(drawn.p_not_below_leader[second]),
-        p_false=0.5 if tied else _as_given(pair, priors),
-        p_not_best=float(1 - drawn.p_best[first]),
-        p_best=tuple(float(p) for p in drawn.p_best),
-        rho=float(posterior.draws["rho"].mean()),
-        notes=posterior.notes,
-        reasons=posterior.reasons,
-    )
-
-
-def _as_given(pair: Leaderboard, priors: BoardPriors | None) -> float:
-    """Two scores as if both had been given, with flat priors and the same correlation."""
-    kernel = ScoreKernel.of(pair)
+    kernel = ScoreKernel.of(pair)  # as if both had been given, with the same correlation
     nodes = correlation_nodes(BoardPriors() if priors is None else priors)
-    return float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
+    given = float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
+    chances = float(drawn.p_not_below_leader[second]), given
+    tied = board.scores[first] == board.scores[second]
+    return _selected(posterior, board.names, (first, second), tied, chances, drawn.p_best)
 
 
 def _of_items(
@@ -388,15 +361,31 @@ def _of_items(
     if given is None:
         given = compare_methods(items, draws=_DRAWS, random_seed=rng)
     first, second = given.winner, given.runner_up
-    skill = posterior.entries.skill
+    skill, p_best = posterior.entries.skill, posterior.entries.p_best
+    chances = float(np.mean(skill[:, first] <= skill[:, second])), given.p_false
     tied = given.scores[first] == given.scores[second]
+    return _selected(posterior, given.methods, (first, second), tied, chances, p_best, notes)
+
+
+def _selected(
+    posterior: Any,
+    names: tuple[str, ...],
+    pair: tuple[int, int],
+    tied: bool,
+    chances: tuple[float, float],
+    p_best: FloatArray,
+    notes: Sequence[str] = (),
+) -> SelectedClaim:
+    """The claim about two entries, corrected and not; of equal scores both are a toss-up."""
+    first, second = pair
+    corrected, given = (0.5, 0.5) if tied else chances
     return SelectedClaim(
-        winner=given.methods[first],
-        runner_up=given.methods[second],
-        p_false_selected=0.5 if tied else float(np.mean(skill[:, first] <= skill[:, second])),
-        p_false=0.5 if tied else given.p_false,
-        p_not_best=float(1 - posterior.entries.p_best[first]),
-        p_best=tuple(float(p) for p in posterior.entries.p_best),
+        winner=names[first],
+        runner_up=names[second],
+        p_false_selected=corrected,
+        p_false=given,
+        p_not_best=float(1 - p_best[first]),
+        p_best=tuple(float(p) for p in p_best),
         rho=float(posterior.draws["rho"].mean()),
         notes=(*notes, *posterior.notes),
         reasons=posterior.reasons,

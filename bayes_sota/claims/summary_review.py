@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.claims.means import CORRELATIONS
 from bayes_sota.claims.review import (
-    CORRELATIONS,
     ClaimRows,
     check_columns,
     claim_rows,
@@ -38,14 +38,7 @@ PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")
 _LABELS = ("name", "paper", "claim", "title")
 _PROB = 0.95  # of the intervals of shares
-_SHARE_HEADER = (
-    "claims",
-    "expected false",
-    "above the level",
-    "at the lowest",
-    "at the highest",
-    "problems",
-)
+_SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the highest", "problems")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +130,7 @@ class ClaimsTable(ResultTable):
 
     def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
         """Shares by group, then the claims."""
-        shares = ([self.group_by or "group", *_SHARE_HEADER], self.share_cells())
-        return [shares, *super().tables(top)]
+        return [self.shares(), *super().tables(top)]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         results = self.frame[list(RESULTS)].head(len(self.frame) if top is None else top)
@@ -150,15 +142,20 @@ class ClaimsTable(ResultTable):
             for name, group, (p, low, high, _, verdict, problem) in zip(*columns, strict=True)
         ]
 
-    def share_cells(self) -> list[list[str]]:
-        """Text of the summary: group, claims, false ones expected, above the level, problems."""
+    @property
+    def title(self) -> str:
+        """Title of the shares."""
+        return f"Claims whose probability of being false is above {self.level:.3g}, by assumption"
+
+    def shares(self) -> tuple[list[str], list[list[str]]]:
+        """Summary as header and texts: claims, false ones expected, above the level, problems."""
         rows = []
         for group, shares in self._shares().items():
             counts = [f"{one.n_above:,} ({_percents(one)})" for one in shares]
             first = shares[0]
             size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
             rows.append([group or "all", size, expected, *counts, f"{first.n_problems:,}"])
-        return rows
+        return [self.group_by or "group", *_SHARES], rows
 
     def legend(self, top: int | None = None) -> list[str]:
         """Sentences below the tables."""
@@ -207,6 +204,7 @@ def read_claims(path: str | os.PathLike[str]) -> "pd.DataFrame":
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "review.csv"
@@ -247,7 +245,7 @@ def claims_table(
         Column of the groups. Default: ``group`` if there is one.
     sd : float, callable or three coefficients, optional
         Standard deviation of cases from their mean where none is given
-        (``exact.false_claim_mean.imputed_sd``).
+        (``bayes_sota.claims.means.imputed_sd``).
     check_counts : bool
         Whether an accuracy that no whole number of items gives is a problem of its row.
     skip_problems : bool
@@ -287,18 +285,14 @@ def claims_table(
     table = table_of_frame(frame)
     _check_free(table)
     rows = claim_rows(table, check_counts=check_counts)
-    spread = np.isnan(rows.sd_a) | np.isnan(rows.sd_b)
-    if not np.any((rows.metric != "accuracy") & spread & np.isnan(rows.sd_difference)):
+    if not rows.needs_spread.any():
         refuse_unused("claims that all have what they need", {"sd": sd})
     label = next((name for want in _LABELS for name in table.header if name.lower() == want), None)
     group = _group_column(table, group_by)
     result = _as_pandas(frame, table).assign(**_results(rows, level, sd))
-    if not skip_problems and (result["problem"] != "").any():
-        raise InputError(
-            f"{table.where}: {_unusable(result['problem'])}; skip_problems=True leaves them out"
-        )
-    problems = result["problem"]
-    reasons = (_unusable(problems),) if (problems != "").any() else ()
+    reasons = (_unusable(result["problem"]),) if (result["problem"] != "").any() else ()
+    if reasons and not skip_problems:
+        raise InputError(f"{table.where}: {reasons[0]}; skip_problems=True leaves them out")
     return ClaimsTable(result, _summary(result, group, level), float(level), group, label, reasons)
 
 
@@ -336,13 +330,13 @@ def _group_column(table: Table, group_by: str | None) -> str | None:
 
 def _results(rows: ClaimRows, level: float, sd: Any) -> dict[str, Any]:
     """Columns that the result adds."""
-    found = review_probabilities(rows, sd)
+    found, assumption, problems = review_probabilities(rows, sd)
+    averaged, lowest, highest = found.T
     depends = np.where(rows.metric == "accuracy", "congruence", "correlation").astype(object)
-    verdict = np.where(found.lowest > level, "not supported", "depends on the " + depends)
-    verdict = np.where(found.highest <= level, "supported", verdict)
-    verdict = np.where(np.isnan(found.averaged), "", verdict)
-    columns = (found.averaged, found.lowest, found.highest, found.assumption, verdict)
-    return dict(zip(RESULTS, (*columns, found.problems), strict=True))
+    verdict = np.where(lowest > level, "not supported", "depends on the " + depends)
+    verdict = np.where(highest <= level, "supported", verdict)
+    verdict = np.where(np.isnan(averaged), "", verdict)
+    return dict(zip(RESULTS, (*found.T, assumption, verdict, problems), strict=True))
 
 
 def _groups_of(frame: "pd.DataFrame", group_by: str | None) -> list[str | None]:
@@ -356,21 +350,23 @@ def _summary(frame: "pd.DataFrame", group_by: str | None, level: float) -> "pd.D
     """Shares of claims above the level: of all, then by group in the order of the table."""
     import pandas as pd
 
-    groups = np.array([group or "" for group in _groups_of(frame, group_by)], object)
-    found = frame[list(PROBABILITIES)].to_numpy(np.float64)
-    rows = []
-    parts = {} if group_by is None else pd.Series(groups).groupby(groups, sort=False).indices
-    for name in ["", *(dict.fromkeys(groups) if group_by is not None else ())]:
-        here = found[parts[name]] if name else found
-        usable = here[~np.isnan(here[:, 0])]
-        expected = dict(zip(PROBABILITIES, usable.sum(axis=0).tolist(), strict=True))
-        for probability, above in zip(PROBABILITIES, (usable > level).sum(axis=0), strict=True):
-            counts = (len(usable), len(here) - len(usable), int(above))
-            share = above / len(usable) if len(usable) else np.nan
-            interval = share_interval(int(above), len(usable), _PROB)
-            rows.append((name, probability, *counts, share, *interval, expected[probability]))
-    header = ("group", "probability", "n_claims", "n_problems", "n_above")
-    return pd.DataFrame(rows, columns=[*header, "share", "lower", "upper", "expected_false"])
+    found = frame[list(PROBABILITIES)].astype(float).reset_index(drop=True)
+    parts = {"": found}
+    if group_by is not None:
+        parts |= dict(iter(found.groupby(np.array(_groups_of(frame, group_by)), sort=False)))
+    rows: list[dict[str, Any]] = []
+    for name, part in parts.items():
+        usable = part.dropna()
+        for probability, values in usable.items():
+            size, above = len(usable), int((values > level).sum())
+            lower, upper = share_interval(above, size, _PROB)
+            rows.append({
+                "group": name, "probability": probability, "n_claims": size,
+                "n_problems": len(part) - size, "n_above": above,
+                "share": above / size if size else np.nan, "lower": lower, "upper": upper,
+                "expected_false": float(values.sum()),
+            })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def _as_dict(group: str, shares: list[Any]) -> dict[str, Any]:
@@ -406,9 +402,4 @@ def _csv_cells(column: Any) -> list[str]:
     """Cells of a column as text: numbers as they are, other text harmless to a spreadsheet."""
     if column.name in PROBABILITIES:
         return ["" if p != p else f"{p:.6g}" for p in column.tolist()]
-    texts = _texts(column)
-    shown_as = {
-        text: text if parse_number(text) is not None else spreadsheet_text(text)
-        for text in set(texts)
-    }
-    return [shown_as[text] for text in texts]
+    return [t if parse_number(t) is not None else spreadsheet_text(t) for t in _texts(column)]

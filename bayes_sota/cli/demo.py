@@ -14,7 +14,8 @@ from bayes_sota.core.command import (
     seed_option,
     show_progress,
 )
-from bayes_sota.core.command_tables import decimals_for, echo_problem, echo_table
+from bayes_sota.core.command_tables import echo_problem, echo_table
+from bayes_sota.core.text import decimals_for
 
 if TYPE_CHECKING:
     import xarray as xr

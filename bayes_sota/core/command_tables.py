@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-import numpy as np
 
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.text import decimals_for, plain_text
 
 _LONGEST = 200  # characters of a cell
 _LONGEST_LINE, _HEAD = 700, 450
@@ -19,13 +18,6 @@ _MEANING = {
     "best_new_score": "best score on a fresh test set",
     "multiplicity_bias": "observed maximum minus theta_sota",
 }
-
-
-def decimals_for(sd: float) -> int:
-    """Decimals that a number with this standard deviation supports: two digits of the sd."""
-    if not np.isfinite(sd) or sd <= 0:
-        return 6
-    return int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
 
 
 def echo_problem(kind: str, message: str) -> None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota.core.command import echo_json, echo_verdict
-from bayes_sota.core.command_tables import decimals_for, echo_table, estimand_rows
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.command_tables import echo_table, estimand_rows
+from bayes_sota.core.text import decimals_for, plain_text
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -17,9 +17,9 @@ from bayes_sota.core.command import (
     output_options,
     seed_option,
 )
-from bayes_sota.core.command_tables import decimals_for, echo_table
+from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.text import decimals_for, plain_text
 
 if TYPE_CHECKING:
     import xarray as xr

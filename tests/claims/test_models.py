@@ -13,7 +13,6 @@ from bayes_sota.claims.models import (
     build_clustered_items,
     build_hierarchical_claims,
 )
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.responses import Responses
 
 CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.nan])
@@ -47,7 +46,7 @@ def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(share
     model = build_hierarchical_claims(*CLAIMS, shared=shared)
     density = quick(model)
     rng = np.random.default_rng(0)
-    for _ in range(3):
+    for _ in range(2):
         cells = rng.dirichlet(np.ones(4), size=3)
         a, b, psi = cells[:, 0] + cells[:, 1], cells[:, 0] + cells[:, 2], odds_ratio(cells)
         point = {"accuracy_a_logodds__": special.logit(a), "accuracy_b_logodds__": special.logit(b)}
@@ -90,35 +89,14 @@ def test_law_of_the_second_accuracy() -> None:
     """The density integrates to 1, and the draws have its mean."""
     inputs = [pt.dvector(), pt.dscalar(), pt.dscalar()]
     density = pytensor.function(inputs, _second_accuracy_logp(*inputs), mode="FAST_COMPILE")
-    log_odds = np.linspace(-30, 30, 100_001)
+    log_odds = np.linspace(-30, 30, 4001)
     b = special.expit(log_odds)
     rng = np.random.default_rng(3)
     for a, psi in ((0.9, 3.0), (0.6, -1.0), (0.95, 0.0), (0.8, 8.0)):
         weight = np.exp(density(b, a, psi)) * b * (1 - b) * (log_odds[1] - log_odds[0])
         assert weight.sum() == pytest.approx(1, abs=1e-8)
-        drawn = _draw_second_accuracy(np.full(10_000, a), np.full(10_000, psi), rng=rng)
+        drawn = _draw_second_accuracy(np.full(3000, a), np.full(3000, psi), rng=rng)
         assert abs(drawn.mean() - weight @ b) < 4 * drawn.std() / np.sqrt(drawn.size)
-
-
-@pytest.mark.parametrize(
-    ("claims", "message"),
-    [
-        (([0.8], [0.9], [100]), "exchange the two"),
-        (([90.0], [0.9], [100]), "in percent"),
-        (([0.9], [0.8], [1]), "whole number of at least 2"),
-        (([0.9], [0.8], [100], [0.5]), "must lie between 0.7 and 0.8"),
-        (([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
-        (([0.9], [0.8], [100], None, ["a", "b"]), "1 claims, but 2 names"),
-    ],
-)
-def test_claims_that_cannot_be(claims: tuple, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        build_hierarchical_claims(*claims)
-
-
-def test_priors_have_width() -> None:
-    with pytest.raises(InputError, match="positive widths"):
-        build_hierarchical_claims([0.9], [0.8], [100], spread_prior=0.0)
 
 
 def clustered(tables: np.ndarray) -> Responses:
@@ -179,10 +157,3 @@ def test_answers_that_are_missing_are_left_out() -> None:
         [0, 1, 1, 0],
         [0, 0, 0, 1],
     ]
-
-
-def test_items_without_clusters() -> None:
-    with pytest.raises(InputError, match="no clusters"):
-        build_clustered_items(Responses([[1, 0], [1, 1], [0, 1]]))
-    with pytest.raises(InputError, match="two positive numbers"):
-        build_clustered_items(clustered(np.eye(4, dtype=int)), correlation_prior=(0.0, 1.0))

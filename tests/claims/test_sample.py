@@ -1,7 +1,8 @@
-"""Sampled claims agree with closed forms, and come in the one schema."""
+"""Sampled and exact claims agree with closed forms, and come in the one schema."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import nutpie
@@ -10,19 +11,26 @@ import pytest
 from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import OddsRatioCongruence
 from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.claims.models import build_clustered_items, build_hierarchical_claims
 from bayes_sota.claims.models_means import (
     build_case_differences,
     build_metric_differences,
 )
-from bayes_sota.claims.sample import sample_claim, summarize_claim
+from bayes_sota.claims.sample import (
+    claim_tree,
+    claim_tree_of_means,
+    comparison_tree,
+    sample_claim,
+    summarize_claim,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS, VARIABLES
 from bayes_sota.core.summary import diagnose
 from bayes_sota.data.responses import Responses
-from bayes_sota.items.comparison import probability_not_better
+from bayes_sota.items.comparison import compare_methods, probability_not_better
 
 REVIEW = {
     "accuracy_a": [0.90, 0.85, 0.80, 0.95, 0.90, 0.75],
@@ -133,9 +141,6 @@ def test_models_without_a_claim() -> None:
         pm.Normal("x", observed=1.0)
     with pytest.raises(InputError, match="deterministic 'difference'"):
         sample_claim(model)
-    claim = build_case_differences([0.1, 0.2, 0.3])
-    with pytest.raises(InputError, match="2 chains"):
-        sample_claim(claim, chains=1)
 
 
 def log_odds_ratio_tables(
@@ -224,6 +229,15 @@ def test_same_seed_same_draws() -> None:
     assert another.attrs["data_hash"] == trees[0].attrs["data_hash"]
 
 
+def interval(compiled: Any, seed: int, tune: int = 500, **data: np.ndarray) -> np.ndarray:
+    """95 % interval of the difference, from a compiled model with other data."""
+    drawn = nutpie.sample(
+        compiled.with_data(**data), draws=500, tune=tune, chains=2, cores=1, seed=seed,
+        progress_bar=False,
+    )  # fmt: skip
+    return np.quantile(drawn.posterior["difference"], [0.025, 0.975])
+
+
 @pytest.mark.slow
 def test_clustered_items_cover_where_the_closed_form_does_not() -> None:
     """40 clusters of 6 items, correlation 0.3: the model, and items as if independent."""
@@ -236,11 +250,7 @@ def test_clustered_items_cover_where_the_closed_form_does_not() -> None:
     for seed in range(100):
         cells = rng.dirichlet(p * (1 - correlation) / correlation, clusters)
         tables = np.array([rng.multinomial(size, row) for row in cells])
-        drawn = nutpie.sample(
-            compiled.with_data(cluster_tables=tables), draws=500, tune=400, chains=2, cores=1,
-            seed=seed, progress_bar=False,
-        )  # fmt: skip
-        low, high = np.quantile(drawn.posterior["difference"], [0.025, 0.975])
+        low, high = interval(compiled, seed, tune=400, cluster_tables=tables)
         covered.append(low < 0.02 < high)
         counts = tables.sum(axis=0)
         flat = rng.dirichlet(counts + 1, 4000)
@@ -270,11 +280,7 @@ def test_heavy_tails_narrow_the_interval_without_losing_coverage() -> None:
     rows = []
     for seed in range(80):
         values = some_cases()
-        drawn = nutpie.sample(
-            compiled.with_data(nonzero_difference=values), draws=500, tune=500, chains=2, cores=1,
-            seed=seed, progress_bar=False,
-        )  # fmt: skip
-        low, high = np.quantile(drawn.posterior["difference"], [0.025, 0.975])
+        low, high = interval(compiled, seed, nonzero_difference=values)
         half = stats.t.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)
         rows.append((low < 0 < high, high - low, 2 * half))
     covered, width, student = np.mean(rows, axis=0)
@@ -297,14 +303,92 @@ def test_one_sided_failures_need_their_own_component() -> None:
     for failures in (True, False):
         model = build_case_differences(samples[0], failures=failures)
         compiled = nutpie.compile_pymc_model(model)
-        found = []
-        for seed, values in enumerate(samples):
-            drawn = nutpie.sample(
-                compiled.with_data(nonzero_difference=values), draws=500, tune=500, chains=2,
-                cores=1, seed=seed, progress_bar=False,
-            )  # fmt: skip
-            low, high = np.quantile(drawn.posterior["difference"], [0.025, 0.975])
-            found.append(low < 0 < high)
-        covered[failures] = np.mean(found)
+        ends = [interval(compiled, seed, nonzero_difference=x) for seed, x in enumerate(samples)]
+        covered[failures] = np.mean([low < 0 < high for low, high in ends])
     assert covered[True] > 0.6
     assert covered[False] < 0.4
+
+
+# Exact trees
+
+
+@pytest.mark.parametrize(
+    ("congruence", "alpha"),
+    [(None, 1.0), (None, 0.5), (0.85, 1.0), ("independent", 1.0), (OddsRatioCongruence(9, 1), 1.0)],
+)
+def test_the_share_of_draws_is_the_closed_form(congruence, alpha: float) -> None:
+    tree = claim_tree(0.90, 0.88, 500, congruence, alpha=alpha, draws=5000, random_seed=0)
+    difference, p = tree["posterior"]["difference"], float(tree["point_estimate"]["p_false"])
+    share = float((difference <= 0).mean())
+    assert share == pytest.approx(p, abs=4.5 * (p * (1 - p) / 20_000) ** 0.5)
+    skill = tree["posterior"]["skill"]
+    np.testing.assert_allclose(
+        skill.sel(classifier="A") - skill.sel(classifier="B"), difference, atol=1e-12
+    )
+    assert tree.attrs["method"] == "exact"
+
+
+@pytest.mark.parametrize("known", [{"correlation": 0.7}, {}])
+def test_draws_of_means_are_student_t(known) -> None:
+    tree = claim_tree_of_means(0.81, 0.80, 100, sd=(0.1, 0.1), draws=5000, random_seed=0, **known)
+    p = float(tree["point_estimate"]["p_false"])
+    share = float((tree["posterior"]["difference"] <= 0).mean())
+    assert share == pytest.approx(p, abs=4.5 * (p * (1 - p) / 20_000) ** 0.5)
+
+
+def test_several_methods_and_the_way_to_a_file_and_back(tmp_path: Path) -> None:
+    answers = Responses(np.random.default_rng(0).random((200, 3)) < [0.9, 0.8, 0.6])
+    found = compare_methods(answers, draws=4000, random_seed=0)
+    tree = comparison_tree(found, answers, seed="0")
+    path = save_result(tree, tmp_path / "claim.nc")
+    back = read_result(path)
+    assert back.attrs["winner"] == found.methods[found.winner]
+    assert back["point_estimate"]["p_best_uncorrected"].values == pytest.approx(found.p_best)
+    assert back["posterior"]["skill"].shape == (4, 1000, 3)
+    assert float(back["posterior"]["difference"][..., found.winner].max()) == 0
+    for name in ("schema_version", "data_hash", "random_seed", "versions"):
+        assert back.attrs[name]
+
+
+# Names of the schema
+
+RNG = np.random.default_rng(0)
+ANSWERS = Responses(RNG.random((40, 2)) < [0.9, 0.8], clusters=[str(i // 4) for i in range(40)])
+CASES = np.append(RNG.normal(0.01, 0.05, 30), 0.0)
+MODELS: dict[str, Callable[[], pm.Model]] = {
+    "review": lambda: build_hierarchical_claims([0.9, 0.8], [0.88, 0.7], 50, [0.85, np.nan]),
+    "one by one": lambda: build_hierarchical_claims([0.9], [0.88], 50, shared=False),
+    "clusters": lambda: build_clustered_items(ANSWERS),
+    "cases": lambda: build_case_differences(CASES),
+    "metrics": lambda: build_metric_differences(RNG.normal(size=(30, 3)), student=True),
+}
+# data that a model was given and its indices, which the schema does not name
+GIVEN = {"nonzero_difference", "unit", "cluster_tables", "n_test"}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models(name: str) -> None:
+    model = MODELS[name]()
+    kept = [*model.free_RVs, *model.deterministics, *model.observed_RVs]
+    assert {v.name for v in kept} <= set(VARIABLES)
+    assert {v.name for v in model.data_vars} <= GIVEN
+    dims = {dim for of in model.named_vars_to_dims.values() for dim in of}
+    assert dims <= set(DIMENSIONS)
+    for variable in kept:
+        named = len(model.named_vars_to_dims.get(variable.name, ()))
+        assert named == variable.ndim, f"{variable.name} has dimensions without names"
+
+
+TREES: dict[str, Callable[[], Any]] = {
+    "accuracies": lambda: claim_tree(0.9, 0.88, 50, draws=10),
+    "means": lambda: claim_tree_of_means(0.9, 0.88, 50, sd=(0.1, 0.1), draws=10),
+    "methods": lambda: comparison_tree(compare_methods(ANSWERS, draws=40), ANSWERS),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_exact_trees(name: str) -> None:
+    tree = TREES[name]()
+    for group in tree.children.values():
+        assert set(group.data_vars) <= set(VARIABLES)
+        assert set(group.sizes) <= set(DIMENSIONS)

@@ -1,0 +1,472 @@
+"""Reports of claims from two reported numbers: all that ``bayes-sota claim`` prints of them.
+
+The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_summary.py`` reads it,
+``tests/cli/test_one_fact.py`` compares all forms of one report.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayes_sota import __version__
+from bayes_sota.claims.accuracies import (
+    congruence_needed,
+    crossing_of,
+    false_claim_probability,
+    false_claim_rope,
+    reported_claim,
+    sensitivity_to_congruence,
+)
+from bayes_sota.claims.congruence import (
+    Congruence,
+    CongruencePrior,
+    congruence_at,
+    congruence_bounds,
+)
+from bayes_sota.claims.means import CORRELATIONS, false_claim_probability_of_means, imputed_sd
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance
+from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.data.printed_scores import Rounding
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+_POINTS = 9  # of the sensitivity in a table
+_ALPHAS = (0.25, 0.5, 1.0, 2.0)
+_SOURCE = (
+    f"bayes_sota {__version__}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
+    "false where B is at least as good as A on all items that there could be."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClaimReport(ResultTable):
+    """Claim from two reported numbers, and what it would be at other values of the unreported one.
+
+    Attributes
+    ----------
+    unknown : str
+        What is hardly ever reported: "congruence" (of accuracies) or "correlation" (of means).
+    assumed : dict
+        ``value`` or ``range`` of it that the answer is for, and ``assumption``.
+    p_false : float
+        Probability that B is at least as good as A.
+    needed : float or None
+        Least congruence or correlation at which that is ``level`` at most.
+    level : float
+        Probability of a false claim that is accepted.
+    n_test : int
+        Items; where a range was given the middle of what is probable.
+    what : str
+        What is compared.
+    curve : ndarray, shape (k, 2)
+        Congruences or correlations and probabilities, fine enough for a figure; empty where the
+        standard deviation of the differences is known.
+    sensitivity : list of [place, probability]
+        Some points of it.
+    numbers : dict
+        What else ``to_dict`` has of this kind of claim.
+    drawn_from : (tuple, dict)
+        Arguments of ``claim_tree`` or ``claim_tree_of_means``.
+    notes : list of str
+        What a reader should know.
+    independent : float, optional
+        Congruence of independent mistakes.
+    """
+
+    unknown: Literal["congruence", "correlation"]
+    assumed: dict[str, Any]
+    p_false: float
+    needed: float | None
+    level: float
+    n_test: int
+    what: str
+    curve: FloatArray
+    sensitivity: list[list[float]]
+    numbers: dict[str, Any]
+    notes: list[str]
+    drawn_from: tuple[tuple[Any, ...], dict[str, Any]]
+    independent: float | None = None
+    reasons: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        plain = ("p_false", "level", "n_test", "sensitivity", "notes", "text")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            self.unknown: self.assumed,
+            f"{self.unknown}_needed": self.needed,
+            **self.numbers,
+        }
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """The curve, columns congruence or correlation and p_false."""
+        import pandas as pd
+
+        return pd.DataFrame(self.curve, columns=[self.unknown, "p_false"])
+
+    def to_datatree(self, random_seed: Seed = None) -> "xr.DataTree":
+        """Posterior draws in the one schema."""
+        from bayes_sota.claims.sample import claim_tree, claim_tree_of_means
+
+        draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
+        numbers, options = self.drawn_from
+        return draw(*numbers, **options, random_seed=random_seed)
+
+    def sentences(self) -> list[str]:
+        if self.unknown == "correlation":
+            return list(_about_means(self))
+        return [*_about_accuracies(self), *_details_of_accuracies(self)]
+
+    @property
+    def text(self) -> str:
+        """Paragraph that a review can use."""
+        if self.unknown == "correlation":
+            said, basis = [*_about_means(self)], "Student t of the paired means"
+        else:
+            said, alpha = [*_about_accuracies(self)], self.numbers["alpha"]
+            if "range" in self.assumed:
+                said.append("Please report how many items both got right, or the results per item.")
+            prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
+            basis = f"Dirichlet posterior of the paired outcomes, {prior}"
+        return " ".join([*said, *as_sentences(self.notes), f"({basis}; {_SOURCE})"])
+
+    def header(self) -> list[str]:
+        return [self.unknown, "P(false)"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return [[f"{x:.4f}", chance(p)] for x, p in self.sensitivity[:top]]
+
+    @property
+    def title(self) -> str:
+        """Title of the table."""
+        return f"What it would be at another {self.unknown}"
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return [f"Note: {note}" for note in self.notes]
+
+
+def report_accuracies(
+    accuracy_a: str | float,
+    accuracy_b: str | float,
+    n_test: int | tuple[int, int],
+    congruence: Congruence = None,
+    *,
+    alpha: float = 1.0,
+    rounding: Literal["auto"] | Rounding = "auto",
+    rope: float | None = None,
+    best_of: float | None = None,
+    level: float = 0.05,
+) -> ClaimReport:
+    """Report of the claim that A outperforms B, from two accuracies on the same items.
+
+    Parameters
+    ----------
+    accuracy_a, accuracy_b, n_test, congruence, alpha, rounding
+        As in ``reported_claim``.
+    rope : float, optional
+        Half-width of practical equivalence.
+    best_of : float, optional
+        Tries of A of which this is the best; flat prior only.
+    level : float
+        Probability of a false claim that is accepted.
+
+    Returns
+    -------
+    ClaimReport
+        With ``numbers``: accuracy, n_test_range, alpha, rounding (None where no number of items
+        gives the accuracies), alpha_sensitivity (other priors of the four cells, where the
+        congruence is averaged), rope, and selection (of the best of several tries).
+
+    Examples
+    --------
+    >>> print(report_accuracies("0.90", "0.88", 500).sentences()[2])
+    It is at most 0.05 only if both got at least 85.4 % of the items right.
+    """
+    printed, a, b = (str(accuracy_a), str(accuracy_b)), float(accuracy_a), float(accuracy_b)
+    sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
+    p = float(false_claim_probability(a, b, sizes[1], congruence, alpha=alpha))
+    found, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding)
+    numbers: dict[str, Any] = {
+        "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": found,
+    }  # fmt: skip
+    if congruence is None:
+        numbers["alpha_sensitivity"] = [
+            [x, false_claim_probability(a, b, n, alpha=x)] for x in sorted({*_ALPHAS, alpha})
+        ]
+    if rope is not None:
+        region = false_claim_rope(a, b, n, rope, congruence, alpha=alpha)
+        numbers["rope"] = {"half_width": rope, **asdict(region)}
+    if best_of is not None:
+        if alpha != 1:
+            raise InputError(f"best_of is for the flat prior: leave out alpha={alpha:g}")
+        from bayes_sota.claims.selection import best_try_probability
+
+        plain = float(false_claim_probability(a, b, n, congruence))
+        best = best_try_probability(a, b, n, best_of, congruence)
+        numbers["selection"] = _selection(best_of, best, plain)
+    return ClaimReport(
+        unknown="congruence",
+        assumed=_described(congruence, a, b),
+        p_false=found["p_false"] if found is not None and sizes[0] < sizes[1] else p,
+        needed=congruence_needed(a, b, n, level=level, alpha=alpha),
+        level=level,
+        n_test=n,
+        what=f"{a:g} against {b:g} on {n:,} items",
+        curve=sensitivity_to_congruence(a, b, n, alpha=alpha),
+        sensitivity=sensitivity_to_congruence(a, b, n, alpha=alpha, points=_POINTS).tolist(),
+        numbers=numbers,
+        notes=notes,
+        drawn_from=((a, b, n), {"congruence": congruence, "alpha": alpha}),
+    )
+
+
+def report_means(
+    mean_a: float,
+    mean_b: float,
+    n_test: int,
+    *,
+    sd: Any = None,
+    correlation: float | None = None,
+    correlation_range: tuple[float, float] = (0.0, 1.0),
+    sd_difference: float | None = None,
+    bounds: tuple[float, float] | None = (0.0, 1.0),
+    best_of: float | None = None,
+    level: float = 0.05,
+) -> ClaimReport:
+    """Report of the claim that A outperforms B, from two means of the same cases.
+
+    Parameters
+    ----------
+    mean_a, mean_b, n_test, sd, correlation, correlation_range, sd_difference, bounds
+        As in ``false_claim_probability_of_means``, one claim.
+    best_of, level
+        As in ``report_accuracies``.
+
+    Returns
+    -------
+    ClaimReport
+        With ``numbers``: mean, sd, sd_imputed (from the means), sd_difference, correlation_range,
+        and selection (of the best of several tries).
+
+    Examples
+    --------
+    >>> report = report_means(0.81, 0.80, 100, sd=(0.1, 0.1))
+    >>> round(report.p_false, 3), round(report.needed, 3)
+    (0.141, 0.819)
+    """
+    mean, (low, high), known = (mean_a, mean_b), correlation_range, sd_difference is not None
+    given = {
+        "sd": sd, "sd_difference": sd_difference, "correlation_range": correlation_range,
+        "bounds": bounds,
+    }  # fmt: skip
+
+    def curve(points: int) -> FloatArray:
+        if known:
+            return np.empty((0, 2))
+        last = min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
+        grid = np.linspace(low, last, points)
+        p = false_claim_probability_of_means(*mean, n_test, correlation=grid, **given)
+        return np.column_stack([grid, p])
+
+    averaged = "given" if correlation is not None else f"averaged from {low:g} to {high:g}"
+    numbers: dict[str, Any] = {
+        "mean": list(mean), "correlation_range": [low, high], "sd_difference": sd_difference,
+        "sd": sd and [float(imputed_sd(m, of)) for m, of in zip(mean, sd, strict=True)],
+        "sd_imputed": sd is not None and any(callable(of) or np.ndim(of) for of in sd),
+    }  # fmt: skip
+    p = float(false_claim_probability_of_means(*mean, n_test, correlation=correlation, **given))
+    notes = []
+    if best_of is not None:
+        from bayes_sota.claims.selection import best_try_probability_of_means
+
+        best = best_try_probability_of_means(
+            *mean, n_test, best_of, correlation=correlation, **given
+        )
+        numbers["selection"] = _selection(best_of, best, p)
+        if known:
+            notes = ["for the tries half of the variance of the differences is taken to be A's own"]
+    assumption = "not needed: the differences are known" if known else averaged
+    fine = curve(201)
+    return ClaimReport(
+        unknown="correlation",
+        assumed={"value": correlation, "assumption": assumption},
+        p_false=p,
+        needed=None if known else crossing_of(fine, level),
+        level=level,
+        n_test=n_test,
+        what=f"{mean_a:g} against {mean_b:g} on {n_test:,} cases",
+        curve=fine,
+        sensitivity=curve(_POINTS).tolist(),
+        numbers=numbers,
+        notes=notes,
+        drawn_from=((mean_a, mean_b, n_test), {**given, "correlation": correlation}),
+    )
+
+
+def _selection(tries: float, corrected: float, plain: float) -> dict[str, float]:
+    return {
+        "tries": tries, "p_false_selected": corrected, "p_false": plain,
+        "difference": corrected - plain,
+    }  # fmt: skip
+
+
+def _described(chosen: Congruence, a: float, b: float) -> dict[str, Any]:
+    if chosen is None:
+        low, high = (float(x) for x in congruence_bounds(a, b))
+        return {"range": [low, high], "assumption": "averaged over what the accuracies allow"}
+    if isinstance(chosen, CongruencePrior):
+        return {"value": None, "assumption": str(chosen)}
+    value = float(congruence_at(np.asarray(a), np.asarray(b), chosen))
+    return {"value": value, "assumption": chosen if isinstance(chosen, str) else "given"}
+
+
+def _as_printed(
+    accuracy: tuple[str, str],
+    sizes: tuple[int, int],
+    chosen: Congruence,
+    alpha: float,
+    rounding: Literal["auto"] | Rounding,
+) -> tuple[dict[str, Any] | None, list[str], int]:
+    """What the printed digits leave open, notes, and the size that stands for a range of sizes."""
+    one = sizes[0] == sizes[1]
+    try:
+        found = reported_claim(*accuracy, sizes, chosen, alpha=alpha, rounding=rounding)
+    except ImpossibleAccuracyError as error:
+        if not one:
+            raise
+        return None, [str(error)], sizes[0]
+    n = int(found.n_test[(found.probability.cumsum() >= 0.5).argmax()])
+    remarks = {
+        "one digit after the point is taken as printed: write 0.90 if that was printed":
+            rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in accuracy),
+        "both print alike: with rounding A is taken to have at least as many right":
+            float(accuracy[0]) == float(accuracy[1]),
+        f"{found.n_impossible:,} of {sizes[1] - sizes[0] + 1:,} sizes cannot give these "
+        "accuracies and were left out": found.n_impossible,
+        f"the sensitivity is that of {n:,} items, the middle of what is probable": not one,
+    }  # fmt: skip
+    names = ("p_false", "lowest", "highest", "counts_a", "counts_b")
+    rounded = {name: getattr(found, name) for name in names}
+    rounded["rounding"] = "nearest" if rounding == "auto" else rounding
+    return rounded, [text for text, holds in remarks.items() if holds], n
+
+
+def _about_accuracies(report: ClaimReport) -> Iterator[str]:
+    """Sentences of the paragraph: the claim, what is not reported, rounding, tries."""
+    found, assumed = report.numbers, report.assumed
+    (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
+    a, b = found["accuracy"]
+    items = " to ".join(f"{n:,}" for n in dict.fromkeys(found["n_test_range"]))
+    assumption = assumed["assumption"]
+    if "range" in assumed:
+        assumption = "averaged over all that both may have got right"
+    elif assumed["value"] is not None:
+        assumption = f"{assumed['value']:.4g} of the items right by both, {assumption}"
+    yield (
+        f"The claim that A (accuracy {a:g}) outperforms B ({b:g}) on {items} test items is false "
+        f"with probability {chance(report.p_false)} ({assumption})."
+    )
+    if "range" in assumed:
+        yield (
+            "The share of items that both got right was not reported; the accuracies allow "
+            f"{low:.3f} to {high:.3f}, and the probability ranges from {chance(least)} to "
+            f"{chance(most)}."
+        )
+        yield _needed(report)
+    rounded = found["rounding"]
+    if rounded is not None and rounded["p_false"] != report.p_false and _open(rounded):
+        yield f"With the rounding of the printed accuracies it is {chance(rounded['p_false'])}."
+    yield from _about_tries(found)
+
+
+def _details_of_accuracies(report: ClaimReport) -> Iterator[str]:
+    """What the screen has beside the paragraph."""
+    rounded, rope = report.numbers["rounding"], report.numbers.get("rope")
+    if "range" not in report.assumed:
+        yield _needed(report)
+    if rounded is not None and _open(rounded):
+        ends = (sorted({*rounded[name]}) for name in ("counts_a", "counts_b"))
+        a, b = (" to ".join(f"{x:,}" for x in pair) for pair in ends)
+        lowest, highest = chance(rounded["lowest"]), chance(rounded["highest"])
+        yield f"Printed so are {a} right by A and {b} by B: {lowest} to {highest}."
+    if rope is not None:
+        yield (
+            f"A better by more than {rope['half_width']:g}: {chance(rope['a_better'])}; "
+            f"equivalent: {chance(rope['equivalent'])}; B better: {chance(rope['b_better'])}"
+        )
+    if "alpha_sensitivity" in report.numbers:
+        others = (f"{chance(p)} ({x:g})" for x, p in report.numbers["alpha_sensitivity"])
+        yield f"With other priors of the four cells (alpha): {', '.join(others)}"
+
+
+def _open(rounded: dict[str, Any]) -> bool:
+    """Whether the printed digits fit more than one pair of counts."""
+    return bool(rounded["lowest"] < rounded["highest"])
+
+
+def _needed(report: ClaimReport) -> str:
+    """What the level asks of the congruence."""
+    if report.needed is None:
+        return f"At no share does it fall to {report.level:g}."
+    share = rounded_up(100 * report.needed, 1)
+    always = report.needed <= report.sensitivity[0][0]
+    only = f"only if both got at least {share} % of the items right"
+    return f"It is at most {report.level:g} {'whatever that share is' if always else only}."
+
+
+def _about_means(report: ClaimReport) -> Iterator[str]:
+    """Sentences of the paragraph: the claim, spreads, correlation, tries."""
+    found, known = report.numbers, report.assumed["value"]
+    yield (
+        f"The claim that A (mean {found['mean'][0]:g}) outperforms B ({found['mean'][1]:g}) on "
+        f"{report.n_test:,} cases is false with probability {chance(report.p_false)}."
+    )
+    if found["sd"] is None:
+        yield f"The differences of cases have the SD {found['sd_difference']:g}."
+    else:
+        how = " imputed from the means" if found["sd_imputed"] else ""
+        yield f"The SDs of cases are {' and '.join(f'{x:.3g}' for x in found['sd'])}{how}."
+        if known is not None:
+            yield f"Their correlation is {known:g}."
+        else:
+            (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
+            start, end = found["correlation_range"]
+            yield (
+                "The correlation of the two methods' cases was not reported and is averaged, "
+                f"uniform from {start:g} to {end:g}; the probability is {chance(most)} at {low:g} "
+                f"and {chance(least)} at {high:g}. Please report the standard deviation of the "
+                "differences, or the results per case."
+            )
+    yield from _about_tries(found)
+
+
+def _about_tries(numbers: dict[str, Any]) -> Iterator[str]:
+    if "selection" in numbers:
+        of = numbers["selection"]
+        yield (
+            f"If A is the best of {of['tries']:g} tries of equal skill, the probability is "
+            f"{chance(of['p_false_selected'])} instead of {chance(of['p_false'])}."
+        )
+
+
+def rounded_up(value: float, digits: int) -> str:
+    """The least number with so many digits that is not below a bound.
+
+    Examples
+    --------
+    >>> rounded_up(90.53, 1), rounded_up(90.5, 1)
+    ('90.6', '90.5')
+    """
+    return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
+
+
+def as_sentences(notes: Sequence[str]) -> list[str]:
+    """Notes with a capital and a full stop."""
+    return [f"{note[:1].upper()}{note[1:]}." for note in notes]

@@ -1,0 +1,299 @@
+"""Reports of several methods on the same items: all that ``bayes-sota claim responses`` prints."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from bayes_sota import __version__
+from bayes_sota.claims.accuracies import false_claim_probability, sensitivity_to_congruence
+from bayes_sota.claims.sample import comparison_tree
+from bayes_sota.claims.selection import SelectedClaim, claim_of_best_entry
+from bayes_sota.claims.summary import as_sentences
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.types import Seed
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.comparison import MethodComparison, compare_methods
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MethodsReport(ResultTable):
+    """Which of several methods is the best, from what each got for the same items.
+
+    Attributes
+    ----------
+    comparison : MethodComparison
+    outcomes : Responses or ItemScores
+    selected : SelectedClaim or None
+        The winner's claim, corrected for its having been picked.
+    prob : float
+        Of the intervals, and of the comparison with the winner.
+    rope : float or None
+        Half-width of practical equivalence.
+    level : float
+        Probability of a false claim that is accepted.
+    source : str
+        Where the outcomes come from.
+    notes, reasons : sequence of str
+        What a reader should know, and why the correction cannot be trusted (empty where it can).
+    seed : str
+    """
+
+    comparison: MethodComparison
+    outcomes: Responses | ItemScores
+    selected: SelectedClaim | None
+    prob: float
+    rope: float | None
+    level: float
+    source: str
+    notes: tuple[str, ...]
+    seed: str
+    reasons: tuple[str, ...] = ()
+    title = ""
+    text_columns = ("name",)
+
+    @cached_property
+    def methods(self) -> list[dict[str, Any]]:
+        """Numbers of every method, the best score first."""
+        of, selected = self.comparison, self.selected
+        tied, intervals = of.tied_with_best(self.prob), of.sign * of.interval(self.prob)
+        found: list[dict[str, Any]] = []
+        for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j]):
+            found.append({
+                "name": of.methods[j], "score": float(of.sign * of.scores[j]),
+                "interval": sorted(intervals[j].tolist()),
+                "p_best": None if selected is None else selected.p_best[j],
+                "p_best_uncorrected": float(of.p_best[j]),
+                "p_not_below_winner": float(of.p_not_below[j]), "tied_with_best": bool(tied[j]),
+                "n_runs": of.n_runs[j],
+            })  # fmt: skip
+            if self.rope is not None:
+                words = ("winner_better", "equivalent", "better")
+                found[-1]["rope"] = dict(zip(words, of.rope(self.rope)[j].tolist(), strict=True))
+        return found
+
+    @cached_property
+    def reported_alone(self) -> dict[str, Any]:
+        """What a paper that reports the two best accuracies only would leave open."""
+        of, outcomes = self.comparison, self.outcomes
+        if not isinstance(outcomes, Responses) or max(of.n_runs) > 1:
+            return {"congruence": None, "sensitivity": []}
+        a, b = float(of.scores[of.winner]), float(of.scores[of.runner_up])
+        kept = outcomes.complete().correct
+        both = float((kept[:, of.winner] * kept[:, of.runner_up]).mean())
+        return {
+            "congruence": {"value": both, "assumption": "counted"},
+            "sensitivity": sensitivity_to_congruence(a, b, of.n_items, points=9).tolist(),
+            "p_false_without_items": false_claim_probability(a, b, of.n_items),
+        }
+
+    @property
+    def tied(self) -> list[str]:
+        """Methods that cannot be told from the best, the winner among them."""
+        return [method["name"] for method in self.methods if method["tied_with_best"]]
+
+    def to_dict(self) -> dict[str, Any]:
+        of, selected = self.comparison, self.selected
+        result = {
+            "p_false": of.p_false, "winner": of.methods[of.winner],
+            "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten,
+            "tied_with_best": self.tied, "methods": self.methods, "n_items": of.n_items,
+            "n_clusters": of.n_clusters, "prob": self.prob, "p_best": None, "selection": None,
+            "source": self.source, "level": self.level, "notes": list(self.notes),
+            "seed": int(self.seed) if self.seed.isdigit() else self.seed, "text": self.text,
+            **self.reported_alone,
+        }  # fmt: skip
+        if self.rope is not None:
+            words, chances = ("a_better", "equivalent", "b_better"), of.rope(self.rope)
+            regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
+            result["rope"] = {"half_width": self.rope, **regions}
+        if selected is not None:
+            names = ("p_false_selected", "p_false", "difference", "p_not_best", "rho")
+            result["selection"] = {name: getattr(selected, name) for name in names}
+            result["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
+        return result
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """One row per method, the best score first."""
+        import pandas as pd
+
+        frame = pd.json_normalize(self.methods, sep="_")
+        lower, upper = zip(*frame.pop("interval"), strict=True)
+        return frame.assign(lower=lower, upper=upper)
+
+    def to_datatree(self) -> "xr.DataTree":
+        """Posterior draws in the one schema."""
+        return comparison_tree(
+            self.comparison, self.outcomes, selected=self.selected, seed=self.seed
+        )
+
+    @property
+    def size(self) -> str:
+        """How many items, and in how many clusters where there are any."""
+        of = self.comparison
+        clusters = f" in {of.n_clusters:,} clusters" if of.n_clusters != of.n_items else ""
+        return f"{of.n_items:,} items{clusters}"
+
+    @property
+    def text(self) -> str:
+        """Paragraph that a review can use."""
+        of = self.comparison
+        winner, others = of.methods[of.winner], [n for n in self.tied if n != of.methods[of.winner]]
+        said = [
+            f"On the same {self.size}, {winner} has the best score of {len(of.methods)} methods. "
+            f"That it is better than the runner-up, {of.methods[of.runner_up]}, is false with "
+            f"probability {chance(of.p_false)}; that no other method is better than it, with "
+            f"{chance(of.p_beaten)}.",
+            f"{_listed(others)} cannot be told from it." if others else "No other is tied with it.",
+        ]
+        if self.selected is not None:
+            said.append(
+                "The winner was picked by its score on these items; allowing for that, another "
+                f"method is the best with probability {chance(self.selected.p_not_best)}."
+            )
+        unit = "independent" if of.n_clusters == of.n_items else "clusters"
+        basis = f"(Paired posterior, items as {unit}; bayes_sota {__version__})"
+        return " ".join([*said, *as_sentences(self.notes), basis])
+
+    def sentences(self) -> list[str]:
+        of, alone = self.comparison, self.reported_alone
+        winner, second = of.methods[of.winner], of.methods[of.runner_up]
+        said = [
+            f"{self.source}: {self.size}, {len(of.methods)} methods",
+            f"P({second} is at least as good as {winner}) = {chance(of.p_false)}; "
+            f"P(another one beats {winner}) = {chance(of.p_beaten)}",
+        ]
+        if self.selected is not None:
+            corrected = chance(self.selected.p_false_selected), chance(self.selected.p_not_best)
+            said.append(f"Allowing for its having been picked: {' and '.join(corrected)}")
+        if "p_false_without_items" in alone:
+            low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
+            said.append(
+                f"From the two accuracies alone: {chance(alone['p_false_without_items'])}, "
+                f"anything from {chance(low)} to {chance(high)}; both got "
+                f"{100 * alone['congruence']['value']:.1f} % of the items right"
+            )
+        return said
+
+    def header(self) -> list[str]:
+        corrected, region = self.selected is not None, self.rope is not None
+        start = ["method", "score", f"{self.prob:.0%} interval", *["P(best)"] * corrected]
+        return [*start, "uncorrected", "P(>= winner)", "tied", *["P(equivalent)"] * region]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        winner, rows = self.comparison.methods[self.comparison.winner], []
+        for method in self.methods[:top]:
+            low, high = method["interval"]
+            d = decimals_for((high - low) / 4)
+            own = method["name"] == winner
+            rows.append([
+                method["name"], f"{method['score']:.{d + 1}f}", f"{low:.{d}f} to {high:.{d}f}",
+                *([] if self.selected is None else [chance(method["p_best"])]),
+                chance(method["p_best_uncorrected"]),
+                "" if own else chance(method["p_not_below_winner"]),
+                "yes" if method["tied_with_best"] else "",
+                *([] if self.rope is None else [chance(method["rope"]["equivalent"])]),
+            ])  # fmt: skip
+        return rows
+
+    def legend(self, top: int | None = None) -> list[str]:
+        picked = "; P(best) allows for the winner's having been picked"
+        return [
+            "tied: cannot be told from the winner, P(>= winner) is at least "
+            f"{(1 - self.prob) / 2:.3g}{'' if self.selected is None else picked}; uncorrected: "
+            "P(best) as if all had been given beforehand",
+            *(f"Note: {note}" for note in self.notes),
+        ]
+
+
+def report_methods(
+    outcomes: Responses | ItemScores,
+    methods: Sequence[str] | None = None,
+    *,
+    draws: int = 10_000,
+    prob: float = 0.95,
+    rope: float | None = None,
+    level: float = 0.05,
+    selection: bool = True,
+    source: str = "",
+    notes: Sequence[str] = (),
+    random_seed: Seed = None,
+) -> MethodsReport:
+    """Report of several methods on the same items: who is the best, and who is as good.
+
+    Parameters
+    ----------
+    outcomes, methods, draws
+        As in ``compare_methods``.
+    prob : float
+        Probability of the intervals, and of the comparison with the winner.
+    rope : float, optional
+        Half-width of practical equivalence.
+    level : float
+        Probability of a false claim that is accepted.
+    selection : bool
+        Whether to correct for picking the winner (``claim_of_best_entry``).
+    source, notes : str, sequence of str
+        Repeated in the report.
+    random_seed : int, SeedSequence, Generator or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> report_methods(answers, selection=False, random_seed=0).tied
+    ['1', '2']
+    """
+    rng, seed = resolve_seed(random_seed)
+    found = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
+    selected, remarks = None, [*notes, *found.notes]
+    if selection and max(found.n_runs) > 1:
+        remarks.append("picking the winner is not corrected for where methods have several runs")
+    elif selection:
+        try:
+            same = int(seed) if seed.isdigit() else rng
+            selected = claim_of_best_entry(outcomes, given=found, random_seed=same)
+        except InputError as error:
+            remarks.append(f"picking the winner is not corrected for: {error}")
+    reasons = () if selected is None else selected.reasons
+    return MethodsReport(
+        comparison=found, outcomes=outcomes, selected=selected, prob=prob, rope=rope, level=level,
+        source=source, notes=(*remarks, *(f"not to be trusted: {reason}" for reason in reasons)),
+        seed=seed, reasons=reasons,
+    )  # fmt: skip
+
+
+def runs_hint(methods: Sequence[str] | None) -> list[str]:
+    """Note on names that look like runs of one method, taken as methods of their own.
+
+    Examples
+    --------
+    >>> runs_hint(["net@1", "net@2", "tree"])[0][:50]
+    'net@1, net@2 are taken as methods of their own; if'
+    """
+    names = list(methods or ())
+    stems = [re.sub(r"[-_@#. ]?(run|seed|rep|fold)?[-_]?\d+$", "", name) for name in names]
+    for stem in dict.fromkeys(stems):
+        alike = [name for name, own in zip(names, stems, strict=True) if own == stem]
+        if stem and len(alike) > 1 and len(set(alike)) == len(alike):
+            return [
+                f"{', '.join(alike[:3])} are taken as methods of their own; if they are runs of "
+                "one, give --run-separator"
+            ]
+    return []
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > 6:
+        return f"{', '.join(names[:5])} and {len(names) - 5} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,228 @@
+"""``bayes-sota claim``: published numbers from the shell, files in and out, and wrong input."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.cli.main import main
+
+REPORTED = ("classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
+MEANS = ("segmentation", "--mean", "0.81", "0.80", "--n-test", "100")
+HEADER = "paper,topic,accuracy_a,accuracy_b,n_test\n"
+REVIEW = (
+    HEADER + '"Li, 2024",skin,0.90,0.88,500\nDoe,heart,0.95,0.85,500\n=1+1,skin,0.80,0.79,100\n'
+)
+FILES = {
+    "review.csv": REVIEW,
+    "wrong.csv": REVIEW + "Roe,heart,0.8,0.9,100\n",
+    "averaged.csv": "accuracy_a,accuracy_b,n_test\n0.913,0.9,100\n",
+    "means.csv": "mean_a,mean_b,n_test\n0.81,0.80,100\n",
+    "backwards.csv": HEADER + "x,y,0.8,0.9,100\n",
+    "items.csv": "item,a,b\nx,1,0\ny,0,1\n",
+    "answers.csv": "case_id,patient,ours,theirs,third\n" + "".join(
+        f"c{i},p{i // 3},{int(i % 10 > 0)},{int(i % 8 > 0)},{int(i % 3 > 0)}\n" for i in range(240)
+    ),
+    "runs.csv": "id,net@1,net@2,tree\n" + "".join(
+        f"c{i},{i % 3 > 0:d},{i % 4 > 0:d},{i % 2:d}\n" for i in range(60)
+    ),
+    "board.csv": "name,score\na,0.90\nb,0.88\nc,0.88\nd,0.87\n",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as caught:
+        main(["claim", *map(str, arguments)])
+    output = capsys.readouterr()
+    return int(caught.value.code or 0), output.out, output.err
+
+
+def result(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    code, out, _ = run(capsys, *arguments, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ((), 0.093), (("--min",), 0.171), (("--independent",), 0.157), (("--max",), 0.0005),
+        (("--odds-ratio", "20", "1"), 0.082), (("--alpha", "0.5"), 0.071),
+    ],
+)  # fmt: skip
+def test_published_numbers(capsys, option: tuple[str, ...], expected: float) -> None:
+    found = result(capsys, *REPORTED, *option)
+    assert found["p_false"] == pytest.approx(expected, abs=5e-4)
+    assert found["congruence"]["assumption"]
+    assert found["rounding"]["counts_a"] == [448, 452]
+    assert found["rounding"]["lowest"] < found["p_false"] < found["rounding"]["highest"]
+
+
+def test_percent_text_tries_and_ranges_of_sizes(capsys) -> None:
+    percent = ("classification", "--accuracy", "90.0%", "88.0 %", "--n-test", "480:500")
+    assert result(capsys, *percent)["n_test_range"] == [480, 500]
+    found = result(capsys, *REPORTED, "--best-of", "10")["selection"]
+    assert found["p_false_selected"] > 3.5 * found["p_false"]
+    _, out, _ = run(capsys, *REPORTED, "--text")
+    assert (out.count("\n"), "Please report" in out) == (1, True)
+
+
+def test_spreads_of_means(capsys) -> None:
+    given = result(capsys, *MEANS, "--sd", "0.1", "0.1", "--pairwise-correlation", "0")
+    same = result(capsys, *MEANS, "--sd-difference", 0.02**0.5)
+    assert given["p_false"] == pytest.approx(same["p_false"])
+    imputed = result(capsys, *MEANS, "--sd-coefficients", "0.5", "-0.5", "0")
+    assert imputed["sd"] == pytest.approx([0.095, 0.1])
+
+
+def test_planning(capsys) -> None:
+    for given in (("--accuracy", "0.9", "0.88"), ("--gap", "0.02", "--winner", "0.9")):
+        assert result(capsys, "plan", *given)["n_needed"] == 1330
+    means = ("--gap", ".01", "--sd", ".1", ".1", "--pairwise-correlation", ".7", "--n-test", "400")
+    found = result(capsys, "plan", *means)
+    assert found["n_needed"] < found["n_assured"]
+    _, out, _ = run(capsys, "plan", "--accuracy", "0.8", "0.79", "--n-test", "100")
+    assert "no size makes the claim" in out
+
+
+def test_draws_and_figures_are_written(capsys, folder: Path) -> None:
+    found = result(capsys, *REPORTED, "--seed", 1, "--output", "c.nc", "--figure", "c.png")
+    tree = bs.read_result("c.nc")
+    assert float(tree["point_estimate"]["p_false"]) == found["p_false"]
+    assert tree["posterior"]["skill"].dims == ("chain", "draw", "classifier")
+    assert (folder / "c.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_answers_of_three_methods(capsys, folder: Path) -> None:
+    found = result(
+        capsys, "responses", "answers.csv", "--cluster-column", "patient", "--no-selection",
+        "--figure", "a.png", "--output", "a.nc",
+    )  # fmt: skip
+    assert (found["winner"], found["runner_up"], found["n_clusters"]) == ("ours", "theirs", 80)
+    assert found["congruence"]["assumption"] == "counted"
+    assert (folder / "a.png").stat().st_size > 1000
+    assert bs.read_result("a.nc")["posterior"]["skill"].sizes["classifier"] == 3
+    _, out, _ = run(capsys, "responses", "runs.csv", "--top", "1", "--no-selection")
+    assert "2 more with --top" in out
+
+
+def test_runs_of_one_method_are_asked_about(capsys) -> None:
+    code, out, _ = run(capsys, "responses", "runs.csv", "--no-selection")
+    assert (code, "net@1, net@2 are taken as methods of their own" in out) == (0, True)
+    found = result(capsys, "responses", "runs.csv", "--run-separator", "@")
+    assert {m["name"]: m["n_runs"] for m in found["methods"]} == {"net": 2, "tree": 1}
+    assert "not corrected for where methods have several runs" in found["notes"][-1]
+
+
+def test_a_leaderboard_s_winner_was_picked(capsys) -> None:
+    board = ("selection", "board.csv", "--n-test", "500", "--seed", "0")
+    found = result(capsys, *board)
+    assert (found["winner"], found["n_entries"]) == ("a", 4)
+    assert found["difference"] == pytest.approx(found["p_false_selected"] - found["p_false"])
+    _, out, _ = run(capsys, *board)
+    assert "corrected for the selection" in out
+
+
+def test_a_review_for_people(capsys) -> None:
+    code, out, error = run(capsys, "batch", "review.csv", "--group-by", "topic")
+    assert (code, error) == (0, "")
+    for part in ("0.093", "Of 3 claims about", "The numbers support 1:"):
+        assert part in out
+    rows = [line.split()[:2] for line in out.splitlines() if line.startswith(" skin")]
+    assert rows == [["skin", "2"]]
+    _, out, _ = run(capsys, "batch", "review.csv", "--top", 1, "--quiet")
+    assert "Doe" not in out
+    assert "not shown" not in out
+
+
+def test_files_of_a_review(capsys, folder: Path) -> None:
+    given = ("batch", "review.csv", "--output", "out.csv", "--figure", "f.png")
+    code, out, _ = run(capsys, *given)
+    assert code == 0
+    assert "0.093" in out  # nothing is hidden because a file was written
+    rows = list(csv.DictReader((folder / "out.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["paper"] for row in rows] == ["Li, 2024", "Doe", "'=1+1"]
+    assert rows[1]["verdict"] == "supported"
+    assert (folder / "f.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:
+    told = "1 of 4 rows cannot be used: row 4: A is the reported winner"
+    code, out, error = run(capsys, "batch", "wrong.csv", "--skip-problems", "--json")
+    assert (code, error.count("\n"), told in error) == (1, 1, True)
+    found = json.loads(out)
+    assert found["diagnostics"]["ok"] is False
+    assert (found["all"]["n_problems"], found["claims"][3]["p_false"]) == (1, None)
+    assert run(capsys, "batch", "averaged.csv", "--any-accuracy")[0] == 0
+    assert run(capsys, "batch", "means.csv", "--sd", 0.5, 0, -0.5)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("classification", "--accuracy", "0.88", "0.90", "--n-test", "500"), "exchange the two"),
+        ((*REPORTED, "--congruence", "0.95"), "between 0.78 and 0.88"),
+        ((*REPORTED, "--min", "--max"), "give one of"),
+        ((*REPORTED, "--best-of", "3", "--alpha", "2"), "--best-of is for the flat prior"),
+        ((*REPORTED[:-1], "1"), "at least 2"),
+        ((*REPORTED[:-1], "many"), "whole number or a range A:B, got 'many'"),
+        ((*REPORTED[:2], "0.9x", "0.88", *REPORTED[4:]), "two numbers in [0, 1], got '0.9x'"),
+        ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
+        ((*REPORTED, "--output", "draws.csv"), "a result is written as .nc"),
+        ((*REPORTED, "--figure", "x.txt"), ".png, .svg or .pdf"),
+        ((*REPORTED, "--figure", "no/x.png"), "does not exist"),
+        ((*MEANS, "--sd", ".6", ".1"), "at most 0.3943, got 0.6"),
+        (MEANS, "give one of --sd,"),
+        ((*MEANS, "--sd-difference", ".1", "--figure", "x.png"), "--figure shows the correlation"),
+        (("plan", "--accuracy", "0.9", "0.9"), "equal accuracies"),
+        (("plan", "--gap", "0.1"), "--gap and --winner"),
+        (("plan", "--gap", "0.1", "--winner", ".9", "--assurance", ".8"), "needs --n-test"),
+        (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--winner", ".9"), "means are planned by"),
+        (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--n-test", "9"), "need --pairwise-corr"),
+        (("responses", "items.csv", "--label-column", "gold"), "for numbers with --item-metric"),
+        (("responses", "runs.csv", "--run-separator", "#"), "no column has '#'"),
+        (("responses", "no-such-file.csv"), "no-such-file.csv"),
+        (("responses", "items.csv", "--draws", "3"), "--draws must be a whole number from 100"),
+        (("batch", "review.csv", "--output", "review.csv"), "would overwrite the input review.csv"),
+        (("batch", "review.csv", "--output", "out.xlsx"), ".csv, .md or .json"),
+        (("batch", "review.csv", "--output", "no/out.csv"), "does not exist"),
+        (("batch", "review.csv", "--output", "o.csv", "--level", "5"), "write 0.05"),
+        (("batch", "review.csv", "--output", "o.csv", "--group-by", "field"), "no column 'field'"),
+        (("batch", "wrong.csv", "--output", "o.csv"), "--skip-problems leaves them out"),
+        (("batch", "means.csv"), "sd_a and sd_b, or sd_difference, must be given"),
+        (("batch", "backwards.csv", "--skip-problems", "--output", "o.csv", "--figure", "f.png"),
+         "no claim can be drawn: none has a probability"),
+    ],
+)  # fmt: skip
+def test_wrong_input_gets_one_line_and_writes_nothing(
+    capsys, folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    code, out, error = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert message in error
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == FILES
+
+
+def test_a_claim_imports_neither_pymc_nor_pandas() -> None:
+    code = (
+        "import sys\nfrom bayes_sota.cli.main import main\ntry:\n    main("
+        f"['claim', *{list(REPORTED)!r}, '--json'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('pymc', 'pandas', 'arviz', 'xarray') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.rstrip().endswith("[]")

@@ -1,0 +1,123 @@
+"""What cannot be is refused, with the value and what would be right."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.claims import (
+    GapOfAccuracies,
+    GapOfMeans,
+    assured_size,
+    build_case_differences,
+    build_clustered_items,
+    build_hierarchical_claims,
+    build_metric_differences,
+    powered_size,
+    report_accuracies,
+)
+from bayes_sota.claims.congruence import OddsRatioCongruence, RelativeCongruence
+from bayes_sota.claims.planning import smallest_size
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.responses import Responses
+
+p, means, plan = bs.false_claim_probability, bs.false_claim_probability_of_means, GapOfMeans
+SD = (0.1, 0.1)
+ANSWERS = Responses([[1, 0], [1, 1], [0, 1], [1, 1]])
+IN_PAIRS = Responses([[1, 0], [1, 1], [0, 1], [1, 1]], clusters=list("aabb"))
+
+
+def of_means(**options: Any) -> Callable[[], Any]:
+    return lambda: means(0.81, 0.8, 100, **options)
+
+
+def reported(*arguments: Any) -> Callable[[], Any]:
+    return lambda: bs.reported_claim(*arguments)
+
+
+def review(*arguments: Any, **options: Any) -> Callable[[], Any]:
+    return lambda: build_hierarchical_claims(*arguments, **options)
+
+
+def cases(differences: Any, **options: Any) -> Callable[[], Any]:
+    return lambda: build_case_differences(differences, **options)
+
+
+def metrics(values: Any, **options: Any) -> Callable[[], Any]:
+    return lambda: build_metric_differences(values, **options)
+
+
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: p(0.8, 0.9, 100), "exchange the two"),
+    (lambda: p(1.2, 0.9, 100), "lies in .0, 1., got 1.2; in percent"),
+    (lambda: p(0.9, 0.8, 1), "whole number of at least 2"),
+    (lambda: p(0.9, 0.8, 10.5), "whole number of at least 2"),
+    (lambda: p(0.9, 0.8, 100, 0.85), "between 0.7 and 0.8.* got 0.85"),
+    (lambda: p(0.9, 0.8, 100, "most"), "min, max, independent, got 'most'"),
+    (lambda: p(0.9, 0.8, 100, alpha=0), "alpha must be"),
+    (lambda: p(0.9, 0.8, 100, alpha=(1, 1)), "alpha must be"),
+    (lambda: bs.false_claim_rope(0.9, 0.8, 100, -0.1), "rope"),
+    (lambda: OddsRatioCongruence(0.0, 1.0), "the median of an odds ratio is positive, got 0"),
+    (lambda: OddsRatioCongruence(np.nan, 1.0), "positive, got nan"),
+    (lambda: OddsRatioCongruence(1.0, -1.0), "at least 0, got -1"),
+    (lambda: RelativeCongruence(0.0, 1.0), "positive, got 0"),
+    (reported("0.913", "0.88", 100), "no whole number of 100 items gives the accuracy 0.913"),
+    (reported("0.913", "0.881", (90, 91)), "no whole number of 90 to 91 items gives"),
+    (reported("0.88", "0.90", 100), "exchange the two"),
+    (reported("0.90", "0.88", 1), "whole number of at least 2, or a range"),
+    (reported("0.90", "0.88", (200, 100)), "in order, at most 10,000,000, got .200, 100."),
+    (reported("0.90", "0.88", 100.5), "got 100.5"),
+    (reported("0.90", "0.88", (2, 5_000_000)), "at most 1,000,000 sizes"),
+    (reported("0.90", "many", 100), "must be a number, got 'many'"),
+    (reported("1.90", "0.88", 100), "accuracy in .0, 1., got 1.90"),
+    (of_means(sd=(-0.1, 0.1)), "at least 0, got -0.1"),
+    (of_means(sd=(0.6, 0.1)), "at most 0.3943, got 0.6"),
+    (of_means(sd=SD, correlation=1.5), "correlation must lie"),
+    (of_means(sd=SD, correlation_range=(0.5, 0.2)), "increasing"),
+    (of_means(), "give sd"),
+    (of_means(sd_difference=0), "sd_difference must be positive"),
+    (lambda: means(0.7, 0.8, 100, sd=SD), "exchange them"),
+    (lambda: means(81, 80, 100, sd=SD), "range of a case"),
+    (lambda: bs.best_try_probability(0.9, 0.8, 100, 0.5), "from 1 to 1,000,000, got 0.5"),
+    (lambda: bs.best_try_probability(0.8, 0.9, 100, 2), "exchange"),
+    (lambda: bs.best_try_probability_of_means(0.9, 0.8, 9, np.inf, sd=SD), "got inf"),
+    (lambda: bs.best_try_probability_of_means(0.9, 0.8, 100, 2), "give sd"),
+    (lambda: report_accuracies(0.9, 0.8, 9, alpha=2.0, best_of=3), "leave out alpha=2"),
+    (lambda: assured_size(plan(0.9, 0.8, (0.0, 0.0), 0.5), 9), "differ by the same amount"),
+    (lambda: assured_size(plan(0.9, 0.8, SD, 0.5), 9, assurance=0.2), "assurance must be"),
+    (lambda: powered_size(plan(0.9, 0.8, SD)), "need pairwise_correlation"),
+    (lambda: powered_size(GapOfAccuracies(0.9, 0.8), power=1.0), "power must be"),
+    (lambda: plan(0.9, 0.9, SD), "equal means"),
+    (lambda: bs.claim_test_size(0.9, 0.9), "equal accuracies"),
+    (lambda: bs.claim_test_size(0.9, 0.8, level=0.7), "level"),
+    (lambda: smallest_size(lambda n: 0.4, 0.05), "too close"),
+    (lambda: smallest_size(lambda n: float("nan"), 0.05), "too close"),
+    (review([0.8], [0.9], [100]), "exchange the two"),
+    (review([90.0], [0.9], [100]), "in percent"),
+    (review([0.9], [0.8], [100], [0.5]), "must lie between 0.7 and 0.8"),
+    (review([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
+    (review([0.9], [0.8], [100], None, ["a", "b"]), "1 claims, but 2 names"),
+    (review([0.9], [0.8], [100], spread_prior=0.0), "positive widths"),
+    (lambda: build_clustered_items(ANSWERS), "no clusters"),
+    (lambda: build_clustered_items(IN_PAIRS, correlation_prior=(0.0, 1.0)), "two positive numbers"),
+    (cases([0.1, 0.2, 1.3]), "between -1 and 1, got 1.3 for case '3'"),
+    (cases([0.1, np.nan, 0.3, 0.2]), "got nan for case '2'"),
+    (cases([0.1, 0.0, 0.0, 0.2]), "at least 3 of them not 0"),
+    (cases([[0.1, 0.2, 0.3]]), "one number per case"),
+    (cases([0.1, 0.2, 0.3], bounds=(0, 1)), "below and above 0"),
+    (cases([0.1, 0.2, 0.3], names=["a", "b"]), "3 cases, but 2 names"),
+    (metrics(np.ones(5)), "cases x metrics"),
+    (metrics(np.eye(2)), "more cases than metrics"),
+    (metrics([[1, 2], [1, 3], [1, 4]]), "metric 1 has the same difference"),
+    (metrics([[1, 2], [2, np.nan], [1, 4]]), "see case 2, metric 2"),
+    (metrics([[1, 2], [2, 5], [1, 4]], correlation_shape=0), "must be positive"),
+    (lambda: bs.sample_claim(build_case_differences([0.1, 0.2, 0.3]), chains=1), "2 chains"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[text for _, text in REFUSED])
+def test_what_cannot_be_is_refused(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

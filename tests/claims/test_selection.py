@@ -1,0 +1,192 @@
+"""Claims about the best of several tries, or of several entries, against simulated pickings."""
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import OddsRatioCongruence
+from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.selection import (
+    best_try_probability,
+    best_try_probability_of_means,
+    claim_of_best_entry,
+    not_below,
+)
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.comparison import compare_methods, probability_not_better
+from bayes_sota.leaderboard.fit import ScoreKernel
+from bayes_sota.maximum.dependence import conditional_probabilities
+
+CLAIMS = ((0.9, 0.88, 500), (1.0, 0.98, 200), (0.95, 0.85, 60), (0.5, 0.5, 40), (0.9137, 0.88, 77))
+
+
+@pytest.mark.parametrize(
+    "congruence", [None, "min", "max", "independent", OddsRatioCongruence(20.0, 1.0)]
+)
+def test_one_try_is_the_claim(congruence) -> None:
+    for claim in CLAIMS:
+        found = best_try_probability(*claim, 1, congruence)
+        assert found == pytest.approx(false_claim_probability(*claim, congruence), rel=1e-9)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
+def test_the_law_behind_follows_the_closed_form(rho: float) -> None:
+    """The flat prior of two skills and the Dirichlet posterior, two models of the same claim."""
+    kernel = ScoreKernel.of(Leaderboard([0.90, 0.88], n_test=500))
+    congruence = 0.9 * 0.88 + rho**2 * (0.9 * 0.1 * 0.88 * 0.12) ** 0.5
+    closed = false_claim_probability(0.90, 0.88, 500, congruence)
+    assert not_below(kernel, 1 - rho**2, 1.0) == pytest.approx(closed, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("x_a", "x_b", "n", "tries"),
+    [(500, 499, 500, 10), (100, 95, 100, 10), (10, 8, 10, 10), (85, 82, 100, 3)],
+)
+def test_independent_tries_are_binomials(x_a: int, x_b: int, n: int, tries: int) -> None:
+    """Independent mistakes, flat skills: a sum over a fine grid of both."""
+    skill = (np.arange(20_000) + 0.5) / 20_000
+    law = stats.binom(n, skill)
+    own = law.cdf(x_a) ** tries - law.cdf(x_a - 1) ** tries
+    rival = law.pmf(x_b)
+    own, rival = own / own.sum(), rival / rival.sum()
+    exact = rival @ (np.cumsum(own) - own / 2)
+    kernel = ScoreKernel.of(Leaderboard([x_a / n, x_b / n], n_test=n, rounding="exact"))
+    assert not_below(kernel, 1.0, tries) == pytest.approx(exact, rel=0.02)
+
+
+def test_correlated_tries_agree_with_simulated_pickings() -> None:
+    """Skills drawn flat, tries and rival share a reference classifier; kept where 85 beat 82."""
+    rng, rho, tries = np.random.default_rng(8), 0.6, 8
+    false = kept = 0
+    for _ in range(15):
+        skills = rng.uniform(0.68, 0.96, (2, 40_000))
+        right = rng.binomial(100, 0.85, 40_000)
+        p, q = conditional_probabilities(skills, rho, 0.85)
+        rival = rng.binomial(right, p[1]) + rng.binomial(100 - right, q[1])
+        near = rival == 82  # tries are drawn for these alone
+        shape = (tries, int(near.sum()))
+        own = rng.binomial(right[near], p[0, near], shape)
+        own += rng.binomial(100 - right[near], q[0, near], shape)
+        same = own.max(axis=0) == 85
+        kept += int(same.sum())
+        false += int(np.sum((skills[0] <= skills[1])[near][same]))
+    share = false / kept
+    congruence = 0.85 * 0.82 + rho**2 * (0.85 * 0.15 * 0.82 * 0.18) ** 0.5
+    found = best_try_probability(0.85, 0.82, 100, tries, congruence)
+    assert found == pytest.approx(share, abs=4 * (share * (1 - share) / kept) ** 0.5 + 0.01)
+
+
+@pytest.mark.parametrize("known", [{"correlation": 0.7}, {"correlation": -0.4}, {}])
+@pytest.mark.parametrize("sd", [(0.1, 0.1), (0.05, 0.2)])
+def test_one_try_of_means_is_the_t_law(known, sd) -> None:
+    for n, given in (
+        (6, {"sd": sd, **known}),
+        (100, {"sd": sd, **known}),
+        (6, {"sd_difference": 0.05}),
+    ):
+        found = best_try_probability_of_means(0.81, 0.80, n, 1, **given)
+        closed = false_claim_probability_of_means(0.81, 0.80, n, **given)
+        assert found == pytest.approx(closed, abs=2e-3)
+
+
+def test_tries_of_means_agree_with_simulated_pickings() -> None:
+    """Flat means, shared luck of the items, unequal spreads; kept where the gap is as observed."""
+    rng, n, tries, r = np.random.default_rng(9), 400, 6, 0.5
+    first, second = 0.05 / n**0.5, 0.2 / n**0.5
+    size = 2_000_000
+    truth = rng.uniform(-0.06, 0.06, size)  # of A minus B
+    luck = rng.standard_normal(size) * r**0.5
+    own = (1 - r) ** 0.5 * stats.norm.ppf(rng.random(size) ** (1 / tries))
+    rival = (1 - r) ** 0.5 * rng.standard_normal(size)
+    gap = truth + first * (luck + own) - second * (luck + rival)
+    near = np.abs(gap - 0.005) < 0.0005
+    share = float(np.mean(truth[near] <= 0))
+    found = best_try_probability_of_means(0.805, 0.8, n, tries, sd=(0.05, 0.2), correlation=r)
+    error = (share * (1 - share) / near.sum()) ** 0.5
+    assert found == pytest.approx(share, abs=4 * error + 2e-3)
+
+
+def test_the_more_tries_the_less_a_lead_says() -> None:
+    for claim in CLAIMS[1:4]:
+        found = [best_try_probability(*claim, k, "independent") for k in (1, 2, 10, 100)]
+        assert all(a < b < 1 for a, b in pairwise(found))
+    means = [
+        best_try_probability_of_means(0.81, 0.80, 50, k, sd=(0.1, 0.1)) for k in (1, 2, 10, 100)
+    ]
+    assert all(a < b < 1 for a, b in pairwise(means))
+
+
+def test_the_best_of_equals_is_not_believed() -> None:
+    """Twenty equal classifiers: the winner's lead is luck, and the field says so."""
+    rng, known = np.random.default_rng(3), BoardPriors(correlation=FixedCorrelation(0.0))
+    found = [
+        claim_of_best_entry(
+            Leaderboard(rng.binomial(400, 0.85, 20) / 400, n_test=400), known, random_seed=0
+        )
+        for _ in range(3)
+    ]
+    assert all(of.p_false_selected >= of.p_false - 0.02 for of in found)
+    assert np.mean([of.p_not_best for of in found]) > 0.7
+    assert np.mean([of.p_false for of in found]) < 0.5
+
+
+def test_answers_and_item_scores_have_their_own_correlation() -> None:
+    rng = np.random.default_rng(4)
+    difficulty = rng.normal(size=(400, 1))
+    answers = Responses(rng.normal(size=(400, 6)) + difficulty < [1.6, 1.5, 1.5, 1.4, 1.3, 1.2])
+    found = claim_of_best_entry(answers, random_seed=0)
+    x, (i, j) = answers.correct, map(answers.names.index, (found.winner, found.runner_up))
+    only = [int(((x[:, a] == 1) & (x[:, b] == 0)).sum()) for a, b in ((i, j), (j, i))]
+    assert found.p_false == pytest.approx(float(probability_not_better(*only)))
+    assert 0 < found.p_not_best < 1
+    dice = ItemScores(np.clip(0.8 + 0.1 * (rng.normal(size=(80, 4)) + difficulty[:80]), 0, 1))
+    assert 0 < claim_of_best_entry(dice, random_seed=0).p_false_selected < 1
+
+
+def test_missing_answers_and_ties_are_the_same_for_both() -> None:
+    rng = np.random.default_rng(6)
+    x = (rng.random((60, 3)) < [0.9, 0.8, 0.7]).astype(float)
+    x[:10, 0] = np.nan
+    found = claim_of_best_entry(Responses(x), random_seed=0)
+    whole = compare_methods(Responses(x[10:]), draws=10)
+    assert found.p_false == pytest.approx(whole.p_false)
+    assert "10 of 60 items left out" in found.notes[0]
+    tied = Leaderboard([0.9, 0.9, 0.8], n_test=200), Responses([[1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    for entries in tied:
+        found = claim_of_best_entry(entries, random_seed=0)
+        assert (found.p_false_selected, found.p_false) == (0.5, 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("BAYES_SOTA_DATA"), reason="BAYES_SOTA_DATA is not set")
+def test_on_real_answers_the_field_knows_better_who_is_the_best() -> None:
+    """Best of 10 to 30 real classifiers on 300 items; the truth is that of all 10,000.
+
+    Log loss of "the winner is not the best": by the field, and by the items alone.
+    """
+    path = Path(os.environ["BAYES_SOTA_DATA"]) / "cifar10" / "correct_cifar10_test.csv"
+    table = np.loadtxt(path, delimiter=",", skiprows=1)[:, 1:].astype(int)
+    rng, rows = np.random.default_rng(5), []
+    for m in (10, 30) * 75:
+        columns = rng.choice(table.shape[1], m, replace=False)
+        answers = Responses(table[np.ix_(rng.choice(len(table), 300), columns)])
+        found = claim_of_best_entry(answers, random_seed=0)
+        alone = compare_methods(answers, draws=4000, random_seed=0)
+        truth = table[:, columns].mean(axis=0)
+        rows.append((found.p_not_best, alone.p_beaten, int(np.argmax(truth)) != alone.winner))
+    field, alone, seen = (np.array(x, float) for x in zip(*rows, strict=True))
+
+    def loss(p: np.ndarray) -> float:
+        p = np.clip(p, 1e-3, 1 - 1e-3)
+        return float(-np.mean(seen * np.log(p) + (1 - seen) * np.log(1 - p)))
+
+    assert abs(field.mean() - seen.mean()) < abs(alone.mean() - seen.mean())
+    assert loss(field) < loss(alone) + 0.02

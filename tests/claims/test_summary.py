@@ -1,0 +1,112 @@
+"""Reports of claims: every number that the words say is the one that was computed."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_sota.claims import report_accuracies, report_means, report_methods
+from bayes_sota.claims.congruence import OddsRatioCongruence
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+
+
+@pytest.mark.parametrize(
+    ("options", "parts", "absent"),
+    [
+        ({}, ("A (accuracy 0.9) outperforms B (0.88) on 500 test items", "probability 0.093",
+              "0.780 to 0.880, and the probability ranges from 0.0005 to 0.171",
+              "at most 0.05 only if both got at least 85.4 % of the items right",
+              "With the rounding of the printed accuracies it is 0.100", "Please report",
+              "flat prior"), ()),
+        ({"congruence": 0.85, "rounding": "exact"},
+         ("0.85 of the items right by both, given",), ("Please report", "rounding of the")),
+        ({"best_of": 10}, ("best of 10 tries of equal skill, the probability is 0.352 instead of "
+                           "0.093",), ()),
+        ({"congruence": OddsRatioCongruence(20, 1)}, ("odds ratio about 20",), ("Please",)),
+        ({"alpha": 0.5}, ("prior Dirichlet(0.5)",), ()),
+    ],
+)  # fmt: skip
+def test_the_paragraph_of_accuracies(options, parts, absent) -> None:
+    text = report_accuracies("0.90", "0.88", 500, **options).text
+    assert [part for part in parts if part not in text] == []
+    assert [part for part in absent if part in text] == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        (("0.80", "0.79", 100), "At no share does it fall to 0.05."),
+        (("0.95", "0.85", 500), "at most 0.05 whatever that share is"),
+        (("0.913", "0.9", 100), "No whole number of 100 items gives the accuracy 0.913"),
+        (("0.913", "0.88", (90, 110)), "90 to 110 test items"),
+        (("0.913", "0.88", (90, 110)), "18 of 21 sizes cannot give these accuracies"),
+        (("0.9", "0.90", 500), "One digit after the point is taken as printed"),
+    ],
+)
+def test_claims_that_always_or_never_hold_or_cannot_be(claim, sentence: str) -> None:
+    assert sentence in report_accuracies(*claim).text
+
+
+def test_tables_of_a_report(tmp_path: Path) -> None:
+    report = report_accuracies("0.90", "0.88", 500, rope=0.01)
+    report.save(tmp_path / "claim.csv")
+    found = pd.read_csv(tmp_path / "claim.csv")
+    np.testing.assert_allclose(found, report.curve)
+    assert "| 0.7800 | 0.171 |" in report.to_markdown()
+    assert sum(report.numbers["rope"].values()) == pytest.approx(1.01)
+    tree = report.to_datatree(random_seed=0)
+    assert float(tree["point_estimate"]["p_false"]) == report.p_false
+
+
+def test_the_paragraph_of_means() -> None:
+    report = report_means(0.81, 0.80, 100, sd=((0.5, -0.5, 0), (0.5, -0.5, 0)), best_of=5)
+    for part in (
+        "averaged, uniform from 0 to 1; the probability is 0.235 at 0 and 0.0009 at",
+        "The SDs of cases are 0.095 and 0.1 imputed from the means", "best of 5 tries",
+    ):  # fmt: skip
+        assert part in report.text
+    known = report_means(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)
+    assert "not reported" not in known.text
+    assert known.p_false == pytest.approx(0.1, abs=5e-4)
+    given = report_means(0.81, 0.80, 100, sd_difference=0.05, best_of=2)
+    assert "half of the variance" in given.notes[0]
+    assert given.cells() == []
+    assert float(given.to_datatree(0)["point_estimate"]["p_false"]) == given.p_false
+
+
+def answers(clusters: int, names: list[str] | None = None, m: int = 3) -> Responses:
+    item = np.arange(240)
+    right = [item % k > 0 for k in (10, 8, *[3] * (m - 2))]
+    return Responses(np.column_stack(right), names=names, clusters=item * clusters // 240)
+
+
+def test_several_methods() -> None:
+    report = report_methods(answers(240, ["ours", "theirs", "third"]), random_seed=0, rope=0.02)
+    chosen = report.selected
+    assert chosen is not None
+    for part in (
+        "ours has the best score of 3 methods", "theirs cannot be told from it",
+        f"another method is the best with probability {chosen.p_not_best:.3f}",
+    ):  # fmt: skip
+        assert part in report.text
+    result = report.to_dict()
+    assert sum(result["p_best"].values()) == pytest.approx(1)
+    assert sum(result["rope"].values()) == pytest.approx(1.02)
+    assert list(report.frame["name"]) == ["ours", "theirs", "third"]
+    assert report.frame.loc[0, "rope_equivalent"] == pytest.approx(1)
+    clustered = report_methods(answers(60), selection=False, notes=["only 5 items"], random_seed=0)
+    assert "240 items in 60 clusters" in clustered.text
+    assert "Only 5 items. " in clustered.text
+    assert clustered.to_dict()["selection"] is None
+
+
+def test_ties_and_item_scores() -> None:
+    rng = np.random.default_rng(0)
+    equal = ItemScores(rng.normal(0.8, 0.1, (60, 9)), names=[f"m{i}" for i in range(9)])
+    report = report_methods(equal, selection=False, random_seed=0)
+    assert " and 3 more cannot be told from it" in report.text
+    assert report.to_dict()["congruence"] is None
+    apart = report_methods(ItemScores(rng.normal([0.9, 0.2], 0.1, (60, 2))), random_seed=0)
+    assert "No other is tied with it" in apart.text
