@@ -15,6 +15,7 @@ from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.review import share_interval
 from bayes_sota.claims.summary_review import PROBABILITIES, RESULTS, claims_table, read_claims
 from bayes_sota.core.errors import InputError
 
@@ -386,3 +387,13 @@ def test_what_cannot_be_is_refused(tmp_path: Path, text: str, options: Any, mess
 def test_a_name_as_written_comes_before_another_spelling(tmp_path: Path, more: str) -> None:
     text = f"{HEADER},{more}\n0.9,0.8,100{',' * (more.count(',') + 1)}\n"
     assert claims_table(written(tmp_path / "r.csv", text)).n_problems == 0
+
+
+def test_the_interval_of_a_share_covers() -> None:
+    rng = np.random.default_rng(11)
+    truths = rng.uniform(0.05, 0.95, 4000)
+    counts = rng.binomial(60, truths)
+    ends = np.array([share_interval(k, 60) for k in range(61)])[counts]
+    covered = np.mean((ends[:, 0] <= truths) & (truths <= ends[:, 1]))
+    assert covered == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 4000) + 0.005)
+    assert np.isnan(share_interval(0, 0)).all()
