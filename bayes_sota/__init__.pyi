@@ -72,10 +72,7 @@ from .epp.local_rope import read_means as read_means
 from .epp.new_player import add_player as add_player
 from .epp.plots import plot_epp as plot_epp
 from .epp.plots import plot_rank_distribution as plot_rank_distribution
-from .epp.plots import plot_win_matrix as plot_win_matrix
-from .epp.plots_paper import plot_epp_against_mean as plot_epp_against_mean
-from .epp.plots_paper import plot_epp_boxplots as plot_epp_boxplots
-from .epp.plots_paper import plot_reliability as plot_reliability
+from .epp.plots_matrix import plot_win_matrix as plot_win_matrix
 from .epp.quality import compare_leaderboards as compare_leaderboards
 from .epp.quality import leaderboard_quality as leaderboard_quality
 from .epp.quality import reliability as reliability
@@ -83,9 +80,9 @@ from .epp.sample import sample_epp as sample_epp
 from .epp.simulate import simulate_tournament as simulate_tournament
 from .epp.summary import check_epp as check_epp
 from .epp.summary import epp_rope as epp_rope
-from .epp.summary import epp_table as epp_table
 from .epp.summary import epp_win_probability as epp_win_probability
 from .epp.summary import summarize_epp as summarize_epp
+from .epp.summary_report import epp_table as epp_table
 from .epp.tournaments import fit_tournaments as fit_tournaments
 from .epp.variants import private_variants as private_variants
 from .epp.variants import private_variants_of as private_variants_of

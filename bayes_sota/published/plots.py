@@ -1,4 +1,4 @@
-"""Figures of Møllersen & Holsbø and of the EPP paper, drawn again and saved with their data.
+"""Figures of Møllersen & Holsbø, drawn again and saved with their data.
 
 A drawing computes nothing; a file appears complete or not at all.
 """
@@ -13,14 +13,12 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
 from bayes_sota.published import plots_auc as auc_figures
 from bayes_sota.published import plots_boards as board_figures
-from bayes_sota.published import plots_epp as epp_figures
 from bayes_sota.published import plots_maximum as maximum_figures
 from bayes_sota.published import plots_parameters as parameter_figures
 from bayes_sota.published import summary_auc as auc_figure_data
 from bayes_sota.published import summary_boards as board_figure_data
 from bayes_sota.published import summary_maximum as figure_data
 from bayes_sota.published.boards import read_board, where_to_get
-from bayes_sota.published.epp_numbers import find_vtab
 from bayes_sota.published.published_numbers import load_published
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def figure_names() -> list[str]:
     >>> figure_names()[:3]
     ['figure-2', 'figure-3', 'figure-4']
     """
-    return [*_FIGURES, *_BOARD_FIGURES, *epp_figures.EPP_FIGURES]
+    return [*_FIGURES, *_BOARD_FIGURES]
 
 
 def board_figure_names() -> list[str]:
@@ -62,12 +60,9 @@ def undrawable_names(data: str | Path | None = None) -> list[str]:
     Examples
     --------
     >>> undrawable_names()
-    ['figure-8', 'figure-9', 'epp-figure-6']
+    ['figure-8', 'figure-9']
     """
-    from_scores = list(epp_figures.DRAWN_FROM_SCORES)
-    if data is None:
-        return board_figure_names() + from_scores
-    return [] if find_vtab(load_published("epp")["vtab"], Path(data)) else from_scores
+    return board_figure_names() if data is None else []
 
 
 def reproduce_figure(
@@ -86,8 +81,7 @@ def reproduce_figure(
     directory : path
         Where ``NAME.png`` and ``NAME.csv`` are written; made if it does not exist.
     data : path, optional
-        Directory of the Kaggle leaderboards, which ``board_figure_names()`` need, and of the VTAB
-        scores, which ``epp-figure-6`` needs.
+        Directory of the Kaggle leaderboards, which ``board_figure_names()`` need.
     full_size : bool
         Simulate the OpenML study of ``epp-figure-4`` and ``epp-figure-5`` with all its 1,200,000
         scores, in several processes, instead of a twentieth of them.
@@ -125,9 +119,6 @@ def reproduce_figure(
 
 
 def _drawn(name: str, data: Path | None, full_size: bool) -> tuple["pd.DataFrame", "Figure"]:
-    if name in epp_figures.EPP_FIGURES:
-        draw_epp = epp_figures.EPP_FIGURES[name]
-        return draw_epp(load_published("epp"), data, full_size=full_size)
     if name in _BOARD_FIGURES:
         challenge, compute_board, draw = _BOARD_FIGURES[name]
         part = load_published("challenges")[challenge]

@@ -82,7 +82,7 @@ def test_same_seed_same_numbers(capsys, scores: Path) -> None:
     assert run(capsys, *arguments) == run(capsys, *arguments)
 
 
-@pytest.mark.parametrize("kind", ["matrix", "mean", "ranks", "reliability"])
+@pytest.mark.parametrize("kind", ["matrix", "ranks"])
 def test_every_figure(capsys, scores: Path, tmp_path: Path, kind: str) -> None:
     figure = tmp_path / f"{kind}.png"
     code, _, error = run(
@@ -90,13 +90,6 @@ def test_every_figure(capsys, scores: Path, tmp_path: Path, kind: str) -> None:
     )
     assert (code, error) == (0, "")
     assert figure.stat().st_size > 3_000
-
-
-def test_boxplots_need_several_boxes(capsys, scores: Path, tmp_path: Path) -> None:
-    figure = tmp_path / "boxes.png"
-    code, _, error = run(capsys, scores, "--figure", figure, "--figure-kind", "boxplots")
-    assert (code, figure.exists()) == (2, False)
-    assert "take --figure-kind forest" in error
 
 
 def test_several_tournaments(capsys, tmp_path: Path) -> None:

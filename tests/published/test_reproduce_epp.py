@@ -2,29 +2,21 @@
 
 import copy
 import csv
-import json
-import shutil
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from scipy.optimize import minimize
 from scipy.special import expit, logit, xlogy
 from scipy.stats import chi2, t
 
-from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.published import board_figure_names, figure_names, item_names, reproduce
+from bayes_sota.published import item_names, reproduce
 from bayes_sota.published import items as items_module
-from bayes_sota.published import plots as figures_module
 from bayes_sota.published.epp_numbers import fit_vtab
 from bayes_sota.published.openml_study import PENALTY, fit_study, study_like
-from bayes_sota.published.plots import reproduce_figure, undrawable_names
-from bayes_sota.published.plots_epp import EPP_FIGURES, draw_fig_4, draw_fig_5
 from bayes_sota.published.published_numbers import load_published
 from bayes_sota.published.summary_epp import ends_of_fit, fig_4_data, fig_5_data, fig_6_data
 
@@ -42,9 +34,8 @@ def counted(found) -> dict[str, list[int]]:
     }
 
 
-def test_items_and_figures_are_known() -> None:
+def test_items_are_known() -> None:
     assert item_names()[-5:] == list(ITEMS)
-    assert figure_names()[-3:] == list(ITEMS[2:])
 
 
 def test_without_the_scores() -> None:
@@ -279,57 +270,9 @@ def test_data_of_fig_5(part) -> None:
         assert standardized == pytest.approx(board.paper_standardized_deviance, rel=1e-9)
 
 
-@pytest.mark.parametrize(("draw", "number"), [(draw_fig_4, 4), (draw_fig_5, 5)])
-def test_simulated_figures_say_so(part, draw, number: int) -> None:
-    from matplotlib import pyplot as plt
-
-    open_before = plt.get_fignums()
-    _, figure = draw(part)
-    texts = [figure.get_suptitle(), *(text.get_text() for text in figure.texts)]
-    first = next(text for text in texts if text)
-    assert first.startswith("SIMULATED scores, 3 tournaments x 100 players x 20 rounds (6,000)")
-    assert f"not those of the paper's Fig. {number}" in first
-    assert plt.get_fignums() == open_before
-
-
-def test_fig_6_is_saved_with_the_models(data_directory: Path, tmp_path: Path) -> None:
+def test_data_of_fig_6(data_directory: Path) -> None:
     fit = fit_vtab(VTAB, data_directory)
     assert fit is not None
     table = fig_6_data(fit).set_index("player")
     assert table.loc["Sup-Rotation-100%", "mean_score"] == pytest.approx(90.2, abs=0.01)
     assert (table["upper"] - table["lower"] > table["upper_model"] - table["lower_model"]).all()
-    paths = reproduce_figure("epp-figure-6", tmp_path / "new", data_directory)
-    assert [path.name for path in paths] == ["epp-figure-6.png", "epp-figure-6.csv"]
-    assert len(paths[1].read_text(encoding="utf-8").splitlines()) == 17
-    assert paths[0].read_bytes().startswith(b"\x89PNG")
-
-
-def test_what_cannot_be_drawn(data_directory: Path, tmp_path: Path) -> None:
-    assert undrawable_names() == [*board_figure_names(), "epp-figure-6"]
-    assert undrawable_names(tmp_path) == ["epp-figure-6"]
-    assert undrawable_names(data_directory) == []
-    with pytest.raises(InputError, match=r"epp-figure-6 needs the VTAB scores"):
-        reproduce_figure("epp-figure-6", tmp_path / "x", tmp_path)
-    assert not (tmp_path / "x").exists()
-
-
-def test_from_the_shell(monkeypatch, capsys, data_directory: Path, tmp_path: Path) -> None:
-    sizes = []
-
-    def draw(published, data=None, *, full_size=False):
-        sizes.append(full_size)
-        return pd.DataFrame({"x": [1]}), Figure()
-
-    monkeypatch.setitem(figures_module.epp_figures.EPP_FIGURES, "epp-figure-5", draw)
-    shutil.copy(data_directory / "vtab" / VTAB["file"], tmp_path)
-    options = ["--data", str(tmp_path), "--output-dir", str(tmp_path / "y"), "--full-size"]
-    with pytest.raises(SystemExit) as stopped:
-        main(["reproduce", "vtab", "epp-figure-5", *options, "--json"])
-    assert stopped.value.code in (0, None)
-    result = json.loads(capsys.readouterr().out)
-    assert [Path(name).name for name in result["files"]] == ["epp-figure-5.png", "epp-figure-5.csv"]
-    assert (result["not_drawn"], sizes, len(result["items"])) == ([], [True], 22)
-    with pytest.raises(SystemExit):
-        main(["reproduce", "epp-figure-6", "--output-dir", str(tmp_path / "y")])
-    assert "not drawn without their data (--data): epp-figure-6" in capsys.readouterr().out
-    assert set(EPP_FIGURES) == {"epp-figure-4", "epp-figure-5", "epp-figure-6"}
