@@ -19,7 +19,7 @@ from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
-from bayes_sota.epp.models_extensions import Ties, log_outcomes
+from bayes_sota.epp.likelihoods import log_outcomes, ties_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 _SEED = 0  # of deviations in a new tournament
-_TIES: dict[str, Ties] = {"davidson_nu": "davidson", "rao_kupper_theta": "rao-kupper"}
 
 
 @dataclass(frozen=True)
@@ -217,8 +216,8 @@ def _deviations(tree: "xr.DataTree", size: int) -> FloatArray:
 
 def _outcomes(tree: "xr.DataTree", difference: FloatArray) -> tuple[FloatArray, float]:
     """Probability of a win where there is no tie, (draws,), and the mean probability of a tie."""
-    ties = next((kind for name, kind in _TIES.items() if name in tree["posterior"]), None)
-    if ties is None:
+    ties = ties_of(tree["posterior"])
+    if ties == "half":
         return _expit(difference), 0.0
     p_tie = tree["posterior"]["p_tie"].values.ravel()
     won, tied, lost = np.exp(log_outcomes(difference, p_tie, ties))

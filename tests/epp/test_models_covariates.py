@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.epp.models_extensions import build_design
+from bayes_sota.epp.models_covariates import build_design
 
 NAMES = ["a", "b", "c", "d"]
 

@@ -8,7 +8,7 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import count_matches, ranks_of_rounds
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.models_extensions import (
+from bayes_sota.epp.likelihoods import (
     _slopes,
     checked_ties,
     cluster_weight,

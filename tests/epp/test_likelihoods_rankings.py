@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.epp.counts import ranks_of_rounds
-from bayes_sota.epp.models_extensions import (
+from bayes_sota.epp.likelihoods import (
     balanced_orders,
     group_weight,
     order_rounds,
