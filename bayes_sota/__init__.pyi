@@ -63,7 +63,6 @@ from .data.read_outcomes import read_responses as read_responses
 from .data.read_scores import read_scores as read_scores
 from .data.responses import Responses as Responses
 from .data.score_table import ScoreTable as ScoreTable
-from .epp.bootstrap import bootstrap_epp as bootstrap_epp
 from .epp.fit import BradleyTerryFit as BradleyTerryFit
 from .epp.fit import fit_epp as fit_epp
 from .epp.local_rope import local_rope_matches as local_rope_matches
@@ -71,12 +70,13 @@ from .epp.local_rope import local_rope_matches_of_means as local_rope_matches_of
 from .epp.local_rope import read_means as read_means
 from .epp.new_player import add_player as add_player
 from .epp.plots import plot_epp as plot_epp
-from .epp.plots import plot_rank_distribution as plot_rank_distribution
-from .epp.plots_matrix import plot_win_matrix as plot_win_matrix
+from .epp.plots_ranks import plot_rank_distribution as plot_rank_distribution
+from .epp.plots_ranks import plot_win_matrix as plot_win_matrix
 from .epp.quality import compare_leaderboards as compare_leaderboards
 from .epp.quality import leaderboard_quality as leaderboard_quality
 from .epp.quality import reliability as reliability
 from .epp.sample import sample_epp as sample_epp
+from .epp.simulate import bootstrap_epp as bootstrap_epp
 from .epp.simulate import simulate_tournament as simulate_tournament
 from .epp.summary import check_epp as check_epp
 from .epp.summary import epp_rope as epp_rope

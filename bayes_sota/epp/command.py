@@ -341,8 +341,8 @@ def _covariates(file: Path | None) -> "pd.DataFrame | None":
 
 
 def _figure(result: Any, kind: str, prob: float) -> "PlotCollection":
-    from bayes_sota.epp.plots import plot_epp, plot_rank_distribution
-    from bayes_sota.epp.plots_matrix import plot_win_matrix
+    from bayes_sota.epp.plots import plot_epp
+    from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 
     if kind == "matrix":
         return plot_win_matrix(result)

@@ -6,9 +6,8 @@ import pytest
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.bootstrap import bootstrap_epp
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.simulate import bootstrap_epp, simulate_tournament
 
 
 @pytest.mark.parametrize("kind", ["same-round", "all-rounds"])

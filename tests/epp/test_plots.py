@@ -12,13 +12,11 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.plots import (
     best_first,
-    number_axis,
     odds_axis,
     plot_epp,
-    plot_rank_distribution,
     shown_name,
 )
-from bayes_sota.epp.plots_matrix import plot_win_matrix
+from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 from bayes_sota.epp.simulate import simulate_tournament
 
 BACKENDS = ("matplotlib", "plotly", "bokeh")  # every other test draws with "none"
@@ -90,7 +88,7 @@ def test_axes_of_numbers() -> None:
     axis = odds_axis("EPP", [[-8.0, np.nan], [np.inf, 7.9]])
     assert (axis.low, axis.high) == (pytest.approx(-8.795), pytest.approx(8.695))
     assert axis.texts == ["-5\n0.7%", "0\n50%", "5\n99.3%"]
-    same = number_axis("score", [0.0, 0.0])
+    same = odds_axis("score", [0.0, 0.0])
     assert same.low < 0 < same.high
     assert best_first(np.array([0.0, 1.0, 1.0]), 2).tolist() == [1, 2]
     with pytest.raises(InputError, match="at least 1 player"):
