@@ -82,7 +82,7 @@ from .epp.summary import check_epp as check_epp
 from .epp.summary import epp_rope as epp_rope
 from .epp.summary import epp_win_probability as epp_win_probability
 from .epp.summary import summarize_epp as summarize_epp
-from .epp.summary_report import epp_table as epp_table
+from .epp.summary_table import epp_table as epp_table
 from .epp.tournaments import fit_tournaments as fit_tournaments
 from .epp.variants import private_variants as private_variants
 from .epp.variants import private_variants_of as private_variants_of

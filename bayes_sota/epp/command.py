@@ -267,8 +267,7 @@ def _fit_several(
     tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
 ) -> int:
     from bayes_sota.epp.summary_report import report_tournaments
-    from bayes_sota.epp.tournaments import fit_tournaments
-    from bayes_sota.epp.trees import tournaments_tree
+    from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
     unused = {f"--{name.replace('_', '-')}": asked[name] for name in ("test", "best_of")}
     unused |= {"--repetitions": asked["repetitions"], "--seed": shown.seed}

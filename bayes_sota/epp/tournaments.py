@@ -8,7 +8,7 @@ with single fits.
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,17 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_scores import read_noted_scores
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import MatchKind
-from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.fit import FACTS, fit_epp
 from bayes_sota.epp.local_rope import (
     THRESHOLD,
     local_rope_matches,
     local_rope_matches_of_means,
     read_means,
 )
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 Tournament = ScoreTable | Matches
 _PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
@@ -240,3 +244,35 @@ def _leaderboard(
         paper_standardized_deviance=fit.paper["standardized_deviance"],
         connected=fit.connected,
     )
+
+
+def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataTree":
+    """Leaderboards as a DataTree: ``point_estimate`` by tournament and player.
+
+    A player who is not in a tournament has NaN there.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
+    >>> dict(tournaments_tree(found)["point_estimate"].sizes)
+    {'tournament': 1, 'player': 3}
+    """
+    import xarray as xr
+
+    players = list(dict.fromkeys(name for board in leaderboards for name in board.players))
+    places = {name: place for place, name in enumerate(players)}
+    shape = (len(leaderboards), len(players))
+    fields = {"epp": "epp", "epp_se": "se", "epp_se_model": "se_model"}
+    numbers = {name: np.full(shape, np.nan) for name in fields}
+    for row, board in enumerate(leaderboards):
+        columns = [places[name] for name in board.players]
+        for name, field in fields.items():
+            numbers[name][row, columns] = getattr(board, field)
+    one = {name: (("tournament", "player"), values) for name, values in numbers.items()}
+    deviance = ("tournament", [board.deviance for board in leaderboards])
+    names = [board.tournament for board in leaderboards]
+    found = xr.Dataset(
+        {**one, "deviance": deviance}, coords={"tournament": names, "player": players}
+    )
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": found})

@@ -13,7 +13,7 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.local_rope import local_rope_matches
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.summary_report import epp_table, tournaments_table
+from bayes_sota.epp.summary_table import epp_table, tournaments_table
 from bayes_sota.epp.tournaments import fit_tournaments
 
 NAMES = ["=cmd()", "a|b", "<b>c</b>", "d"]
