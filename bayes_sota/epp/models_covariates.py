@@ -70,27 +70,42 @@ def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
     category: list[int] = []
     categories: list[str] = []
     for name, values in _columns_by_name(covariates, names, kind).items():
-        if values.size != len(names):
-            raise InputError(
-                f"covariate {name!r} has {values.size} values for {len(names)} {kind}s"
-            )
-        if np.issubdtype(values.dtype, np.number) or values.dtype == bool:
-            columns.append(_standardised(values.astype(np.float64), name, names, kind))
-            labels.append(name)
-            category.append(-1)
-            continue
-        levels = _levels(values, name, names, kind)
-        for level in sorted(set(levels)):
-            member = np.array([label == level for label in levels], dtype=np.float64)
-            columns.append(member - member.mean())
-            labels.append(f"{name}: {level}")
-            category.append(len(categories))
-        categories.append(name)
+        found = _columns_of(name, values, names, kind)
+        columns += found.values()
+        labels += found
+        is_category = name not in found
+        category += [len(categories) if is_category else -1] * len(found)
+        categories += [name] * is_category
     if not columns:
         raise InputError(f"covariates of {kind}s are given, but none is named")
     return Design(
         np.stack(columns, axis=1), tuple(labels), tuple(categories), np.array(category, np.intp)
     )
+
+
+def _columns_of(
+    name: str, values: NDArray[Any], names: Sequence[str], kind: str
+) -> dict[str, FloatArray]:
+    """One column of numbers, or one for each level of a category."""
+    if values.size != len(names):
+        raise InputError(f"covariate {name!r} has {values.size} values for {len(names)} {kind}s")
+    numeric = np.issubdtype(values.dtype, np.number) or values.dtype == bool
+    missing = ~np.isfinite(values) if numeric else [v is None or v != v for v in values]
+    if np.any(missing):
+        at = int(np.argmax(missing))
+        what = f"a finite number is needed, got {values[at]}" if numeric else (
+            "the category is missing"
+        )  # fmt: skip
+        raise InputError(f"covariate {name!r}, {kind} {names[at]!r}: {what}")
+    levels = np.unique(values.astype(np.float64 if numeric else str))
+    if levels.size < 2:
+        only = f"{levels[0]:g}" if numeric else repr(str(levels[0]))
+        raise InputError(f"covariate {name!r} is {only} for all {kind}s: it explains nothing")
+    if numeric:
+        numbers = values.astype(np.float64)
+        return {name: np.asarray((numbers - numbers.mean()) / numbers.std())}
+    members = {f"{name}: {level}": (values.astype(str) == level) * 1.0 for level in levels}
+    return {label: member - member.mean() for label, member in members.items()}
 
 
 def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[str, NDArray[Any]]:
@@ -109,31 +124,3 @@ def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[s
             f"{type(covariates).__name__}"
         )
     return {str(name): np.asarray(values).ravel() for name, values in covariates.items()}
-
-
-def _standardised(values: FloatArray, name: str, names: Sequence[str], kind: str) -> FloatArray:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise InputError(
-            f"covariate {name!r}, {kind} {names[bad[0]]!r}: a finite number is needed, got "
-            f"{values[bad[0]]}"
-        )
-    if np.ptp(values) == 0:
-        raise InputError(
-            f"covariate {name!r} is {values[0]:g} for all {kind}s: it explains nothing"
-        )
-    return np.asarray((values - values.mean()) / values.std())
-
-
-def _levels(values: NDArray[Any], name: str, names: Sequence[str], kind: str) -> list[str]:
-    for place, value in enumerate(values):
-        if value is None or value != value:  # NaN differs from itself
-            raise InputError(
-                f"covariate {name!r}, {kind} {names[place]!r}: the category is missing"
-            )
-    levels = [str(value) for value in values]
-    if len(set(levels)) < 2:
-        raise InputError(
-            f"covariate {name!r} is {levels[0]!r} for all {kind}s: it explains nothing"
-        )
-    return levels

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import is_loss
 from bayes_sota.data.matches import Matches
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 Tournament = ScoreTable | Matches
+_OF_FIT = ("players", "epp", "se", "se_model", "df", "rank", "deviance", "deviance_df", "connected")
 _PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
 
 
@@ -226,23 +227,14 @@ def _leaderboard(
 ) -> TournamentLeaderboard:
     try:
         fit = fit_epp(table, matches, penalty=penalty, test_fraction=test_fraction)
-    except InfiniteEstimateError as error:
-        raise InfiniteEstimateError(f"tournament {table.tournament!r}: {error}") from None
-    except InputError as error:
-        raise InputError(f"tournament {table.tournament!r}: {error}") from None
+    except InputError as error:  # or InfiniteEstimateError
+        raise type(error)(f"tournament {table.tournament!r}: {error}") from None
+    same = {name: getattr(fit, name) for name in _OF_FIT}
     return TournamentLeaderboard(
         tournament=table.tournament,
         matches=fit.kind,
-        players=fit.players,
-        epp=fit.epp,
-        se=fit.se,
-        se_model=fit.se_model,
-        df=fit.df,
-        rank=fit.rank,
-        deviance=fit.deviance,
-        deviance_df=fit.deviance_df,
         paper_standardized_deviance=fit.paper["standardized_deviance"],
-        connected=fit.connected,
+        **same,
     )
 
 

@@ -368,18 +368,18 @@ def test_draws_intervals_and_seeds() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimate": np.inf}, "estimate must be a finite number, got inf"),
-        ({"estimate": np.nan}, "estimate must be a finite number"),
-        ({"standard_error": 0}, "standard_error must be positive, got 0"),
+        ({"estimate": np.inf}, "estimate must be a number .* got inf"),
+        ({"estimate": np.nan}, "estimate must be a number"),
+        ({"standard_error": 0}, "standard_error must be a number .* got 0"),
         ({"variants": 0}, "variants is the number of variants.*got 0"),
         ({"variants": 2.5}, "whole number"),
         ({"variants": (20, 5)}, "1 <= low < high, got 20:5"),
-        ({"population_sd": 0.0}, "population_sd must be positive"),
-        ({"population_mean": np.inf}, "population_mean must be a finite"),
-        ({"variant_sd": -0.1}, "variant_sd must be at least 0"),
-        ({"error_correlation": 1.0}, r"must lie in \[0, 1\), got 1"),
-        ({"df": 0.5}, "df must be at least 1, got 0.5"),
-        ({"draws": 0}, "draws must be at least 1"),
+        ({"population_sd": 0.0}, "population_sd must be a number from 1e-100"),
+        ({"population_mean": np.inf}, "population_mean must be a number"),
+        ({"variant_sd": -0.1}, "variant_sd must be a number from 0"),
+        ({"error_correlation": 1.0}, "of at least 0 and below 1, got 1"),
+        ({"df": 0.5}, "df must be a number from 1 .* got 0.5"),
+        ({"draws": 0}, "draws must be a whole number"),
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
