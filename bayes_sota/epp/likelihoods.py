@@ -35,8 +35,8 @@ from cluster to cluster:
 
 with H the information and u_g the gradient of cluster g (magnitude adjustment of a composite
 likelihood: Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison 2012), about 3 / (m + 1) for
-the same-round matches of equal players. ``tests/epp/test_likelihoods_ties.py`` compares with
-numbers by hand and with simulation, ``tests/epp/test_likelihoods_rankings.py`` enumerates all
+the same-round matches of equal players. ``tests/epp/test_likelihoods.py`` compares with
+numbers by hand and with simulation, ``tests/epp/test_likelihoods.py`` enumerates all
 rankings and all orders.
 """
 

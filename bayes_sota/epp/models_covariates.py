@@ -2,7 +2,7 @@
 
 A numeric covariate is one column, standardised; a category (algorithm family) is one centred column
 per level. Columns have mean zero, so that effects leave the mean of the skills at zero.
-``tests/epp/test_models_covariates.py`` checks columns and what is refused.
+``tests/epp/test_models.py`` checks columns and what is refused.
 """
 
 from collections.abc import Sequence

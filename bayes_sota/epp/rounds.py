@@ -4,7 +4,7 @@ With the influence :math:`a_{rk}` of cluster r on contrast k, the statistic
 :math:`t_k = \sum_r a_{rk} / \sqrt{G/(G-1) \sum_r a_{rk}^2}` has about a t law with G - 1 degrees of
 freedom. The largest of many is calibrated by flipping the sign of whole clusters, so that contrasts
 keep their dependence, each flip with its own standard error (a wild bootstrap, Rademacher weights);
-Bonferroni's bound for t is taken where it is smaller. ``tests/epp/test_round_inference.py``
+Bonferroni's bound for t is taken where it is smaller. ``tests/epp/test_rounds.py``
 measures how often simultaneous statements are all true.
 
 What each round contributes to the estimating equations of the Bradley–Terry model.
@@ -20,7 +20,7 @@ U-statistic of the rounds, whose projection on round r is
 .. math:: \psi_{ri} = \sum_{j, s} (y_{ir, js} - P_{ij}) + \sum_{j \in r, s} (y_{is, jr} - P_{ij})
 
 (what the round's score of i wins against everybody, and what all scores of i win against the
-round). ``tests/epp/test_round_scores.py`` adds up the matches one by one.
+round). ``tests/epp/test_rounds.py`` adds up the matches one by one.
 """
 
 from collections.abc import Callable

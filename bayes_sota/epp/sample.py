@@ -112,7 +112,8 @@ def sample_epp(
         "constant_data": constant.drop_dims([dim for dim in constant.dims if dim not in used]),
     }
     if log_likelihood:
-        groups |= _log_likelihood(model, trace, posterior)
+        found = log_likelihood_of(model, trace)
+        groups |= {} if found is None else {"log_likelihood": found}
     groups = {name: data.drop_attrs() for name, data in groups.items()}
     if predictive:
         groups["posterior_predictive"] = replicate(model, trace, predictive, rng)
@@ -152,27 +153,22 @@ def _with_ranks(posterior: "xr.Dataset") -> "xr.Dataset":
     return posterior.assign(rank=(("chain", "draw", "player"), rank))
 
 
-def _log_likelihood(
-    model: "pm.Model", trace: "xr.DataTree", posterior: "xr.Dataset"
-) -> dict[str, "xr.Dataset"]:
-    """The group, unless it is too large: what the model itself gives, or of each cluster."""
+def log_likelihood_of(model: "pm.Model", trace: "xr.DataTree") -> "xr.Dataset | None":
+    """What the model itself gives, or of each cluster of matches; None if it is too large."""
     import pymc as pm
 
-    field = field_of(model)
-    units = (
-        sum(int(v.size.eval()) for v in model.observed_RVs)
-        if field is None
-        else len(field.tournament)
-    )
+    posterior, field = trace["posterior"].to_dataset(), field_of(model)
+    size = sum(int(v.size.eval()) for v in model.observed_RVs)
+    units = size if field is None else len(field.tournament)
     if posterior.sizes["chain"] * posterior.sizes["draw"] * units > _LARGEST:
-        return {}
+        return None
     if field is not None and not field.ranked:
         weights = model["likelihood_weight"].get_value()
-        return {"log_likelihood": SampledMatches(field, posterior).log_likelihood(weights)}
-    found = pm.compute_log_likelihood(
+        return SampledMatches(field, posterior).log_likelihood(weights)
+    found: Any = pm.compute_log_likelihood(
         trace, model=model, extend_inferencedata=False, progressbar=False, compile_kwargs=_QUICK
     )
-    return {"log_likelihood": found.to_dataset() if hasattr(found, "to_dataset") else found}
+    return found.to_dataset() if hasattr(found, "to_dataset") else found
 
 
 def replicate(

@@ -131,10 +131,7 @@ class EppBootstrap:
 
 @one_thread()
 def bootstrap_epp(
-    fit: BradleyTerryFit,
-    repetitions: int = 1000,
-    *,
-    random_seed: Seed = 0,
+    fit: BradleyTerryFit, repetitions: int = 1000, *, random_seed: Seed = 0
 ) -> EppBootstrap:
     """Estimate the skills again from resampled clusters of rounds.
 

@@ -310,10 +310,7 @@ def _merged(values: FloatArray, equal: tuple[int, int] | None) -> FloatArray:
 
 
 def _conjugate_gradients(
-    gradient: FloatArray,
-    weights: FloatArray,
-    degree: FloatArray,
-    equal: tuple[int, int] | None,
+    gradient: FloatArray, weights: FloatArray, degree: FloatArray, equal: tuple[int, int] | None
 ) -> FloatArray:
     """Solve L x = g in the space of mean zero, and of two equal values where asked."""
     scale = _merged(degree, equal)

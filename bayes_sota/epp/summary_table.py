@@ -1,6 +1,6 @@
 """The leaderboard as a table: skills, intervals, ranks, who may be the best.
 
-Names come from strangers and are shown as plain text (``tests/epp/test_summary_table.py``).
+Names come from strangers and are shown as plain text (``tests/epp/test_summary.py``).
 """
 
 from collections.abc import Callable, Sequence

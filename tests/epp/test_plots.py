@@ -10,12 +10,7 @@ import xarray as xr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import (
-    best_first,
-    odds_axis,
-    plot_epp,
-    shown_name,
-)
+from bayes_sota.epp.plots import best_first, odds_axis, plot_epp, shown_name
 from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 from bayes_sota.epp.simulate import simulate_tournament
 
