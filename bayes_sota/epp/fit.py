@@ -516,8 +516,10 @@ def fit_epp(
             f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "
             f"{penalty!r}"
         )
-    _check_test_fraction(data, test_fraction)
-    if test_fraction is not None and isinstance(data, ScoreTable):
+    if test_fraction is not None:
+        OPEN_SHARE.check(test_fraction, "test_fraction")
+        if isinstance(data, Matches):
+            raise InputError("test_fraction is for rounds that are splits of one data set")
         data = data.without_groups()
     counts = count_matches(data, kind)
     if counts.n_pairs and counts.n_ties == counts.matches_of_players.sum() / 2:
@@ -528,17 +530,6 @@ def fit_epp(
     totals, n_matches = penalised_totals(counts, kind, penalty)
     skills = solver.solve(totals, n_matches)
     return BradleyTerryFit(data, kind, counts, skills, graph, float(penalty), test_fraction)
-
-
-def _check_test_fraction(data: ScoreTable | Matches, test_fraction: float | None) -> None:
-    if test_fraction is None:
-        return
-    if not 0 < test_fraction < 1:
-        raise InputError(
-            f"test_fraction is the share of the data that a split tests, got {test_fraction!r}"
-        )
-    if isinstance(data, Matches):
-        raise InputError("test_fraction is for rounds that are splits of one data set")
 
 
 def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":

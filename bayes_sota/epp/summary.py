@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _SEED = 0  # of deviations in a new tournament
+_HALF_WIDTH = Range(0, 0.5, open_high=True)
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,7 @@ def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> Equivale
     >>> epp_rope(xr.DataTree.from_dict({"posterior": posterior}), "a", "b", 0.05)
     EquivalenceProbabilities(a_better=1.0, equivalent=0.0, b_better=0.0)
     """
-    if not 0 <= half_width < 0.5:
-        raise InputError(f"half_width is a distance from 1/2, in [0, 0.5), got {half_width!r}")
+    _HALF_WIDTH.check(half_width, "half_width")
     win, _ = _outcomes(tree, _difference(tree, a, b))
     better, worse = float(np.mean(win > 0.5 + half_width)), float(np.mean(win < 0.5 - half_width))
     equivalent = float(np.mean(np.abs(win - 0.5) <= half_width))

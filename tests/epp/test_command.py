@@ -119,21 +119,14 @@ def test_battles_and_local_rope(capsys, tmp_path: Path) -> None:
 
 
 WRONG = {
-    "one player": ("task,a\nx,1\ny,2\n", (), "at least 2 players"),
-    "one round": ("task,a,b\nx,1,2\n", (), "at least 2 rounds"),
-    "constant": ("task,a,b\nx,1,1\ny,1,1\n", (), "all matches are ties"),
     "no number": ("task,a,b\nx,1,2\ny,1,good\n", (), "line 3, column 'b'"),
-    "twice": ("model,fold,auc\na,1,.5\na,1,.6\nb,1,.2\nb,2,.1\n", (), "line 3: player 'a' already"),
     "never meet": ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
     "infinite": ("task,a,b,c\nx,3,2,1\ny,3,1,2\n", (), "'a' never lost to 'b', 'c'"),
     "unknown": (
         "task,resnet,vit\nx,1,2\ny,2,1\nz,1,2\n", ("--test", "resnet", "vitt"),
         "no player 'vitt'; did you mean 'vit'?",
     ),
-    "probability": ("task,a,b\nx,1,2\ny,2,1\n", ("--prob", "1.5"), "prob"),
     "ties": ("task,a,b\nx,1,2\ny,2,1\n", ("--ties", "davidson"), "add --bayes"),
-    "figure": ("task,a,b\nx,1,2\ny,2,1\n", ("--figure", "f.txt"), ".png"),
-    "penalty": ("task,a,b\nx,1,2\ny,2,1\n", ("--penalty", "-1"), "penalty"),
     "empty": ("", (), "empty"),
 }  # fmt: skip
 

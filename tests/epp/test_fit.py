@@ -407,7 +407,11 @@ def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
         ([[2, 1], [1, 2]], {"matches": "listed"}, "got 'listed'"),
         ([[2, 1], [1, 2]], {"penalty": -1}, "at least 1e-06, got -1"),
         ([[2, 1], [1, 2]], {"penalty": NAN}, "at least 1e-06, got nan"),
-        ([[2, 1], [1, 2]], {"test_fraction": 1.0}, "share of the data that a split tests, got 1.0"),
+        (
+            [[2, 1], [1, 2]],
+            {"test_fraction": 1.0},
+            "must be a number above 0 and below 1",
+        ),
         (Matches.from_names("ab", "ba", [1, 1]), {"test_fraction": 0.1}, "splits of one data set"),
     ],
 )

@@ -137,8 +137,14 @@ MEANS = ScoreTable([[1, 2], [2, 1]], players=[*"ab"])
     [
         (lambda: local_rope_matches(MEANS), "needs scores in several folds"),
         (lambda: local_rope_matches(FOLDS), "round 'q': players 'a' and 'b' have fewer than two f"),
-        (lambda: local_rope_matches(FOLDS, threshold=-0.1), "a number >= 0, got -0.1"),
-        (lambda: local_rope_matches(FOLDS, threshold=float("nan")), "a number >= 0, got nan"),
+        (
+            lambda: local_rope_matches(FOLDS, threshold=-0.1),
+            "must be a number .* got -0.1",
+        ),
+        (
+            lambda: local_rope_matches(FOLDS, threshold=float("nan")),
+            "must be a number .* got nan",
+        ),
         (
             lambda: local_rope_matches(
                 ScoreTable(FOLDS.scores, groups=[*"ppq"], lower_is_better=["1"])

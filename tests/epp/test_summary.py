@@ -153,7 +153,7 @@ def test_what_is_refused() -> None:
     for message, ask in (
         ("did you mean 'middle'", lambda: epp_win_probability(tree, "best", "midle")),
         ("'best' twice", lambda: epp_rope(tree, "best", "best", 0.1)),
-        (r"in \[0, 0.5\)", lambda: epp_rope(tree, "best", "worst", 0.5)),
+        ("at least 0 and below 0.5", lambda: epp_rope(tree, "best", "worst", 0.5)),
         (
             "one tournament",
             lambda: epp_win_probability(tree, "best", "worst", new_tournament=True),
