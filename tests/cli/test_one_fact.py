@@ -64,7 +64,7 @@ EXPLAINED = (
     r"below it from [\d.]+ %",  # rounded up, so that it is true as printed
     r"-?odds.ratio 60",  # one of the assumptions that are always drawn
     r"Eq\. \d",
-    r"< 0\.001",  # smaller than what is printed
+    r"< 0\.0001|> 0\.999",  # smaller or larger than what is printed
     r"correlations 0 to 0\.95",  # what is looked at where none is given
     r"(theta_sota|winner_skill): 95 % intervals",  # the only ones of calibrate
     r"(?<=P\(theta\) is fitted to the best )\d+ of \d+",

@@ -67,6 +67,22 @@ def test_everything_is_written(capsys, scores: Path, tmp_path: Path) -> None:
     assert "posterior" not in tree
 
 
+def test_python_says_the_same(capsys, scores: Path) -> None:
+    (table,), notes = bs.epp.read_tournaments(scores)
+    report = bs.epp.report_fit(
+        bs.fit_epp(table), pairs=[("a", "e")], repetitions=19, reading=notes, random_seed=7
+    )
+    arguments = (scores, "--test", "a", "e", "--repetitions", "19", "--seed", "7")
+    found, content = json.loads(run(capsys, *arguments, "--json")[1]), report.to_dict()
+    assert found.keys() - {"schema_version"} == content.keys()
+    for name in ("title", "deviance_p_value", "notes", "seed"):
+        assert found[name] == content[name]
+    assert found["test"]["p_value"] == content["test"]["p_value"]
+    text = run(capsys, *arguments)[1]
+    assert len(report.sentences) == 2
+    assert all(sentence in text for sentence in report.sentences)
+
+
 def test_another_figure(capsys, scores: Path, tmp_path: Path) -> None:
     figure = tmp_path / "f.png"
     code, _, error = run(

@@ -30,7 +30,7 @@ TABLE = ScoreTable(
 
 def posterior_by_quadrature() -> tuple[np.ndarray, np.ndarray, float]:
     """Means and sds of the three skills, and the mean of their sd: sums over a grid, no chain."""
-    side, steps = np.linspace(-4.5, 4.5, 61), (np.arange(150) + 0.5) * 0.06
+    side, steps = np.linspace(-4.5, 4.5, 41), (np.arange(75) + 0.5) * 0.12
     u, v, spread = np.meshgrid(side, side, steps, indexing="ij")
     plane = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])
     skills = spread[..., None] * (np.stack([u, v], axis=-1) @ plane)
