@@ -1,22 +1,21 @@
-"""Who beat whom how often: same-round and all-rounds matches of scores, or listed matches.
+"""Who beat whom how often, and whether finite skills explain it.
 
 A match compares two players' scores: of the same round, or of any two rounds of a tournament whose
 rounds are replicates (the OpenML study of Gosiewska et al. 2022, Sec. 4.1). A tie counts as half a
 win. With R rounds a pair has R matches or R^2; the latter are counted by walking once through the
 pooled order, never one by one. ``tests/epp/test_match_counts.py`` counts by hand.
 
-Whether finite skills explain a tournament: the graph of who won or tied against whom.
-
-The maximum of the likelihood is finite if and only if the graph is strongly connected (Ford 1957):
-from every player wins lead to every other. Where every pair has as many matches it falls apart
-exactly between two places of the order of win totals whose upper part won everything there was to
-win against the lower one. ``tests/epp/test_win_graph.py`` compares the two ways.
+The maximum of the likelihood is finite if and only if the graph of who won or tied against whom is
+strongly connected (Ford 1957): from every player wins lead to every other. Where every pair has as
+many matches it falls apart exactly between two places of the order of win totals whose upper part
+won everything there was to win against the lower one. ``tests/epp/test_win_graph.py`` compares the
+two ways.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,7 @@ from bayes_sota.data.score_table import ScoreTable
 
 MatchKind = Literal["same-round", "all-rounds", "listed"]
 ABSENT = -1  # rank of a player without a score
+_SHOWN = 4  # names of a group in a message
 _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 
@@ -201,10 +201,16 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
     m = table.n_players
     wide = np.dtype(np.int32 if table.n_rounds**2 < 2**30 else np.int64)
     by_score = _doubled_by_score if table.n_rounds < m else _doubled_by_player
-    doubled = by_score(owners, starts, ends, m, wide)
+    level = np.repeat(np.arange(starts.size), ends - starts)
+    tied = np.flatnonzero((ends - starts)[level] > 1)
+    doubled = by_score(_Pooled(owners, starts, ends, level, tied), m, wide)
     np.fill_diagonal(doubled, 0)
     counts = present.sum(axis=0).astype(np.float64)
-    n_ties = _pooled_ties(owners, starts, ends)
+    cells = np.sort(level[tied] * m + owners[tied])  # equal scores of one player are no match
+    own = np.diff(np.flatnonzero(np.diff(cells, prepend=-1, append=-1)))
+    shared = np.diff(np.append(starts, scores.size))
+    shared = shared[shared > 1]
+    n_ties = (int(shared @ shared) - int(own @ own)) // 2
     if present.all():
         return MatchCounts(doubled, table.n_rounds**2, n_ties)
     n_matches = np.outer(counts, counts)
@@ -212,13 +218,22 @@ def _all_rounds(table: ScoreTable) -> MatchCounts:
     return MatchCounts(doubled, n_matches, n_ties)
 
 
-def _doubled_by_score(
-    owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], m: int, wide: Any
-) -> NDArray[np.signedinteger]:
+class _Pooled(NamedTuple):
+    """Scores of all rounds in ascending order: owners, and the levels of equal scores."""
+
+    owners: NDArray[np.intp]
+    starts: NDArray[np.intp]  # of each level
+    ends: NDArray[np.intp]
+    level: NDArray[np.intp]  # of each score
+    tied: NDArray[np.intp]  # places of scores that share their level
+
+
+def _doubled_by_score(pooled: _Pooled, m: int, wide: Any) -> NDArray[np.signedinteger]:
     """Twice the wins of every pair, with what each player has passed so far, score by score."""
+    owners = pooled.owners
     passed: NDArray[np.signedinteger] = np.zeros(m, wide)  # twice the scores below
     doubled: NDArray[np.signedinteger] = np.zeros((m, m), wide)
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+    for start, end in zip(pooled.starts.tolist(), pooled.ends.tolist(), strict=True):
         if end == start + 1:
             owner = owners[start]
             doubled[owner] += passed
@@ -232,12 +247,9 @@ def _doubled_by_score(
     return doubled
 
 
-def _doubled_by_player(
-    owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], m: int, wide: Any
-) -> NDArray[np.signedinteger]:
+def _doubled_by_player(pooled: _Pooled, m: int, wide: Any) -> NDArray[np.signedinteger]:
     """The same player by player: few of them, with many scores each."""
-    level = np.repeat(np.arange(starts.size), ends - starts)
-    tied = np.flatnonzero((ends - starts)[level] > 1)
+    owners, starts, ends, level, tied = pooled
     first, last = starts[level[tied]], ends[level[tied]]
     doubled: NDArray[np.signedinteger] = np.empty((m, m), wide)
     passed = np.zeros(owners.size + 1)
@@ -249,17 +261,6 @@ def _doubled_by_player(
     return doubled
 
 
-def _pooled_ties(owners: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp]) -> int:
-    """Pairs of equal scores of different players."""
-    sizes = ends - starts
-    level = np.repeat(np.arange(sizes.size), sizes)
-    tied = sizes[level] > 1
-    cells = np.sort(level[tied] * (int(owners.max()) + 1) + owners[tied])
-    own = np.diff(np.flatnonzero(np.diff(cells, prepend=-1, append=-1)))  # of one player each
-    shared = sizes[sizes > 1]
-    return (int(shared @ shared) - int(own @ own)) // 2
-
-
 def _listed(matches: Matches) -> MatchCounts:
     m = matches.n_players
     doubled = np.rint(2 * matches.outcomes).astype(np.int64)
@@ -269,9 +270,6 @@ def _listed(matches: Matches) -> MatchCounts:
     np.add.at(wins, (matches.second, matches.first), 2 - doubled)
     np.add.at(n_matches, (matches.first, matches.second), 1)
     return MatchCounts(wins, n_matches + n_matches.T, int(np.sum(doubled == 1)))
-
-
-_SHOWN = 4  # names of a group in a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +300,6 @@ def win_graph(counts: MatchCounts) -> WinGraph:
     Examples
     --------
     >>> from bayes_sota.data.matches import Matches
-    >>> from bayes_sota.epp.counts import count_matches
     >>> matches = Matches.from_names(["a", "b", "a"], ["b", "c", "c"], [1, 0.5, 1])
     >>> graph = win_graph(count_matches(matches))
     >>> graph.connected, [part.tolist() for part in graph.components]

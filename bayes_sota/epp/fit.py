@@ -1,11 +1,4 @@
-r"""Tests that two players have the same skill (Property 3.3 of Gosiewska et al. 2022).
-
-``se`` and ``p_value`` are clustered by round and t; those of the model (Wald, likelihood ratio,
-one degree of freedom each) take matches for independent and reject true nulls far too often. The
-paper's own Wald statistic counts every match twice and has two degrees of freedom.
-``tests/epp/test_fit.py`` compares with published numbers.
-
-EPP: Bradley–Terry skills of players over the rounds of a tournament, with honest uncertainty.
+r"""EPP: Bradley–Terry skills of players over the rounds of a tournament, with honest uncertainty.
 
 .. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
    \sum_i \beta_i = 0
@@ -16,9 +9,12 @@ sandwich over rounds
 
 .. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
 
-with C the inverse information and u_r what round r contributes to the estimating equations.
-``tests/epp/test_fit.py`` compares with published numbers and with another route each;
-``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
+with C the inverse information and u_r what round r contributes to the estimating equations. So are
+the tests that two players have the same skill (Property 3.3); those of independent matches (Wald,
+likelihood ratio, one degree of freedom each) reject true nulls far too often, and the paper's own
+counts every match twice and has two degrees of freedom. ``tests/epp/test_fit.py`` compares with
+published numbers and with another route each; ``tests/calibration/test_epp_size.py`` measures how
+often a true null is rejected.
 """
 
 from dataclasses import dataclass
@@ -28,8 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota import __version__
 from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
@@ -55,6 +53,17 @@ from bayes_sota.epp.rounds import (
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+IntervalKind = Literal["robust", "model", "simultaneous"]
+FACTS = {
+    "schema_version": SCHEMA_VERSION,
+    "method": "maximum likelihood",
+    "model_name": "bradley-terry",
+    "versions": f"bayes_sota {__version__}",
+}
+_LEAST_PENALTY = 1e-6
+_ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
 
 
 @dataclass(frozen=True)
@@ -97,61 +106,6 @@ class PairTest:
     lrt_p_value: float | None
     paper_wald_chi2: float
     paper_wald_p_value: float
-
-
-def test_pair(fit: "BradleyTerryFit", i: int, j: int, prob: float) -> PairTest:
-    """Compare players i and j of a fit."""
-    from scipy.special import expit, gammaincc
-
-    difference = float(fit.epp[i] - fit.epp[j])
-    se = float(fit.standard_errors_of_pairs()[i, j])
-    df = float(min(fit.df[i], fit.df[j]))
-    half = bonferroni_critical(prob, 1, df) * se
-    low, high = difference - half, difference + half
-    model = fit.covariance_model
-    se_model = float(np.sqrt(model[i, i] + model[j, j] - 2 * model[i, j]))
-    wald = (difference / se_model) ** 2
-    ratio = None if fit.penalty else _likelihood_ratio(fit, i, j)
-    return PairTest(
-        players=(fit.players[i], fit.players[j]),
-        difference=difference,
-        se=se,
-        df=df,
-        p_value=_two_sided(difference, se, df),
-        interval=(low, high),
-        win_probability=float(expit(difference)),
-        win_probability_interval=(float(expit(low)), float(expit(high))),
-        se_model=se_model,
-        wald_chi2=wald,
-        p_value_model=float(gammaincc(0.5, wald / 2)),
-        lrt_chi2=ratio,
-        lrt_p_value=None if ratio is None else float(gammaincc(0.5, ratio / 2)),
-        paper_wald_chi2=2 * wald,
-        paper_wald_p_value=float(gammaincc(1.0, wald)),
-    )
-
-
-def _two_sided(difference: float, se: float, df: float) -> float:
-    from scipy.special import ndtr, stdtr
-
-    if np.isinf(se) or abs(difference) < ROUND_OFF:
-        return 1.0
-    if se == 0:
-        return 0.0
-    t = -abs(difference) / se
-    return float(2 * ndtr(t)) if np.isinf(df) else float(2 * stdtr(df, t))
-
-
-def _likelihood_ratio(fit: "BradleyTerryFit", i: int, j: int) -> float:
-    totals, n_matches = penalised_totals(fit.counts, fit.kind, 0.0)
-    equal = solver.solve(totals, n_matches, start=fit.epp, equal=(i, j))
-    found = solver.log_likelihood(fit.skills, fit.counts) - solver.log_likelihood(equal, fit.counts)
-    return max(2 * found, 0.0)
-
-
-_LEAST_PENALTY = 1e-6
-_ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
-IntervalKind = Literal["robust", "model", "simultaneous"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,7 +177,8 @@ class BradleyTerryFit:
     @cached_property
     def covariance_model(self) -> FloatArray:
         """Covariance if all matches were independent, (m, m): far too small for rounds."""
-        return solver.model_covariance(self.skills, self._penalised_matches)
+        matches = penalised_totals(self.counts, self.kind, self.penalty)[1]
+        return solver.model_covariance(self.skills, matches)
 
     @cached_property
     def influence(self) -> FloatArray | None:
@@ -320,13 +275,18 @@ class BradleyTerryFit:
             Clustered by round with t (the default); of independent matches with z (Property 3.6);
             or wide enough for all players at once.
         """
-        _check_prob(prob)
+        OPEN_SHARE.check(prob, "prob")
         if kind == "model":
             half = bonferroni_critical(prob, 1, np.inf) * self.se_model
         elif kind == "robust":
             half = bonferroni_criticals(prob, 1, self.df) * self.se
         elif kind == "simultaneous":
-            half = self._simultaneous(prob) * self.se
+            m = len(self.players)
+            half = self.se * (
+                bonferroni_critical(prob, m, np.inf)
+                if self.influence is None
+                else critical_values(self.influence, prob, self.df)
+            )
         else:
             raise InputError(f"kind is robust, model or simultaneous, got {kind!r}")
         return np.column_stack([self.epp - half, self.epp + half])
@@ -350,7 +310,9 @@ class BradleyTerryFit:
         both = own[:, None] + own
         variance = both - 2 * self.covariance
         variance[variance < ROUND_OFF * both] = 0.0
-        variance = np.maximum(variance, self._floor * self._pair_variance_model())
+        own = np.diagonal(self.covariance_model)
+        model = np.maximum(own[:, None] + own - 2 * self.covariance_model, 0.0)
+        variance = np.maximum(variance, self._floor * model)
         fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
         found = np.sqrt(self._with_few(variance, fewer))
         np.fill_diagonal(found, 0.0)
@@ -358,10 +320,14 @@ class BradleyTerryFit:
 
     def rank_interval(self, prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
-        _check_prob(prob)
-        critical = self._critical_of_pairs(prob)
-        differences = self.epp[:, None] - self.epp
-        return rank_intervals(differences, self.standard_errors_of_pairs(), critical)
+        OPEN_SHARE.check(prob, "prob")
+        m = len(self.players)
+        critical = (
+            bonferroni_critical(prob, m * (m - 1) // 2, np.inf)
+            if self.influence is None
+            else critical_values_of_pairs(self.influence, prob, self.df)
+        )
+        return rank_intervals(self.epp[:, None] - self.epp, self._pair_errors, critical)
 
     def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
         """Players that no other is certainly better than, (m,): they may be the best."""
@@ -378,11 +344,44 @@ class BradleyTerryFit:
         >>> round(found.difference, 2), round(found.se, 2), found.p_value < 0.05
         (0.55, 0.5, False)
         """
-        _check_prob(prob)
+        from scipy.special import expit, gammaincc
+
+        OPEN_SHARE.check(prob, "prob")
         i, j = nearest_player(self.players, a), nearest_player(self.players, b)
         if i == j:
             raise InputError(f"a test compares two players, got {a!r} twice")
-        return test_pair(self, i, j, prob)
+        difference, se = float(self.epp[i] - self.epp[j]), float(self._pair_errors[i, j])
+        df = float(min(self.df[i], self.df[j]))
+        half = bonferroni_critical(prob, 1, df) * se
+        low, high = difference - half, difference + half
+        model = self.covariance_model
+        se_model = float(np.sqrt(model[i, i] + model[j, j] - 2 * model[i, j]))
+        wald = (difference / se_model) ** 2
+        ratio = None if self.penalty else self._likelihood_ratio(i, j)
+        return PairTest(
+            players=(self.players[i], self.players[j]),
+            difference=difference,
+            se=se,
+            df=df,
+            p_value=_two_sided(difference, se, df),
+            interval=(low, high),
+            win_probability=float(expit(difference)),
+            win_probability_interval=(float(expit(low)), float(expit(high))),
+            se_model=se_model,
+            wald_chi2=wald,
+            p_value_model=float(gammaincc(0.5, wald / 2)),
+            lrt_chi2=ratio,
+            lrt_p_value=None if ratio is None else float(gammaincc(0.5, ratio / 2)),
+            paper_wald_chi2=2 * wald,
+            paper_wald_p_value=float(gammaincc(1.0, wald)),
+        )
+
+    def _likelihood_ratio(self, i: int, j: int) -> float:
+        """Twice what the log-likelihood loses if two players are equal."""
+        totals, n_matches = penalised_totals(self.counts, self.kind, 0.0)
+        equal = solver.solve(totals, n_matches, start=self.epp, equal=(i, j))
+        fitted = solver.log_likelihood(self.skills, self.counts)
+        return max(2 * (fitted - solver.log_likelihood(equal, self.counts)), 0.0)
 
     @cached_property
     def deviance(self) -> float:
@@ -409,13 +408,34 @@ class BradleyTerryFit:
 
     def to_datatree(self) -> "xr.DataTree":
         """Estimates and covariance in the group ``point_estimate``: numbers, no invented draws."""
-        from bayes_sota.epp.trees import fit_tree
+        import xarray as xr
 
-        return fit_tree(self)
-
-    @property
-    def _penalised_matches(self) -> float | FloatArray:
-        return penalised_totals(self.counts, self.kind, self.penalty)[1]
+        one, two = ("player",), ("player", "player_other")
+        numbers = {
+            "epp": (one, self.epp),
+            "epp_se": (one, self.se),
+            "epp_se_model": (one, self.se_model),
+            "epp_covariance": (two, self.covariance),
+            "epp_covariance_model": (two, self.covariance_model),
+            "win_probability": (two, self.win_probabilities()),
+            "rank": (one, self.rank),
+            "deviance": self.deviance,
+        }
+        facts = {
+            **FACTS,
+            "matches": self.kind,
+            "data_hash": self.data.data_hash(),
+            "penalty": self.penalty,
+            "connected": int(self.connected),
+        }
+        coords = {name: list(self.players) for name in two}
+        return xr.DataTree.from_dict(
+            {
+                "/": xr.Dataset(attrs=facts),
+                "point_estimate": xr.Dataset(numbers, coords=coords),
+                "observed_data": _observed_data(self.data),
+            }
+        )
 
     @property
     def _floor(self) -> float:
@@ -427,10 +447,6 @@ class BradleyTerryFit:
         few = self.influence is not None and len(self.influence) < _ENOUGH_CLUSTERS
         return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
 
-    def _pair_variance_model(self) -> FloatArray:
-        own = np.diagonal(self.covariance_model)
-        return np.maximum(own[:, None] + own - 2 * self.covariance_model, 0.0)
-
     def _with_few(self, variance: FloatArray, clusters: NDArray[np.intp]) -> FloatArray:
         """Variances where a player has fewer clusters than there are; infinite with one."""
         if self.influence is None:
@@ -439,18 +455,6 @@ class BradleyTerryFit:
         more = clusters / np.maximum(clusters - 1, 1) * (total - 1) / total
         more = more * self.overlap_of(clusters) / self.overlap  # of as many rounds as there are
         return np.where(clusters > 1, variance * more, np.inf)
-
-    def _simultaneous(self, prob: float) -> FloatArray:
-        m = len(self.players)
-        if self.influence is None:
-            return np.full(m, bonferroni_critical(prob, m, np.inf))
-        return critical_values(self.influence, prob, self.df)
-
-    def _critical_of_pairs(self, prob: float) -> FloatArray | float:
-        m = len(self.players)
-        if self.influence is None:
-            return bonferroni_critical(prob, m * (m - 1) // 2, np.inf)
-        return critical_values_of_pairs(self.influence, prob, self.df)
 
 
 def fit_epp(
@@ -512,8 +516,10 @@ def fit_epp(
             f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "
             f"{penalty!r}"
         )
-    _check_test_fraction(data, test_fraction)
-    if test_fraction is not None and isinstance(data, ScoreTable):
+    if test_fraction is not None:
+        OPEN_SHARE.check(test_fraction, "test_fraction")
+        if isinstance(data, Matches):
+            raise InputError("test_fraction is for rounds that are splits of one data set")
         data = data.without_groups()
     counts = count_matches(data, kind)
     if counts.n_pairs and counts.n_ties == counts.matches_of_players.sum() / 2:
@@ -526,16 +532,34 @@ def fit_epp(
     return BradleyTerryFit(data, kind, counts, skills, graph, float(penalty), test_fraction)
 
 
-def _check_prob(prob: float) -> None:
-    OPEN_SHARE.check(prob, "prob")
+def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
+    """Scores, or matches, as a Dataset."""
+    import xarray as xr
 
-
-def _check_test_fraction(data: ScoreTable | Matches, test_fraction: float | None) -> None:
-    if test_fraction is None:
-        return
-    if not 0 < test_fraction < 1:
-        raise InputError(
-            f"test_fraction is the share of the data that a split tests, got {test_fraction!r}"
+    if isinstance(data, ScoreTable):
+        return xr.Dataset(
+            {
+                "score": (("round", "player"), data.scores),
+                "lower_is_better": ("round", data.lower_is_better.astype(np.int8)),
+            },
+            coords={"round": list(data.rounds), "player": list(data.players)},
         )
-    if isinstance(data, Matches):
-        raise InputError("test_fraction is for rounds that are splits of one data set")
+    return xr.Dataset(
+        {
+            "first": ("match", data.first),
+            "second": ("match", data.second),
+            "match_outcome": ("match", data.outcomes),
+            "match_cluster": ("match", data.clusters),
+        }
+    )
+
+
+def _two_sided(difference: float, se: float, df: float) -> float:
+    from scipy.special import ndtr, stdtr
+
+    if np.isinf(se) or abs(difference) < ROUND_OFF:
+        return 1.0
+    if se == 0:
+        return 0.0
+    t = -abs(difference) / se
+    return float(2 * ndtr(t)) if np.isinf(df) else float(2 * stdtr(df, t))

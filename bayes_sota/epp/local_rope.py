@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.core.arguments import NOT_NEGATIVE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
@@ -74,7 +75,7 @@ def local_rope_matches(
     >>> local_rope_matches(table).outcomes.tolist()
     [0.5, 1.0]
     """
-    check_threshold(threshold)
+    NOT_NEGATIVE.check(threshold, "threshold")
     if folds.groups is None:
         raise InputError(
             "local ROPE needs scores in several folds of every data set: groups of rounds "
@@ -129,7 +130,7 @@ def local_rope_matches_of_means(
     >>> local_rope_matches_of_means(means, [[0.1, 0.1], [0.1, 0.1]]).outcomes.tolist()
     [0.5, 1.0]
     """
-    check_threshold(threshold)
+    NOT_NEGATIVE.check(threshold, "threshold")
     sd = _checked_deviations(means, standard_deviations)
     scores = means.oriented
     gaps = scores[:, :, None] - scores[:, None, :]
@@ -179,12 +180,6 @@ def read_means(
     rows = _places(means.rounds, deviations.rounds, "round")
     found = np.where(means.present, deviations.scores[np.ix_(rows, columns)], np.nan)
     return means, _checked_deviations(means, found)
-
-
-def check_threshold(threshold: float) -> None:
-    """Raise ``InputError`` unless a threshold is a finite number of at least 0."""
-    if isinstance(threshold, bool) or not np.isfinite(threshold) or threshold < 0:
-        raise InputError(f"the threshold of a local ROPE is a number >= 0, got {threshold!r}")
 
 
 def _unpaired_statistics(scores: FloatArray) -> tuple[FloatArray, FloatArray]:

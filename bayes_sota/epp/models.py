@@ -8,13 +8,13 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
 (Def. 2 of Gosiewska, Woźnica & Biecek 2022, who have no Bayesian model.) Where players take part in
 several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`; a covariate x of rounds cancels in
 every difference, unless each player has a slope: :math:`\beta_{ir} = \beta_i + x_r b_i`. Rounds of
-scores are rankings (``plackett_luce``), listed matches and models of ties compare pairs
-(``tied_matches``). ``tests/epp/test_models.py`` compares with enumeration and with
-integration by quadrature.
+scores are rankings, listed matches and models of ties compare pairs (``likelihoods``).
+``tests/epp/test_models.py`` compares with enumeration and with integration by quadrature.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -27,15 +27,14 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp import models_extensions as plackett_luce
-from bayes_sota.epp import models_extensions as tied_matches
+from bayes_sota.epp import likelihoods
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
-from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.models_extensions import Design, MatchRows, Ties, build_design, checked_ties
+from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.likelihoods import MatchRows, Ties
+from bayes_sota.epp.models_covariates import Design, build_design
 
 RankingLikelihood = Literal["auto", "plackett-luce", "matches"]
 _PENALTY = 0.5  # rounds of ties: finite estimates for weights and starting values
-_BUILT: WeakKeyDictionary[pm.Model, frozenset[str]] = WeakKeyDictionary()
 _CLEAR = 4.0  # squared spread of estimates per squared error, above which skills are centred
 
 
@@ -65,7 +64,7 @@ def build_epp(
     likelihood : {"auto", "plackett-luce", "matches"}
         Rounds as rankings (the default for scores with ties as half), or pairs of players. Pairs of
         one round or cluster share its scores: their log-likelihood is weighted
-        (``tied_matches.cluster_weight``); matches without clusters are independent.
+        (``likelihoods.cluster_weight``); matches without clusters are independent.
     player_covariates : mapping of str to array-like, or DataFrame indexed by player, optional
         They enter the prior mean of the skills. Numbers are standardised; categories, such as an
         algorithm family, have effects with a common spread. Values of a mapping are in the order of
@@ -109,7 +108,7 @@ def build_epp(
     Notes
     -----
     Rounds of one group (``ScoreTable.groups``) depend on each other; the log-likelihood of the
-    rankings is then weighted as well (``plackett_luce.group_weight``).
+    rankings is then weighted as well (``likelihoods.group_weight``).
 
     Examples
     --------
@@ -121,47 +120,48 @@ def build_epp(
     scales = (skill_scale, tournament_scale, effect_scale, slope_scale, *tie_prior)
     if not all(np.isfinite(scale) and scale > 0 for scale in scales):
         raise InputError(f"scales of priors and tie_prior are positive, got {scales}")
-    checked_ties(ties)
+    likelihoods.checked_ties(ties)
     tables = _checked_tables(data)
-    ranked = _is_ranked(tables, ties, likelihood)
-    field = _joined(tables)
+    field = _joined(tables, ties, _is_ranked(tables, ties, likelihood), round_covariates)
     design = None
     if player_covariates is not None:
         design = build_design(player_covariates, field.players, "player")
-    slopes = _round_design(field, round_covariates)
     fits = [fit_epp(t, penalty=_PENALTY, test_fraction=test_fraction) for t in tables]
     if centred is None:
         centred = all(np.var(fit.epp) > _CLEAR * np.mean(fit.se**2) for fit in fits)
-    weights = np.array([_weight(t, ranked, ties, fit) for t, fit in zip(tables, fits, strict=True)])
-    with pm.Model(coords=_coords(field, design, slopes)) as model:
+    weights = [_weight(t, field, fit) for t, fit in zip(tables, fits, strict=True)]
+    with pm.Model(coords=_coords(field, design)) as model:
         skills = _player_skills(design, skill_scale, effect_scale, centred)
         skills = _tournament_skills(skills, field, tournament_scale)
-        setting = np.zeros(len(field.tournament), np.intp)
-        if len(tables) > 1:
-            setting = field.tournament
-        if slopes is not None:
-            skills = _round_skills(skills, field, slopes, slope_scale)
-            setting = np.arange(len(field.tournament))
-        pm.Data("likelihood_weight", weights, dims="tournament")
-        if ranked:
-            _observe_rankings(skills, field, setting, model["likelihood_weight"])
+        if field.slopes is not None:
+            skills = _round_skills(skills, field, field.slopes, slope_scale)
+        weight = pm.Data("likelihood_weight", np.array(weights), dims="tournament")
+        if field.ranked:
+            _observe_rankings(skills, field, weight)
         else:
-            p_tie = _tie_probability(ties, tie_prior)
-            _observe_matches(skills, p_tie, ties, field, setting, model["likelihood_weight"])
-    _BUILT[model] = frozenset(model.named_vars)
+            _observe_matches(skills, _tie_probability(ties, tie_prior), field, weight)
+    _BUILT[model] = (frozenset(model.named_vars), field)
     return model
 
 
-def is_extended(model: pm.Model) -> bool:
-    """Whether a model has other variables than those that ``build_epp`` gave it."""
-    return _BUILT.get(model) != frozenset(model.named_vars)
-
-
 @dataclass(frozen=True, eq=False)
-class _Field:
-    """Tournaments with all their players.
+class Field:
+    """Tournaments with all their players, as a model observes them.
 
-    ``tournament`` is that of each round, or of each cluster of listed matches.
+    Attributes
+    ----------
+    players, tournaments : tuple of str
+    rounds : tuple of str or None
+    ranks : ndarray of int or None, shape (n_rounds, n_players)
+        Of scores; None for listed matches.
+    listed : MatchRows or None
+    tournament : ndarray of int
+        Of each round, or of each cluster of listed matches.
+    ties : {"half", "davidson", "rao-kupper"}
+    ranked : bool
+        Whether rounds are rankings.
+    slopes : Design or None
+        Covariates of rounds.
     """
 
     players: tuple[str, ...]
@@ -170,14 +170,38 @@ class _Field:
     ranks: NDArray[np.signedinteger] | None
     listed: MatchRows | None
     tournament: NDArray[np.intp]
+    ties: Ties
+    ranked: bool
+    slopes: Design | None
 
-    @property
+    @cached_property
     def rows(self) -> MatchRows:
         """Matches one by one."""
-        if self.listed is not None:
+        if self.ranks is None:
+            assert self.listed is not None
             return self.listed
-        assert self.ranks is not None
-        return tied_matches.rows_of_rounds(self.ranks)
+        return likelihoods.rows_of_rounds(self.ranks)
+
+    @property
+    def setting(self) -> NDArray[np.intp]:
+        """Setting of each round or cluster: those of one setting have the same skills."""
+        if self.slopes is not None:
+            return np.arange(len(self.tournament))
+        return self.tournament  # all zero where there is one only
+
+    @cached_property
+    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Pairs of players in settings, and the cell of each match (``MatchRows.pairs``)."""
+        return self.rows.pairs(self.setting[self.rows.unit])
+
+
+_BUILT: WeakKeyDictionary[pm.Model, tuple[frozenset[str], Field]] = WeakKeyDictionary()
+
+
+def field_of(model: pm.Model) -> Field | None:
+    """What ``build_epp`` made a model of; None where variables were added to it."""
+    names, field = _BUILT.get(model, (None, None))
+    return field if names == frozenset(model.named_vars) else None
 
 
 def _checked_tables(data: Any) -> list[Any]:
@@ -202,70 +226,57 @@ def _is_ranked(tables: list[Any], ties: Ties, likelihood: RankingLikelihood) -> 
     return likelihood == "plackett-luce"
 
 
-def _joined(tables: list[Any]) -> _Field:
+def _joined(tables: list[Any], ties: Ties, ranked: bool, covariates: Any) -> Field:
     players = tuple(dict.fromkeys(name for table in tables for name in table.players))
     names = tuple(table.tournament for table in tables)
     if isinstance(tables[0], Matches):
-        rows = tied_matches.rows_of_matches(tables, players)
-        sizes = [table.n_clusters for table in tables]
-        return _Field(players, names, None, None, rows, np.repeat(np.arange(len(sizes)), sizes))
-    own = [[players.index(name) for name in table.players] for table in tables]
-    blocks = []
-    for table, places in zip(tables, own, strict=True):
-        block = np.full((table.n_rounds, len(players)), ABSENT, np.int64)
-        block[:, places] = ranks_of_rounds(table)
-        blocks.append(block)
-    ranks = np.concatenate(blocks)
-    several = len(tables) > 1
+        if covariates is not None:
+            raise InputError("covariates of rounds need scores of rounds: listed matches have none")
+        rows = likelihoods.rows_of_matches(tables, players)
+        tournament = np.repeat(np.arange(len(tables)), [table.n_clusters for table in tables])
+        return Field(players, names, None, None, rows, tournament, ties, ranked, None)
+    tournament = np.repeat(np.arange(len(tables)), [table.n_rounds for table in tables])
+    ranks = np.full((tournament.size, len(players)), ABSENT, np.int64)
+    for place, table in enumerate(tables):
+        own = [players.index(name) for name in table.players]
+        ranks[np.ix_(tournament == place, own)] = ranks_of_rounds(table)
     rounds = tuple(
-        f"{table.tournament}: {label}" if several else label
+        f"{table.tournament}: {label}" if len(tables) > 1 else label
         for table in tables
         for label in table.rounds
     )
-    sizes = [table.n_rounds for table in tables]
-    return _Field(players, names, rounds, ranks, None, np.repeat(np.arange(len(sizes)), sizes))
+    slopes = None if covariates is None else build_design(covariates, rounds, "round")
+    return Field(players, names, rounds, ranks, None, tournament, ties, ranked, slopes)
 
 
-def _round_design(field: _Field, covariates: Any) -> Design | None:
-    if covariates is None:
-        return None
-    if field.rounds is None:
-        raise InputError("covariates of rounds need scores of rounds: listed matches have none")
-    return build_design(covariates, field.rounds, "round")
-
-
-def _weight(table: Any, ranked: bool, ties: Ties, fit: Any) -> float:
+def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
     """Weight of the log-likelihood of one tournament."""
-    if not ranked:
-        if isinstance(table, Matches) and not table.clustered:
-            return 1.0
-        if isinstance(table, Matches):
-            rows = tied_matches.rows_of_matches([table], table.players)
-            clusters = table.clusters
-        else:
-            rows = tied_matches.rows_of_rounds(ranks_of_rounds(table))
-            clusters = fit.data.clusters[rows.unit]
-        return tied_matches.cluster_weight(rows, clusters, ties) / float(fit.overlap)
-    if table.groups is None or fit.test_fraction is not None:
-        return 1 / float(fit.overlap)
-    return plackett_luce.group_weight(ranks_of_rounds(table), table.clusters, fit.epp)
+    if field.ranked and (table.groups is None or fit.test_fraction is not None):
+        return 1 / fit.overlap
+    if field.ranked:
+        return likelihoods.group_weight(ranks_of_rounds(table), table.clusters, fit.epp)
+    if isinstance(table, ScoreTable):
+        rows = likelihoods.rows_of_rounds(ranks_of_rounds(table))
+        clusters = fit.data.clusters[rows.unit]
+    elif table.clustered:
+        rows = likelihoods.rows_of_matches([table], table.players)
+        clusters = table.clusters
+    else:
+        return 1.0
+    return likelihoods.cluster_weight(rows, clusters, field.ties) / fit.overlap
 
 
-def _coords(field: _Field, design: Design | None, slopes: Design | None) -> dict[str, Any]:
-    coords: dict[str, Any] = {
-        "player": list(field.players),
-        "tournament": list(field.tournaments),
-        "outcome": list(tied_matches.OUTCOMES),
+def _coords(field: Field, design: Design | None) -> dict[str, Any]:
+    coords = {
+        "player": field.players,
+        "tournament": field.tournaments,
+        "outcome": likelihoods.OUTCOMES,
+        "round": field.rounds,
+        "covariate": None if design is None else design.labels,
+        "category": None if design is None else design.categories,
+        "round_covariate": None if field.slopes is None else field.slopes.labels,
     }
-    if field.rounds is not None:
-        coords["round"] = list(field.rounds)
-    if design is not None:
-        coords["covariate"] = list(design.labels)
-        if design.categories:
-            coords["category"] = list(design.categories)
-    if slopes is not None:
-        coords["round_covariate"] = list(slopes.labels)
-    return coords
+    return {name: list(labels) for name, labels in coords.items() if labels}
 
 
 def _player_skills(
@@ -289,7 +300,7 @@ def _player_skills(
     return pm.Deterministic("epp", design.columns @ effect + own, dims="player")
 
 
-def _tournament_skills(skills: Any, field: _Field, scale: float) -> Any:
+def _tournament_skills(skills: Any, field: Field, scale: float) -> Any:
     """Skills in each tournament, (tournament, player)."""
     if len(field.tournaments) == 1:
         return skills[None, :]
@@ -299,7 +310,7 @@ def _tournament_skills(skills: Any, field: _Field, scale: float) -> Any:
     return pm.Deterministic("epp_tournament", skills + spread * offset, dims=dims)
 
 
-def _round_skills(skills: Any, field: _Field, design: Design, scale: float) -> Any:
+def _round_skills(skills: Any, field: Field, design: Design, scale: float) -> Any:
     """Skills in each round, (round, player)."""
     pm.Data("round_covariates", design.columns, dims=("round", "round_covariate"))
     dims = ("round_covariate", "player")
@@ -309,17 +320,15 @@ def _round_skills(skills: Any, field: _Field, design: Design, scale: float) -> A
     return skills[field.tournament] + design.columns @ slope
 
 
-def _observe_rankings(skills: Any, field: _Field, setting: NDArray[np.intp], weights: Any) -> None:
+def _observe_rankings(skills: Any, field: Field, weights: Any) -> None:
     assert field.ranks is not None
-    orders = plackett_luce.order_rounds(field.ranks)
-    tensors = plackett_luce.RoundOrders(
-        *(pm.Data(f"round_{n}", a) for n, a in vars(orders).items())
-    )
-    present = field.ranks != ABSENT
+    orders = likelihoods.order_rounds(field.ranks)
+    tensors = likelihoods.RoundOrders(*(pm.Data(f"round_{n}", a) for n, a in vars(orders).items()))
+    setting, present = field.setting, field.ranks != ABSENT
 
     def logp(_: Any, skills: Any) -> Any:
         skills = skills[0]  # PyMC gives parameters the number of dimensions of the data
-        found = plackett_luce.ranking_log_likelihood(skills, setting, tensors, pt)
+        found = likelihoods.ranking_log_likelihood(skills, setting, tensors, pt)
         return weights[field.tournament] * found
 
     def random(skills: Any, rng: Any = None, size: Any = None) -> Any:
@@ -339,24 +348,21 @@ def _tie_probability(ties: Ties, prior: tuple[float, float]) -> Any:
         return None
     p_tie = pm.Beta("p_tie", *prior)
     name = "davidson_nu" if ties == "davidson" else "rao_kupper_theta"
-    pm.Deterministic(name, tied_matches.tie_parameter(p_tie, ties))
+    pm.Deterministic(name, likelihoods.tie_parameter(p_tie, ties))
     return p_tie
 
 
-def _observe_matches(
-    skills: Any, p_tie: Any, ties: Ties, field: _Field, setting: NDArray[np.intp], weights: Any
-) -> None:
-    rows = field.rows
-    pairs, cells = rows.pairs(setting[rows.unit])
-    counts = tied_matches.count_cells(cells, len(pairs))
+def _observe_matches(skills: Any, p_tie: Any, field: Field, weights: Any) -> None:
+    pairs, cells = field.pairs
+    counts = likelihoods.count_cells(cells, len(pairs))
     where, first, second = pairs.T  # setting and players
-    tournament = np.zeros(int(setting.max()) + 1, np.intp)
-    tournament[setting] = field.tournament
+    tournament = np.zeros(int(field.setting.max()) + 1, np.intp)
+    tournament[field.setting] = field.tournament
     _record_matches(field)
     pm.modelcontext(None).add_coord("pair", np.arange(len(pairs)))
 
     difference = skills[where, first] - skills[where, second]
-    logs = pt.stack(tied_matches.log_outcomes(difference, p_tie, ties, pt), axis=-1)
+    logs = pt.stack(likelihoods.log_outcomes(difference, p_tie, field.ties, pt), axis=-1)
     sizes = counts.sum(axis=1).astype(int)
 
     def logp(counts: Any, logs: Any) -> Any:
@@ -364,7 +370,7 @@ def _observe_matches(
 
     def random(logs: Any, rng: Any = None, size: Any = None) -> Any:
         p = np.exp(logs)
-        if ties == "half":
+        if field.ties == "half":
             p[..., 1] = 0
         return rng.multinomial(sizes, p / p.sum(axis=-1, keepdims=True)).astype(float)
 
@@ -374,7 +380,7 @@ def _observe_matches(
     )  # fmt: skip
 
 
-def _record_matches(field: _Field) -> None:
+def _record_matches(field: Field) -> None:
     """Keep single matches with the model: results leave out one round or match at a time."""
     if field.ranks is not None:
         pm.Data("ranks", field.ranks, dims=("round", "player"))

@@ -101,7 +101,14 @@ def add_player(
         raise InputError("a player is added to a table of scores, not to listed matches")
     if player in table.players:
         raise InputError(f"player {player!r} is on the leaderboard already")
-    whole = _with_column(table, player, _scores_by_round(table, scores))
+    whole = ScoreTable(
+        np.column_stack([table.scores, _scores_by_round(table, scores)]),
+        players=[*table.players, player],
+        rounds=table.rounds,
+        lower_is_better=table.lower_is_better,
+        groups=table.groups,
+        scheme=table.scheme,
+    )
     wins, n_matches = _wins_of_last(whole, fit.kind)
     extreme = not 0 < wins < n_matches.sum()
     if fit.penalty:
@@ -114,12 +121,16 @@ def add_player(
             "estimate; fit the leaderboard with a penalty"
         )
     skill = _solve(wins, n_matches, fit.epp)
-    influence = _influence(fit, whole, skill, n_matches)
+    p = 1 / (1 + np.exp(fit.epp - skill))
+    weights = n_matches * p * (1 - p)
+    odds = np.exp(np.append(fit.epp, skill))
+    own = cluster_scores(whole, fit.kind, odds[:, None] / (odds[:, None] + odds))[:, -1]
+    assert fit.influence is not None
+    influence = np.asarray((own + fit.influence @ weights) / weights.sum())
     clusters = int(np.unique(table.clusters[~np.isnan(whole.scores[:, -1])]).size)
     few = clusters / (clusters - 1) if clusters > 1 else np.inf
     variance = float(influence @ influence) * float(fit.overlap_of(clusters))
     if not fit.connected or extreme:  # rounds that all agree show no variation
-        p = 1 / (1 + np.exp(fit.epp - skill))
         variance = max(variance, 1 / float(n_matches @ (p * (1 - p))))
     return NewPlayer(
         player=player,
@@ -128,7 +139,7 @@ def add_player(
         df=float(clusters - 1),
         rank=1 + int(np.sum(fit.epp > skill)),
         others=table.players,
-        win_probabilities=1 / (1 + np.exp(fit.epp - skill)),
+        win_probabilities=p,
     )
 
 
@@ -147,17 +158,6 @@ def _scores_by_round(
             f"shape {column.shape}"
         )
     return column
-
-
-def _with_column(table: ScoreTable, player: str, column: FloatArray) -> ScoreTable:
-    return ScoreTable(
-        np.column_stack([table.scores, column]),
-        players=[*table.players, player],
-        rounds=table.rounds,
-        lower_is_better=table.lower_is_better,
-        groups=table.groups,
-        scheme=table.scheme,
-    )
 
 
 def _wins_of_last(whole: ScoreTable, kind: str) -> tuple[float, FloatArray]:
@@ -189,14 +189,3 @@ def _solve(wins: float, n_matches: FloatArray, skills: FloatArray) -> float:
             return new
         b = new
     return b
-
-
-def _influence(
-    fit: BradleyTerryFit, whole: ScoreTable, skill: float, n_matches: FloatArray
-) -> FloatArray:
-    odds = np.exp(np.append(fit.epp, skill))
-    scores = cluster_scores(whole, fit.kind, odds[:, None] / (odds[:, None] + odds))[:, -1]
-    p = 1 / (1 + np.exp(fit.epp - skill))
-    weights = n_matches * p * (1 - p)
-    assert fit.influence is not None
-    return np.asarray((scores + fit.influence @ weights) / weights.sum())

@@ -146,9 +146,9 @@ def compare_leaderboards(
     so that tournaments of different sizes compare.
     """
     fits = list(fits)
-    root = np.random.SeedSequence(random_seed) if not isinstance(
-        random_seed, np.random.SeedSequence
-    ) else random_seed  # fmt: skip
+    root = random_seed
+    if not isinstance(root, np.random.SeedSequence):
+        root = np.random.SeedSequence(root)
     found = [
         leaderboard_quality(fit, repetitions=repetitions, random_seed=seed)
         for fit, seed in zip(fits, root.spawn(len(fits)), strict=True)

@@ -1,16 +1,7 @@
-r"""Simultaneous statements about many players from what each cluster of rounds contributes.
-
-With the influence :math:`a_{rk}` of cluster r on contrast k, the statistic
-:math:`t_k = \sum_r a_{rk} / \sqrt{G/(G-1) \sum_r a_{rk}^2}` has about a t law with G - 1 degrees of
-freedom. The largest of many is calibrated by flipping the sign of whole clusters, so that contrasts
-keep their dependence, each flip with its own standard error (a wild bootstrap, Rademacher weights);
-Bonferroni's bound for t is taken where it is smaller. ``tests/epp/test_round_inference.py``
-measures how often simultaneous statements are all true.
-
-What each round contributes to the estimating equations of the Bradley–Terry model.
+r"""What each cluster of rounds contributes to the estimates, and statements about many players.
 
 Matches of one round share its scores, so the likelihood of independent matches is wrong about its
-own precision. Round r adds
+own precision. To the estimating equations of the Bradley–Terry model round r adds
 
 .. math:: u_{ri} = \sum_{j \in r} (y_{ij}^r - P_{ij})
 
@@ -20,7 +11,14 @@ U-statistic of the rounds, whose projection on round r is
 .. math:: \psi_{ri} = \sum_{j, s} (y_{ir, js} - P_{ij}) + \sum_{j \in r, s} (y_{is, jr} - P_{ij})
 
 (what the round's score of i wins against everybody, and what all scores of i win against the
-round). ``tests/epp/test_round_scores.py`` adds up the matches one by one.
+round).
+
+With the influence :math:`a_{rk}` of cluster r on contrast k, the statistic
+:math:`t_k = \sum_r a_{rk} / \sqrt{G/(G-1) \sum_r a_{rk}^2}` has about a t law with G - 1 degrees of
+freedom. The largest of many is calibrated by flipping the sign of whole clusters, so that contrasts
+keep their dependence, each flip with its own standard error (a wild bootstrap, Rademacher weights);
+Bonferroni's bound for t is taken where it is smaller. ``tests/epp/test_rounds.py`` adds up the
+matches one by one, and measures how often simultaneous statements are all true.
 """
 
 from collections.abc import Callable
@@ -35,7 +33,7 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import MatchKind, ranks_of_rounds
 
 _FLIPS = 2_000
-_BLOCK = 200
+_BLOCK = 200  # of them at a time
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
 _ENOUGH_FLIPS = 6  # clusters, of which there are 64 flips; with fewer the bound is taken
 _FEW_PLAYERS = 40  # whose pairs are kept in memory
@@ -151,7 +149,10 @@ def _criticals(
     found = bonferroni_criticals(prob, df.size, df)
     if full and clusters >= _ENOUGH_FLIPS:
         rng = generator_of(random_seed)
-        draws = [largest(_flips(rng, size, clusters)) for size in _sizes(_FLIPS)]
+        draws = [
+            largest(rng.integers(0, 2, size=(_BLOCK, clusters)) * np.float64(2) - 1)
+            for _ in range(_FLIPS // _BLOCK)
+        ]
         share = 1 - (1 - prob) * full / df.size  # of the errors that are allowed
         together = _studentised(np.concatenate(draws), clusters, share)
         nearly = _nearly_full(df, clusters)
@@ -180,7 +181,10 @@ def _largest(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
 def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """The same for the differences of all pairs of columns."""
-    squares = _squared_norms_of_pairs(influence)
+    product = influence.T @ influence
+    both = np.diagonal(product)[:, None] + np.diagonal(product)
+    squares = both - 2 * product
+    squares = np.where(squares > ROUND_OFF * both, squares, 0.0)
     if len(squares) <= _FEW_PLAYERS:
         i, j = np.nonzero(np.triu(squares, 1))
         return _largest(influence[:, i] - influence[:, j])
@@ -194,21 +198,6 @@ def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArra
         ])  # fmt: skip
 
     return largest
-
-
-def _squared_norms_of_pairs(influence: FloatArray) -> FloatArray:
-    product = influence.T @ influence
-    both = np.diagonal(product)[:, None] + np.diagonal(product)
-    found = both - 2 * product
-    return np.where(found > ROUND_OFF * both, found, 0.0)
-
-
-def _flips(rng: np.random.Generator, size: int, clusters: int) -> FloatArray:
-    return np.asarray(rng.integers(0, 2, size=(size, clusters)) * 2.0 - 1.0, np.float64)
-
-
-def _sizes(total: int) -> list[int]:
-    return [min(_BLOCK, total - done) for done in range(0, total, _BLOCK)]
 
 
 def _studentised(largest: FloatArray, clusters: int, prob: float) -> float:

@@ -1,16 +1,4 @@
-r"""Sums over pairs of a logistic function of their difference, without going through the pairs.
-
-The logistic function and its derivative are analytic up to :math:`\pm i\pi`, so that between two
-players they are a polynomial in each skill to 1e-13: with the cardinal functions :math:`\Phi` of K
-Chebyshev nodes x between the lowest and the highest skill,
-
-.. math:: \sigma'(\beta_i - \beta_j) = (\Phi M \Phi^T)_{ij}, \quad M_{kl} = \sigma'(x_k - x_l),
-
-the information of the Bradley–Terry model with N matches of every pair is N times a diagonal minus
-a matrix of rank K, and its inverse follows from Woodbury's identity: O(m^2 K) where Cholesky's
-factor takes O(m^3). ``tests/epp/test_solver.py`` compares with it.
-
-Maximum likelihood of the Bradley–Terry model, its information and its log-likelihoods.
+r"""Maximum likelihood of the Bradley–Terry model, its information and its log-likelihoods.
 
 .. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
    \sum_j N_{ij} P_{ij} = w_i
@@ -20,8 +8,18 @@ totals w only. Newton's steps are solved directly for few players, by ``Logistic
 pair of many has as many matches, and else by conjugate gradients, preconditioned by the diagonal of
 the information. Long ones are shortened by log(1 + d) / d with d their range, which makes every
 step an ascent (Sun & Tran-Dinh 2019, doi 10.1007/s10107-018-1282-4).
-``tests/epp/test_solver.py`` compares with SciPy's optimiser and with finite
-differences.
+
+The kernel sums over pairs without going through them. The logistic function and its derivative are
+analytic up to :math:`\pm i\pi`, so that between two players they are a polynomial in each skill to
+1e-13: with the cardinal functions :math:`\Phi` of K Chebyshev nodes x between the lowest and the
+highest skill,
+
+.. math:: \sigma'(\beta_i - \beta_j) = (\Phi M \Phi^T)_{ij}, \quad M_{kl} = \sigma'(x_k - x_l),
+
+the information with N matches of every pair is N times a diagonal minus a matrix of rank K, and its
+inverse follows from Woodbury's identity: O(m^2 K) where Cholesky's factor takes O(m^3).
+``tests/epp/test_solver.py`` compares with SciPy's optimiser, with finite differences and with
+Cholesky.
 """
 
 from dataclasses import dataclass
@@ -168,9 +166,8 @@ def solve(
     """
     skills = _start(totals, n_matches) if start is None else start - start.mean()
     skills = _merged(skills, equal)
-    system = _Dense if equal or np.ndim(n_matches) or skills.size <= _DIRECT else _Complete
     for _ in range(_MOST_STEPS):
-        direction = system(skills, n_matches, equal).newton_direction(totals)
+        direction = _newton_direction(skills, totals, n_matches, equal)
         spread = float(np.ptp(direction))
         skills = skills + direction * (np.log1p(spread) / spread if spread > 1 else 1.0)
         skills -= skills.mean()
@@ -239,37 +236,25 @@ def saturated_log_likelihood(counts: MatchCounts) -> float:
     return float(np.sum(every * share[positive] * np.log(share[positive])))
 
 
-class _Complete:
-    """Many players, every pair with as many matches."""
-
-    def __init__(
-        self, skills: FloatArray, n_matches: float | FloatArray, equal: tuple[int, int] | None
-    ) -> None:
-        assert equal is None
-        self.kernel, self.n_matches = LogisticKernel(skills), n_matches
-
-    def newton_direction(self, totals: FloatArray) -> FloatArray:
-        return self.kernel.solve(totals / self.n_matches - self.kernel.expected_wins)
-
-
-class _Dense:
-    """Pairs with different numbers of matches, few players, or two players held equal."""
-
-    def __init__(
-        self, skills: FloatArray, n_matches: float | FloatArray, equal: tuple[int, int] | None
-    ) -> None:
-        self.expected, self.weights = _sums(np.exp(skills), n_matches)
-        self.equal = equal
-
-    def newton_direction(self, totals: FloatArray) -> FloatArray:
-        gradient = _merged(totals - self.expected, self.equal)
-        degree = self.weights.sum(axis=1)
-        m = gradient.size
-        if self.equal is None and m <= _DIRECT:
-            matrix = float(degree.mean()) / m - self.weights
-            matrix.flat[:: m + 1] += degree
-            return np.asarray(np.linalg.solve(matrix, gradient))
-        return _conjugate_gradients(gradient, self.weights, degree, self.equal)
+def _newton_direction(
+    skills: FloatArray,
+    totals: FloatArray,
+    n_matches: float | FloatArray,
+    equal: tuple[int, int] | None,
+) -> FloatArray:
+    """Newton's step: by the kernel for many players of as many matches each, else by all pairs."""
+    m = skills.size
+    if equal is None and np.ndim(n_matches) == 0 and m > _DIRECT:
+        kernel = LogisticKernel(skills)
+        return kernel.solve(totals / n_matches - kernel.expected_wins)
+    expected, weights = _sums(np.exp(skills), n_matches)
+    gradient = _merged(totals - expected, equal)
+    degree = weights.sum(axis=1)
+    if equal is None and m <= _DIRECT:
+        matrix = float(degree.mean()) / m - weights
+        matrix.flat[:: m + 1] += degree
+        return np.asarray(np.linalg.solve(matrix, gradient))
+    return _conjugate_gradients(gradient, weights, degree, equal)
 
 
 def _sums(odds: FloatArray, n_matches: float | FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -310,10 +295,7 @@ def _merged(values: FloatArray, equal: tuple[int, int] | None) -> FloatArray:
 
 
 def _conjugate_gradients(
-    gradient: FloatArray,
-    weights: FloatArray,
-    degree: FloatArray,
-    equal: tuple[int, int] | None,
+    gradient: FloatArray, weights: FloatArray, degree: FloatArray, equal: tuple[int, int] | None
 ) -> FloatArray:
     """Solve L x = g in the space of mean zero, and of two equal values where asked."""
     scale = _merged(degree, equal)

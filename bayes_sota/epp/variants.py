@@ -1,20 +1,4 @@
-r"""Posterior of what stands behind the best of N private variants, on nodes (``private_variants``).
-
-.. math:: p(x, \tau, s, N \mid b) \propto p(\tau)\, p(s)\, p(N)\, N \varphi(x)\, \Phi(x)^{N - 1}\,
-          N\big(b - w x;\; m,\, \sigma^2 + \rho s^2\big), \quad w^2 = \tau^2 + (1 - \rho) s^2
-
-Nodes are equidistant, which for smooth densities converges exponentially:
-
-- in x, where the density is log-concave and lies below normal ones on both sides of its mode;
-- in y, :math:`\tau = s \sqrt{1 - \rho} \sinh y`, so that :math:`w = s \sqrt{1 - \rho} \cosh y` and
-  the shrinkage :math:`\tau^2 / w^2 = \tanh^2 y` are smooth however small s is;
-- in log s where the errors are Student t, with one scale for all variants.
-
-A draw is a node plus a triangular offset per coordinate. The other variants of the provider are
-drawn from the order statistics below b (``NormalTestSet.walk_down``).
-``tests/epp/test_private_variants.py`` compares with simulated providers.
-
-Best of N private variants: the skill behind a published best, as an EPP on a leaderboard.
+r"""Best of N private variants: the skill behind a published best, as an EPP on a leaderboard.
 
 A provider tests N variants and publishes the one with the largest estimate. The population of
 providers has N(m, sigma^2), the variants k of one provider differ by tau, and their estimates b_k
@@ -27,7 +11,7 @@ have the standard error s and share some of it, because they play the same round
 With :math:`c = \mu + s \sqrt\rho\, z`, which all variants have in common,
 :math:`w^2 = \tau^2 + (1 - \rho) s^2` and :math:`x = (b - c) / w` the posterior is
 
-.. math:: p(x, \tau, N \mid b) \propto p(\tau)\, p(N)\, N \varphi(x)\, \Phi(x)^{N - 1}\,
+.. math:: p(x, \tau, s, N \mid b) \propto p(\tau)\, p(s)\, p(N)\, N \varphi(x)\, \Phi(x)^{N - 1}\,
           N\big(b - w x;\; m,\, \sigma^2 + \rho s^2\big)
 
 and the shown variant has :math:`\beta - \mu \sim N(h w x, (1 - h) \tau^2)`, :math:`h = \tau^2/w^2`.
@@ -38,17 +22,20 @@ that of ``selection_bias``, where tau = 0 reads the variants as equal:
 
 .. math:: E(b - \beta) = \frac{(1 - \rho) s^2}{w}\, E \max(Z_1, \dots, Z_N)
 
-The integrals are in ``variant_posterior``. Intervals hold their level where the variants of one
+The integrals are sums over nodes that are equidistant, which for smooth densities converges
+exponentially: in x, where the density is log-concave and lies below normal ones on both sides of
+its mode; in y, :math:`\tau = s \sqrt{1 - \rho} \sinh y`, so that w and the shrinkage
+:math:`\tau^2 / w^2 = \tanh^2 y` are smooth however small s is; and in log s where the errors are
+Student t, with one scale for all variants. A draw is a node plus a triangular offset per
+coordinate; the other variants are drawn from the order statistics below b
+(``NormalTestSet.walk_down``).
+
+On a fitted leaderboard the other players tell how far skills of providers differ, the fit how
+precise the shown player's estimate is. Intervals hold their level where the variants of one
 provider are roughly normal or equal. Where one stands far above its siblings it would be shown
 whatever the luck, and the correction is too strong: its 95 % interval covers in 61 to 92 % of
 simulations, the uncorrected one in 95 %, which among normal variants covers in 60 to 93 %.
-``tests/epp/test_private_variants.py`` compares with simulated providers.
-
-The best of N private variants on a fitted leaderboard: its skill, corrected for the picking.
-
-The other players tell how far skills of providers differ, the fit how precise the shown player's
-estimate is; the rest is ``private_variants``. ``tests/epp/test_shown_variants.py`` measures, on
-simulated leaderboards, how far the corrected skill is from the truth.
+``tests/epp/test_variants.py`` compares with simulated providers.
 """
 
 from dataclasses import dataclass
@@ -56,7 +43,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE, generator_of
+from bayes_sota.core.arguments import (
+    CORRELATION,
+    COUNT,
+    NOT_NEGATIVE,
+    NUMBER,
+    OPEN_SHARE,
+    POSITIVE,
+    Range,
+    generator_of,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior, UniformTries
 from bayes_sota.core.types import FloatArray
@@ -70,6 +66,11 @@ _REACH = 7.0  # standard deviations of the normal bounds on both sides of the mo
 _CUT = 20.0  # log density below the maximum that is left out
 _DEFAULT_SPREAD = 0.5  # scale of tau relative to sigma
 _LOG_ROOT_2PI = 0.9189385332046727
+_TRIES_NODES = 24
+_LIKELY_TRIES = 4096  # equally likely numbers that stand for a prior
+_FEWEST_PLAYERS = 4
+_FREEDOM = Range(1, 1e100)
+Variants = int | tuple[int, int] | TriesPrior
 
 
 @dataclass(frozen=True)
@@ -136,11 +137,6 @@ class VariantModel:
         """Nodes of x."""
         return round(_X_NODES * self.refinement)
 
-    @property
-    def spread_nodes(self) -> int:
-        """Nodes of tau."""
-        return 1 if self.variant_sd is not None else round(_SPREAD_NODES * self.refinement)
-
     def y(self, scale: FloatArray, share: FloatArray) -> FloatArray:
         """tau in units of the own error is sinh y, up to a share of its range."""
         if self.variant_sd is not None:
@@ -171,11 +167,11 @@ class VariantPosterior:
     """
 
     def __init__(self, model: VariantModel, tries: FloatArray, weights: FloatArray) -> None:
-        """Evaluate everything."""
         self.model, self.tries = model, tries
         scale, log_scale = model.scales()
         self.scale = scale[:, None]
-        self.y = model.y(self.scale, np.linspace(0, 1, model.spread_nodes))  # (V, T)
+        nodes = 1 if model.variant_sd is not None else round(_SPREAD_NODES * model.refinement)
+        self.y = model.y(self.scale, np.linspace(0, 1, nodes))  # (V, T)
         width = model.own(self.scale) * np.cosh(self.y)
         variance = model.common_variance(self.scale)
         distance = model.estimate - model.centre
@@ -315,12 +311,6 @@ def _hat(rng: np.random.Generator, draws: int) -> FloatArray:
     return rng.random(draws) - rng.random(draws)
 
 
-_TRIES_NODES = 24
-_LIKELY_TRIES = 4096  # equally likely numbers that stand for a prior
-_FEWEST_PLAYERS = 4
-Variants = int | tuple[int, int] | TriesPrior
-
-
 @dataclass(frozen=True, eq=False)
 class PrivateVariants:
     """What stands behind a published best of several private variants.
@@ -440,18 +430,17 @@ def private_variants(
     (1.05, 1.25)
     """
     tries = _checked_variants(variants)
+    NUMBER.check(estimate, "estimate")
+    NUMBER.check(population_mean, "population_mean")
+    POSITIVE.check(population_sd, "population_sd")
+    _check_errors(standard_error, variant_sd, error_correlation)
+    if df is not None:
+        _FREEDOM.check(df, "df")
+    COUNT.check(draws, "draws")
     model = VariantModel(
-        _finite("the estimate", estimate),
-        _positive("standard_error", standard_error),
-        _finite("population_mean", population_mean),
-        _positive("population_sd", population_sd),
-        _checked_spread(variant_sd),
-        _checked_correlation(error_correlation),
-        _checked_freedom(df),
-        refinement,
-    )
-    if draws < 1:
-        raise InputError(f"draws must be at least 1, got {draws}")
+        float(estimate), standard_error, population_mean, population_sd, variant_sd,
+        error_correlation, df, refinement,
+    )  # fmt: skip
     rng = generator_of(random_seed)
     posterior = VariantPosterior(model, *_tries_nodes(tries, refinement))
     alone = VariantPosterior(model, np.ones(1), np.ones(1)).moments()[0]
@@ -485,11 +474,10 @@ def selection_bias(
     >>> round(selection_bias(0.3, 20), 3), round(selection_bias(0.3, 20, variant_sd=0.3), 3)
     (0.56, 0.396)
     """
-    error = _positive("standard_error", standard_error)
-    spread = _checked_spread(variant_sd) or 0.0
-    own = (1 - _checked_correlation(error_correlation)) * error**2
+    _check_errors(standard_error, variant_sd, error_correlation)
+    own = (1 - error_correlation) * standard_error**2
     n, weights = _tries_nodes(_checked_variants(variants), 1.0)
-    return float(own / np.sqrt(spread**2 + own) * (largest_means(n) @ weights))
+    return float(own / np.sqrt(variant_sd**2 + own) * (largest_means(n) @ weights))
 
 
 def population_sd_of(estimates: ArrayLike, standard_errors: ArrayLike) -> float:
@@ -557,42 +545,19 @@ def _tries_nodes(tries: int | TriesPrior, refinement: float) -> tuple[FloatArray
     return nodes[kept], hats[kept] / hats.sum()
 
 
+def _check_errors(error: float, variant_sd: float | None, correlation: float) -> None:
+    POSITIVE.check(error, "standard_error")
+    CORRELATION.check(correlation, "error_correlation")
+    if variant_sd is not None:
+        NOT_NEGATIVE.check(variant_sd, "variant_sd")
+
+
 def _checked_variants(variants: Variants) -> int | TriesPrior:
     if isinstance(variants, TriesPrior):
         return variants
     ends = variants if isinstance(variants, tuple) else (variants, variants)
     low, high = (whole_number(end, "variants", "the number of variants") for end in ends)
     return low if low == high else UniformTries(low, high)
-
-
-def _finite(name: str, value: float) -> float:
-    if not np.isfinite(value):
-        raise InputError(f"{name} must be a finite number, got {value}")
-    return float(value)
-
-
-def _positive(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} must be positive, got {value}")
-    return float(value)
-
-
-def _checked_spread(value: float | None) -> float | None:
-    if value is not None and not (np.isfinite(value) and value >= 0):
-        raise InputError(f"variant_sd must be at least 0, got {value}")
-    return None if value is None else float(value)
-
-
-def _checked_correlation(value: float) -> float:
-    if not 0 <= value < 1:
-        raise InputError(f"error_correlation must lie in [0, 1), got {value}")
-    return float(value)
-
-
-def _checked_freedom(value: float | None) -> float | None:
-    if value is not None and not (np.isfinite(value) and value >= 1):
-        raise InputError(f"df must be at least 1, got {value}")
-    return None if value is None else float(value)
 
 
 def private_variants_of(

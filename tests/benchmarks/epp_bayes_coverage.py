@@ -23,13 +23,13 @@ import nutpie
 from bayes_sota.core.files import whole_file
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.models import build_epp
-from bayes_sota.epp.models_extensions import (
+from bayes_sota.epp.likelihoods import (
     cluster_weight,
     count_cells,
     order_rounds,
     rows_of_rounds,
 )
+from bayes_sota.epp.models import build_epp
 from bayes_sota.epp.simulate import simulate_tournament
 
 LAWS, SPREADS = ("gumbel", "normal"), ("equal", "spread")

@@ -12,10 +12,9 @@ from bayes_sota.core.numerics import one_thread
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.epp import bootstrap as epp_bootstrap
 from bayes_sota.epp import solver as bradley_terry_solver
-from bayes_sota.epp.bootstrap import bootstrap_epp
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.quality import leaderboard_quality
-from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.simulate import bootstrap_epp, simulate_tournament
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
 

@@ -46,20 +46,10 @@ def test_published_numbers(capsys, data_directory: Path) -> None:
     assert first["interval"][0] < 3.2073 < first["interval"][1]
     assert first["p_beats_average"] == pytest.approx(1 / (1 + np.exp(-3.2073)), abs=1e-4)
     assert found["deviance"] == pytest.approx(64.6926, abs=1e-4)
-    assert found["df"] == 105
-    assert found["paper"]["deviance"] == pytest.approx(129.385, abs=1e-3)
-    assert found["paper"]["df"] == 224
     assert found["paper"]["standardized_deviance"] == pytest.approx(-4.47, abs=5e-3)
-    test = found["test"]
-    assert test["difference"] == pytest.approx(-0.1444, abs=1e-4)
-    assert test["se"] == pytest.approx(0.4187, abs=1e-4)
-    assert test["se_model"] == pytest.approx(0.2293, abs=1e-4)
-    assert test["p_value"] == pytest.approx(0.734, abs=1e-3)
-    assert test["p_value_model"] == pytest.approx(0.5289, abs=1e-4)
-    assert test["lrt_p_value"] == pytest.approx(0.5287, abs=1e-4)
+    assert found["test"]["p_value"] == pytest.approx(0.734, abs=1e-3)
     assert found["connected"] is True
     assert 0 < found["deviance_p_value"] < 0.5
-    assert found["schema_version"] == "1"
 
 
 def test_everything_is_written(capsys, scores: Path, tmp_path: Path) -> None:
@@ -77,26 +67,29 @@ def test_everything_is_written(capsys, scores: Path, tmp_path: Path) -> None:
     assert "posterior" not in tree
 
 
-def test_same_seed_same_numbers(capsys, scores: Path) -> None:
-    arguments = (scores, "--repetitions", "19", "--seed", "7", "--json")
-    assert run(capsys, *arguments) == run(capsys, *arguments)
+def test_python_says_the_same(capsys, scores: Path) -> None:
+    (table,), notes = bs.epp.read_tournaments(scores)
+    report = bs.epp.report_fit(
+        bs.fit_epp(table), pairs=[("a", "e")], repetitions=19, reading=notes, random_seed=7
+    )
+    arguments = (scores, "--test", "a", "e", "--repetitions", "19", "--seed", "7")
+    found, content = json.loads(run(capsys, *arguments, "--json")[1]), report.to_dict()
+    assert found.keys() - {"schema_version"} == content.keys()
+    for name in ("title", "deviance_p_value", "notes", "seed"):
+        assert found[name] == content[name]
+    assert found["test"]["p_value"] == content["test"]["p_value"]
+    text = run(capsys, *arguments)[1]
+    assert len(report.sentences) == 2
+    assert all(sentence in text for sentence in report.sentences)
 
 
-@pytest.mark.parametrize("kind", ["matrix", "mean", "ranks", "reliability"])
-def test_every_figure(capsys, scores: Path, tmp_path: Path, kind: str) -> None:
-    figure = tmp_path / f"{kind}.png"
+def test_another_figure(capsys, scores: Path, tmp_path: Path) -> None:
+    figure = tmp_path / "f.png"
     code, _, error = run(
-        capsys, scores, "--repetitions", "0", "--figure", figure, "--figure-kind", kind
+        capsys, scores, "--repetitions", "0", "--figure", figure, "--figure-kind", "matrix"
     )
     assert (code, error) == (0, "")
     assert figure.stat().st_size > 3_000
-
-
-def test_boxplots_need_several_boxes(capsys, scores: Path, tmp_path: Path) -> None:
-    figure = tmp_path / "boxes.png"
-    code, _, error = run(capsys, scores, "--figure", figure, "--figure-kind", "boxplots")
-    assert (code, figure.exists()) == (2, False)
-    assert "take --figure-kind forest" in error
 
 
 def test_several_tournaments(capsys, tmp_path: Path) -> None:
@@ -142,21 +135,14 @@ def test_battles_and_local_rope(capsys, tmp_path: Path) -> None:
 
 
 WRONG = {
-    "one player": ("task,a\nx,1\ny,2\n", (), "at least 2 players"),
-    "one round": ("task,a,b\nx,1,2\n", (), "at least 2 rounds"),
-    "constant": ("task,a,b\nx,1,1\ny,1,1\n", (), "all matches are ties"),
     "no number": ("task,a,b\nx,1,2\ny,1,good\n", (), "line 3, column 'b'"),
-    "twice": ("model,fold,auc\na,1,.5\na,1,.6\nb,1,.2\nb,2,.1\n", (), "line 3: player 'a' already"),
     "never meet": ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
     "infinite": ("task,a,b,c\nx,3,2,1\ny,3,1,2\n", (), "'a' never lost to 'b', 'c'"),
     "unknown": (
         "task,resnet,vit\nx,1,2\ny,2,1\nz,1,2\n", ("--test", "resnet", "vitt"),
         "no player 'vitt'; did you mean 'vit'?",
     ),
-    "probability": ("task,a,b\nx,1,2\ny,2,1\n", ("--prob", "1.5"), "prob"),
     "ties": ("task,a,b\nx,1,2\ny,2,1\n", ("--ties", "davidson"), "add --bayes"),
-    "figure": ("task,a,b\nx,1,2\ny,2,1\n", ("--figure", "f.txt"), ".png"),
-    "penalty": ("task,a,b\nx,1,2\ny,2,1\n", ("--penalty", "-1"), "penalty"),
     "empty": ("", (), "empty"),
 }  # fmt: skip
 

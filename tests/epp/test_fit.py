@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2, norm, t
 
-from bayes_sota.core.errors import InfiniteEstimateError
+from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp import solver
@@ -41,30 +41,21 @@ def vtab(data_directory: Path) -> BradleyTerryFit:
     return fit_epp(ScoreTable(scores, players=[row[0] for row in rows], rounds=head[1:]))
 
 
-def test_skills_of_vtab(vtab: BradleyTerryFit) -> None:
+def test_published_numbers_of_vtab(vtab: BradleyTerryFit) -> None:
     skills = dict(zip(vtab.players, vtab.epp, strict=True))
     assert skills["Sup-Rotation-100%"] == pytest.approx(3.2073, abs=1e-4)
     assert skills["Sup-Exemplar-100%"] == pytest.approx(2.9638, abs=1e-4)
     chance = vtab.win_probability("Sup-Rotation-100%", "Sup-Exemplar-100%")
     assert chance == pytest.approx(0.56, abs=0.005)
     assert vtab.rank[vtab.players.index("Sup-Rotation-100%")] == 1
-
-
-def test_tests_of_vtab(vtab: BradleyTerryFit) -> None:
     found = vtab.test("Semi-Rotation-10%", "Rotation")
-    assert found.difference == pytest.approx(-0.1444, abs=1e-4)
-    assert found.se_model == pytest.approx(0.2293, abs=1e-4)
-    assert found.wald_chi2 == pytest.approx(0.3965, abs=1e-4)
-    assert found.p_value_model == pytest.approx(0.5289, abs=1e-4)
-    assert found.lrt_chi2 == pytest.approx(0.3969, abs=1e-4)
-    assert found.lrt_p_value == pytest.approx(0.5287, abs=1e-4)
-    assert found.se == pytest.approx(0.4187, abs=1e-4)
+    for name, value in {
+        "difference": -0.1444, "se_model": 0.2293, "wald_chi2": 0.3965, "p_value_model": 0.5289,
+        "lrt_chi2": 0.3969, "lrt_p_value": 0.5287, "se": 0.4187,
+    }.items():  # fmt: skip
+        assert getattr(found, name) == pytest.approx(value, abs=1e-4)
     assert found.p_value == pytest.approx(0.73, abs=0.005)
-
-
-def test_deviance_of_vtab(vtab: BradleyTerryFit) -> None:
-    assert vtab.deviance == pytest.approx(64.6926, abs=1e-4)
-    assert vtab.deviance_df == 105
+    assert (vtab.deviance, vtab.deviance_df) == (pytest.approx(64.6926, abs=1e-4), 105)
     assert vtab.paper["deviance"] == pytest.approx(129.385, abs=1e-3)
     assert vtab.paper["df"] == 224
     assert vtab.paper["standardized_deviance"] == pytest.approx(-4.47, abs=0.005)
@@ -116,19 +107,6 @@ def test_influence_is_what_weighting_a_cluster_moves(kind, missing, groups) -> N
         np.testing.assert_allclose(fit.influence[place], moved / 2e-4, rtol=0, atol=1e-6)
     meat = fit.influence.T @ fit.influence
     np.testing.assert_allclose(fit.covariance, meat * clusters / (clusters - 1), rtol=1e-12)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_standard_errors_are_those_of_a_bootstrap_over_rounds(kind: str) -> None:
-    table = drawn(rounds=60)
-    fit, rng = fit_epp(table, kind), np.random.default_rng(0)
-    refits = np.array(
-        [fit_epp(table.scores[rng.integers(60, size=60)], kind).epp for _ in range(250)]
-    )
-    error = 1 / np.sqrt(2 * 250)
-    np.testing.assert_allclose(refits.std(axis=0), fit.se, rtol=3.5 * error + 1 / 60)
-    ratio = fit.se_model / fit.se
-    assert (ratio < 0.85).all()  # which independent matches would not give
 
 
 def test_two_players_in_closed_form() -> None:
@@ -413,3 +391,46 @@ def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
     assert corrected.se[1] / plain.se[1] == pytest.approx(np.sqrt(1 + 20 / 4))
     grouped = ScoreTable(scores, groups=[str(r // 5) for r in range(20)])
     assert fit_epp(grouped, test_fraction=0.2).se.tolist() == corrected.se.tolist()
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("scores", "settings", "message"),
+    [
+        ([[1], [2]], {}, "at least 2 players, got 1"),
+        ([[1, 2]], {}, "at least 2 rounds, got 1"),
+        ([[1, NAN, 1], [2, 2, NAN]], {}, "scores are constant"),
+        ([["a", "b"], [1, 2]], {}, "matrix of numbers"),
+        ([[2, 1, 0], [2, 0, 1]], {}, "'1' never lost to '2', '3'"),
+        ([[2, 1], [1, 2]], {"matches": "listed"}, "got 'listed'"),
+        ([[2, 1], [1, 2]], {"penalty": -1}, "at least 1e-06, got -1"),
+        ([[2, 1], [1, 2]], {"penalty": NAN}, "at least 1e-06, got nan"),
+        (
+            [[2, 1], [1, 2]],
+            {"test_fraction": 1.0},
+            "must be a number above 0 and below 1",
+        ),
+        (Matches.from_names("ab", "ba", [1, 1]), {"test_fraction": 0.1}, "splits of one data set"),
+    ],
+)
+def test_bad_input_is_refused(scores, settings, message) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        fit_epp(scores, **settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_questions_are_refused() -> None:
+    fit = fit_epp(ScoreTable(drawn().scores, players=["resnet", "vit", "mlp", "svm", "knn"]))
+    for message, ask in (
+        ("no player 'resnet50'; did you mean 'resnet'", lambda: fit.test("resnet50", "vit")),
+        ("no player 'vitt'; did you mean 'vit'", lambda: fit.win_probability("mlp", "vitt")),
+        ("got 'mlp' twice", lambda: fit.test("mlp", "mlp")),
+        ("robust, model or simultaneous, got 'exact'", lambda: fit.interval(kind="exact")),
+        ("above 0 and below 1", lambda: fit.interval(1.5)),
+        ("above 0 and below 1", lambda: fit.rank_interval(NAN)),
+        ("above 0 and below 1", lambda: fit.test("vit", "mlp", prob=0)),
+    ):
+        with pytest.raises(InputError, match=message):
+            ask()

@@ -11,11 +11,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_scores import read_scores
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.local_rope import (
-    local_rope_matches,
-    local_rope_matches_of_means,
-    read_means,
-)
+from bayes_sota.epp.local_rope import local_rope_matches, local_rope_matches_of_means, read_means
 
 
 def outcomes_of(matches: Matches) -> list[tuple[str, str, float]]:
@@ -141,8 +137,14 @@ MEANS = ScoreTable([[1, 2], [2, 1]], players=[*"ab"])
     [
         (lambda: local_rope_matches(MEANS), "needs scores in several folds"),
         (lambda: local_rope_matches(FOLDS), "round 'q': players 'a' and 'b' have fewer than two f"),
-        (lambda: local_rope_matches(FOLDS, threshold=-0.1), "a number >= 0, got -0.1"),
-        (lambda: local_rope_matches(FOLDS, threshold=float("nan")), "a number >= 0, got nan"),
+        (
+            lambda: local_rope_matches(FOLDS, threshold=-0.1),
+            "must be a number .* got -0.1",
+        ),
+        (
+            lambda: local_rope_matches(FOLDS, threshold=float("nan")),
+            "must be a number .* got nan",
+        ),
         (
             lambda: local_rope_matches(
                 ScoreTable(FOLDS.scores, groups=[*"ppq"], lower_is_better=["1"])

@@ -17,10 +17,9 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.models import build_epp
-from bayes_sota.epp.models_extensions import log_outcomes, order_rounds, ranking_log_likelihood
-from bayes_sota.epp.sample import sample_epp
-from bayes_sota.epp.sample_predictive import SampledTournaments
+from bayes_sota.epp.likelihoods import log_outcomes, order_rounds, ranking_log_likelihood
+from bayes_sota.epp.models import build_epp, field_of
+from bayes_sota.epp.sample import SampledMatches, log_likelihood_of, replicate, sample_epp
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import epp_win_probability, summarize_epp
 
@@ -31,7 +30,7 @@ TABLE = ScoreTable(
 
 def posterior_by_quadrature() -> tuple[np.ndarray, np.ndarray, float]:
     """Means and sds of the three skills, and the mean of their sd: sums over a grid, no chain."""
-    side, steps = np.linspace(-4.5, 4.5, 61), (np.arange(150) + 0.5) * 0.06
+    side, steps = np.linspace(-4.5, 4.5, 41), (np.arange(75) + 0.5) * 0.12
     u, v, spread = np.meshgrid(side, side, steps, indexing="ij")
     plane = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])
     skills = spread[..., None] * (np.stack([u, v], axis=-1) @ plane)
@@ -64,6 +63,7 @@ def test_rankings_agree_with_quadrature_and_the_result_is_whole(tmp_path: Path) 
     assert abs(posterior["skill_sd"].mean() - spread) < 4 * error["skill_sd"] + 0.02
     assert np.abs(posterior["epp"].sum("player")).max() < 1e-9
     assert set(posterior) == {"epp", "skill_sd", "rank"}
+    assert tree["log_likelihood"]["round_rank"].dims == ("chain", "draw", "round")
     loglik_sum = tree["log_likelihood"]["round_rank"].mean(over).sum()
     assert set(tree.children) <= set(GROUPS)
     assert set(ATTRIBUTES) <= set(tree.attrs)
@@ -90,42 +90,22 @@ def draws_of(
     return xr.Dataset(content, coords)
 
 
-def sampled(model: object, posterior: xr.Dataset) -> SampledTournaments:
-    """As ``sample_epp`` makes it, without sampling."""
-    content = {
-        name: (model.named_vars_to_dims[name], model[name].get_value())
-        for name in model.named_vars
-        if name in (d.name for d in model.data_vars) and name in model.named_vars_to_dims
-    }
-    observed = {
-        rv.name: (model.named_vars_to_dims[rv.name], model.rvs_to_values[rv].eval())
-        for rv in model.observed_RVs
-    }
-    labels = {k: list(v) for k, v in model.coords.items() if v is not None}
-    constant = xr.Dataset(content, {k: v for k, v in labels.items() if k in ("round",)})
-    return SampledTournaments(posterior, xr.Dataset(observed), constant)
+def sampled(model: pm.Model, posterior: xr.Dataset) -> SampledMatches:
+    field = field_of(model)
+    assert field is not None
+    return SampledMatches(field, posterior)
 
 
-def test_log_likelihood_of_rankings_is_the_models() -> None:
-    one = simulate_tournament([1, 0, -1], 4, step=1.0, random_seed=1, players=list("abc"))
-    two = simulate_tournament(
-        [1, 0, -1], 3, missing=0.3, random_seed=2, players=list("adc"), tournament="two"
-    )
-    rng = np.random.default_rng(0)
-    own = rng.normal(size=(2, 5, 2, 4))
-    slope = rng.normal(size=(2, 5, 1, 4))
-    model = build_epp([one, two], round_covariates={"x": np.arange(7)})
-    posterior = draws_of(
-        list("abcd"), 0, epp_tournament=(("tournament", "player"), own),
-        round_slope=(("round_covariate", "player"), slope),
-    )  # fmt: skip
-    found = sampled(model, posterior).log_likelihood()["round_rank"]
-    assert found.dims == ("chain", "draw", "round")
-    x = stats.zscore(np.arange(7.0))
-    skills = own[1, 3][[0] * 4 + [1] * 3] + x[:, None] * slope[1, 3]
-    orders = order_rounds(model.rvs_to_values[model["round_rank"]].eval())
-    expected = ranking_log_likelihood(skills, np.arange(7), orders)
-    assert found.values[1, 3] == pytest.approx(expected, rel=1e-12)
+def prior_of(model: pm.Model, draws: int) -> xr.DataTree:
+    """Draws of everything, as a sampler would give them."""
+    quick = {"mode": "FAST_COMPILE"}
+    prior = pm.sample_prior_predictive(draws, model, random_seed=3, compile_kwargs=quick)
+    return xr.DataTree.from_dict({"posterior": prior["prior"].to_dataset()})
+
+
+def likelihood_of(model: pm.Model, posterior: xr.Dataset) -> xr.DataArray:
+    weights = model["likelihood_weight"].get_value()
+    return sampled(model, posterior).log_likelihood(weights)["match_counts"]
 
 
 @pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
@@ -138,9 +118,7 @@ def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -
         name = "davidson_nu" if ties == "davidson" else "rao_kupper_theta"
         more = {"p_tie": ((), p), name: ((), p)}
     posterior = draws_of(list("abc"), 0, **more)
-    state = sampled(model, posterior)
-    assert state.ties == ties
-    found = state.log_likelihood()["match_counts"]
+    found = likelihood_of(model, posterior)
     weight = float(model["likelihood_weight"].get_value()[0])
     epp = posterior["epp"].values[0, 2]
     p_tie = posterior["p_tie"].values[0, 2] if more else None
@@ -150,7 +128,7 @@ def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -
             outcome = 1 - int(np.sign(row[i] - row[j]))
             expected += weight * log_outcomes(epp[i] - epp[j], p_tie, ties)[outcome]
         assert found.values[0, 2, r] == pytest.approx(expected, rel=1e-12)
-    fresh = state.replicate(10, np.random.default_rng(0))
+    fresh = replicate(model, prior_of(model, 5), 10, np.random.default_rng(0))
     assert ("n_ties" in fresh) == (ties != "half")
     assert ties == "half" or fresh["n_ties"].sum() > 0
     assert np.all(fresh["wins"].sum(("player", "player_other")) == 15)
@@ -162,22 +140,20 @@ def test_units_of_listed_matches() -> None:
     posterior = draws_of(list("abc"), 0)
     for clusters, unit, size in ((None, "match", 5), ([0, 0, 1, 1, 2], "cluster", 3)):
         model = build_epp(Matches.from_names(*names, clusters=clusters))
-        found = sampled(model, posterior).log_likelihood()["match_counts"]
+        found = likelihood_of(model, posterior)
         assert found.dims == ("chain", "draw", unit)
         assert found.sizes[unit] == size
         assert np.all(found < 0)
 
 
 def test_replicated_rankings_win_as_often_as_bradley_and_terry_say() -> None:
-    table = simulate_tournament([1, 0, -1], 4000, random_seed=1, players=list("abc"))
-    posterior = draws_of(list("abc"), 3)
-    fresh = sampled(build_epp(table), posterior).replicate(4, np.random.default_rng(0))
-    at = {"chain": 0, "draw": 0}
-    skills = posterior["epp"].isel(at).values
+    model = build_epp(simulate_tournament([1, 0, -1], 4000, random_seed=1, players=list("abc")))
+    drawn = prior_of(model, 1)
+    fresh = replicate(model, drawn, 1, np.random.default_rng(0))
+    skills = drawn["posterior"]["epp"].values[0, 0]
     expected = 1 / (1 + np.exp(skills - skills[:, None]))
     off = ~np.eye(3, dtype=bool)
-    shares = fresh["wins"].isel(at).values[off] / 4000
-    assert shares == pytest.approx(expected[off], abs=0.03)
+    assert fresh["wins"].values[0, 0][off] / 4000 == pytest.approx(expected[off], abs=0.03)
     assert "n_ties" not in fresh
 
 
@@ -187,8 +163,6 @@ def test_what_is_refused() -> None:
         sample_epp(model, chains=1)
     with pytest.raises(InputError, match="predictive is a number"):
         sample_epp(model, predictive=-1)
-    import pymc as pm
-
     with pm.Model() as other:
         pm.Normal("x")
     with pytest.raises(InputError, match="skills 'epp'"):
@@ -238,8 +212,9 @@ def test_log_likelihood_of_an_extended_model_is_the_models_own() -> None:
         pm.Normal("seen", model["epp"][0], 0.5, observed=0.3)
     with pytest.raises(InputError, match="this model has variables of your own"):
         sample_epp(model, predictive=10)
-    tree = sample_epp(model, draws=20, tune=100, chains=2, random_seed=0)
-    found, epp = tree["log_likelihood"], tree["posterior"]["epp"]
+    drawn = prior_of(model, 20)
+    found, epp = log_likelihood_of(model, drawn), drawn["posterior"]["epp"]
+    assert found is not None
     assert set(found.data_vars) == {"seen", "round_rank"}
     np.testing.assert_allclose(found["seen"], stats.norm.logpdf(0.3, epp[..., 0], 0.5))
     orders = order_rounds(ranks_of_rounds(TABLE))

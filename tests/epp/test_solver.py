@@ -118,21 +118,12 @@ def test_covariance_is_the_inverse_of_second_differences(kind: str, missing: flo
     counts = simulated(kind, missing)
     skills = solver.solve(counts.totals, given(counts))
     wins, steps = counts.doubled_wins / 2, 1e-3 * np.eye(7)
-    hessian = (
-        np.array(
-            [
-                [
-                    loss(skills.epp + i + j, wins)
-                    - loss(skills.epp + i - j, wins)
-                    - loss(skills.epp - i + j, wins)
-                    + loss(skills.epp - i - j, wins)
-                    for j in steps
-                ]
-                for i in steps
-            ]
-        )
-        / 4e-6
-    )
+
+    def mixed(i: Array, j: Array) -> float:
+        signs = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+        return sum(a * b * loss(skills.epp + a * i + b * j, wins) for a, b in signs)
+
+    hessian = np.array([[mixed(i, j) for j in steps] for i in steps]) / 4e-6
     found = solver.model_covariance(skills, given(counts))
     expected = np.linalg.pinv(hessian, rcond=1e-4)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * found.max())

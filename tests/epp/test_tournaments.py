@@ -6,8 +6,7 @@ import pytest
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.tournaments import fit_tournaments
-from bayes_sota.epp.trees import tournaments_tree
+from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
 
 def test_as_single_fits() -> None:

@@ -1,12 +1,6 @@
-r"""Covariates of players and rounds as columns of a design matrix.
+r"""Likelihoods of what is observed: matches that are won, tied or lost, and rounds as rankings.
 
-A numeric covariate is one column, standardised; a category (algorithm family) is one centred column
-per level. Columns have mean zero, so that effects leave the mean of the skills at zero.
-``tests/epp/test_models_covariates.py`` checks columns and what is refused.
-
-Matches that are won, tied or lost: Davidson's and Rao and Kupper's models, and ties as half.
-
-With skills on the logit scale, :math:`a = e^{\beta_i}`, :math:`b = e^{\beta_j}`:
+With skills on the logit scale, :math:`a = e^{\beta_i}`, :math:`b = e^{\beta_j}`, a match has
 
 .. math::
    P(\text{tie}) = \frac{\nu \sqrt{ab}}{a + b + \nu \sqrt{ab}}, \quad
@@ -20,20 +14,7 @@ A win given no tie is Bradley–Terry in the first and not in the second (.667 a
 tie: :math:`\nu = 2p/(1-p)`, :math:`\theta = (1+p)/(1-p)`. With ties as half, a tie is half a win
 and half a loss of the Bradley–Terry model.
 
-Matches that share a round, a prompt or a judge are not independent. Their log-likelihood gets one
-weight, chosen so that the posterior is about as wide as the estimates vary from cluster to cluster:
-
-.. math:: w = \frac{m - 1}{\operatorname{tr}(C_{model}^{-1} C_{cluster})}
-            = \frac{m - 1}{\operatorname{tr}(H^{-1} J)}, \qquad
-          J = \frac{G}{G-1} \sum_g u_g u_g^T
-
-(magnitude adjustment of a composite likelihood: Pauli, Racugno & Ventura 2011; Ribatet, Cooley &
-Davison 2012), about 3 / (m + 1) for the same-round matches of equal players.
-``tests/epp/test_models_ties.py`` compares with numbers by hand and with simulation.
-
-Plackett–Luce: a round is one ranking of its players by latent scores.
-
-Player i of skill :math:`\beta_i` gets the latent score :math:`\beta_i` plus a standard Gumbel
+A round is one ranking of its players by latent scores, :math:`\beta_i` plus a standard Gumbel
 variable of its own in every round, so that
 
 .. math:: P(i_1 > i_2 > \dots > i_k) = \prod_{l=1}^{k}
@@ -43,11 +24,23 @@ variable of its own in every round, so that
 a round counts as what it is, one observation of a ranking, where its m (m - 1) / 2 matches taken as
 independent would make the posterior far too sure. Ties count as half: the log-likelihood is
 averaged over the orders of the tied players, exactly for up to five of them and over about a dozen
-balanced orders for more. ``tests/epp/test_models_rankings.py`` enumerates all rankings and
-all orders.
+balanced orders for more.
+
+Matches that share a round, a prompt or a judge, and rounds of one group, are not independent. Their
+log-likelihood gets one weight, chosen so that the posterior is about as wide as the estimates vary
+from cluster to cluster:
+
+.. math:: w = \frac{m - 1}{\operatorname{tr}(H^{-1} J)}, \qquad
+          J = \frac{G}{G-1} \sum_g u_g u_g^T
+
+with H the information and u_g the gradient of cluster g (magnitude adjustment of a composite
+likelihood: Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison 2012), about 3 / (m + 1) for
+the same-round matches of equal players. ``tests/epp/test_likelihoods.py`` compares with
+numbers by hand and with simulation, ``tests/epp/test_likelihoods.py`` enumerates all
+rankings and all orders.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -59,134 +52,22 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.epp.counts import ABSENT
 
-
-@dataclass(frozen=True, eq=False)
-class Design:
-    """Design matrix.
-
-    Attributes
-    ----------
-    columns : ndarray, shape (n, n_columns)
-        Mean zero.
-    labels : tuple of str
-        Names of the columns: of the covariate, or "covariate: level".
-    categories : tuple of str
-        Names of the covariates that are categories.
-    category : ndarray of int, shape (n_columns,)
-        Place of a column's category, -1 for a numeric covariate.
-    """
-
-    columns: FloatArray
-    labels: tuple[str, ...]
-    categories: tuple[str, ...]
-    category: NDArray[np.intp]
-
-
-def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
-    """Columns of covariates.
-
-    Parameters
-    ----------
-    covariates : mapping of str to array-like, or pandas DataFrame
-        One value for each of ``names``, in their order; the rows of a frame are found by its index.
-        Numbers are standardised, anything else is a category.
-    names : sequence of str
-        Players or rounds.
-    kind : str
-        "player" or "round", for messages.
-
-    Raises
-    ------
-    InputError
-        Lengths that differ, names without a row, values that are missing or all the same.
-
-    Examples
-    --------
-    >>> given = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
-    >>> design = build_design(given, "abc", "player")
-    >>> design.labels
-    ('size', 'family: net', 'family: tree')
-    >>> design.columns[:, 0].round(2).tolist()
-    [-1.22, 0.0, 1.22]
-    """
-    columns: list[FloatArray] = []
-    labels: list[str] = []
-    category: list[int] = []
-    categories: list[str] = []
-    for name, values in _columns_by_name(covariates, names, kind).items():
-        if values.size != len(names):
-            raise InputError(
-                f"covariate {name!r} has {values.size} values for {len(names)} {kind}s"
-            )
-        if np.issubdtype(values.dtype, np.number) or values.dtype == bool:
-            columns.append(_standardised(values.astype(np.float64), name, names, kind))
-            labels.append(name)
-            category.append(-1)
-            continue
-        levels = _levels(values, name, names, kind)
-        for level in sorted(set(levels)):
-            member = np.array([label == level for label in levels], dtype=np.float64)
-            columns.append(member - member.mean())
-            labels.append(f"{name}: {level}")
-            category.append(len(categories))
-        categories.append(name)
-    if not columns:
-        raise InputError(f"covariates of {kind}s are given, but none is named")
-    return Design(
-        np.stack(columns, axis=1), tuple(labels), tuple(categories), np.array(category, np.intp)
-    )
-
-
-def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[str, NDArray[Any]]:
-    if hasattr(covariates, "columns"):
-        index = [str(label) for label in covariates.index]
-        missing = [name for name in names if name not in set(index)]
-        if missing:
-            raise InputError(f"{kind} {missing[0]!r} has no row in the table of covariates")
-        if len(set(index)) < len(index):
-            raise InputError(f"the table of covariates names a {kind} more than once")
-        places = [index.index(name) for name in names]
-        return {str(c): covariates[c].to_numpy()[places] for c in covariates.columns}
-    if not hasattr(covariates, "items"):
-        raise InputError(
-            f"covariates of {kind}s are a mapping of names to values or a DataFrame, got "
-            f"{type(covariates).__name__}"
-        )
-    return {str(name): np.asarray(values).ravel() for name, values in covariates.items()}
-
-
-def _standardised(values: FloatArray, name: str, names: Sequence[str], kind: str) -> FloatArray:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise InputError(
-            f"covariate {name!r}, {kind} {names[bad[0]]!r}: a finite number is needed, got "
-            f"{values[bad[0]]}"
-        )
-    if np.ptp(values) == 0:
-        raise InputError(
-            f"covariate {name!r} is {values[0]:g} for all {kind}s: it explains nothing"
-        )
-    return np.asarray((values - values.mean()) / values.std())
-
-
-def _levels(values: NDArray[Any], name: str, names: Sequence[str], kind: str) -> list[str]:
-    for place, value in enumerate(values):
-        if value is None or value != value:  # NaN differs from itself
-            raise InputError(
-                f"covariate {name!r}, {kind} {names[place]!r}: the category is missing"
-            )
-    levels = [str(value) for value in values]
-    if len(set(levels)) < 2:
-        raise InputError(
-            f"covariate {name!r} is {levels[0]!r} for all {kind}s: it explains nothing"
-        )
-    return levels
-
-
 Ties = Literal["half", "davidson", "rao-kupper"]
 OUTCOMES = ("won", "tied", "lost")  # of the first player of a match
+_PARAMETERS: dict[str, Ties] = {"davidson_nu": "davidson", "rao_kupper_theta": "rao-kupper"}
 _FLAT = 0.01  # precision of a normal prior that keeps the maximum finite
 _SHARE = 1e-3  # least and most probability of a tie at the maximum
+
+
+def checked_ties(ties: str) -> None:
+    """Raise ``InputError`` for another model of ties."""
+    if ties not in get_args(Ties):
+        raise InputError(f"ties is one of {', '.join(get_args(Ties))}, got {ties!r}")
+
+
+def ties_of(variables: Container[Any]) -> Ties:
+    """Model of ties whose parameter is among the variables of a posterior."""
+    return next((ties for name, ties in _PARAMETERS.items() if name in variables), "half")
 
 
 def tie_parameter(p_tie: Any, ties: Ties) -> Any:
@@ -331,16 +212,11 @@ def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "ha
     rows : MatchRows
         Of one tournament.
     clusters : ndarray of int, shape (n_matches,)
-        Of each match.
+        Of each match, at least two different ones.
     ties : {"half", "davidson", "rao-kupper"}
-
-    Raises
-    ------
-    InputError
-        If there is one cluster only.
     """
     names, clusters = np.unique(clusters, return_inverse=True)
-    if len(names) < 2:
+    if names.size < 2:
         raise InputError("all matches are of one cluster: at least two are needed to weigh them")
     players, dense = np.unique(np.stack([rows.first, rows.second]), return_inverse=True)
     first, second = dense.reshape(2, -1)
@@ -349,7 +225,7 @@ def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "ha
     difference = skills[first] - skills[second]
     slopes = _slopes(difference, p_tie, ties)
     score = slopes[np.arange(first.size), rows.outcome]
-    gradients = np.zeros((len(names), players.size))
+    gradients = np.zeros((names.size, players.size))
     np.add.at(gradients, (clusters, first), score)
     np.add.at(gradients, (clusters, second), -score)
     probabilities = np.exp(np.stack(log_outcomes(difference, p_tie, ties), axis=1))
@@ -359,10 +235,15 @@ def cluster_weight(rows: MatchRows, clusters: NDArray[np.intp], ties: Ties = "ha
     m = len(players)
     weight = np.bincount(first * m + second, expected, m * m).reshape(m, m)
     weight += weight.T
-    information = np.diag(weight.sum(axis=1) + _FLAT) - weight
-    grown = len(names) / (len(names) - 1)
+    return _magnitude(gradients, np.diag(weight.sum(axis=1)) - weight)
+
+
+def _magnitude(gradients: FloatArray, information: FloatArray) -> float:
+    """Weight w from the gradients of clusters, (G, m), and the information (module docstring)."""
+    clusters, m = gradients.shape
+    information.flat[:: m + 1] += _FLAT  # gradients have no share in the space of equal skills
     trace = float(np.sum(gradients * np.linalg.solve(information, gradients.T).T))
-    return min((m - 1) / max(grown * trace, m - 1), 1.0)
+    return float(min((m - 1) / max(clusters / (clusters - 1) * trace, m - 1), 1.0))
 
 
 def _slopes(difference: FloatArray, p_tie: float, ties: Ties) -> FloatArray:
@@ -378,7 +259,7 @@ def _slopes(difference: FloatArray, p_tie: float, ties: Ties) -> FloatArray:
 
 def _maximum(rows: MatchRows, m: int, ties: Ties) -> tuple[FloatArray, float]:
     """Skills and probability of a tie that maximise the likelihood, under a nearly flat prior."""
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize, minimize_scalar
 
     pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
     counts = count_cells(cells, len(pairs))
@@ -396,19 +277,11 @@ def _maximum(rows: MatchRows, m: int, ties: Ties) -> tuple[FloatArray, float]:
 
     if ties == "half":
         return skills_at(0.5).x, 0.5
-    from scipy.optimize import minimize_scalar
-
     best = minimize_scalar(
         lambda p: skills_at(p).fun, bounds=(_SHARE, 1 - _SHARE), method="bounded",
         options={"xatol": 1e-3},
     )  # fmt: skip
     return skills_at(best.x).x, float(best.x)
-
-
-def checked_ties(ties: str) -> None:
-    """Raise ``InputError`` for another model of ties."""
-    if ties not in get_args(Ties):
-        raise InputError(f"ties is one of {', '.join(get_args(Ties))}, got {ties!r}")
 
 
 _ORDERS = 12  # about as many of six or more tied players
@@ -459,17 +332,14 @@ def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
     last = np.where(ranks == ABSENT, np.iinfo(np.int32).max, ranks)
     first = np.argsort(last, axis=1, kind="stable")
     present = ranks != ABSENT
-    sizes_of_rounds = present.sum(axis=1)
-    ties = [
-        _tied_places(np.sort(row)[:size]) for row, size in zip(last, sizes_of_rounds, strict=True)
-    ]
-    sizes = {end - start for row in ties for start, end in row}
-    designs = {size: balanced_orders(size) for size in sizes}
+    sizes = present.sum(axis=1)
+    ties = [_tied_places(np.sort(row)[:size]) for row, size in zip(last, sizes, strict=True)]
+    designs = {size: balanced_orders(size) for size in {e - s for row in ties for s, e in row}}
     several = max((len(design) for design in designs.values()), default=1)
     shape = (len(ranks), several, ranks.shape[1])
     order = np.broadcast_to(first[:, None], shape).copy()
     weight = np.zeros(shape)
-    weight[:, 0] = np.arange(shape[2]) < sizes_of_rounds[:, None]
+    weight[:, 0] = np.arange(shape[2]) < sizes[:, None]
     for row, places in enumerate(ties):
         for start, end in places:
             design = designs[end - start]
@@ -515,14 +385,9 @@ def ranking_log_likelihood(
 def group_weight(
     ranks: NDArray[np.signedinteger], clusters: NDArray[np.intp], skills: FloatArray
 ) -> float:
-    r"""Weight of the likelihood where rounds of one group depend on each other.
+    """Weight w of the log-likelihood where rounds of one group depend on each other.
 
-    .. math:: w = \frac{m - 1}{\operatorname{tr}(H^{-1} J)}, \qquad
-       J = \frac{G}{G - 1} \sum_g U_g U_g^T
-
-    with H the information of the rankings and U_g the gradients of the rounds of group g, added up
-    and centred (magnitude adjustment: Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison
-    2012); at most 1, the weight of independent rounds.
+    At most 1, the weight of independent rounds; gradients are added up by group and centred.
 
     Parameters
     ----------
@@ -548,13 +413,10 @@ def group_weight(
             later = np.maximum.outer(np.arange(here.size), np.arange(here.size))
             own = np.diag(odds * stages) - np.outer(odds, odds) * squares[later]
             information[np.ix_(here, here)] += each * own
-    groups = int(clusters.max()) + 1
-    summed = np.zeros((groups, m))
+    summed = np.zeros((int(clusters.max()) + 1, m))
     np.add.at(summed, clusters, gradients)
     summed -= summed.mean(axis=0)
-    information.flat[:: m + 1] += _FLAT  # gradients have no share in the space of equal skills
-    trace = float(np.sum(summed.T * np.linalg.solve(information, summed.T)))
-    return min((m - 1) / max(groups / (groups - 1) * trace, m - 1), 1.0)
+    return _magnitude(summed, information)
 
 
 def _tied_places(ranks: NDArray[np.signedinteger]) -> list[tuple[int, int]]:

@@ -1,7 +1,6 @@
 """The figures of players draw their fits, say what they show, and keep their labels apart."""
 
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Any
 
 import arviz as az
@@ -10,20 +9,9 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.matches import Matches
-from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import (
-    best_first,
-    number_axis,
-    odds_axis,
-    plot_epp,
-    plot_rank_distribution,
-    plot_win_matrix,
-    shown_name,
-)
-from bayes_sota.epp.plots_paper import plot_epp_against_mean, plot_epp_boxplots, plot_reliability
-from bayes_sota.epp.quality import reliability
+from bayes_sota.epp.plots import best_first, odds_axis, plot_epp, shown_name
+from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 from bayes_sota.epp.simulate import simulate_tournament
 
 BACKENDS = ("matplotlib", "plotly", "bokeh")  # every other test draws with "none"
@@ -95,7 +83,7 @@ def test_axes_of_numbers() -> None:
     axis = odds_axis("EPP", [[-8.0, np.nan], [np.inf, 7.9]])
     assert (axis.low, axis.high) == (pytest.approx(-8.795), pytest.approx(8.695))
     assert axis.texts == ["-5\n0.7%", "0\n50%", "5\n99.3%"]
-    same = number_axis("score", [0.0, 0.0])
+    same = odds_axis("score", [0.0, 0.0])
     assert same.low < 0 < same.high
     assert best_first(np.array([0.0, 1.0, 1.0]), 2).tolist() == [1, 2]
     with pytest.raises(InputError, match="at least 1 player"):
@@ -151,8 +139,6 @@ def test_intervals_that_are_infinite_end_at_the_edge(
     assert drawn.shape == (6, 2)
     np.testing.assert_allclose(drawn.min(), known.min() - room)
     np.testing.assert_allclose(drawn.max(), known.max() + room)
-    leaders = bars(plot_epp_against_mean(fit, backend="none"), "leaders", "mean_score", 3)
-    assert np.isfinite(leaders).all()
 
 
 def test_the_forest_of_a_posterior(fit: BradleyTerryFit) -> None:
@@ -250,59 +236,6 @@ def test_the_matrix_of_many_shows_the_best() -> None:
     assert "cell_0_1" not in figure.viz
 
 
-# Mean scores
-
-
-def test_epp_and_mean_scores_are_drawn(fit: BradleyTerryFit) -> None:
-    figure = plot_epp_against_mean(fit, backend="none")
-    means, tied = fit.data.scores.mean(axis=0), fit.tied_with_best()
-    for kind, here in (("tied", tied), ("behind", ~tied)):
-        dots = artist(figure, f"epp_{kind}", "mean_score")
-        np.testing.assert_array_equal(dots["x"], fit.epp[here])
-        np.testing.assert_allclose(dots["y"], means[here])
-        x, y = bars(figure, f"interval_{kind}", "mean_score")
-        np.testing.assert_allclose(x, fit.interval()[here])
-        np.testing.assert_allclose(y, np.column_stack([means[here]] * 2))
-    alike = sum(
-        (fit.epp[i] - fit.epp[j]) * (means[i] - means[j]) > 0 for i, j in combinations(range(6), 2)
-    )
-    assert f"order {alike} of 15 pairs" in title_of(figure)
-    ranks = [int((v > v[2]).sum()) + 1 for v in (fit.epp, means)]
-    name = artist(figure, "name_2", "mean_score")
-    assert name["string"] == f"player 2 ({ranks[0]}, {ranks[1]})"
-    places = [np.asarray(artist(figure, f"name_{i}", "mean_score")["y"]).item() for i in range(6)]
-    assert np.argsort(places).tolist() == np.argsort(means).tolist()
-
-
-def test_mean_scores_that_are_better_when_lower(fit: BradleyTerryFit) -> None:
-    table = fit.data
-    assert isinstance(table, ScoreTable)
-    turned = fit_epp(
-        ScoreTable(-table.scores, players=table.players, lower_is_better=True), penalty=0.5
-    )
-    figure = plot_epp_against_mean(turned, backend="matplotlib")
-    low, high = figure.viz["plot"]["mean_score"].item().get_ylim()
-    assert low > high
-    assert title_of(figure) == title_of(plot_epp_against_mean(fit, backend="matplotlib"))
-    mixed = ScoreTable(table.scores, lower_is_better=[True] + [False] * 24)
-    with pytest.raises(InputError, match="opposite directions"):
-        plot_epp_against_mean(fit_epp(mixed, penalty=0.5), backend="none")
-    listed = Matches.from_names(["a", "b", "a"], ["b", "a", "b"], [1, 1, 1])
-    with pytest.raises(InputError, match="listed matches"):
-        plot_epp_against_mean(fit_epp(listed), backend="none")
-
-
-def test_of_many_players_those_that_change_most_are_named() -> None:
-    many = fit_of(24)
-    scores = many.data.scores.copy()  # type: ignore[union-attr]
-    scores[0, 5] += 1000  # one round lifts the mean, and nothing else
-    figure = plot_epp_against_mean(fit_epp(ScoreTable(scores), penalty=0.5), backend="none")
-    names = [artist(figure, f"name_{i}", "mean_score")["string"] for i in range(14)]
-    assert any(name.startswith("6 (") and name.endswith(", 1)") for name in names)
-    assert "name_14" not in figure.viz
-    assert "named: those whose ranks differ most" in title_of(figure)
-
-
 # Ranks
 
 
@@ -349,98 +282,7 @@ def test_posterior_ranks_from_skills_and_from_ranks(fit: BradleyTerryFit) -> Non
     assert title_of(few).endswith("the first 2 of 6 are drawn")
 
 
-# Boxplots
-
-
-def test_boxes_are_quartiles_and_whiskers_stop_at_values() -> None:
-    rng = np.random.default_rng(0)
-    names = [f"{kind}_{i}" for kind in ("net", "tree") for i in range(9)]
-    skills = {name: np.append(rng.normal(0, 1, 17), 9.0) for name in ("credit", "wine")}
-    fits = {name: SimpleNamespace(players=names, epp=epp) for name, epp in skills.items()}
-    family = {name: name.split("_")[0] for name in names}
-    figure = plot_epp_boxplots(fits, family, backend="none")
-    groups = {
-        kind: [epp[9 * k : 9 * k + 9] for epp in skills.values()]
-        for k, kind in enumerate(("net", "tree"))
-    }
-    for values in groups.values():
-        values.append(np.concatenate(values))
-    order = sorted(groups, key=lambda kind: -np.median(groups[kind][2]))
-    for place, kind in enumerate(order):
-        variable = f"family_{place}"
-        quartiles = np.array([np.quantile(v, [0.25, 0.5, 0.75]) for v in groups[kind]])
-        np.testing.assert_allclose(bars(figure, "box", variable)[0], quartiles[:, [0, 2]])
-        np.testing.assert_allclose(bars(figure, "median", variable)[0][:, 0], quartiles[:, 1])
-        reach = 1.5 * (quartiles[:, 2] - quartiles[:, 0])
-        for values, (low, high), q, far in zip(
-            groups[kind], bars(figure, "whiskers", variable)[0], quartiles, reach, strict=True
-        ):
-            assert {low, high} <= set(values)
-            beyond = (values < q[0] - far) | (values > q[2] + far)
-            assert ((values >= low) & (values <= high)).sum() == (~beyond).sum()
-        if kind == "tree":
-            assert (np.asarray(artist(figure, "outliers", variable)["x"]) == 9.0).sum() == 4
-    best, other = order
-    ahead = sum(
-        np.median(a) > np.median(b)
-        for a, b in zip(groups[best][:2], groups[other][:2], strict=True)
-    )
-    assert title_of(figure).endswith(f"above the other family in {ahead} of 2 tournaments")
-
-
-def test_boxes_that_cannot_be_drawn(fit: BradleyTerryFit) -> None:
-    with pytest.raises(InputError, match="player 'player 0' has no family"):
-        plot_epp_boxplots({"one": fit}, {}, backend="none")
-    with pytest.raises(InputError, match="at least one tournament"):
-        plot_epp_boxplots({}, {}, backend="none")
-    with pytest.raises(InputError, match="at most 8 families of players can be drawn, got 9"):
-        plot_epp_boxplots({"one": fit_of(9)}, lambda name: name, backend="none")
-
-
-# Reliability
-
-
-def test_bins_off_the_diagonal_are_hollow_and_without_width_do_not_count() -> None:
-    found = SimpleNamespace(
-        predicted=[0.55, 0.7, 0.9, 0.99, 0.6], observed=[0.5, 0.9, 0.92, 1.0, np.nan],
-        lower=[0.4, 0.8, 0.85, 1.0, np.nan], upper=[0.6, 0.97, 0.99, 1.0, np.nan],
-        n_pairs=[5, 5, 5, 5, 0], pairs_predicted=[0.5, 0.8, 0.99], pairs_observed=[0.4, 0.9, 1.0],
-    )  # fmt: skip
-    figure = plot_reliability(found, backend="none")
-    assert title_of(figure) == "Predicted and observed wins agree in 2 of 3 bins of pairs"
-    for kind, x in (("on", [0.55, 0.9]), ("off", [0.7]), ("unknown", [0.99])):
-        assert artist(figure, kind, "win_probability")["x"].tolist() == x
-    x, y = bars(figure, "interval", "win_probability")
-    assert y[1].tolist() == [0.8, 0.97]
-    assert x[1].tolist() == [0.7, 0.7]
-    assert artist(figure, "pairs", "win_probability")["y"].tolist() == [0.4, 0.9, 1.0]
-    found.lower = found.upper = [np.nan] * 5
-    unknown = plot_reliability(found, backend="none")
-    assert title_of(unknown) == "Predicted and observed wins in 4 bins of pairs"
-    found.upper = [0.1]
-    with pytest.raises(InputError, match="must have one length, got 5, 5, 5, 1, 5"):
-        plot_reliability(found, backend="none")
-
-
-def test_the_reliability_of_a_fit(fit: BradleyTerryFit) -> None:
-    found = reliability(fit, n_bins=3)
-    figure = plot_reliability(found, backend="none")
-    drawn = [
-        artist(figure, kind, "win_probability")["x"]
-        for kind in ("unknown", "on", "off")
-        if kind in figure.viz
-    ]
-    np.testing.assert_allclose(np.sort(np.concatenate(drawn)), np.sort(found.predicted))
-    assert len(artist(figure, "pairs", "win_probability")["x"]) == 15
-
-
 # Looks
-
-
-def boxes_of(fit: BradleyTerryFit, families: int, **options: Any) -> Any:
-    place = {player: f"family {i % families}" for i, player in enumerate(fit.players)}
-    many = {LONG.format(i): fit for i in range(options.pop("tournaments", 3))}
-    return plot_epp_boxplots(many, place, **options)
 
 
 @pytest.mark.parametrize(
@@ -457,8 +299,7 @@ def test_texts_do_not_collide(count: int, name: str) -> None:
     backend = {"backend": "matplotlib"}
     figures = [
         plot_epp(fit, **backend), plot_win_matrix(fit, **backend),
-        plot_epp_against_mean(fit, **backend), plot_rank_distribution(fit, **backend),
-        boxes_of(fit, min(count, 8), **backend), plot_reliability(reliability(fit, 4), **backend),
+        plot_rank_distribution(fit, **backend),
     ]  # fmt: skip
     assert [texts_that_collide(figure) for figure in figures] == [[]] * len(figures)
 
@@ -472,9 +313,8 @@ def test_every_library_draws_and_shows_the_names(backend: str) -> None:
     fit = fit_of(3, "<b>$x$</b> {}")
     figure = plot_epp(fit, backend=backend)
     for other in (
-        plot_win_matrix(fit, backend=backend), plot_epp_against_mean(fit, backend=backend),
-        plot_rank_distribution(tree_of(fit), backend=backend), boxes_of(fit, 2, backend=backend),
-        plot_reliability(reliability(fit, 2), backend=backend),
+        plot_win_matrix(fit, backend=backend),
+        plot_rank_distribution(tree_of(fit), backend=backend),
     ):  # fmt: skip
         assert "figure_title" in other.viz
     panel = figure.viz["plot"]["epp"].item()

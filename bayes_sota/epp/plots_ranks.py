@@ -1,0 +1,350 @@
+"""Ranks that players may have, and the probability that each beats each other.
+
+Ranks are the posterior of each player, or the rank intervals of a fit. Each class of win
+probabilities is one area of steps: with players in the order of their skills those of a fit fall
+from the upper right to the lower left. ``tests/epp/test_plots.py`` reads the artists back.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
+from bayes_sota.core.types import BoolArray, FloatArray
+from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.plots import (
+    Axis,
+    best_first,
+    draw_area,
+    draw_bars,
+    draw_dots,
+    draws_of_players,
+    name_axis,
+    named_rows,
+    set_axes,
+    shown_name,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+
+_TALLEST = 0.82  # of the bars of ranks, in rows
+_EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
+_COLORS = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
+_DARK = (0, 6)  # classes with white text
+_MOST_NAMED = 50  # columns
+_MOST_WRITTEN = 20  # players whose probabilities are written into the cells
+
+
+def plot_rank_distribution(
+    result: "BradleyTerryFit | xr.DataTree",
+    *,
+    prob: float = 0.95,
+    most: int = 40,
+    backend: str | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> "PlotCollection":
+    """Draw which ranks each player may have, rank 1 on the left.
+
+    Of a posterior the bars are the probabilities of the ranks, all on one scale, with the
+    equal-tailed interval below; of a fit there is the interval (of all pairs of players at once)
+    and the rank by EPP as a dot. Players that may be the best are blue, of a fit with filled dots.
+
+    Parameters
+    ----------
+    result : BradleyTerryFit or DataTree
+        A fit, or a result with ``rank`` or ``epp`` in the group ``posterior``.
+    prob : float
+        Probability of the intervals.
+    most : int
+        Best players drawn; the title says if that leaves some out.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    figsize : (float, float), optional
+        Inches. Default: as high as the players need.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``, each with the variable ``rank``: ``interval_tied``,
+        ``interval_behind``, and ``ranks_0``, ... (areas) of a posterior or ``rank_tied``,
+        ``rank_behind`` (dots) of a fit.
+
+    Raises
+    ------
+    InputError
+        No draws of players, or an impossible ``prob`` or ``most``.
+
+    Examples
+    --------
+    >>> import arviz as az
+    >>> epp = np.random.default_rng(0).normal([1.0, 0.0, -3.0], 1.0, (2, 500, 3))
+    >>> tree = az.from_dict(
+    ...     {"posterior": {"epp": epp}}, coords={"player": list("abc")}, dims={"epp": ["player"]}
+    ... )
+    >>> figure = plot_rank_distribution(tree, backend="none")
+    >>> figure.viz["figure_title"].item()["string"]
+    'a is the best with a probability of 72%'
+    """
+    OPEN_SHARE.check(prob, "prob")
+    shares: FloatArray | None = None
+    if isinstance(result, BradleyTerryFit):
+        players, middle = result.players, result.rank.astype(np.float64)
+        ends = result.rank_interval(prob)
+    else:
+        players, shares = _shares(result)
+        middle = shares @ np.arange(1, len(players) + 1)
+        ends = _ends(shares, prob)
+    order, tied = best_first(-middle, most), ends[:, 0] == 1
+    ranks = middle if shares is None else np.argsort(np.argsort(middle, kind="stable")) + 1
+    x = _rank_axis(ends[order], len(players), _meaning(prob, of_fit=shares is None))
+    names = [(int(ranks[i]), players[i]) for i in order]
+    margin = 0.6 if shares is None else 0.95
+    panel, y = named_rows("rank", x, names, backend, figsize, above=1.6, margin=margin)
+    if shares is not None:
+        _draw_shares(panel, shares[order], tied[order])
+    low, wider = (0.0, 0.0) if shares is None else (0.12, 0.45)  # below, and as wide as steps
+    for kind, here in (("tied", tied[order]), ("behind", ~tied[order])):
+        color, chosen = COLORS["theta_sota" if kind == "tied" else "dark"], order[here]
+        heights = -np.flatnonzero(here).astype(np.float64)
+        bars = ends[chosen] + np.array([-wider, wider])
+        draw_bars(panel, f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
+        if shares is None:
+            draw_dots(panel, f"rank_{kind}", middle[chosen], heights, color)
+    set_axes(panel, x, y)
+    title_figure(panel.collection, _finding_of_ranks(players, shares, tied, len(order)))
+    return panel.collection
+
+
+def plot_win_matrix(
+    result: "BradleyTerryFit | xr.DataTree",
+    *,
+    most: int = 40,
+    backend: str | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> "PlotCollection":
+    """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
+
+    Columns are in the order of the rows, with their names for up to 50 players. Up to 20 players
+    the cells hold the probabilities in percent; colours are of classes, with the key below.
+
+    Parameters
+    ----------
+    result : BradleyTerryFit or DataTree
+        A fit; a result with ``win_probability`` and ``epp`` in the group ``posterior`` or
+        ``point_estimate``; or one with ``epp`` in ``posterior`` alone, whose logistic win
+        probabilities are averaged over the draws.
+    most : int
+        Best players drawn; the title says if that leaves some out.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    figsize : (float, float), optional
+        Inches. Default: as large as the players need.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``: areas ``class_0``, ``class_0_1``, ... to ``class_6`` and texts
+        ``cell_ROW_COLUMN`` of the variable ``win_probability``; the same classes of ``key``.
+
+    Raises
+    ------
+    InputError
+        A result without probabilities and skills, or an impossible ``most``.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([1, 0, -1], 40, players=["a", "b", "c"], random_seed=0))
+    >>> figure = plot_win_matrix(fit, backend="none")
+    >>> figure.viz["cell_0_2"]["win_probability"].item()["string"]
+    '88'
+    """
+    players, wins, total = _best_players(result, most)
+    count = len(players)
+    cell = 0.36 if count <= _MOST_WRITTEN else 0.22
+    named = count <= _MOST_NAMED
+    texts = [shown_name(name, 24) for name in players]
+    longest = max(map(len, texts)) if named else 0
+    size = figsize or (max(2.9 + cell * count, 6.4), 2.1 + cell * count + 0.07 * longest)
+    anything = make_bounds(0.0, 1.0)
+    collection = make_collection(
+        {"win_probability": anything, "key": anything},
+        backend=backend,
+        figsize=size,
+        height_ratios=[cell * count, 0.2],
+    )
+    panel = Panel(collection, "win_probability")
+    _draw_classes(panel, wins)
+    _draw_grid(panel, count)
+    if count <= _MOST_WRITTEN:
+        _write_cells(panel, wins)
+    ranks = list(enumerate(players, start=1))
+    rows = name_axis(ranks, margin=0.5)
+    if not named:
+        texts = [str(rank) if rank % 5 == 0 else "" for rank, _ in ranks]
+    columns = Axis("", -0.5, count - 0.5, range(count), texts, 8, rotation=90 if named else 0)
+    set_axes(panel, columns, rows)
+    _draw_key(Panel(collection, "key"))
+    title_figure(collection, _finding_of_wins(players, wins, total))
+    return collection
+
+
+def _best_players(
+    result: "BradleyTerryFit | xr.DataTree", most: int
+) -> tuple[list[str], FloatArray, int]:
+    """Names of the best players, their probabilities, and how many players there are."""
+    if isinstance(result, BradleyTerryFit):
+        names, epp, wins = result.players, result.epp, result.win_probabilities()
+    elif (held := _held(result)) is not None:
+        names, epp = tuple(map(str, held["player"].values)), held["epp"].values
+        wins = held["win_probability"].transpose("player", "player_other").values
+    else:
+        names, draws = draws_of_players(result, "epp")
+        order = best_first(draws.mean(axis=0), most)
+        rows = [np.mean(1 / (1 + np.exp(draws[:, order] - draws[:, [i]])), axis=0) for i in order]
+        return [names[i] for i in order], np.stack(rows), len(names)
+    order = best_first(epp, most)
+    return [names[i] for i in order], wins[np.ix_(order, order)], len(names)
+
+
+def _held(tree: "xr.DataTree") -> "xr.Dataset | None":
+    """Skills and win probabilities that a result holds, their means over draws."""
+    for group in ("posterior", "point_estimate"):
+        if group in tree.children and "win_probability" in tree[group]:
+            found = tree[group].to_dataset()[["epp", "win_probability"]]
+            return found.mean([dim for dim in ("chain", "draw") if dim in found.dims])
+    return None
+
+
+def _classes(wins: FloatArray) -> NDArray[np.intp]:
+    """Class of each probability, 0 to 6."""
+    return np.clip(np.digitize(wins, _EDGES) - 1, 0, len(_COLORS) - 1)
+
+
+def _draw_classes(panel: Panel, wins: FloatArray) -> None:
+    """One area per class; a second one where its cells of a column are not together."""
+    classes, count = _classes(wins), len(wins)
+    for kind in range(len(_COLORS)):
+        runs = [_runs(classes[:, column] == kind) for column in range(count)]
+        for layer in range(max(map(len, runs))):
+            ends = np.zeros((count, 2))
+            for column, found in enumerate(runs):
+                ends[column] = found[layer] if layer < len(found) else (0.0, 0.0)
+            label = f"class_{kind}" + (f"_{layer}" if layer else "")
+            edges = np.arange(count + 1) - 0.5
+            draw_area(panel, label, edges, 0.5 - ends.T[::-1], _COLORS[kind], 1.0)
+
+
+def _runs(here: BoolArray) -> list[tuple[int, int]]:
+    """First and one past the last of every run of cells."""
+    steps = np.flatnonzero(np.diff(np.concatenate([[0], here.astype(np.int8), [0]])))
+    return list(zip(steps[::2].tolist(), steps[1::2].tolist(), strict=True))
+
+
+def _draw_grid(panel: Panel, count: int) -> None:
+    """White lines between the cells."""
+    lines, ends = np.arange(1, count)[:, None] - 0.5, np.array([-0.5, count - 0.5])
+    width = 1.0 if count <= _MOST_WRITTEN else 0.4
+    draw_bars(panel, "columns", lines, -ends, "white", width)
+    draw_bars(panel, "rows", ends, -lines, "white", width)
+
+
+def _write_cells(panel: Panel, wins: FloatArray) -> None:
+    classes = _classes(wins)
+    for row, column in np.argwhere(~np.eye(len(wins), dtype=bool)):
+        color = "white" if classes[row, column] in _DARK else "black"
+        text = _whole_percent(float(wins[row, column]))
+        panel.text(f"cell_{row}_{column}", float(column), -float(row), text, color=color)
+
+
+def _whole_percent(p: float) -> str:
+    if p < 0.005:
+        return "<1"
+    return ">99" if p > 0.995 else f"{100 * p:.0f}"
+
+
+def _draw_key(panel: Panel) -> None:
+    edges = np.arange(len(_EDGES)) - 0.5
+    for kind, color in enumerate(_COLORS):
+        ends = np.stack([np.zeros(len(_COLORS)), np.arange(len(_COLORS)) == kind])
+        draw_area(panel, f"class_{kind}", edges, ends, color, 1.0)
+    texts = [f"{edge:.0%}" for edge in _EDGES]
+    label = "probability that the row beats the column"
+    x = Axis(label, edges[0], edges[-1], edges.tolist(), texts)
+    set_axes(panel, x, Axis("", 0.0, 1.0, [], [], boxed=False))
+
+
+def _finding_of_wins(players: list[str], wins: FloatArray, count: int) -> str:
+    names = [shown_name(name, 18) for name in players]
+    if len(names) == 1:
+        return f"{names[0]}, the best of {count:,}"
+    text = f"{names[0]} beats {names[1]} with probability {_share(wins[0, 1])}"
+    if len(names) > 2:
+        text += f",\n{names[-1]} with {_share(wins[0, -1])}"
+    return text if len(names) == count else f"{text} (the best {len(names)} of {count:,} are drawn)"
+
+
+def _share(p: float) -> str:
+    return _whole_percent(p).replace(">", "more than ").replace("<", "less than ") + "%"
+
+
+def _shares(tree: "xr.DataTree") -> tuple[tuple[str, ...], FloatArray]:
+    """Names, and the probability of each rank from 1, shape (m, m)."""
+    held = "posterior" in tree.children and "rank" in tree["posterior"]
+    players, draws = draws_of_players(tree, "rank" if held else "epp")
+    m = len(players)
+    ranks = draws if held else np.argsort(np.argsort(-draws, axis=1), axis=1) + 1
+    places = np.clip(np.rint(ranks).astype(np.intp) - 1, 0, m - 1) + m * np.arange(m)
+    return players, np.bincount(places.ravel(), minlength=m * m).reshape(m, m) / len(draws)
+
+
+def _ends(shares: FloatArray, prob: float) -> NDArray[np.intp]:
+    """Equal-tailed interval of ranks, shape (m, 2)."""
+    below = np.cumsum(shares, axis=1)
+    ends = [(below < level - 1e-12).sum(axis=1) + 1 for level in ((1 - prob) / 2, (1 + prob) / 2)]
+    return np.stack(ends, axis=1)
+
+
+def _meaning(prob: float, *, of_fit: bool) -> str:
+    percent = f"{100 * prob:.3g}%"
+    if of_fit:
+        return f"rank, 1 is best\n(bars: {percent} of all players at once; filled: may be the best)"
+    return f"rank, 1 is best\n(areas: probability; bars: {percent} interval; blue: may be rank 1)"
+
+
+def _rank_axis(ends: NDArray[np.intp], count: int, label: str) -> Axis:
+    last = min(count, int(ends.max()))
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10**9) if last / step <= 20)
+    ticks = [1, *range(step if step > 1 else 2, last + 1, step)]
+    return Axis(label, 0.3, last + 0.7, ticks, [f"{tick:,}" for tick in ticks])
+
+
+def _draw_shares(panel: Panel, shares: FloatArray, tied: BoolArray) -> None:
+    """Probabilities of ranks as steps above each player's line."""
+    scale = _TALLEST / float(shares.max())
+    for row, (heights, best) in enumerate(zip(shares, tied, strict=True)):
+        seen = np.flatnonzero(heights > 0)
+        first, last = int(seen[0]), int(seen[-1]) + 1
+        bottom = np.full(last - first, -float(row))
+        ends = np.stack([bottom, bottom + scale * heights[first:last]])
+        color = COLORS["theta_sota" if best else "prior"]
+        draw_area(panel, f"ranks_{row}", np.arange(first, last + 1) + 0.5, ends, color, 0.55)
+
+
+def _finding_of_ranks(
+    players: tuple[str, ...], shares: FloatArray | None, tied: BoolArray, drawn: int
+) -> str:
+    if shares is None:
+        text = f"{int(tied.sum()):,} of {len(players):,} players may hold rank 1"
+    else:
+        best = int(np.argmax(shares[:, 0]))
+        name = shown_name(players[best], 30)
+        text = f"{name} is the best with a probability of {shares[best, 0]:.0%}"
+    kept = f"\nthe first {drawn:,} of {len(players):,} are drawn"
+    return text if drawn == len(players) else text + kept

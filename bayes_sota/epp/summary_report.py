@@ -1,0 +1,422 @@
+"""All that is said of a leaderboard: what ``bayes-sota epp`` prints and writes.
+
+``tests/epp/test_command.py`` reads both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.summary import diagnose
+from bayes_sota.core.text import chance, counted, plain_text
+from bayes_sota.core.types import Seed
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.quality import leaderboard_quality, not_comparable
+from bayes_sota.epp.summary import check_epp, epp_rope, epp_win_probability
+from bayes_sota.epp.summary_table import EppTable, epp_table, tournaments_table
+from bayes_sota.epp.tournaments import TournamentLeaderboard
+from bayes_sota.epp.variants import Variants, private_variants_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+_FEW_ROUNDS = 6
+_SHARED = (0.0, 0.5, 0.8)  # correlations of the errors of private variants
+_OVERLAP = (
+    "rounds look like splits of one data set, whose training sets overlap: intervals are about "
+    "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
+)
+_RANKINGS = (
+    "rounds are taken as rankings with the same noise (Plackett-Luce): intervals and "
+    "P(best) are sharper than without --bayes, and each for itself"
+)
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class EppReport:
+    """Leaderboard with its quality, comparisons of players, and what to know about it.
+
+    Attributes
+    ----------
+    table : EppTable
+    content : dict
+        Everything, with the keys of ``bayes-sota epp --json``: players, deviance or checks, tests,
+        notes, seed.
+    sentences : tuple of str
+        Quality, comparisons of players and private variants in words.
+    reasons : tuple of str
+        Why the result cannot be trusted; empty where it can.
+    """
+
+    table: EppTable
+    content: dict[str, Any]
+    sentences: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects."""
+        return self.content
+
+    def title(self, top: int | None = None) -> str:
+        """What the table is of, and how many players are not among the first rows."""
+        more = 0 if top is None else max(len(self.table.frame) - top, 0)
+        return str(self.content["title"]) + (f"; {more:,} more with --top" if more else "")
+
+
+def report_fit(
+    fit: BradleyTerryFit,
+    *,
+    prob: float = 0.95,
+    pairs: Pairs = (),
+    best_of: Sequence[tuple[str, Variants]] = (),
+    repetitions: int | None = None,
+    reading: Sequence[str] = (),
+    random_seed: Seed = None,
+) -> EppReport:
+    """Report on a fitted leaderboard.
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    prob : float
+        Probability of the intervals.
+    pairs : sequence of (str, str)
+        Players to compare (``fit.test``).
+    best_of : sequence of (str, Variants)
+        Players who are the best of several private variants, and of how many
+        (``private_variants_of``).
+    repetitions : int, optional
+        Of ``leaderboard_quality``; 0 leaves the deviance untested.
+    reading : sequence of str
+        Notes on how the data were read.
+    random_seed : int, SeedSequence, Generator or None
+
+    Raises
+    ------
+    InputError
+        Unknown players, and arguments without effect.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0))
+    >>> report = report_fit(fit, pairs=[("1", "3")], repetitions=19, random_seed=0)
+    >>> report.title(), report.content["deviance_p_value"] > 0.05
+    ('simulated: 3 players, 30 rounds', True)
+    """
+    reason = not_comparable(fit.data)
+    if reason:
+        unused = {"repetitions": repetitions or None}
+        refuse_unused(f"a deviance that is not tested, as {reason}", unused)
+    tested = repetitions != 0 and not reason
+    if not tested and not best_of:
+        refuse_unused("what is computed without draws", {"random_seed": random_seed})
+    tests = [asdict(fit.test(a, b, prob)) for a, b in pairs]
+    rng, seed = resolve_seed(random_seed)
+    quality = leaderboard_quality(fit, repetitions=repetitions, random_seed=rng) if tested else None
+    table = epp_table(fit, prob)
+    variants = [_variant(fit, player, n, prob, rng) for player, n in best_of]
+    every = ", all-rounds matches" if fit.kind == "all-rounds" else ""
+    content = {
+        "title": _title(fit.data) + every,
+        "n_rounds": getattr(fit.data, "n_rounds", None),
+        **table.to_dict(),
+        "matches": fit.kind,
+        "deviance": fit.deviance,
+        "df": fit.deviance_df,
+        "deviance_p_value": quality.p_value if quality else None,
+        "deviance_expected": quality.expected if quality else None,
+        "standardized_deviance": quality.standardized_deviance if quality else None,
+        "paper": fit.paper,
+        "connected": fit.connected,
+        "penalty": fit.penalty,
+        "tests": tests,
+        "test": tests[0] if tests else None,
+        "private_variants": variants,
+        "reading": list(reading),
+        "notes": _remarks(fit) + ([f"the deviance is not compared: {reason}"] if reason else []),
+        "prob": prob,
+        "seed": int(seed) if seed.isdigit() and (quality or best_of) else None,
+    }
+    sentences = (_deviance_sentence(content), *map(_test_sentence, tests))
+    return EppReport(table, content, (*sentences, *map(_variant_sentence, variants)))
+
+
+def report_tournaments(
+    leaderboards: Sequence[TournamentLeaderboard],
+    *,
+    prob: float = 0.95,
+    reading: Sequence[str] = (),
+) -> EppReport:
+    """Report on the leaderboards of several tournaments (``fit_tournaments``).
+
+    Parameters
+    ----------
+    leaderboards : sequence of TournamentLeaderboard
+    prob : float
+        Probability of the intervals.
+    reading : sequence of str
+        Notes on how the data were read.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> from bayes_sota.epp.tournaments import fit_tournaments
+    >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
+    >>> report_tournaments(found).title()
+    '1 tournaments, 3 players'
+    """
+    table = tournaments_table(leaderboards, prob)
+    notes = list(reading)
+    infinite = [board.tournament for board in leaderboards if not board.connected]
+    if infinite:
+        notes.append(
+            f"estimates of {counted(len(infinite), 'tournament')} are finite by the penalty only, "
+            f"the first is {infinite[0]}"
+        )
+    content = {
+        "title": f"{len(leaderboards):,} tournaments, {len(table.frame):,} players",
+        "tournaments": [
+            {
+                "tournament": board.tournament,
+                "deviance": board.deviance,
+                "df": board.deviance_df,
+                "paper_standardized_deviance": board.paper_standardized_deviance,
+                "connected": board.connected,
+            }
+            for board in leaderboards
+        ],
+        **table.to_dict(),
+        "notes": notes,
+        "prob": prob,
+    }
+    return EppReport(table, content)
+
+
+def report_draws(
+    tree: "xr.DataTree",
+    tables: Sequence[ScoreTable | Matches],
+    *,
+    prob: float = 0.95,
+    pairs: Pairs = (),
+    rope: float | None = None,
+    test_fraction: float | None = None,
+    reading: Sequence[str] = (),
+) -> EppReport:
+    """Report on posterior draws of the skills (``sample_epp``).
+
+    Parameters
+    ----------
+    tree : DataTree
+        From ``sample_epp``.
+    tables : sequence of ScoreTable or Matches
+        The data, one per tournament.
+    prob : float
+        Probability of the intervals.
+    pairs : sequence of (str, str)
+        Players to compare.
+    rope : float, optional
+        Half width of equivalence of the pairs (``epp_rope``).
+    test_fraction : float, optional
+        As in ``build_epp``.
+    reading : sequence of str
+        Notes on how the data were read.
+    """
+    table, checks, diagnostics = epp_table(tree, prob), check_epp(tree), diagnose(tree)
+    tests = [_compared(tree, a, b, rope, prob) for a, b in pairs]
+    ties = str(tree.attrs["ties"])
+    splits = any(getattr(table, "scheme", "") == "model/cv" for table in tables)
+    notes = [_RANKINGS] * ("round_rank" in tree["observed_data"])
+    notes += [_OVERLAP] * (splits and test_fraction is None)
+    several = len(tables) > 1
+    content = {
+        "title": (f"{len(tables):,} tournaments" if several else _title(tables[0]))
+        + ", Bayesian"
+        + ("" if ties == "half" else f", ties by {ties}"),
+        "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
+        **table.to_dict(),
+        **({"tournaments": _skills_by_tournament(tree, tables, prob)} if several else {}),
+        "tests": tests,
+        "test": tests[0] if tests else None,
+        "checks": checks,
+        "diagnostics": diagnostics,
+        "notes": [*reading, *notes],
+        "prob": prob,
+        "seed": tree.attrs["random_seed"],
+    }
+    sentences = (_check_sentence(checks), *map(_test_sentence, tests))
+    return EppReport(table, content, sentences, tuple(diagnostics["reasons"]))
+
+
+def _title(data: ScoreTable | Matches) -> str:
+    if isinstance(data, ScoreTable):
+        size = f"{data.n_rounds:,} rounds"
+    else:
+        clusters = f" in {data.n_clusters:,} clusters" if data.clustered else ""
+        size = f"{data.n_matches:,} matches{clusters}"
+    return f"{data.tournament}: {data.n_players:,} players, {size}"
+
+
+def _remarks(fit: BradleyTerryFit) -> list[str]:
+    """What the numbers rest on, where a reader would not expect it."""
+    found = []
+    if fit.penalty and not fit.connected:
+        found.append(
+            "without the penalty some estimates would be infinite: those skills depend on it"
+        )
+    if isinstance(fit.data, Matches) and not fit.data.clustered:
+        found.append(
+            "matches are taken as independent of each other; if some share a prompt, judge or "
+            "round, give --cluster-column"
+        )
+    elif (least := int(fit.clusters_of_players.min())) < _FEW_ROUNDS:
+        few = [fit.players[k] for k in np.flatnonzero(fit.clusters_of_players == least)]
+        who = "all players are" if len(few) == len(fit.players) else f"{few[0]} is"
+        found.append(f"{who} in {least} independent rounds only: intervals are very wide")
+    if fit.kind == "all-rounds" and not fit.data_is_splits:
+        found.append(
+            "all-rounds matches compare scores of different rounds: only for rounds that are "
+            "replicates, such as splits of one data set"
+        )
+    if fit.data_is_splits and fit.test_fraction is None:
+        found.append(_OVERLAP)
+    return found
+
+
+def _variant(
+    fit: BradleyTerryFit, player: str, variants: Variants, prob: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    found = private_variants_of(fit, player, variants, random_seed=rng)
+    shared = [
+        [rho, private_variants_of(fit, player, variants, error_correlation=rho, draws=1).mean]
+        for rho in _SHARED
+    ]
+    place = fit.data.player_index(player)
+    others = np.delete(fit.epp, place)
+    return {
+        "player": player,
+        "variants": ":".join(map(str, variants)) if isinstance(variants, tuple) else str(variants),
+        "epp": float(fit.epp[place]),
+        "winner_skill": {
+            "mean": found.mean, "sd": found.sd, "interval": list(found.interval(prob))
+        },
+        "theta_sota": {
+            "mean": float(found.theta_sota.mean()),
+            "interval": list(found.interval(prob, "theta_sota")),
+        },
+        "p_best": found.p_best,
+        "sensitivity": shared,
+        "rank_shown": int(fit.rank[place]),
+        "rank": 1 + int(np.sum(others > found.mean)),
+    }  # fmt: skip
+
+
+def _compared(
+    tree: "xr.DataTree", a: str, b: str, rope: float | None, prob: float
+) -> dict[str, Any]:
+    """Difference of two players' skills, and who wins."""
+    win = epp_win_probability(tree, a, b, prob=prob)
+    skills = tree["posterior"]["epp"]
+    difference = skills.sel(player=a).values - skills.sel(player=b).values
+    found: dict[str, Any] = {
+        "players": [a, b],
+        "difference": float(difference.mean()),
+        "se": float(difference.std(ddof=1)),
+        "interval": np.quantile(difference, [(1 - prob) / 2, (1 + prob) / 2]).tolist(),
+        "p_better": float(np.mean(difference > 0)),
+        "win_probability": win.mean,
+        "win_probability_interval": [win.lower, win.upper],
+        "p_tie": win.p_tie,
+    }
+    if "tournament_sd" in tree["posterior"]:
+        new = epp_win_probability(tree, a, b, prob=prob, new_tournament=True)
+        interval = [new.lower, new.upper]
+        found["new_tournament"] = {"win_probability": new.mean, "interval": interval}
+    if rope is not None:
+        found["rope"] = {"half_width": rope, **asdict(epp_rope(tree, a, b, rope))}
+    return found
+
+
+def _skills_by_tournament(
+    tree: "xr.DataTree", tables: Sequence[ScoreTable | Matches], prob: float
+) -> list[dict[str, Any]]:
+    own = tree["posterior"]["epp_tournament"]
+    mean = own.mean(("chain", "draw")).values
+    ends = own.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw")).values
+    places = {str(name): place for place, name in enumerate(own["player"].values)}
+    return [
+        {
+            "tournament": table.tournament,
+            "players": [
+                {
+                    "player": player,
+                    "epp": float(mean[t, places[player]]),
+                    "interval": ends[:, t, places[player]].tolist(),
+                }
+                for player in table.players
+            ],
+        }
+        for t, table in enumerate(tables)
+    ]
+
+
+def _deviance_sentence(content: dict[str, Any]) -> str:
+    p, misfit = content["deviance_p_value"], f"misfit {content['deviance']:.1f}"
+    if p is None:
+        return f"Does one order describe the rounds? Not tested ({misfit})."
+    verdict = "no clear sign against it" if p >= 0.05 else "no, players differ between rounds"
+    return (
+        f"Does one order describe the rounds? p = {chance(p)}: {verdict} ({misfit}, "
+        f"{content['deviance_expected']:.1f} expected if these skills were the whole story)."
+    )
+
+
+def _check_sentence(checks: dict[str, Any]) -> str:
+    p, loo = checks["deviance_p_value"], checks["loo"]
+    parts = [] if p is None else [f"Fit check: Bayesian p = {chance(p)} (fine if not near 0 or 1)."]
+    if loo is not None:
+        bad = f", {loo['n_bad_k']} of them too influential" if loo["n_bad_k"] else ""
+        parts.append(
+            f"To compare models: elpd {loo['elpd']:.1f} (se {loo['se']:.1f}), leaving out one "
+            f"{loo['of']} at a time{bad}."
+        )
+    return " ".join(parts)
+
+
+def _test_sentence(test: dict[str, Any]) -> str:
+    first, second = map(plain_text, test["players"])
+    win, low, high = map(chance, (test["win_probability"], *test["win_probability_interval"]))
+    line = f"{first} against {second}: difference {test['difference']:.3f}, se {test['se']:.3f}, "
+    if "p_value" in test:
+        line += (
+            f"p = {chance(test['p_value'])} (as if matches were independent, too small as a rule: "
+            f"{chance(test['p_value_model'])}); "
+        )
+    line += f"wins with probability {win} ({low} to {high})"
+    if "rope" in test:
+        better, equal, worse = (
+            chance(test["rope"][name]) for name in ("a_better", "equivalent", "b_better")
+        )
+        line += f"; better {better}, equivalent {equal}, worse {worse}"
+    return line
+
+
+def _variant_sentence(variant: dict[str, Any]) -> str:
+    skill = variant["winner_skill"]
+    low, high = skill["interval"]
+    shared = ", ".join(f"{mean:.2f} at {rho:g}" for rho, mean in variant["sensitivity"][1:])
+    return (
+        f"{plain_text(variant['player'])} as the best of {variant['variants']} private variants: "
+        f"EPP {skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
+        f"{variant['rank']} instead of {variant['rank_shown']}; if the errors of variants are "
+        f"correlated: {shared}"
+    )
