@@ -132,7 +132,7 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "board_table": Call(
             {"board_or_responses": board(), "draws": 60, "random_seed": 1},
-            {"board_or_responses": answers(), "n_test": 300, "priors": known, "prob": 0.8,
+            {"board_or_responses": answers(), "n_test": 300, "priors": known, "ci_prob": 0.8,
              "draws": 70, "tries_per_entry": 3, **seeds},
         ),
         "bootstrap_epp": Call(
@@ -183,15 +183,15 @@ def calls(folder: Path) -> dict[str, Call]:
         **{name: Call(
             {"scores": scores, "n_test": 300, "chance": 0.5},
             {"scores": scores[1:], "n_test": 400, "chance": 0.4, "correlation": 0.3,
-             "criterion": "upper", "prob": 0.8},
+             "criterion": "upper", "ci_prob": 0.8},
         ) for name in ("crop_scores", "shrink_scores")},
         "shrink_aucs": Call(
             {"aucs": scores, **aucs},
             {"aucs": scores[2:], **aucs_others, "correlation": 0.3, "criterion": "upper",
-             "prob": 0.8},
+             "ci_prob": 0.8},
         ),
         "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
-        "epp_table": Call({"result": fit()}, {"result": fit(7), "prob": 0.8}),
+        "epp_table": Call({"result": fit()}, {"result": fit(7), "ci_prob": 0.8}),
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
             {"boards": paired(6), "priors": PairedPriors(FixedCorrelation(0.5)), "draws": 60,
@@ -272,14 +272,14 @@ def calls(folder: Path) -> dict[str, Call]:
         "sota_sensitivity": Call(
             {"board": best(), "draws": 50},
             {"board": board(), "priors": Priors(correlation=FixedCorrelation(0.5)),
-             "reference_skill": 0.8, "prob": 0.8, "draws": 60, **seeds},
+             "reference_skill": 0.8, "ci_prob": 0.8, "draws": 60, **seeds},
         ),
         "summarize": Call(
-            {"tree": tree()}, {"tree": tree(2), "prob": 0.8, "var_names": ["theta_sota"]}
+            {"tree": tree()}, {"tree": tree(2), "ci_prob": 0.8, "var_names": ["theta_sota"]}
         ),
         "summarize_claim": Call(
             {"tree": bs.claim_tree(**pair, draws=20, random_seed=1)},
-            {"tree": bs.claim_tree(**pair, draws=20, random_seed=2), "prob": 0.8},
+            {"tree": bs.claim_tree(**pair, draws=20, random_seed=2), "ci_prob": 0.8},
         ),
         **readers(folder),
     }  # fmt: skip

@@ -222,10 +222,10 @@ class _Tabulated:
         rising = np.concatenate([[True], np.diff(self.below) > 0])
         return np.asarray(np.interp(q, self.below[rising], self.levels[rising]))
 
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval."""
-        OPEN_SHARE.check(prob, "prob")
-        low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2])
+        OPEN_SHARE.check(ci_prob, "ci_prob")
+        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         return float(low), float(high)
 
 

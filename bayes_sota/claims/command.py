@@ -298,7 +298,7 @@ def responses(
     top: int,
     draws: int,
     no_selection: bool,
-    prob: float,
+    ci_prob: float,
     shown: _Output,
     **reading: Any,
 ) -> int:
@@ -312,14 +312,14 @@ def responses(
     from bayes_sota.claims.summary_methods import report_methods
 
     report = report_methods(
-        **_read_outcomes(files, **reading), draws=draws, prob=prob, rope=rope, level=shown.level,
-        selection=not no_selection, random_seed=shown.seed,
+        **_read_outcomes(files, **reading), draws=draws, ci_prob=ci_prob, rope=rope,
+        level=shown.level, selection=not no_selection, random_seed=shown.seed,
     )  # fmt: skip
 
     def figure() -> Any:
         from bayes_sota.claims.plots import plot_methods
 
-        return plot_methods(report.to_datatree(), prob=prob)
+        return plot_methods(report.to_datatree(), ci_prob=ci_prob)
 
     shown.deliver(report, figure, top)
     return echo_verdict(report.reasons)

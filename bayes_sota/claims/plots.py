@@ -214,21 +214,21 @@ def _finding(rows: _Rows, level: float) -> str:
 def plot_methods(
     tree: "xr.DataTree",
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     backend: str | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> "PlotCollection":
     """Draw mean and interval of every method's skill, best score first.
 
     Methods that cannot be told from the winner have its colour: those whose ``p_false`` is at
-    least ``(1 - prob) / 2``.
+    least ``(1 - ci_prob) / 2``.
 
     Parameters
     ----------
     tree : DataTree
         Of ``comparison_tree``: ``skill``, ``p_false`` and ``p_best`` of every classifier, or
         ``p_best_uncorrected`` where the former is not there.
-    prob : float
+    ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the winner.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
@@ -261,13 +261,13 @@ def plot_methods(
     lower_first = scores[winner] < scores.max()
     order = np.argsort(scores if lower_first else -scores, kind="stable")[:_MOST]
     draws = skill.stack(sample=("chain", "draw")).transpose("classifier", "sample").values[order]
-    ends = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=1)
+    ends = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=1)
     margin = 0.05 * float(np.ptp(ends)) or 0.01
     limits = make_bounds(float(ends.min()) - margin, float(ends.max()) + margin)
     size = figsize or (7.4, 1.5 + 0.3 * len(order))
     collection = make_collection({"skill": limits}, backend=backend, figsize=size)
     panel = Panel(collection, "skill")
-    tied = p_false >= (1 - prob) / 2
+    tied = p_false >= (1 - ci_prob) / 2
     for row, j in enumerate(order):
         color = COLORS["theta_sota" if tied[j] else "prior"]
         panel.bar(f"interval_{row}", make_bounds(*ends[:, row]), -float(row), color)
@@ -277,7 +277,7 @@ def plot_methods(
     labels = [f"{plain_text(names[j], _LONGEST)}  {estimate[chance][j]:.2f}" for j in order]
     panel.set_axes(
         limits,
-        xlabel=f"skill: mean and {prob:.0%} interval (beside the name: {_CHANCES[chance]})",
+        xlabel=f"skill: mean and {ci_prob:.0%} interval (beside the name: {_CHANCES[chance]})",
         xlim=limits,
         ylim=(-len(order) + 0.4, 0.6),
         yticks=lambda _: ([-float(row) for row in range(len(order))], labels),

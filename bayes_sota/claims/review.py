@@ -282,7 +282,7 @@ def review_probabilities(
     return found, assumption, problems
 
 
-def share_interval(count: int, size: int, prob: float = 0.95) -> tuple[float, float]:
+def share_interval(count: int, size: int, ci_prob: float = 0.95) -> tuple[float, float]:
     r"""Jeffreys interval of a share, :math:`\mathrm{Beta}(k + 1/2, m - k + 1/2)`, equal-tailed.
 
     It reaches 0 or 1 where the share does (Brown, Cai & DasGupta 2001, doi
@@ -297,7 +297,7 @@ def share_interval(count: int, size: int, prob: float = 0.95) -> tuple[float, fl
 
     if not size:
         return np.nan, np.nan
-    ends = betaincinv(count + 0.5, size - count + 0.5, [(1 - prob) / 2, (1 + prob) / 2])
+    ends = betaincinv(count + 0.5, size - count + 0.5, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
 
 

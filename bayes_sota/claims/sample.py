@@ -117,14 +117,14 @@ def sample_claim(
     return result_tree(groups, {**described, **describe_nuts(trace)})
 
 
-def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
+def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     """Table of the claims of a result, one row each.
 
     Parameters
     ----------
     tree : DataTree
         From ``sample_claim``, ``claim_tree``, ``claim_tree_of_means`` or ``comparison_tree``.
-    prob : float
+    ci_prob : float
         Probability of the equal-tailed interval of the difference.
 
     Returns
@@ -144,9 +144,9 @@ def summarize_claim(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
     """
     import xarray as xr
 
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     difference, over = tree["posterior"]["difference"], ("chain", "draw")
-    ends = {"lower": (1 - prob) / 2, "upper": (1 + prob) / 2}
+    ends = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
     mean, estimates = difference.mean(over), tree["point_estimate"]
     columns = {
         "mean": mean,

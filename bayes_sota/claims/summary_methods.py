@@ -35,7 +35,7 @@ class MethodsReport(ResultTable):
     outcomes : Responses or ItemScores
     selected : SelectedClaim or None
         The winner's claim, corrected for its having been picked.
-    prob : float
+    ci_prob : float
         Of the intervals, and of the comparison with the winner.
     rope : float or None
         Half-width of practical equivalence.
@@ -51,7 +51,7 @@ class MethodsReport(ResultTable):
     comparison: MethodComparison
     outcomes: Responses | ItemScores
     selected: SelectedClaim | None
-    prob: float
+    ci_prob: float
     rope: float | None
     level: float
     source: str
@@ -65,7 +65,7 @@ class MethodsReport(ResultTable):
     def methods(self) -> list[dict[str, Any]]:
         """Numbers of every method, the best score first."""
         of, selected = self.comparison, self.selected
-        tied, intervals = of.tied_with_best(self.prob), of.sign * of.interval(self.prob)
+        tied, intervals = of.tied_with_best(self.ci_prob), of.sign * of.interval(self.ci_prob)
         found: list[dict[str, Any]] = []
         for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j]):
             found.append({
@@ -107,7 +107,7 @@ class MethodsReport(ResultTable):
             "p_false": of.p_false, "winner": of.methods[of.winner],
             "runner_up": of.methods[of.runner_up], "p_beaten": of.p_beaten,
             "tied_with_best": self.tied, "methods": self.methods, "n_items": of.n_items,
-            "n_clusters": of.n_clusters, "prob": self.prob, "p_best": None, "selection": None,
+            "n_clusters": of.n_clusters, "prob": self.ci_prob, "p_best": None, "selection": None,
             "source": self.source, "level": self.level, "notes": list(self.notes),
             "seed": int(self.seed) if self.seed.isdigit() else self.seed, "text": self.text,
             **self.reported_alone,
@@ -187,7 +187,7 @@ class MethodsReport(ResultTable):
 
     def header(self) -> list[str]:
         corrected, region = self.selected is not None, self.rope is not None
-        start = ["method", "score", f"{self.prob:.0%} interval", *["P(best)"] * corrected]
+        start = ["method", "score", f"{self.ci_prob:.0%} interval", *["P(best)"] * corrected]
         return [*start, "uncorrected", "P(>= winner)", "tied", *["P(equivalent)"] * region]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
@@ -210,7 +210,7 @@ class MethodsReport(ResultTable):
         picked = "; P(best) allows for the winner's having been picked"
         return [
             "tied: cannot be told from the winner, P(>= winner) is at least "
-            f"{(1 - self.prob) / 2:.3g}{'' if self.selected is None else picked}; uncorrected: "
+            f"{(1 - self.ci_prob) / 2:.3g}{'' if self.selected is None else picked}; uncorrected: "
             "P(best) as if all had been given beforehand",
             *(f"Note: {note}" for note in self.notes),
         ]
@@ -221,7 +221,7 @@ def report_methods(
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     rope: float | None = None,
     level: float = 0.05,
     selection: bool = True,
@@ -235,7 +235,7 @@ def report_methods(
     ----------
     outcomes, methods, draws
         As in ``compare_methods``.
-    prob : float
+    ci_prob : float
         Probability of the intervals, and of the comparison with the winner.
     rope : float, optional
         Half-width of practical equivalence.
@@ -267,8 +267,9 @@ def report_methods(
             remarks.append(f"picking the winner is not corrected for: {error}")
     reasons = () if selected is None else selected.reasons
     return MethodsReport(
-        comparison=found, outcomes=outcomes, selected=selected, prob=prob, rope=rope, level=level,
-        source=source, notes=(*remarks, *(f"not to be trusted: {reason}" for reason in reasons)),
+        comparison=found, outcomes=outcomes, selected=selected, ci_prob=ci_prob, rope=rope,
+        level=level, source=source,
+        notes=(*remarks, *(f"not to be trusted: {reason}" for reason in reasons)),
         seed=seed, reasons=reasons,
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @interval_option
 @seed_option
 @output_options
-def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: bool) -> int:
+def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quiet: bool) -> int:
     """Obesity-risk challenge: what does its best score say about its best classifier?
 
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
@@ -66,19 +66,21 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
         progressbar=show_progress(quiet, as_json),
     )
     trees["obesity-risk-abc"] = lead, simulated
-    sensitivity = sota_sensitivity(lead.leaderboard(), prob=prob)
-    theta = estimand_summary(trees[lead.name][1], "theta_sota", prob)
+    sensitivity = sota_sensitivity(lead.leaderboard(), ci_prob=ci_prob)
+    theta = estimand_summary(trees[lead.name][1], "theta_sota", ci_prob)
     sensitivity.loc[0, ["mean", "lower", "upper"]] = [theta["mean"], *theta["interval"]]
-    files = _write(output_dir, trees, sensitivity, prob)
+    files = _write(output_dir, trees, sensitivity, ci_prob)
     changed = sensitivity.iloc[1:].to_dict("records")
     results = {
-        name: result_of(tree, (example.leaderboard(),), changed if name == lead.name else [], prob)
+        name: result_of(
+            tree, (example.leaderboard(),), changed if name == lead.name else [], ci_prob
+        )
         for name, (example, tree) in trees.items()
     }
     if as_json:
         echo_json({"results": results, "files": [str(path) for path in files]})
     else:
-        _echo(results, examples, prob, output_dir, files)
+        _echo(results, examples, ci_prob, output_dir, files)
     return _exit_code(results)
 
 
@@ -91,7 +93,7 @@ def _write(
     directory: Path,
     trees: dict[str, tuple["Example", "xr.DataTree"]],
     sensitivity: Any,
-    prob: float,
+    ci_prob: float,
 ) -> list[Path]:
     from bayes_sota.core.plots import save_figure
     from bayes_sota.core.sample import save_result
@@ -102,10 +104,10 @@ def _write(
     files = [save_result(tree, directory / f"{name}.nc") for name, (_, tree) in trees.items()]
     lead = trees["obesity-risk"][1]
     figures = {
-        "obesity-risk-posterior.png": plot_sota(lead, prob=prob),
-        "obesity-risk-prior-predictive.png": plot_prior_predictive(lead, prob=prob),
-        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, prob=prob),
-        "cassava-posterior.png": plot_sota(trees["cassava"][1], prob=prob),
+        "obesity-risk-posterior.png": plot_sota(lead, ci_prob=ci_prob),
+        "obesity-risk-prior-predictive.png": plot_prior_predictive(lead, ci_prob=ci_prob),
+        "obesity-risk-sensitivity.png": plot_sensitivity(sensitivity, ci_prob=ci_prob),
+        "cassava-posterior.png": plot_sota(trees["cassava"][1], ci_prob=ci_prob),
     }
     return files + [save_figure(figure, directory / name) for name, figure in figures.items()]
 
@@ -121,7 +123,7 @@ _LABELS = {
 def _echo(
     results: dict[str, dict[str, Any]],
     examples: dict[str, "Example"],
-    prob: float,
+    ci_prob: float,
     directory: Path,
     files: list[Path],
 ) -> None:
@@ -135,14 +137,22 @@ def _echo(
         skill = r["winner_skill"]
         winner = f"{skill['mean']:.{decimals_for(skill['sd'])}f}"
         rows.append([*board, *numbers, f"{low:.{d}f} to {high:.{d}f}", winner])
-    header = ["board", "best score", "items", "theta_sota", "sd", f"{prob:.0%} interval", "winner"]
+    header = [
+        "board",
+        "best score",
+        "items",
+        "theta_sota",
+        "sd",
+        f"{ci_prob:.0%} interval",
+        "winner",
+    ]
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")
-    click.echo(_reading(results, examples, prob))
+    click.echo(_reading(results, examples, ci_prob))
     click.echo(f"\n{len(files)} files in {directory}/: " + ", ".join(path.name for path in files))
 
 
 def _reading(
-    results: dict[str, dict[str, Any]], examples: dict[str, "Example"], prob: float
+    results: dict[str, dict[str, Any]], examples: dict[str, "Example"], ci_prob: float
 ) -> str:
     lead = results["obesity-risk"]
     low, high = lead["theta_sota"]["interval"]
@@ -152,7 +162,7 @@ def _reading(
     return (
         f"The best of {lead['n_classifiers']:,} teams scored {lead['observed_maximum']:g} on "
         f"{lead['n_test']:,} items. Under the default prior the best skill lies\n"
-        f"between {low:.{d}f} and {high:.{d}f} with probability {prob:.0%}; "
+        f"between {low:.{d}f} and {high:.{d}f} with probability {ci_prob:.0%}; "
         f"the team that won is expected to score {lead['winner_skill']['mean']:.{w}f} on fresh "
         f"items.\nCassava's winner stood {gap:.4f} above the second ({cassava.runner_up}): a "
         f"maximum alone cannot show that;\nit takes the whole board."

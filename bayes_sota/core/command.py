@@ -156,7 +156,7 @@ def _folded(path: Path) -> str:
 
 
 # Functions of the package name their parameters, a user of the shell knows options.
-_SYNONYMS = {"seed": "random_seed", "theta": "skill"}
+_SYNONYMS = {"seed": "random_seed", "theta": "skill", "prob": "ci_prob"}
 
 _TOKEN = re.compile(
     r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""  # quoted: from a file
@@ -312,7 +312,11 @@ def tries_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--prob``, the probability of printed intervals."""
     option = number_option(
-        OPEN_SHARE, "--prob", default=0.95, help="Probability of the equal-tailed intervals."
+        OPEN_SHARE,
+        "--prob",
+        "ci_prob",
+        default=0.95,
+        help="Probability of the equal-tailed intervals.",
     )
     return option(command)
 

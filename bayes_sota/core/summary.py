@@ -23,7 +23,7 @@ _R_HAT, _ESS = 1.02, 400.0
 
 
 def estimand_summary(
-    tree: "xr.DataTree", name: str, prob: float = 0.95, board: int = 0
+    tree: "xr.DataTree", name: str, ci_prob: float = 0.95, board: int = 0
 ) -> dict[str, Any]:
     """Mean, median, sd, interval and mcse of one quantity.
 
@@ -33,16 +33,16 @@ def estimand_summary(
         A result.
     name : str
         Variable of ``posterior`` or ``posterior_predictive``.
-    prob : float
+    ci_prob : float
         Probability of the equal-tailed interval.
     board : int
         Which board, where there are several.
     """
-    return _summary(tree, draws_of(tree, name, board), prob)
+    return _summary(tree, draws_of(tree, name, board), ci_prob)
 
 
-def _summary(tree: "xr.DataTree", values: FloatArray, prob: float) -> dict[str, Any]:
-    summary = summarize_draws(values, prob)
+def _summary(tree: "xr.DataTree", values: FloatArray, ci_prob: float) -> dict[str, Any]:
+    summary = summarize_draws(values, ci_prob)
     if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
@@ -50,10 +50,10 @@ def _summary(tree: "xr.DataTree", values: FloatArray, prob: float) -> dict[str, 
     return summary
 
 
-def summarize_draws(values: FloatArray, prob: float = 0.95) -> dict[str, Any]:
+def summarize_draws(values: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
     """Mean, median, sd, interval and mcse of independent draws."""
-    OPEN_SHARE.check(prob, "prob")
-    low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    low, high = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return {
         "mean": float(values.mean()),
@@ -65,7 +65,7 @@ def summarize_draws(values: FloatArray, prob: float = 0.95) -> dict[str, Any]:
 
 
 def summarize(
-    tree: "xr.DataTree", prob: float = 0.95, var_names: list[str] | None = None
+    tree: "xr.DataTree", ci_prob: float = 0.95, var_names: list[str] | None = None
 ) -> "pd.DataFrame":
     """Table of the estimands, one row per quantity (and board, player, ...).
 
@@ -73,7 +73,7 @@ def summarize(
     ----------
     tree : DataTree
         A result.
-    prob : float
+    ci_prob : float
         Probability of the equal-tailed interval.
     var_names : list of str, optional
         Default: the estimands of ``bayes_sota.core.schema.ESTIMANDS`` that the result holds.
@@ -102,7 +102,7 @@ def summarize(
     rows = {}
     for name in names:
         for label, values in _parts(group_of(tree, name)[name]):
-            row = _summary(tree, values, prob)
+            row = _summary(tree, values, ci_prob)
             row["lower"], row["upper"] = row.pop("interval")
             rows[f"{name}[{label}]" if label else name] = row
     columns = ["mean", "median", "sd", "lower", "upper", "mcse"]

@@ -167,12 +167,12 @@ class EppOutput:
             raise InputError("--figure-kind needs --figure FILE")
 
     def deliver(
-        self, report: "EppReport", result: Any, tree: "Callable[[], xr.DataTree]", prob: float
+        self, report: "EppReport", result: Any, tree: "Callable[[], xr.DataTree]", ci_prob: float
     ) -> int:
         """Write the files that were asked for, then print JSON or a table; the exit code."""
         if self.table is not None:
             report.table.save(self.table)
-        drawn = partial(_figure, result, self.figure_kind, prob)
+        drawn = partial(_figure, result, self.figure_kind, ci_prob)
         write_result_files(self.output, tree, self.figure, drawn)
         if self.as_json:
             echo_json(report.to_dict())
@@ -222,7 +222,7 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     else:
         _refuse(asked, _ONLY_SAMPLED, "is for the Bayesian model: add --bayes")
     tables, reading = _read(files, asked)
-    about = {"prob": asked["prob"], "reading": reading}
+    about = {"prob": asked["ci_prob"], "reading": reading}
     if asked["bayes"]:
         return _sample(tables, shown, asked, about)
     if len(tables) == 1:
@@ -339,10 +339,10 @@ def _covariates(file: Path | None) -> "pd.DataFrame | None":
     return frame
 
 
-def _figure(result: Any, kind: str, prob: float) -> "PlotCollection":
+def _figure(result: Any, kind: str, ci_prob: float) -> "PlotCollection":
     from bayes_sota.epp.plots import plot_epp
     from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 
     if kind == "matrix":
         return plot_win_matrix(result)
-    return (plot_epp if kind == "forest" else plot_rank_distribution)(result, prob=prob)
+    return (plot_epp if kind == "forest" else plot_rank_distribution)(result, ci_prob=ci_prob)

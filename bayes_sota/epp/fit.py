@@ -265,27 +265,27 @@ class BradleyTerryFit:
         squares = np.maximum(np.sum(played**2, axis=0), 1.0)
         return np.asarray(np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0))
 
-    def interval(self, prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
+    def interval(self, ci_prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
         """Interval of each skill, (m, 2).
 
         Parameters
         ----------
-        prob : float
+        ci_prob : float
         kind : {"robust", "model", "simultaneous"}
             Clustered by round with t (the default); of independent matches with z (Property 3.6);
             or wide enough for all players at once.
         """
-        OPEN_SHARE.check(prob, "prob")
+        OPEN_SHARE.check(ci_prob, "ci_prob")
         if kind == "model":
-            half = bonferroni_critical(prob, 1, np.inf) * self.se_model
+            half = bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
         elif kind == "robust":
-            half = bonferroni_criticals(prob, 1, self.df) * self.se
+            half = bonferroni_criticals(ci_prob, 1, self.df) * self.se
         elif kind == "simultaneous":
             m = len(self.players)
             half = self.se * (
-                bonferroni_critical(prob, m, np.inf)
+                bonferroni_critical(ci_prob, m, np.inf)
                 if self.influence is None
-                else critical_values(self.influence, prob, self.df)
+                else critical_values(self.influence, ci_prob, self.df)
             )
         else:
             raise InputError(f"kind is robust, model or simultaneous, got {kind!r}")
@@ -318,22 +318,22 @@ class BradleyTerryFit:
         np.fill_diagonal(found, 0.0)
         return np.asarray(found)
 
-    def rank_interval(self, prob: float = 0.95) -> NDArray[np.intp]:
+    def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
-        OPEN_SHARE.check(prob, "prob")
+        OPEN_SHARE.check(ci_prob, "ci_prob")
         m = len(self.players)
         critical = (
-            bonferroni_critical(prob, m * (m - 1) // 2, np.inf)
+            bonferroni_critical(ci_prob, m * (m - 1) // 2, np.inf)
             if self.influence is None
-            else critical_values_of_pairs(self.influence, prob, self.df)
+            else critical_values_of_pairs(self.influence, ci_prob, self.df)
         )
         return rank_intervals(self.epp[:, None] - self.epp, self._pair_errors, critical)
 
-    def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
+    def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Players that no other is certainly better than, (m,): they may be the best."""
-        return np.asarray(self.rank_interval(prob)[:, 0] == 1)
+        return np.asarray(self.rank_interval(ci_prob)[:, 0] == 1)
 
-    def test(self, a: str, b: str, prob: float = 0.95) -> PairTest:
+    def test(self, a: str, b: str, ci_prob: float = 0.95) -> PairTest:
         """Test that A and B have the same skill (Property 3.3).
 
         Examples
@@ -346,13 +346,13 @@ class BradleyTerryFit:
         """
         from scipy.special import expit, gammaincc
 
-        OPEN_SHARE.check(prob, "prob")
+        OPEN_SHARE.check(ci_prob, "ci_prob")
         i, j = nearest_player(self.players, a), nearest_player(self.players, b)
         if i == j:
             raise InputError(f"a test compares two players, got {a!r} twice")
         difference, se = float(self.epp[i] - self.epp[j]), float(self._pair_errors[i, j])
         df = float(min(self.df[i], self.df[j]))
-        half = bonferroni_critical(prob, 1, df) * se
+        half = bonferroni_critical(ci_prob, 1, df) * se
         low, high = difference - half, difference + half
         model = self.covariance_model
         se_model = float(np.sqrt(model[i, i] + model[j, j] - 2 * model[i, j]))

@@ -55,9 +55,9 @@ class NewPlayer:
     others: tuple[str, ...]
     win_probabilities: FloatArray
 
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Interval of the skill."""
-        half = bonferroni_critical(prob, 1, self.df) * self.se
+        half = bonferroni_critical(ci_prob, 1, self.df) * self.se
         return self.epp - half, self.epp + half
 
     def win_probability(self, other: str) -> float:

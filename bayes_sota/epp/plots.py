@@ -59,7 +59,7 @@ class Axis:
 def plot_epp(
     result: "BradleyTerryFit | xr.DataTree",
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     contrast: Contrast | None = "simultaneous",
     most: int = 100,
     backend: str | None = None,
@@ -69,14 +69,14 @@ def plot_epp(
 
     Filled blue dots are the players that may be the best, hollow grey ones those that some other
     is certainly better than: of a fit by ``tied_with_best``, of a posterior where the probability
-    of being the best is below ``(1 - prob) / 2``. Below the EPP stands the probability of beating
-    an average player (Property 3.4 of the EPP paper).
+    of being the best is below ``(1 - ci_prob) / 2``. Below the EPP stands the probability of
+    beating an average player (Property 3.4 of the EPP paper).
 
     Parameters
     ----------
     result : BradleyTerryFit or DataTree
         A fit, or a result with ``epp`` in the group ``posterior``.
-    prob : float
+    ci_prob : float
         Probability of the intervals, and of the comparison with the best.
     contrast : {"simultaneous", "model"}, optional
         Intervals of a fit drawn thin beside the robust ones: wide enough for all players at once,
@@ -99,7 +99,7 @@ def plot_epp(
     Raises
     ------
     InputError
-        An impossible ``prob``, ``contrast`` or ``most``, or a result without skills.
+        An impossible ``ci_prob``, ``contrast`` or ``most``, or a result without skills.
 
     Examples
     --------
@@ -110,11 +110,11 @@ def plot_epp(
     >>> figure.viz["figure_title"].item()["string"]
     '2 of 4 players may be the best (filled dots)'
     """
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     if contrast not in (None, *_CONTRASTS):
         raise InputError(f"contrast is simultaneous, model or None, got {contrast!r}")
     is_fit = isinstance(result, BradleyTerryFit)
-    board = _of_fit(result, prob, contrast) if is_fit else _of_draws(result, prob)
+    board = _of_fit(result, ci_prob, contrast) if is_fit else _of_draws(result, ci_prob)
     order = best_first(board.epp, most)
     ends = [board.epp, board.thick.T, *([] if board.thin is None else [board.thin.T])]
     label = f"EPP, and the probability of beating an average player\n({board.meaning})"
@@ -332,20 +332,20 @@ class _Board:
     meaning: str
 
 
-def _of_fit(fit: BradleyTerryFit, prob: float, contrast: Contrast | None) -> _Board:
-    meaning = f"thick: {100 * prob:.3g}% interval of each"
+def _of_fit(fit: BradleyTerryFit, ci_prob: float, contrast: Contrast | None) -> _Board:
+    meaning = f"thick: {100 * ci_prob:.3g}% interval of each"
     return _Board(
         players=fit.players,
         ranks=fit.rank,
         epp=fit.epp,
-        thick=fit.interval(prob),
-        thin=None if contrast is None else fit.interval(prob, contrast),
-        tied=fit.tied_with_best(prob),
+        thick=fit.interval(ci_prob),
+        thin=None if contrast is None else fit.interval(ci_prob, contrast),
+        tied=fit.tied_with_best(ci_prob),
         meaning=meaning if contrast is None else f"{meaning}; {_CONTRASTS[contrast]}",
     )
 
 
-def _of_draws(tree: "xr.DataTree", prob: float) -> _Board:
+def _of_draws(tree: "xr.DataTree", ci_prob: float) -> _Board:
     players, draws = draws_of_players(tree, "epp")
     winners = np.bincount(draws.argmax(axis=1), minlength=len(players)) / len(draws)
     mean = draws.mean(axis=0)
@@ -353,10 +353,10 @@ def _of_draws(tree: "xr.DataTree", prob: float) -> _Board:
         players=players,
         ranks=np.argsort(np.argsort(-mean, kind="stable")) + 1,
         epp=mean,
-        thick=np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0).T,
+        thick=np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T,
         thin=None,
-        tied=winners >= (1 - prob) / 2,
-        meaning=f"posterior mean; thick: {100 * prob:.3g}% interval of each",
+        tied=winners >= (1 - ci_prob) / 2,
+        meaning=f"posterior mean; thick: {100 * ci_prob:.3g}% interval of each",
     )
 
 

@@ -43,7 +43,7 @@ _MOST_WRITTEN = 20  # players whose probabilities are written into the cells
 def plot_rank_distribution(
     result: "BradleyTerryFit | xr.DataTree",
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     most: int = 40,
     backend: str | None = None,
     figsize: tuple[float, float] | None = None,
@@ -58,7 +58,7 @@ def plot_rank_distribution(
     ----------
     result : BradleyTerryFit or DataTree
         A fit, or a result with ``rank`` or ``epp`` in the group ``posterior``.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     most : int
         Best players drawn; the title says if that leaves some out.
@@ -77,7 +77,7 @@ def plot_rank_distribution(
     Raises
     ------
     InputError
-        No draws of players, or an impossible ``prob`` or ``most``.
+        No draws of players, or an impossible ``ci_prob`` or ``most``.
 
     Examples
     --------
@@ -90,18 +90,18 @@ def plot_rank_distribution(
     >>> figure.viz["figure_title"].item()["string"]
     'a is the best with a probability of 72%'
     """
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     shares: FloatArray | None = None
     if isinstance(result, BradleyTerryFit):
         players, middle = result.players, result.rank.astype(np.float64)
-        ends = result.rank_interval(prob)
+        ends = result.rank_interval(ci_prob)
     else:
         players, shares = _shares(result)
         middle = shares @ np.arange(1, len(players) + 1)
-        ends = _ends(shares, prob)
+        ends = _ends(shares, ci_prob)
     order, tied = best_first(-middle, most), ends[:, 0] == 1
     ranks = middle if shares is None else np.argsort(np.argsort(middle, kind="stable")) + 1
-    x = _rank_axis(ends[order], len(players), _meaning(prob, of_fit=shares is None))
+    x = _rank_axis(ends[order], len(players), _meaning(ci_prob, of_fit=shares is None))
     names = [(int(ranks[i]), players[i]) for i in order]
     margin = 0.6 if shares is None else 0.95
     panel, y = named_rows("rank", x, names, backend, figsize, above=1.6, margin=margin)
@@ -304,15 +304,17 @@ def _shares(tree: "xr.DataTree") -> tuple[tuple[str, ...], FloatArray]:
     return players, np.bincount(places.ravel(), minlength=m * m).reshape(m, m) / len(draws)
 
 
-def _ends(shares: FloatArray, prob: float) -> NDArray[np.intp]:
+def _ends(shares: FloatArray, ci_prob: float) -> NDArray[np.intp]:
     """Equal-tailed interval of ranks, shape (m, 2)."""
     below = np.cumsum(shares, axis=1)
-    ends = [(below < level - 1e-12).sum(axis=1) + 1 for level in ((1 - prob) / 2, (1 + prob) / 2)]
+    ends = [
+        (below < level - 1e-12).sum(axis=1) + 1 for level in ((1 - ci_prob) / 2, (1 + ci_prob) / 2)
+    ]
     return np.stack(ends, axis=1)
 
 
-def _meaning(prob: float, *, of_fit: bool) -> str:
-    percent = f"{100 * prob:.3g}%"
+def _meaning(ci_prob: float, *, of_fit: bool) -> str:
+    percent = f"{100 * ci_prob:.3g}%"
     if of_fit:
         return f"rank, 1 is best\n(bars: {percent} of all players at once; filled: may be the best)"
     return f"rank, 1 is best\n(areas: probability; bars: {percent} interval; blue: may be rank 1)"

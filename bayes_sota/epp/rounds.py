@@ -42,7 +42,7 @@ _SMALL = 1e-12
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
 
-def bonferroni_critical(prob: float, contrasts: int, df: float) -> float:
+def bonferroni_critical(ci_prob: float, contrasts: int, df: float) -> float:
     """Two-sided critical value for so many statistics at once.
 
     Examples
@@ -52,14 +52,14 @@ def bonferroni_critical(prob: float, contrasts: int, df: float) -> float:
     """
     from scipy.special import ndtri, stdtrit
 
-    tail = (1 - prob) / 2 / contrasts
+    tail = (1 - ci_prob) / 2 / contrasts
     if df <= 0:
         return float("inf")
     return float(-ndtri(tail)) if np.isinf(df) else float(-stdtrit(df, tail))
 
 
 def critical_values(
-    influence: FloatArray, prob: float, df: FloatArray, random_seed: int = 0
+    influence: FloatArray, ci_prob: float, df: FloatArray, random_seed: int = 0
 ) -> FloatArray:
     """Critical value of each absolute statistic, so that all hold at once, (K,).
 
@@ -70,7 +70,7 @@ def critical_values(
     ----------
     influence : ndarray, shape (G, K)
         Of each cluster on each contrast.
-    prob : float
+    ci_prob : float
     df : ndarray, shape (K,)
 
     Examples
@@ -81,11 +81,11 @@ def critical_values(
     True
     """
     full = influence[:, _nearly_full(df, len(influence))]
-    return _criticals(_largest(full), full.shape[1], prob, df, len(influence), random_seed)
+    return _criticals(_largest(full), full.shape[1], ci_prob, df, len(influence), random_seed)
 
 
 def critical_values_of_pairs(
-    influence: FloatArray, prob: float, df: FloatArray, random_seed: int = 0
+    influence: FloatArray, ci_prob: float, df: FloatArray, random_seed: int = 0
 ) -> FloatArray:
     """The same for the differences of all pairs of players, (m, m).
 
@@ -101,11 +101,11 @@ def critical_values_of_pairs(
     of_pairs = np.minimum(df[:, None], df)
     upper = np.triu_indices(m, 1)
     if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
-        found = bonferroni_criticals(prob, upper[0].size, of_pairs[upper])
+        found = bonferroni_criticals(ci_prob, upper[0].size, of_pairs[upper])
     else:
         largest = _largest_of_pairs(inner)
         full = inner.shape[1] * (inner.shape[1] - 1) // 2
-        found = _criticals(largest, full, prob, of_pairs[upper], clusters, random_seed)
+        found = _criticals(largest, full, ci_prob, of_pairs[upper], clusters, random_seed)
     matrix = np.full((m, m), np.inf)
     matrix[upper] = found
     return np.asarray(np.minimum(matrix, matrix.T))
@@ -140,20 +140,20 @@ def rank_intervals(
 def _criticals(
     largest: Callable[[FloatArray], FloatArray],
     full: int,
-    prob: float,
+    ci_prob: float,
     df: FloatArray,
     clusters: int,
     random_seed: int,
 ) -> FloatArray:
     """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
-    found = bonferroni_criticals(prob, df.size, df)
+    found = bonferroni_criticals(ci_prob, df.size, df)
     if full and clusters >= _ENOUGH_FLIPS:
         rng = generator_of(random_seed)
         draws = [
             largest(rng.integers(0, 2, size=(_BLOCK, clusters)) * np.float64(2) - 1)
             for _ in range(_FLIPS // _BLOCK)
         ]
-        share = 1 - (1 - prob) * full / df.size  # of the errors that are allowed
+        share = 1 - (1 - ci_prob) * full / df.size  # of the errors that are allowed
         together = _studentised(np.concatenate(draws), clusters, share)
         nearly = _nearly_full(df, clusters)
         together = max(together, bonferroni_critical(share, 1, float(df[nearly].min())))
@@ -165,10 +165,10 @@ def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
     return np.asarray(df >= _NEARLY * (clusters - 1))
 
 
-def bonferroni_criticals(prob: float, contrasts: int, df: FloatArray) -> FloatArray:
+def bonferroni_criticals(ci_prob: float, contrasts: int, df: FloatArray) -> FloatArray:
     """The same for each of several degrees of freedom, the shape of ``df``."""
     values, places = np.unique(df, return_inverse=True)
-    return np.array([bonferroni_critical(prob, contrasts, value) for value in values])[places]
+    return np.array([bonferroni_critical(ci_prob, contrasts, value) for value in values])[places]
 
 
 def _largest(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -200,9 +200,9 @@ def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArra
     return largest
 
 
-def _studentised(largest: FloatArray, clusters: int, prob: float) -> float:
+def _studentised(largest: FloatArray, clusters: int, ci_prob: float) -> float:
     """Quantile of |sum| / norm, with the variance about the mean of the flipped influences."""
-    share = min(float(np.quantile(largest, prob)) ** 2 / clusters, 1 - 1e-9)
+    share = min(float(np.quantile(largest, ci_prob)) ** 2 / clusters, 1 - 1e-9)
     return float(np.sqrt(share * (clusters - 1) / (1 - share)))
 
 

@@ -124,9 +124,9 @@ class EppBootstrap:
         """Standard deviation over the resamples, (m,)."""
         return np.asarray(np.nanstd(self.epp, axis=0, ddof=1))
 
-    def interval(self, prob: float = 0.95) -> FloatArray:
+    def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Percentile interval, (m, 2)."""
-        return np.nanquantile(self.epp, [(1 - prob) / 2, (1 + prob) / 2], axis=0).T
+        return np.nanquantile(self.epp, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
 
 
 @one_thread()

@@ -57,14 +57,14 @@ class EquivalenceProbabilities:
     b_better: float
 
 
-def summarize_epp(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
+def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     """Table of the players, the best first.
 
     Parameters
     ----------
     tree : DataTree
         From ``sample_epp``.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
 
     Returns
@@ -86,10 +86,10 @@ def summarize_epp(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     skills = _skills(tree)
     rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
-    tails = [(1 - prob) / 2, (1 + prob) / 2]
+    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     lower, upper = np.quantile(skills, tails, axis=0)
     rank_lower, rank_upper = np.quantile(rank, tails, axis=0, method="inverted_cdf")
     columns = {
@@ -109,7 +109,7 @@ def summarize_epp(tree: "xr.DataTree", prob: float = 0.95) -> "pd.DataFrame":
 
 
 def epp_win_probability(
-    tree: "xr.DataTree", a: str, b: str, *, prob: float = 0.95, new_tournament: bool = False
+    tree: "xr.DataTree", a: str, b: str, *, ci_prob: float = 0.95, new_tournament: bool = False
 ) -> WinProbability:
     r"""Probability that A beats B in a new round.
 
@@ -119,7 +119,7 @@ def epp_win_probability(
         From ``sample_epp``.
     a, b : str
         Players.
-    prob : float
+    ci_prob : float
         Probability of the interval.
     new_tournament : bool
         Whether the round is one of a tournament not seen yet, where both players deviate from their
@@ -141,12 +141,12 @@ def epp_win_probability(
     >>> round(found.mean, 2), found.p_tie
     (0.73, 0.0)
     """
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     difference = _difference(tree, a, b)
     if new_tournament:
         difference = difference + _deviations(tree, difference.size)
     win, p_tie = _outcomes(tree, difference)
-    lower, upper = np.quantile(win, [(1 - prob) / 2, (1 + prob) / 2])
+    lower, upper = np.quantile(win, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     return WinProbability(float(win.mean()), float(lower), float(upper), p_tie)
 
 

@@ -74,7 +74,7 @@ class EppReport:
 def report_fit(
     fit: BradleyTerryFit,
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     pairs: Pairs = (),
     best_of: Sequence[tuple[str, Variants]] = (),
     repetitions: int | None = None,
@@ -86,7 +86,7 @@ def report_fit(
     Parameters
     ----------
     fit : BradleyTerryFit
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare (``fit.test``).
@@ -120,11 +120,11 @@ def report_fit(
     tested = repetitions != 0 and not reason
     if not tested and not best_of:
         refuse_unused("what is computed without draws", {"random_seed": random_seed})
-    tests = [asdict(fit.test(a, b, prob)) for a, b in pairs]
+    tests = [asdict(fit.test(a, b, ci_prob)) for a, b in pairs]
     rng, seed = resolve_seed(random_seed)
     quality = leaderboard_quality(fit, repetitions=repetitions, random_seed=rng) if tested else None
-    table = epp_table(fit, prob)
-    variants = [_variant(fit, player, n, prob, rng) for player, n in best_of]
+    table = epp_table(fit, ci_prob)
+    variants = [_variant(fit, player, n, ci_prob, rng) for player, n in best_of]
     every = ", all-rounds matches" if fit.kind == "all-rounds" else ""
     content = {
         "title": _title(fit.data) + every,
@@ -144,7 +144,7 @@ def report_fit(
         "private_variants": variants,
         "reading": list(reading),
         "notes": _remarks(fit) + ([f"the deviance is not compared: {reason}"] if reason else []),
-        "prob": prob,
+        "prob": ci_prob,
         "seed": int(seed) if seed.isdigit() and (quality or best_of) else None,
     }
     sentences = (_deviance_sentence(content), *map(_test_sentence, tests))
@@ -154,7 +154,7 @@ def report_fit(
 def report_tournaments(
     leaderboards: Sequence[TournamentLeaderboard],
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     reading: Sequence[str] = (),
 ) -> EppReport:
     """Report on the leaderboards of several tournaments (``fit_tournaments``).
@@ -162,7 +162,7 @@ def report_tournaments(
     Parameters
     ----------
     leaderboards : sequence of TournamentLeaderboard
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     reading : sequence of str
         Notes on how the data were read.
@@ -175,7 +175,7 @@ def report_tournaments(
     >>> report_tournaments(found).title()
     '1 tournaments, 3 players'
     """
-    table = tournaments_table(leaderboards, prob)
+    table = tournaments_table(leaderboards, ci_prob)
     notes = list(reading)
     infinite = [board.tournament for board in leaderboards if not board.connected]
     if infinite:
@@ -197,7 +197,7 @@ def report_tournaments(
         ],
         **table.to_dict(),
         "notes": notes,
-        "prob": prob,
+        "prob": ci_prob,
     }
     return EppReport(table, content)
 
@@ -206,7 +206,7 @@ def report_draws(
     tree: "xr.DataTree",
     tables: Sequence[ScoreTable | Matches],
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     pairs: Pairs = (),
     rope: float | None = None,
     test_fraction: float | None = None,
@@ -220,7 +220,7 @@ def report_draws(
         From ``sample_epp``.
     tables : sequence of ScoreTable or Matches
         The data, one per tournament.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare.
@@ -231,8 +231,8 @@ def report_draws(
     reading : sequence of str
         Notes on how the data were read.
     """
-    table, checks, diagnostics = epp_table(tree, prob), check_epp(tree), diagnose(tree)
-    tests = [_compared(tree, a, b, rope, prob) for a, b in pairs]
+    table, checks, diagnostics = epp_table(tree, ci_prob), check_epp(tree), diagnose(tree)
+    tests = [_compared(tree, a, b, rope, ci_prob) for a, b in pairs]
     ties = str(tree.attrs["ties"])
     splits = any(getattr(table, "scheme", "") == "model/cv" for table in tables)
     notes = [_RANKINGS] * ("round_rank" in tree["observed_data"])
@@ -244,13 +244,13 @@ def report_draws(
         + ("" if ties == "half" else f", ties by {ties}"),
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
         **table.to_dict(),
-        **({"tournaments": _skills_by_tournament(tree, tables, prob)} if several else {}),
+        **({"tournaments": _skills_by_tournament(tree, tables, ci_prob)} if several else {}),
         "tests": tests,
         "test": tests[0] if tests else None,
         "checks": checks,
         "diagnostics": diagnostics,
         "notes": [*reading, *notes],
-        "prob": prob,
+        "prob": ci_prob,
         "seed": tree.attrs["random_seed"],
     }
     sentences = (_check_sentence(checks), *map(_test_sentence, tests))
@@ -293,7 +293,7 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
 
 
 def _variant(
-    fit: BradleyTerryFit, player: str, variants: Variants, prob: float, rng: np.random.Generator
+    fit: BradleyTerryFit, player: str, variants: Variants, ci_prob: float, rng: np.random.Generator
 ) -> dict[str, Any]:
     found = private_variants_of(fit, player, variants, random_seed=rng)
     shared = [
@@ -307,11 +307,11 @@ def _variant(
         "variants": ":".join(map(str, variants)) if isinstance(variants, tuple) else str(variants),
         "epp": float(fit.epp[place]),
         "winner_skill": {
-            "mean": found.mean, "sd": found.sd, "interval": list(found.interval(prob))
+            "mean": found.mean, "sd": found.sd, "interval": list(found.interval(ci_prob))
         },
         "theta_sota": {
             "mean": float(found.theta_sota.mean()),
-            "interval": list(found.interval(prob, "theta_sota")),
+            "interval": list(found.interval(ci_prob, "theta_sota")),
         },
         "p_best": found.p_best,
         "sensitivity": shared,
@@ -321,24 +321,24 @@ def _variant(
 
 
 def _compared(
-    tree: "xr.DataTree", a: str, b: str, rope: float | None, prob: float
+    tree: "xr.DataTree", a: str, b: str, rope: float | None, ci_prob: float
 ) -> dict[str, Any]:
     """Difference of two players' skills, and who wins."""
-    win = epp_win_probability(tree, a, b, prob=prob)
+    win = epp_win_probability(tree, a, b, ci_prob=ci_prob)
     skills = tree["posterior"]["epp"]
     difference = skills.sel(player=a).values - skills.sel(player=b).values
     found: dict[str, Any] = {
         "players": [a, b],
         "difference": float(difference.mean()),
         "se": float(difference.std(ddof=1)),
-        "interval": np.quantile(difference, [(1 - prob) / 2, (1 + prob) / 2]).tolist(),
+        "interval": np.quantile(difference, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist(),
         "p_better": float(np.mean(difference > 0)),
         "win_probability": win.mean,
         "win_probability_interval": [win.lower, win.upper],
         "p_tie": win.p_tie,
     }
     if "tournament_sd" in tree["posterior"]:
-        new = epp_win_probability(tree, a, b, prob=prob, new_tournament=True)
+        new = epp_win_probability(tree, a, b, ci_prob=ci_prob, new_tournament=True)
         interval = [new.lower, new.upper]
         found["new_tournament"] = {"win_probability": new.mean, "interval": interval}
     if rope is not None:
@@ -347,11 +347,11 @@ def _compared(
 
 
 def _skills_by_tournament(
-    tree: "xr.DataTree", tables: Sequence[ScoreTable | Matches], prob: float
+    tree: "xr.DataTree", tables: Sequence[ScoreTable | Matches], ci_prob: float
 ) -> list[dict[str, Any]]:
     own = tree["posterior"]["epp_tournament"]
     mean = own.mean(("chain", "draw")).values
-    ends = own.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw")).values
+    ends = own.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw")).values
     places = {str(name): place for place, name in enumerate(own["player"].values)}
     return [
         {

@@ -48,7 +48,7 @@ class EppTable(ResultTable):
         independent), lower, upper, p_beats_average, and for one tournament rank_lower, rank_upper
         and tied_with_best (all pairs at once); for several a first column tournament. From
         posterior draws se is their standard deviation and p_best is there.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     matches : {"same-round", "all-rounds", "listed"}
         Which matches were counted.
@@ -57,7 +57,7 @@ class EppTable(ResultTable):
     """
 
     frame: "pd.DataFrame"
-    prob: float
+    ci_prob: float
     matches: MatchKind
     ties: str = "half"
     reasons: tuple[str, ...] = ()
@@ -83,7 +83,8 @@ class EppTable(ResultTable):
             "epp": ("EPP", lambda row: f"{row['epp']:.2f}"),
             "se": ("se", lambda row: f"{row['se']:.2f}"),
             "lower": (
-                f"{self.prob:.0%} interval", lambda row: f"{row['lower']:.2f} to {row['upper']:.2f}"
+                f"{self.ci_prob:.0%} interval",
+                lambda row: f"{row['lower']:.2f} to {row['upper']:.2f}",
             ),
             "p_beats_average": ("P(beats average)", lambda row: chance(row["p_beats_average"])),
             "rank_lower": (
@@ -100,21 +101,21 @@ class EppTable(ResultTable):
         found = [f"{_PLAYED[self.matches]}A gap of 1 in EPP {wins}; 0 is the average player."]
         if "tied_with_best" in self.frame:
             found.append(
-                f"With {self.prob:.0%} confidence all rank intervals are right together. May be "
+                f"With {self.ci_prob:.0%} confidence all rank intervals are right together. May be "
                 "best: no other player is certainly better; one that is lower may be among them "
                 "where its scores vary more."
             )
         return found
 
 
-def epp_table(result: "BradleyTerryFit | xr.DataTree", prob: float = 0.95) -> EppTable:
+def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> EppTable:
     """Leaderboard of one tournament.
 
     Parameters
     ----------
     result : BradleyTerryFit or DataTree
         From ``fit_epp`` or ``sample_epp``.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
 
     Examples
@@ -125,39 +126,39 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", prob: float = 0.95) -> Ep
     >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
     [[1, '1', True], [2, '2', False], [3, '3', False]]
     """
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     if isinstance(result, BradleyTerryFit):
-        lower, upper = result.rank_interval(prob).T
+        lower, upper = result.rank_interval(ci_prob).T
         own = {"rank_lower": lower, "rank_upper": upper, "tied_with_best": lower == 1}
-        return EppTable(_frame(_estimates(result, prob) | own), prob, result.kind)
-    summary = summarize_epp(result, prob).reset_index()
+        return EppTable(_frame(_estimates(result, ci_prob) | own), ci_prob, result.kind)
+    summary = summarize_epp(result, ci_prob).reset_index()
     columns = {
         "rank": 1 + np.arange(len(summary)),
         **{new: summary[old] for new, old in (("player", "player"), ("epp", "mean"), ("se", "sd"))},
         **summary[["lower", "upper", "p_beats_average", "rank_lower", "rank_upper", "p_best"]],
     }
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
-    return EppTable(_frame(columns), prob, kind, str(result.attrs["ties"]))
+    return EppTable(_frame(columns), ci_prob, kind, str(result.attrs["ties"]))
 
 
 def tournaments_table(
-    leaderboards: Sequence[TournamentLeaderboard], prob: float = 0.95
+    leaderboards: Sequence[TournamentLeaderboard], ci_prob: float = 0.95
 ) -> EppTable:
     """Leaderboards of several tournaments, one below the other."""
     import pandas as pd
 
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     frames = [
-        _frame({"tournament": [board.tournament] * len(board.players)} | _estimates(board, prob))
+        _frame({"tournament": [board.tournament] * len(board.players)} | _estimates(board, ci_prob))
         for board in leaderboards
     ]
     kinds = {board.matches for board in leaderboards}
     kind = kinds.pop() if len(kinds) == 1 else "listed"
-    return EppTable(pd.concat(frames, ignore_index=True), prob, kind)
+    return EppTable(pd.concat(frames, ignore_index=True), ci_prob, kind)
 
 
-def _estimates(board: BradleyTerryFit | TournamentLeaderboard, prob: float) -> dict[str, Any]:
-    half = bonferroni_criticals(prob, 1, board.df) * board.se
+def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -> dict[str, Any]:
+    half = bonferroni_criticals(ci_prob, 1, board.df) * board.se
     return {
         "rank": board.rank,
         "player": list(board.players),

@@ -361,12 +361,12 @@ class PrivateVariants:
         """Probability that the shown variant is the best of its provider's."""
         return float(np.mean(self.winner_skill == self.theta_sota))
 
-    def interval(self, prob: float = 0.95, of: str = "winner_skill") -> tuple[float, float]:
+    def interval(self, ci_prob: float = 0.95, of: str = "winner_skill") -> tuple[float, float]:
         """Equal-tailed interval of one of the draws' variables."""
-        OPEN_SHARE.check(prob, "prob")
+        OPEN_SHARE.check(ci_prob, "ci_prob")
         if of not in self.draws:
             raise InputError(f"there is no {of!r}; allowed: {', '.join(self.draws)}")
-        low, high = np.quantile(self.draws[of], [(1 - prob) / 2, (1 + prob) / 2])
+        low, high = np.quantile(self.draws[of], [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         return float(low), float(high)
 
 

@@ -79,13 +79,13 @@ class LeaderComparison:
     n_compared: NDArray[np.int64]
     p_not_below: FloatArray
 
-    def tied_with_leader(self, prob: float = 0.95) -> NDArray[np.bool_]:
+    def tied_with_leader(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Classifiers that cannot be told from the leader, itself among them, shape (m,).
 
-        All with ``p_not_below >= (1 - prob) / 2``: the equal-tailed interval of the difference of
-        skills does not lie below zero.
+        All with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
+        of skills does not lie below zero.
         """
-        return np.asarray(self.p_not_below >= (1 - prob) / 2)
+        return np.asarray(self.p_not_below >= (1 - ci_prob) / 2)
 
 
 def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
@@ -371,12 +371,12 @@ class MethodComparison:
         """Probability that at least one other method is better than the winner."""
         return float(1 - self.p_best[self.winner])
 
-    def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
+    def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Methods that cannot be told from the winner, itself among them, shape (m,).
 
-        All with ``p_not_below >= (1 - prob) / 2``, as in ``paired_outcomes``.
+        All with ``p_not_below >= (1 - ci_prob) / 2``, as in ``paired_outcomes``.
         """
-        return np.asarray(self.p_not_below >= (1 - prob) / 2)
+        return np.asarray(self.p_not_below >= (1 - ci_prob) / 2)
 
     def rope(self, half_width: float) -> FloatArray:
         """Winner better, equivalent, other better, for every method, shape (m, 3).
@@ -392,9 +392,9 @@ class MethodComparison:
         above, below = np.mean(gap > half_width, axis=0), np.mean(gap < -half_width, axis=0)
         return np.column_stack([above, 1 - above - below, below])
 
-    def interval(self, prob: float = 0.95) -> FloatArray:
+    def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each mean, shape (m, 2)."""
-        ends = np.quantile(self.draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0).T
+        ends = np.quantile(self.draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
         return np.asarray(np.clip(ends, *self.bounds))
 
 

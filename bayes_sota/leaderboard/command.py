@@ -57,7 +57,7 @@ def board(
     draws: int,
     top: int,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     seed: int | None,
     quiet: bool,
@@ -76,7 +76,7 @@ def board(
     table = board_table(
         data,
         priors=priors,
-        prob=prob,
+        ci_prob=ci_prob,
         draws=draws,
         random_seed=_seed(seed),
     )
@@ -96,7 +96,7 @@ def _seed(seed: int | None) -> int:
 
 
 def _echo_entries(table: "EntryTable", top: int, quiet: bool) -> None:
-    header = ["rank", "entry", "score", "skill", f"{table.prob:.0%} interval", "rank interval"]
+    header = ["rank", "entry", "score", "skill", f"{table.ci_prob:.0%} interval", "rank interval"]
     rows = table.cells(top)
     title = f"{table.name}: best {len(rows):,} of {len(table.frame):,} entries"
     echo_table([*header, "P(best)", "tied"], rows, title)

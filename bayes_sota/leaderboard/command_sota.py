@@ -75,7 +75,7 @@ def run_point_estimate(
     n_test: str | None,
     drop_above: float | None,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -89,7 +89,7 @@ def run_point_estimate(
         cut = None if reading["rounding"] == "auto" else reading["rounding"]
         digits = {"--rounding": cut, "--decimals": reading["decimals"]}
         refuse_unused(f"--method {method}, which takes scores as they are", digits)
-    how: dict[str, Any] = {"criterion": criterion or "expected", "prob": prob}
+    how: dict[str, Any] = {"criterion": criterion or "expected", "prob": ci_prob}
     if rho is not None:
         how["correlation"] = rho
     if reading["metric"] == "auc":
@@ -201,7 +201,7 @@ def _echo(found: "FieldEstimate", board: "Leaderboard") -> None:
         rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
     rows += [
         ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
-        [f"{found.prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
+        [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
         ["above", f"{found.n_above():,} of {m:,}", "entries with a score above the estimate"],
         [
             "above, rounded",
@@ -311,7 +311,7 @@ def sota(
     cores: int | None,
     no_sensitivity: bool,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     seed: int | None,
     quiet: bool,
@@ -326,7 +326,7 @@ def sota(
     the distribution of skill and the correlation.
     """
     rho = chosen_correlation(correlation, pairwise_correlation)
-    shown: dict[str, Any] = {"output": output, "prob": prob, "as_json": as_json, "quiet": quiet}
+    shown: dict[str, Any] = {"output": output, "prob": ci_prob, "as_json": as_json, "quiet": quiet}
     of_maxima = {
         "--maximum": maxima, "--reference-skill": reference_skill, "--new-score": new_score
     }  # fmt: skip
@@ -377,7 +377,7 @@ def _estimate_maxima(
     sensitivity: bool,
     *,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -388,8 +388,8 @@ def _estimate_maxima(
     tree = estimate_sota(boards, model=spec, reference_skill=reference_skill, **settings)
     if output is not None:
         save_result(tree, output)
-    rows = _sensitivity(boards, spec, reference_skill, prob) if sensitivity else []
-    result = result_of(tree, boards, rows, prob)
+    rows = _sensitivity(boards, spec, reference_skill, ci_prob) if sensitivity else []
+    result = result_of(tree, boards, rows, ci_prob)
     if new_score is not None:
         items = settings["new_n_test"] or boards[0].n_test
         result["p_new_truly_better"] = probability_truly_better(tree, new_score, items)
@@ -451,7 +451,7 @@ def _estimate_file(
     sensitivity: bool,
     *,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -473,8 +473,8 @@ def _estimate_file(
         save_result(tree, output)
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(data, Leaderboard) and isinstance(spec.priors, BoardPriors):
-        rows = list(board_sensitivity_rows(data, spec.priors, prob, 1000, 0))[1:]
-    result = result_of_file(tree, data, rows, prob)
+        rows = list(board_sensitivity_rows(data, spec.priors, ci_prob, 1000, 0))[1:]
+    result = result_of_file(tree, data, rows, ci_prob)
     return echo_file_result(result, data, rows, as_json, quiet)
 
 
@@ -538,7 +538,7 @@ def _sensitivity(
     boards: tuple["Leaderboard", ...],
     spec: "ModelSpecification",
     reference_skill: float | None,
-    prob: float,
+    ci_prob: float,
 ) -> list[dict[str, Any]]:
     from bayes_sota.core.priors import Priors
     from bayes_sota.leaderboard.sample_estimate import sensitivity_rows
@@ -546,27 +546,27 @@ def _sensitivity(
     if not isinstance(spec.priors, Priors):
         return []
     theta0 = spec.reference_skill if reference_skill is None else reference_skill
-    return list(sensitivity_rows(boards, spec.priors, theta0, prob, 1000, 0))[1:]
+    return list(sensitivity_rows(boards, spec.priors, theta0, ci_prob, 1000, 0))[1:]
 
 
 def result_of(
     tree: "xr.DataTree",
     boards: tuple["Leaderboard", ...],
     sensitivity: list[dict[str, Any]],
-    prob: float,
+    ci_prob: float,
 ) -> dict[str, Any]:
     """JSON object of one result; with several boards the first one's keys are at the top."""
     from bayes_sota.core.summary import diagnose, estimand_summary
 
-    per_board = [_board_result(tree, board, i, prob) for i, board in enumerate(boards)]
-    rho = estimand_summary(tree, "rho", prob)
+    per_board = [_board_result(tree, board, i, ci_prob) for i, board in enumerate(boards)]
+    rho = estimand_summary(tree, "rho", ci_prob)
     return {
         "method": tree.attrs["method"],
         **per_board[0],
         **({"boards": per_board} if len(boards) > 1 else {}),
         "rho": {"mean": rho["mean"], "interval": rho["interval"], "learnt": False},
         "sensitivity": group_rows(sensitivity),
-        "prob": prob,
+        "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnose(tree),
         "seed": parse_seed(str(tree.attrs["random_seed"])),
@@ -574,14 +574,14 @@ def result_of(
 
 
 def _board_result(
-    tree: "xr.DataTree", board: "Leaderboard", index: int, prob: float
+    tree: "xr.DataTree", board: "Leaderboard", index: int, ci_prob: float
 ) -> dict[str, Any]:
     from bayes_sota.core.summary import estimand_summary
 
-    estimands = {name: estimand_summary(tree, name, prob, index) for name in ESTIMANDS}
+    estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in ESTIMANDS}
     tries = board.n_classifiers
     if tries is None:
-        tries_summary: Any = estimand_summary(tree, "n_classifiers", prob, index)
+        tries_summary: Any = estimand_summary(tree, "n_classifiers", ci_prob, index)
     else:
         tries_summary = tries
     return {
@@ -604,13 +604,13 @@ def echo_result(
     quiet: bool,
 ) -> int:
     """Print a result; exit code 0 where it can be trusted and 1 where it cannot."""
-    prob = result["prob"]
+    ci_prob = result["prob"]
     if as_json:
         echo_json(result)
     else:
         for board, found in zip(boards, result.get("boards", [result]), strict=True):
-            _echo_board(found, board, prob)
-        echo_sensitivity(sensitivity, prob)
+            _echo_board(found, board, ci_prob)
+        echo_sensitivity(sensitivity, ci_prob)
         if "p_new_truly_better" in result:
             click.echo(
                 "P(the new classifier, one more of this field, has a skill above theta_sota) = "
@@ -633,11 +633,11 @@ def _reading_of(board: "Leaderboard") -> str:
     return f"read as {right} right answers of {board.n_test:,}"
 
 
-def _echo_board(result: dict[str, Any], board: "Leaderboard", prob: float) -> None:
+def _echo_board(result: dict[str, Any], board: "Leaderboard", ci_prob: float) -> None:
     summary = {name: result[name] for name in ESTIMANDS}
     tries = f"{board.typical_tries:,.0f}" + ("" if board.n_classifiers else " or so")
     title = (
         f"{board.name}: best score {board.maximum:g} of {tries} classifiers, {_reading_of(board)}"
     )
-    header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
+    header = ["quantity", "mean", "sd", f"{ci_prob:.0%} interval", "what it is"]
     echo_table(header, estimand_rows(summary), title)

@@ -26,21 +26,21 @@ def result_of_file(
     tree: "xr.DataTree",
     data: "Leaderboard | Responses | ItemScores",
     sensitivity: list[dict[str, Any]],
-    prob: float,
+    ci_prob: float,
 ) -> dict[str, Any]:
     """JSON object of one result from scores or responses."""
     from bayes_sota.core.summary import diagnose, estimand_summary
 
-    estimands = {name: estimand_summary(tree, name, prob) for name in ESTIMANDS}
+    estimands = {name: estimand_summary(tree, name, ci_prob) for name in ESTIMANDS}
     maximum = float(tree["observed_data"]["observed_maximum"])
-    rho = estimand_summary(tree, "rho", prob)
+    rho = estimand_summary(tree, "rho", ci_prob)
     return {
         "method": tree.attrs["method"],
         **_facts(data),
         "observed_maximum": maximum,
         **estimands,
         "bias": estimands["multiplicity_bias"]["mean"],
-        "n_above_sota": estimand_summary(tree, "n_above_sota", prob),
+        "n_above_sota": estimand_summary(tree, "n_above_sota", ci_prob),
         "rho": {
             "mean": rho["mean"],
             "interval": rho["interval"],
@@ -49,7 +49,7 @@ def result_of_file(
         "families": _families(tree),
         "model_check": _checks(tree),
         "sensitivity": group_rows(sensitivity),
-        "prob": prob,
+        "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "notes": _notes(tree),
         "diagnostics": diagnose(tree),
@@ -133,7 +133,7 @@ def echo_file_result(
 
 
 def _echo_table(result: dict[str, Any], name: str) -> None:
-    prob = result["prob"]
+    ci_prob = result["prob"]
     summary = {estimand: result[estimand] for estimand in ESTIMANDS}
     items = (
         f" on {result['n_test']:,} items ({result['n_test_source']})" if result["n_test"] else ""
@@ -142,7 +142,7 @@ def _echo_table(result: dict[str, Any], name: str) -> None:
         f"{name}: best score {result['observed_maximum']:.6g} of "
         f"{result['n_classifiers']:,.0f} classifiers{items}"
     )
-    header = ["quantity", "mean", "sd", f"{prob:.0%} interval", "what it is"]
+    header = ["quantity", "mean", "sd", f"{ci_prob:.0%} interval", "what it is"]
     echo_table(header, estimand_rows(summary), title)
     above = result["n_above_sota"]
     low, high = above["interval"]
@@ -152,7 +152,7 @@ def _echo_table(result: dict[str, Any], name: str) -> None:
     )
 
 
-def echo_sensitivity(rows: list[dict[str, Any]], prob: float) -> None:
+def echo_sensitivity(rows: list[dict[str, Any]], ci_prob: float) -> None:
     """Table of theta_sota under other assumptions; nothing where there are no rows."""
     if not rows:
         return
@@ -164,7 +164,7 @@ def echo_sensitivity(rows: list[dict[str, Any]], prob: float) -> None:
             value = f"times {value}"
         interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
         cells.append([row["assumption"], value, f"{row['mean']:.{d}f}", interval])
-    header = ["assumption", "set to", "theta_sota", f"{prob:.0%} interval"]
+    header = ["assumption", "set to", "theta_sota", f"{ci_prob:.0%} interval"]
     echo_table(header, cells, "Sensitivity to what is assumed, not observed")
 
 

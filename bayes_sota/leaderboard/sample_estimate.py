@@ -261,7 +261,7 @@ def sota_sensitivity(
     *,
     priors: Priors | BoardPriors | None = None,
     reference_skill: float | None = None,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     draws: int = 2000,
     random_seed: int | None = 0,
 ) -> "pd.DataFrame":
@@ -290,27 +290,27 @@ def sota_sensitivity(
         given = _specification(None, priors, "leaderboard").priors
         assert isinstance(given, BoardPriors)
         return pd.DataFrame(
-            list(board_sensitivity_rows(boards[0], given, prob, draws, random_seed))
+            list(board_sensitivity_rows(boards[0], given, ci_prob, draws, random_seed))
         )
     chosen = _specification(None, priors, "observed_maximum").priors
     assert isinstance(chosen, Priors)
-    rows = sensitivity_rows(boards, chosen, reference_skill, prob, draws, random_seed)
+    rows = sensitivity_rows(boards, chosen, reference_skill, ci_prob, draws, random_seed)
     return pd.DataFrame(list(rows))
 
 
 def board_sensitivity_rows(
-    board: Leaderboard, priors: BoardPriors, prob: float, draws: int, random_seed: int | None
+    board: Leaderboard, priors: BoardPriors, ci_prob: float, draws: int, random_seed: int | None
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``sota_sensitivity`` for a board with scores; NumPy and SciPy only."""
     from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
     from bayes_sota.leaderboard.posterior import draw_leaderboard
 
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     rng = generator_of(random_seed)
 
     def row(assumption: str, value: float | str, fit: Any, weights: Any = None) -> dict[str, Any]:
         theta = board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
-        low, high = np.quantile(theta, [(1 - prob) / 2, (1 + prob) / 2])
+        low, high = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         mean = float(theta.mean())
         return {
             "assumption": assumption, "value": value, "mean": mean,
@@ -335,20 +335,20 @@ def sensitivity_rows(
     boards: tuple[Leaderboard, ...],
     priors: Priors,
     reference_skill: float | None,
-    prob: float,
+    ci_prob: float,
     draws: int,
     random_seed: int | None,
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``sota_sensitivity``; NumPy and SciPy only."""
     from bayes_sota.maximum.posterior import sota_posterior
 
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     for assumption, value, some, prior, theta0 in _variants(boards, priors, reference_skill):
         posterior = sota_posterior(
             some, prior, draws=draws, random_seed=random_seed, reference_skill=theta0
         )
         theta = posterior.draws["theta_sota"][:, 0]
-        low, high = np.quantile(theta, [(1 - prob) / 2, (1 + prob) / 2])
+        low, high = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         yield {
             "assumption": assumption,
             "value": value,

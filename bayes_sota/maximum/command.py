@@ -56,7 +56,7 @@ def maximum(
     correlation: float | None,
     pairwise_correlation: float | None,
     reference_skill: float | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -83,8 +83,8 @@ def maximum(
     result: dict[str, Any] = {
         "expected_maximum": law.mean(),
         "sd": law.std(),
-        "interval": list(law.interval(prob)),
-        "prob": prob,
+        "interval": list(law.interval(ci_prob)),
+        "prob": ci_prob,
         "bias": law.bias(),
         "n_test": n_test,
         "n_classifiers": classifiers,

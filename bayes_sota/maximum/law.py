@@ -102,10 +102,10 @@ class MaximumLaw:
         index = np.searchsorted(self.values, q, side="left")
         return (self.start + np.minimum(index, self.values.size - 1)) / self.n_test
 
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval of the best score; its upper end is the papers' upper limit."""
-        OPEN_SHARE.check(prob, "prob")
-        low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2])
+        OPEN_SHARE.check(ci_prob, "ci_prob")
+        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         return float(low), float(high)
 
     def rvs(self, size: int, random_seed: int | np.random.Generator | None = None) -> FloatArray:

@@ -42,7 +42,7 @@ _ROW_HEIGHT = 0.78  # of the tallest density, in rows
 def plot_sota(
     tree: "xr.DataTree",
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     backend: str | None = None,
     var_names: Sequence[str] | None = None,
     figsize: tuple[float, float] | None = None,
@@ -59,7 +59,7 @@ def plot_sota(
     ----------
     tree : DataTree
         A result, of one or several boards (a column each).
-    prob : float
+    ci_prob : float
         Probability of the equal-tailed intervals.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
@@ -89,15 +89,15 @@ def plot_sota(
     >>> figure.viz["observed_maximum"]["posterior"].item()["x"]
     0.98
     """
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     names = _names(tree, var_names)
     observed = get_variable(tree, "observed_data", "observed_maximum")
     collection = _empty_figure(tree, observed, len(names), backend, figsize)
-    intervals = {name: _interval(get_variable(tree, "posterior", name), prob) for name in names}
+    intervals = {name: _interval(get_variable(tree, "posterior", name), ci_prob) for name in names}
     if _has_prior(tree):
-        _draw_prior(Panel(collection, "prior"), tree, intervals[names[0]], names[0], prob)
+        _draw_prior(Panel(collection, "prior"), tree, intervals[names[0]], names[0], ci_prob)
     _draw_rows(Panel(collection, "posterior"), tree, intervals)
-    _set_titles(collection, tree, prob)
+    _set_titles(collection, tree, ci_prob)
     return collection
 
 
@@ -130,17 +130,17 @@ def _has_prior(tree: "xr.DataTree") -> bool:
     return "prior" in tree.children and "theta_sota" in tree["prior"]
 
 
-def _interval(values: "xr.DataArray", prob: float) -> "xr.DataArray":
+def _interval(values: "xr.DataArray", ci_prob: float) -> "xr.DataArray":
     """Ends and mean, dimension ``bound``."""
     import xarray as xr
 
-    draws, tails = ("chain", "draw"), [(1 - prob) / 2, (1 + prob) / 2]
+    draws, tails = ("chain", "draw"), [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     ends = values.quantile(tails, draws).rename(quantile="bound").drop_vars("bound")
     return xr.concat([ends, values.mean(draws)], dim="bound")
 
 
 def _draw_prior(
-    panel: Panel, tree: "xr.DataTree", interval: "xr.DataArray", name: str, prob: float
+    panel: Panel, tree: "xr.DataTree", interval: "xr.DataArray", name: str, ci_prob: float
 ) -> None:
     """The prior over its whole range, with the posterior interval as a band."""
     import xarray as xr
@@ -158,7 +158,7 @@ def _draw_prior(
     start = low + empty_half * (1 - low)
     panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
     xlim, ends = make_bounds(low, 1.0), (interval.isel(bound=0), interval.isel(bound=1))
-    text = f"posterior {prob:.0%}"
+    text = f"posterior {ci_prob:.0%}"
     label_beside(panel, "interval_label", ends, xlim, 1.12, text, color=COLORS[name])
     panel.set_axes(
         observed,
@@ -298,28 +298,28 @@ def _row_labels(
     return lambda sel: ([float(b) + 0.25 for b in baselines], [label(n, sel) for n in draws])
 
 
-def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", prob: float) -> None:
+def _set_titles(collection: "PlotCollection", tree: "xr.DataTree", ci_prob: float) -> None:
     theta, word = get_variable(tree, "posterior", "theta_sota"), word_of_skill(tree)
     what = f"{word[0].upper()}{word[1:]} of the best classifier"
     if "board" in theta.dims:
-        title_figure(collection, f"{what}, posterior mean and {prob:.0%} interval")
+        title_figure(collection, f"{what}, posterior mean and {ci_prob:.0%} interval")
         texts = []
         for name in theta["board"].values:
-            low, high, middle = _rounded_interval(theta.sel(board=name), prob)
+            low, high, middle = _rounded_interval(theta.sel(board=name), ci_prob)
             texts.append(f"{name}: {middle} ({low} to {high})")
         Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
         return
     observed = float(get_variable(tree, "observed_data", "observed_maximum"))
-    low, high, middle = _rounded_interval(theta, prob)
+    low, high, middle = _rounded_interval(theta, ci_prob)
     gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
     title_figure(
         collection,
-        f"{what}: posterior mean {middle}, {prob:.0%} interval {low} to {high};\n"
+        f"{what}: posterior mean {middle}, {ci_prob:.0%} interval {low} to {high};\n"
         f"the best observed score, {observed:.5g}, lies {where}",
     )
 
 
-def _rounded_interval(values: "xr.DataArray", prob: float) -> tuple[str, ...]:
+def _rounded_interval(values: "xr.DataArray", ci_prob: float) -> tuple[str, ...]:
     sd = float(values.std())
-    return tuple(rounded(float(v), sd) for v in _interval(values, prob))
+    return tuple(rounded(float(v), sd) for v in _interval(values, ci_prob))

@@ -38,7 +38,7 @@ _BINS = 40
 def plot_maximum_law(
     law: MaximumLaw,
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     backend: str | None = None,
     figsize: tuple[float, float] = (7.4, 3.9),
 ) -> "PlotCollection":
@@ -53,7 +53,7 @@ def plot_maximum_law(
     ----------
     law : MaximumLaw
         From ``maximum_law``.
-    prob : float
+    ci_prob : float
         Probability of the interval.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
@@ -81,7 +81,7 @@ def plot_maximum_law(
     _draw_pmf(panel, "one_classifier", alone, COLORS["theta_sota"])
     _draw_pmf(panel, "maximum", law, COLORS["winner_skill"])
     top = float(max(alone.pmf(alone.support).max(), law.pmf(law.support).max()))
-    panel.bar("interval", make_bounds(*law.interval(prob)), -0.05 * top, COLORS["winner_skill"])
+    panel.bar("interval", make_bounds(*law.interval(ci_prob)), -0.05 * top, COLORS["winner_skill"])
     limits = _limits(law, alone)
     _draw_lines(panel, law, limits, 1.2 * top)
     panel.set_axes(
@@ -90,7 +90,7 @@ def plot_maximum_law(
         xlim=limits,
         ylim=(-0.12 * top, 1.32 * top),
     )
-    title_figure(collection, _finding_of_law(law, prob))
+    title_figure(collection, _finding_of_law(law, ci_prob))
     return collection
 
 
@@ -137,21 +137,21 @@ def _draw_lines(panel: Panel, law: MaximumLaw, limits: "xr.DataArray", y: float)
         )
 
 
-def _finding_of_law(law: MaximumLaw, prob: float) -> str:
+def _finding_of_law(law: MaximumLaw, ci_prob: float) -> str:
     sd = law.std()
-    low, high = (rounded(value, sd) for value in law.interval(prob))
+    low, high = (rounded(value, sd) for value in law.interval(ci_prob))
     who = "one classifier" if law.n_classifiers == 1 else f"{law.n_classifiers:,} classifiers"
     bias = f"{rounded(abs(law.bias()), sd)} {'above' if law.bias() >= 0 else 'below'}"
     return (
         f"The best of {who} is expected to score {bias} the best skill\n"
-        f"({prob:.0%} of the best scores lie between {low} and {high}: the bar)"
+        f"({ci_prob:.0%} of the best scores lie between {low} and {high}: the bar)"
     )
 
 
 def plot_prior_predictive(
     tree: "xr.DataTree",
     *,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     n_fields: int = 40,
     backend: str | None = None,
     figsize: tuple[float, float] | None = None,
@@ -160,15 +160,15 @@ def plot_prior_predictive(
 
     Left, the best scores of boards simulated from the prior, with the best score really observed
     (black line): where the line lies far outside, prior and data contradict each other. Right,
-    ``n_fields`` draws of P(theta), sorted by median: the middle ``prob`` of the skills of a field
-    (bar), its median (dot) and its best classifier's skill (triangle). A field that nobody would
-    believe in shows a prior to change.
+    ``n_fields`` draws of P(theta), sorted by median: the middle ``ci_prob`` of the skills of a
+    field (bar), its median (dot) and its best classifier's skill (triangle). A field that nobody
+    would believe in shows a prior to change.
 
     Parameters
     ----------
     tree : DataTree
         A result with the groups ``prior`` and ``prior_predictive``.
-    prob : float
+    ci_prob : float
         Probability of the middle part, of the boards and of the skills of each field.
     n_fields : int
         Number of fields drawn, evenly spaced among the draws.
@@ -197,7 +197,7 @@ def plot_prior_predictive(
     >>> figure.viz["observed_maximum"]["observed_maximum"].item()["x"]
     0.98
     """
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     if n_fields < 1:
         raise InputError(f"n_fields must be at least 1, got {n_fields}")
     if not {"prior", "prior_predictive"} <= set(tree.children):
@@ -209,9 +209,9 @@ def plot_prior_predictive(
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
     n_test = get_variable(tree, "constant_data", "n_test")
     word = word_of_skill(tree)
-    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, word, prob)
-    _draw_fields(Panel(collection, "field"), tree, prob, n_fields)
-    title_figure(collection, _finding_of_prior(predicted, observed, prob))
+    _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, word, ci_prob)
+    _draw_fields(Panel(collection, "field"), tree, ci_prob, n_fields)
+    title_figure(collection, _finding_of_prior(predicted, observed, ci_prob))
     return collection
 
 
@@ -221,12 +221,12 @@ def _draw_scores(
     observed: "xr.DataArray",
     n_test: "xr.DataArray",
     word: str,
-    prob: float,
+    ci_prob: float,
 ) -> None:
     lowest = float(min(predicted.quantile(0.005), observed.min()))
     low, high = lowest - 0.04 * (1 - lowest), 1 + 0.5 / float(n_test.min())
     panel.histogram("histogram", _histogram(predicted, n_test, low), COLORS["prior"])
-    panel.bar("interval", _middle(predicted, prob), -0.04, COLORS["prior"], 3)
+    panel.bar("interval", _middle(predicted, ci_prob), -0.04, COLORS["prior"], 3)
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
     label_observed(panel, observed, make_bounds(low, 1.0), 1.1, "observed", gap=0.02)
     panel.set_axes(
@@ -239,8 +239,8 @@ def _draw_scores(
     panel.set_titles([f"{name}boards from the prior" for name in names])
 
 
-def _middle(values: "xr.DataArray", prob: float) -> "xr.DataArray":
-    return values.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw"))
+def _middle(values: "xr.DataArray", ci_prob: float) -> "xr.DataArray":
+    return values.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw"))
 
 
 def _histogram(values: "xr.DataArray", n_test: "xr.DataArray", low: float) -> "xr.DataArray":
@@ -267,10 +267,10 @@ def _histogram(values: "xr.DataArray", n_test: "xr.DataArray", low: float) -> "x
     return bars
 
 
-def _draw_fields(panel: Panel, tree: "xr.DataTree", prob: float, n_fields: int) -> None:
+def _draw_fields(panel: Panel, tree: "xr.DataTree", ci_prob: float, n_fields: int) -> None:
     import xarray as xr
 
-    low, middle, high, best = _fields(tree, prob, n_fields)
+    low, middle, high, best = _fields(tree, ci_prob, n_fields)
     level = np.arange(middle.size, dtype=np.float64)
     for i in range(middle.size):
         panel.bar(f"field_{i}", make_bounds(low[i], high[i]), i, COLORS["prior"], 1.6)
@@ -279,14 +279,14 @@ def _draw_fields(panel: Panel, tree: "xr.DataTree", prob: float, n_fields: int) 
     panel.dots("field_best", bests, level, COLORS["theta_sota"], size=16, marker="C2")
     panel.set_axes(
         medians,
-        xlabel=f"skill ({word_of_skill(tree)}); bar {prob:.0%}, dot median, triangle best",
+        xlabel=f"skill ({word_of_skill(tree)}); bar {ci_prob:.0%}, dot median, triangle best",
         xlim=make_bounds(float(low.min()) - 0.02, 1.005),
         ylim=(-1.5, middle.size + 0.5),
     )
     panel.set_titles([f"{middle.size} fields from the prior"])
 
 
-def _fields(tree: "xr.DataTree", prob: float, n_fields: int) -> tuple[FloatArray, ...]:
+def _fields(tree: "xr.DataTree", ci_prob: float, n_fields: int) -> tuple[FloatArray, ...]:
     """Ends and median of P(theta), and the best skill (of the first board), sorted by median."""
     names = ("location", "spread", "theta_sota")
     draws = [get_variable(tree, "prior", name) for name in names]
@@ -296,17 +296,17 @@ def _fields(tree: "xr.DataTree", prob: float, n_fields: int) -> tuple[FloatArray
     location, spread, best = (values[chosen] for values in flat)
     family = SKILL_FAMILIES[str(tree.attrs.get("skill_family", "logit-normal"))]
     field = family().distribution(location[:, None], spread[:, None])
-    low, middle, high = field.skill(field.isf([(1 + prob) / 2, 0.5, (1 - prob) / 2])).T
+    low, middle, high = field.skill(field.isf([(1 + ci_prob) / 2, 0.5, (1 - ci_prob) / 2])).T
     order = np.argsort(middle)
     return low[order], middle[order], high[order], best[order]
 
 
-def _finding_of_prior(predicted: "xr.DataArray", observed: "xr.DataArray", prob: float) -> str:
+def _finding_of_prior(predicted: "xr.DataArray", observed: "xr.DataArray", ci_prob: float) -> str:
     if "board" in observed.dims:
         return "Boards and fields that the prior expects, before any score is seen"
-    low, high = (float(value) for value in _middle(predicted, prob))
+    low, high = (float(value) for value in _middle(predicted, ci_prob))
     share = float((predicted <= observed).mean())
     return (
-        f"The prior expects a best score between {low:.3g} and {high:.3g} ({prob:.0%});\n"
+        f"The prior expects a best score between {low:.3g} and {high:.3g} ({ci_prob:.0%});\n"
         f"{share:.0%} of its boards score no more than the observed {float(observed):.5g}"
     )

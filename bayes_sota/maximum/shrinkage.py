@@ -66,7 +66,7 @@ class FieldEstimate:
         Highest score that remains; None for shrinking.
     law : MaximumLaw
         Law of the best score of that field; its cdf has an error of about 1e-6 (``rough``).
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     observed_maximum : float
     excess : float
@@ -93,7 +93,7 @@ class FieldEstimate:
     weight: float | None = None
     threshold: float | None = None
     law: MaximumLaw | AucMaximumLaw
-    prob: float
+    ci_prob: float
     observed_maximum: float
     excess: float
     multiplicity: bool
@@ -114,7 +114,7 @@ class FieldEstimate:
     @property
     def interval(self) -> tuple[float, float]:
         """Equal-tailed interval of its best score."""
-        return self.law.interval(self.prob)
+        return self.law.interval(self.ci_prob)
 
     def n_above(self, decimals: int | None = None) -> int:
         """Number of entries whose score exceeds the estimate, rounded first if asked."""
@@ -130,7 +130,7 @@ class FieldEstimate:
         """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
         own = "weight" if self.method == "shrink" else "threshold"
         plain = ("excess", "multiplicity", "reason", "n_below_chance", "n_infeasible", "chance",
-                 "correlation", "prob")  # fmt: skip
+                 "correlation", "ci_prob")  # fmt: skip
         return {
             "method": self.method,
             "criterion": self.criterion,
@@ -171,12 +171,12 @@ class FieldEstimate:
         )
         tree.attrs.update(
             schema_version=SCHEMA_VERSION, method=self.method, criterion=self.criterion,
-            multiplicity=int(self.multiplicity), reason=self.reason, prob=self.prob,
+            multiplicity=int(self.multiplicity), reason=self.reason, ci_prob=self.ci_prob,
         )  # fmt: skip
         return tree
 
 
-def binomial_interval(right: int, n_test: int, prob: float = 0.95) -> tuple[float, float]:
+def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[float, float]:
     """Clopper-Pearson interval of one accuracy, as the paper has it.
 
     Examples
@@ -186,7 +186,7 @@ def binomial_interval(right: int, n_test: int, prob: float = 0.95) -> tuple[floa
     """
     from scipy.special import betaincinv
 
-    wrong, tail = n_test - right, (1 - prob) / 2
+    wrong, tail = n_test - right, (1 - ci_prob) / 2
     low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
     high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
     return float(low), float(high)
@@ -199,7 +199,7 @@ def shrink_scores(
     chance: float,
     correlation: float = 0.6,
     criterion: Criterion = "expected",
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
 ) -> FieldEstimate:
     r"""Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
 
@@ -217,8 +217,8 @@ def shrink_scores(
     criterion : {"expected", "upper"}
         Whether the expected best score equals the observed one, or the upper limit of its
         interval does. Scores come in steps, so that the limit is the observed score for a range
-        of weights; the lower end is taken, ``P(best score >= observed) = (1 - prob) / 2``.
-    prob : float
+        of weights; the lower end is taken, ``P(best score >= observed) = (1 - ci_prob) / 2``.
+    ci_prob : float
         Probability of the interval.
 
     Returns
@@ -242,7 +242,7 @@ def shrink_scores(
     >>> round(found.estimate, 4), round(found.expected_maximum, 4), found.n_above()
     (0.8903, 0.9, 58)
     """
-    board = _observed(scores, n_test, chance, correlation, criterion, prob)
+    board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
     kept, best = board["scores"], board["observed_maximum"]
 
     def skills_at(weight: float) -> tuple[FloatArray, Any]:
@@ -256,10 +256,12 @@ def shrink_scores(
         )
 
     # the limit is to be the observed score, not the one below
-    excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + prob) / 2 - _SHORT)
+    excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
     found = _shrunk(law_at, excess_of, board)
     infeasible = int(np.sum(~skills_at(found["weight"])[1]))
-    return _estimate(board | found, _error(best, n_test), _single(best, n_test, prob), infeasible)
+    return _estimate(
+        board | found, _error(best, n_test), _single(best, n_test, ci_prob), infeasible
+    )
 
 
 def shrink_aucs(
@@ -269,7 +271,7 @@ def shrink_aucs(
     n_negative: int,
     correlation: float = 0.0,
     criterion: Criterion = "expected",
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
 ) -> FieldEstimate:
     """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
 
@@ -284,7 +286,7 @@ def shrink_aucs(
         Test items of each class.
     correlation : float
         rho of each classifier's scores with a reference score that every item has.
-    criterion, prob
+    criterion, ci_prob
         As in ``shrink_scores``.
 
     Returns
@@ -303,7 +305,7 @@ def shrink_aucs(
     >>> round(found.expected_maximum, 4), bool(found.estimate < 0.88)
     (0.9, True)
     """
-    board = _observed(aucs, n_positive + n_negative, 0.5, correlation, criterion, prob)
+    board = _observed(aucs, n_positive + n_negative, 0.5, correlation, criterion, ci_prob)
     kept, best = board["scores"], board["observed_maximum"]
     values, copies = np.unique(kept, return_counts=True)
     field = AucField.of(best, n_positive, n_negative, correlation, 1.0)
@@ -313,9 +315,9 @@ def shrink_aucs(
         top = weight * best + (1 - weight) / 2
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
-    found = _shrunk(law_at, _excess_of(criterion, best, best, (1 + prob) / 2), board)
+    found = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
     error = float(auc_std(best, n_positive, n_negative))
-    return _estimate(board | found, error, auc_law(best, n_positive, n_negative).interval(prob))
+    return _estimate(board | found, error, auc_law(best, n_positive, n_negative).interval(ci_prob))
 
 
 def crop_scores(
@@ -325,7 +327,7 @@ def crop_scores(
     chance: float,
     correlation: float = 0.6,
     criterion: Criterion = "expected",
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
 ) -> FieldEstimate:
     """Best score that remains when the best entries are left out until the rest can explain them.
 
@@ -347,7 +349,7 @@ def crop_scores(
     >>> round(found.threshold, 4), found.n_above()
     (0.89, 59)
     """
-    board = _observed(scores, n_test, chance, correlation, criterion, prob)
+    board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
     kept, best = board["scores"], board["observed_maximum"]
     levels = np.unique(kept)
 
@@ -357,7 +359,7 @@ def crop_scores(
             remaining, n_test=n_test, n_classifiers=kept.size, correlation=correlation
         )
 
-    excess_of = _excess_of(criterion, best, _count(best, n_test), (1 + prob) / 2)
+    excess_of = _excess_of(criterion, best, _count(best, n_test), (1 + ci_prob) / 2)
     low, high = 0, levels.size  # the criterion is met at low, and is not at high
     while high - low > 1:
         middle = (low + high) // 2
@@ -368,11 +370,18 @@ def crop_scores(
         "excess": law_at(levels.size - 1).mean() - best,
     }  # fmt: skip
     infeasible = int(np.sum(~_feasible(kept[kept <= threshold], correlation)))
-    return _estimate(board | found, _error(best, n_test), _single(best, n_test, prob), infeasible)
+    return _estimate(
+        board | found, _error(best, n_test), _single(best, n_test, ci_prob), infeasible
+    )
 
 
 def _observed(
-    scores: ArrayLike, n_test: int, chance: float, correlation: float, criterion: str, prob: float
+    scores: ArrayLike,
+    n_test: int,
+    chance: float,
+    correlation: float,
+    criterion: str,
+    ci_prob: float,
 ) -> dict[str, Any]:
     """Scores above chance, and what else a ``FieldEstimate`` takes from its arguments."""
     values = np.asarray(scores, dtype=np.float64)
@@ -388,7 +397,7 @@ def _observed(
         raise InputError(f"correlation must lie in [0, 1), got {correlation:g}")
     if criterion not in CRITERIA:
         raise InputError(f"criterion must be one of {', '.join(CRITERIA)}, got {criterion!r}")
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     kept = values[values > chance]
     if kept.size == 0:
         raise InputError(f"no score is above chance, {chance:.4g}")
@@ -399,7 +408,7 @@ def _observed(
     return {
         "scores": kept, "observed_maximum": float(kept.max()), "n_test": n_test, "chance": chance,
         "n_below_chance": int(values.size - kept.size), "correlation": correlation,
-        "criterion": criterion, "prob": prob,
+        "criterion": criterion, "ci_prob": ci_prob,
     }  # fmt: skip
 
 
@@ -486,5 +495,5 @@ def _error(score: float, n_test: int) -> float:
     return float(np.sqrt(score * (1 - score) / n_test))
 
 
-def _single(score: float, n_test: int, prob: float) -> tuple[float, float]:
-    return binomial_interval(round(score * n_test), n_test, prob)
+def _single(score: float, n_test: int, ci_prob: float) -> tuple[float, float]:
+    return binomial_interval(round(score * n_test), n_test, ci_prob)

@@ -79,7 +79,7 @@ def paired(
     top: float | None,
     correlation: float | None,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     seed: int | None,
     quiet: bool,
@@ -109,7 +109,7 @@ def paired(
     tree = estimate_paired(boards, priors, random_seed=seed, top=top)
     if output is not None:
         save_result(tree, output)
-    result = _result(tree, boards, prob)
+    result = _result(tree, boards, ci_prob)
     if as_json:
         echo_json(result)
     else:
@@ -125,12 +125,12 @@ def _both(public: Any, private: Any, option: str) -> tuple[Any, Any] | None:
     return None if public is None else (public, private)
 
 
-def _result(tree: "xr.DataTree", boards: "PairedBoards", prob: float) -> dict[str, Any]:
+def _result(tree: "xr.DataTree", boards: "PairedBoards", ci_prob: float) -> dict[str, Any]:
     from bayes_sota.core.summary import diagnose
 
     attributes = tree.attrs
     names = [n for n in _MEANING if n != "rho"]
-    rho = _summary(tree, "rho", prob)
+    rho = _summary(tree, "rho", ci_prob)
     seed = str(attributes["random_seed"])
     return {
         "method": attributes["method"],
@@ -141,19 +141,19 @@ def _result(tree: "xr.DataTree", boards: "PairedBoards", prob: float) -> dict[st
         "skill_scale": attributes["skill_scale"],
         "n_test": boards.n_test,
         "observed_maximum": float(boards.public.max()),
-        **{name: _summary(tree, name, prob) for name in names},
+        **{name: _summary(tree, name, ci_prob) for name in names},
         "rho": {"mean": rho["mean"], "interval": rho["interval"],
                 "learnt": bool(attributes["rho_learnt"])},
         "standard_errors": {
-            "public": _summary(tree, "public_se", prob),
-            "private": _summary(tree, "private_se", prob),
+            "public": _summary(tree, "public_se", ci_prob),
+            "private": _summary(tree, "private_se", ci_prob),
             "known": bool(attributes["noise_known"]),
         },
-        "public_winner": _winner(tree, boards, prob),
+        "public_winner": _winner(tree, boards, ci_prob),
         "best": _most_likely_best(tree),
         "rank_correlation": attributes["rank_correlation"],
         "public_minus_private": _differences(boards),
-        "prob": prob,
+        "prob": ci_prob,
         "notes": list(boards.notes),
         "diagnostics": diagnose(tree)
         | {"importance_effective_size": attributes["importance_effective_size"]},
@@ -161,18 +161,18 @@ def _result(tree: "xr.DataTree", boards: "PairedBoards", prob: float) -> dict[st
     }  # fmt: skip
 
 
-def _summary(tree: "xr.DataTree", name: str, prob: float) -> dict[str, Any]:
+def _summary(tree: "xr.DataTree", name: str, ci_prob: float) -> dict[str, Any]:
     """Summary whose mcse knows that the draws come from weighted points."""
     from bayes_sota.core.summary import estimand_summary
 
-    summary = estimand_summary(tree, name, prob)
+    summary = estimand_summary(tree, name, ci_prob)
     size = float(tree.attrs["importance_effective_size"])
     draws = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
     summary["mcse"] = summary["sd"] * (1 / size + 1 / draws) ** 0.5
     return summary
 
 
-def _winner(tree: "xr.DataTree", boards: "PairedBoards", prob: float) -> dict[str, Any]:
+def _winner(tree: "xr.DataTree", boards: "PairedBoards", ci_prob: float) -> dict[str, Any]:
     """The public winner: both scores, what was to be expected, and whether it is the best."""
     import numpy as np
 
@@ -183,7 +183,7 @@ def _winner(tree: "xr.DataTree", boards: "PairedBoards", prob: float) -> dict[st
     alone: dict[str, Any] | None = None
     if "private_from_public" in tree["posterior_predictive"]:
         draws = tree["posterior_predictive"]["private_from_public"].sel(where).values.ravel()
-        interval = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2]).tolist()
+        interval = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
         alone = {"mean": float(draws.mean()), "interval": interval}
     return {
         "name": boards.names[index],
@@ -232,7 +232,7 @@ def _differences(boards: "PairedBoards") -> dict[str, float]:
 
 
 def _echo(result: dict[str, Any], boards: "PairedBoards", quiet: bool) -> None:
-    prob = result["prob"]
+    ci_prob = result["prob"]
     rows = []
     for name, meaning in _MEANING.items():
         values = result[name]
@@ -243,7 +243,7 @@ def _echo(result: dict[str, Any], boards: "PairedBoards", quiet: bool) -> None:
         f"{boards.name}: {result['n_modelled']:,} of {boards.n_entries:,} teams, "
         f"{result['n_distinct']:,} different pairs of scores"
     )
-    echo_table(["quantity", "mean", f"{prob:.0%} interval", "what it is"], rows, title)
+    echo_table(["quantity", "mean", f"{ci_prob:.0%} interval", "what it is"], rows, title)
     header = ["team", "public", "private", "skill", "P(best)"]
     rows = [
         [row["name"], *(f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill")),

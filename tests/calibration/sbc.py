@@ -156,7 +156,7 @@ def run_sbc(
 
 
 def judge_ranks(
-    tree: xr.DataTree, prob: float = 0.99, simulations: int = 1000
+    tree: xr.DataTree, ci_prob: float = 0.99, simulations: int = 1000
 ) -> dict[str, dict[str, float]]:
     """Whether the ECDF of the ranks stays inside its simultaneous band.
 
@@ -169,7 +169,9 @@ def judge_ranks(
     rows: dict[str, dict[str, float]] = {}
     for name in map(str, tree["prior_sbc"].data_vars):
         ranks = tree["prior_sbc"][name].values
-        x, ecdf, lower, upper = ecdf_pit(ranks, prob, simulations, rng=np.random.default_rng(214))
+        x, ecdf, lower, upper = ecdf_pit(
+            ranks, ci_prob, simulations, rng=np.random.default_rng(214)
+        )
         middle = int(np.argmin(np.abs(x - 0.5)))
         rows[name] = {
             "inside": bool(np.all((ecdf >= lower) & (ecdf <= upper))),

@@ -17,8 +17,8 @@ from bayes_sota.core.priors import LogitNormalSkill, Priors
 SEED = 20_261_121  # fixed before anything was run
 
 
-def inside(tree, prob: float = 0.99) -> dict[str, bool]:
-    return {name: bool(row["inside"]) for name, row in judge_ranks(tree, prob).items()}
+def inside(tree, ci_prob: float = 0.99) -> dict[str, bool]:
+    return {name: bool(row["inside"]) for name, row in judge_ranks(tree, ci_prob).items()}
 
 
 CLOSE = Priors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08)))

@@ -60,7 +60,7 @@ EXPLAINED = (
     r"best \d[\d,]* of \d[\d,]* ",
     r"All other \d[\d,]* entries",
     r"A gap of 1 in EPP wins .*?; 0 is the average player",  # a definition
-    r"is at least 0\.025",  # (1 - prob) / 2
+    r"is at least 0\.025",  # (1 - ci_prob) / 2
     r"below it from [\d.]+ %",  # rounded up, so that it is true as printed
     r"-?odds.ratio 60",  # one of the assumptions that are always drawn
     r"Eq\. \d",

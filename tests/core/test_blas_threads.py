@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from bayes_sota.core import numerics as importance
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.epp import bootstrap as epp_bootstrap
+from bayes_sota.epp import simulate as epp_simulate
 from bayes_sota.epp import solver as bradley_terry_solver
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.quality import leaderboard_quality
@@ -50,7 +50,7 @@ TOURNAMENT = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1)
     ("run", "module", "name"),
     [
         (quality, bradley_terry_solver, "log_likelihood"),
-        (bootstrap, epp_bootstrap, "_resampled"),
+        (bootstrap, epp_simulate, "_resampled"),
         (board, importance, "_local_fits"),
     ],
 )

@@ -18,7 +18,7 @@ def tree():
 
 def test_summary_is_what_numpy_says(tree) -> None:
     draws = tree["posterior"]["theta_sota"].values.ravel()
-    row = bs.summarize(tree, prob=0.9).loc["theta_sota"]
+    row = bs.summarize(tree, ci_prob=0.9).loc["theta_sota"]
     assert row["mean"] == pytest.approx(draws.mean())
     assert row["sd"] == pytest.approx(draws.std(ddof=1))
     assert (row["lower"], row["upper"]) == pytest.approx(tuple(np.quantile(draws, [0.05, 0.95])))
@@ -82,7 +82,7 @@ def test_wrong_questions_are_refused(tree) -> None:
     with pytest.raises(InputError, match="no variable"):
         estimand_summary(tree, "nonsense")
     with pytest.raises(InputError, match=r"0\.95"):
-        bs.summarize(tree, prob=95)
+        bs.summarize(tree, ci_prob=95)
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_overlapping_splits_widen_everything() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
     fit = fit_epp(drawn(missing), kind)
-    found = fit.test("b", "d", prob=0.9)
+    found = fit.test("b", "d", ci_prob=0.9)
     contrast = np.array([0, 1, 0, -1, 0])
     assert found.difference == pytest.approx(contrast @ fit.epp)
     model = np.sqrt(contrast @ fit.covariance_model @ contrast)
@@ -430,7 +430,7 @@ def test_bad_questions_are_refused() -> None:
         ("robust, model or simultaneous, got 'exact'", lambda: fit.interval(kind="exact")),
         ("above 0 and below 1", lambda: fit.interval(1.5)),
         ("above 0 and below 1", lambda: fit.rank_interval(NAN)),
-        ("above 0 and below 1", lambda: fit.test("vit", "mlp", prob=0)),
+        ("above 0 and below 1", lambda: fit.test("vit", "mlp", ci_prob=0)),
     ):
         with pytest.raises(InputError, match=message):
             ask()

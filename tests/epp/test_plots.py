@@ -95,7 +95,7 @@ def test_axes_of_numbers() -> None:
 
 @pytest.mark.parametrize("contrast", ["simultaneous", "model", None])
 def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit, contrast: Any) -> None:
-    figure = plot_epp(fit, prob=0.9, contrast=contrast, backend="none")
+    figure = plot_epp(fit, ci_prob=0.9, contrast=contrast, backend="none")
     order, tied = np.argsort(-fit.epp), fit.tied_with_best(0.9)
     for kind, here in (("tied", tied[order]), ("behind", ~tied[order])):
         chosen, rows = order[here], -np.flatnonzero(here)
@@ -122,7 +122,7 @@ def test_a_single_winner_and_players_left_out() -> None:
     with pytest.raises(InputError, match="contrast is simultaneous"):
         plot_epp(fit, contrast="wald", backend="none")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="in percent"):
-        plot_epp(fit, prob=95, backend="none")
+        plot_epp(fit, ci_prob=95, backend="none")
 
 
 def test_intervals_that_are_infinite_end_at_the_edge(

@@ -25,22 +25,22 @@ from bayes_sota.epp.simulate import simulate_tournament
 
 
 def test_the_bound_is_that_of_scipy() -> None:
-    for prob, contrasts, df in ((0.95, 1, 18), (0.9, 120, 19), (0.99, 3, 1)):
-        expected = t.ppf(1 - (1 - prob) / 2 / contrasts, df)
-        assert bonferroni_critical(prob, contrasts, df) == pytest.approx(expected, rel=1e-9)
+    for ci_prob, contrasts, df in ((0.95, 1, 18), (0.9, 120, 19), (0.99, 3, 1)):
+        expected = t.ppf(1 - (1 - ci_prob) / 2 / contrasts, df)
+        assert bonferroni_critical(ci_prob, contrasts, df) == pytest.approx(expected, rel=1e-9)
     expected = norm.ppf(1 - 0.05 / 20)
     assert bonferroni_critical(0.95, 10, np.inf) == pytest.approx(expected, rel=1e-12)
     assert bonferroni_critical(0.95, 10, 0) == np.inf
 
 
-def critical_value(influence: np.ndarray, prob: float) -> float:
+def critical_value(influence: np.ndarray, ci_prob: float) -> float:
     """What all contrasts share."""
-    (found,) = set(critical_values(influence, prob, full(influence)).tolist())
+    (found,) = set(critical_values(influence, ci_prob, full(influence)).tolist())
     return found
 
 
-def critical_of_pairs(influence: np.ndarray, prob: float) -> float:
-    matrix = critical_values_of_pairs(influence, prob, full(influence))
+def critical_of_pairs(influence: np.ndarray, ci_prob: float) -> float:
+    matrix = critical_values_of_pairs(influence, ci_prob, full(influence))
     (found,) = set(matrix[np.triu_indices(len(matrix), 1)].tolist())
     assert (np.diagonal(matrix) == np.inf).all()
     return found
@@ -64,12 +64,12 @@ def largest_of_all_flips(influence: np.ndarray) -> np.ndarray:
     return np.abs(flipped.sum(axis=1) / error).max(axis=1)
 
 
-@pytest.mark.parametrize("prob", [0.8, 0.95])
-def test_flips_drawn_at_random_are_of_all_flips(prob: float) -> None:
+@pytest.mark.parametrize("ci_prob", [0.8, 0.95])
+def test_flips_drawn_at_random_are_of_all_flips(ci_prob: float) -> None:
     influence = np.random.default_rng(0).normal(size=(12, 6))
-    critical = critical_value(repeated(influence), prob)
+    critical = critical_value(repeated(influence), ci_prob)
     share = np.mean(largest_of_all_flips(influence) <= critical)
-    assert share == pytest.approx(prob, abs=4 * np.sqrt(prob * (1 - prob) / 2000))
+    assert share == pytest.approx(ci_prob, abs=4 * np.sqrt(ci_prob * (1 - ci_prob) / 2000))
 
 
 def test_one_contrast_has_about_the_law_of_t() -> None:

@@ -219,7 +219,7 @@ def test_many_entries_get_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "options", "message"),
     [
         (([0.9, 0.8],), {"n_test": 100}, "n_test is for files"),
-        (([0.9, 0.8],), {"prob": 95}, "prob must be a number above 0 and below 1"),
+        (([0.9, 0.8],), {"ci_prob": 95}, "ci_prob must be a number above 0 and below 1"),
         (([0.9, 0.8],), {"draws": 0}, "draws must be a whole number from 1"),
         (None, {}, "only the maximum"),
     ],

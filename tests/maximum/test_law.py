@@ -371,14 +371,14 @@ def test_infeasible_correlation_is_refused_unless_it_may_be_cut():
         maximum_law(n_test=20, n_classifiers=5, skill=LogitNormal(2.0, 0.1), correlation=0.6)
 
 
-@pytest.mark.parametrize("prob", [0.0, 1.0, 95, float("nan")])
-def test_bad_probabilities_are_refused(prob):
+@pytest.mark.parametrize("ci_prob", [0.0, 1.0, 95, float("nan")])
+def test_bad_probabilities_are_refused(ci_prob):
     law = maximum_law(n_test=20, n_classifiers=5, skill=0.5)
     with pytest.raises(InputError, match="above 0 and below 1"):
-        law.interval(prob)
-    if not 0 <= prob <= 1:
+        law.interval(ci_prob)
+    if not 0 <= ci_prob <= 1:
         with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
-            law.quantile(prob)
+            law.quantile(ci_prob)
 
 
 def test_numpy_is_enough_for_the_paper():

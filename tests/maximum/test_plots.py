@@ -15,12 +15,12 @@ from bayes_sota.maximum.plots import plot_sota
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
 
 
-@pytest.mark.parametrize("prob", [0.5, 0.95])
+@pytest.mark.parametrize("ci_prob", [0.5, 0.95])
 @pytest.mark.parametrize("name", QUANTITIES)
-def test_bar_is_the_equal_tailed_interval(tree: xr.DataTree, name: str, prob: float) -> None:
-    figure = plot_sota(tree, prob=prob, backend="none")
+def test_bar_is_the_equal_tailed_interval(tree: xr.DataTree, name: str, ci_prob: float) -> None:
+    figure = plot_sota(tree, ci_prob=ci_prob, backend="none")
     draws = tree["posterior"][name].values
-    expected = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
+    expected = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     np.testing.assert_allclose(figure.viz[f"interval_{name}"]["posterior"].item()["x"], expected)
     mean = figure.viz[f"mean_{name}"]["posterior"].item()["x"]
     np.testing.assert_allclose(mean, np.mean(draws))
@@ -130,7 +130,7 @@ def test_unknown_quantities_are_refused(tree: xr.DataTree, names: list[str]) -> 
 
 def test_wrong_arguments_are_refused(tree: xr.DataTree) -> None:
     with pytest.raises(InputError, match=r"write 0\.95"):
-        plot_sota(tree, prob=95, backend="none")
+        plot_sota(tree, ci_prob=95, backend="none")
     with pytest.raises(InputError, match="got 'gnuplot'"):
         plot_sota(tree, backend="gnuplot")
 

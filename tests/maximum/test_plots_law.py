@@ -10,8 +10,8 @@ from bayes_sota.maximum.plots_laws import plot_maximum_law
 LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
 
 
-def artist(law: bs.MaximumLaw, label: str, prob: float = 0.95) -> dict:
-    return plot_maximum_law(law, prob=prob, backend="none").viz[label]["pmf"].item()
+def artist(law: bs.MaximumLaw, label: str, ci_prob: float = 0.95) -> dict:
+    return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["pmf"].item()
 
 
 def test_lines_stand_at_the_best_skill_and_the_expected_maximum() -> None:
@@ -19,9 +19,9 @@ def test_lines_stand_at_the_best_skill_and_the_expected_maximum() -> None:
     assert artist(LAW, "expected_maximum")["x"] == LAW.mean()
 
 
-@pytest.mark.parametrize("prob", [0.5, 0.95])
-def test_bar_is_the_interval(prob: float) -> None:
-    np.testing.assert_array_equal(artist(LAW, "interval", prob)["x"], LAW.interval(prob))
+@pytest.mark.parametrize("ci_prob", [0.5, 0.95])
+def test_bar_is_the_interval(ci_prob: float) -> None:
+    np.testing.assert_array_equal(artist(LAW, "interval", ci_prob)["x"], LAW.interval(ci_prob))
 
 
 def test_every_count_has_its_bar() -> None:

@@ -10,7 +10,7 @@ from bayes_sota.maximum.plots_laws import plot_prior_predictive
 
 
 def test_line_and_bar(tree: xr.DataTree) -> None:
-    figure = plot_prior_predictive(tree, prob=0.8, backend="none")
+    figure = plot_prior_predictive(tree, ci_prob=0.8, backend="none")
     assert figure.viz["observed_maximum"]["observed_maximum"].item()["x"] == 0.95
     predicted = tree["prior_predictive"]["observed_maximum"].values
     bar = figure.viz["interval"]["observed_maximum"].item()["x"]
@@ -27,7 +27,7 @@ def test_histogram_counts_the_predicted_maxima(tree: xr.DataTree) -> None:
 
 
 def test_fields_are_draws_of_the_prior(tree: xr.DataTree) -> None:
-    figure = plot_prior_predictive(tree, n_fields=25, prob=0.9, backend="none")
+    figure = plot_prior_predictive(tree, n_fields=25, ci_prob=0.9, backend="none")
     medians = np.asarray(figure.viz["field_median"]["field"].item()["x"])
     assert medians.size == 25
     assert np.all(np.diff(medians) >= 0)

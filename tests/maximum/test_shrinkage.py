@@ -195,7 +195,7 @@ def test_clopper_pearson() -> None:
         ({"chance": 1.0}, "chance must lie"),
         ({"correlation": 1.0}, "correlation must lie"),
         ({"criterion": "median"}, "criterion must be one of expected, upper"),
-        ({"prob": 1.0}, "above 0 and below 1"),
+        ({"ci_prob": 1.0}, "above 0 and below 1"),
     ],
 )
 def test_bad_input(method, changes: dict, message: str) -> None:
