@@ -16,9 +16,9 @@ from bayes_sota.core.command import (
     number_option,
     top_option,
 )
-from bayes_sota.core.command_tables import decimals_for, echo_table
+from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import chance, plain_text
+from bayes_sota.core.text import chance, decimals_for, plain_text
 
 if TYPE_CHECKING:
     from bayes_sota.claims.selection import SelectedClaim

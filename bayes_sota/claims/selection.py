@@ -68,7 +68,7 @@ from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
 from bayes_sota.maximum.score_laws import ScoreLaw
 
 if TYPE_CHECKING:
-    from bayes_sota.leaderboard.entries import JointPosterior
+    from bayes_sota.leaderboard.joint import JointPosterior
 
 
 _LEAST_DISPERSION = 1e-3
@@ -373,16 +373,16 @@ def _of_items(
     given: MethodComparison | None,
     rng: np.random.Generator,
 ) -> SelectedClaim:
-    from bayes_sota.leaderboard.from_items import item_scores_posterior, responses_posterior
+    from bayes_sota.leaderboard.from_items import items_posterior
 
     notes: list[str] = []
     posterior: JointPosterior
     if isinstance(items, Responses):
         kept = items.complete()  # one set of items for both probabilities
         notes = left_out(items, kept)
-        posterior = responses_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
+        posterior = items_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
     else:
-        posterior = item_scores_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+        posterior = items_posterior(items, priors, draws=_DRAWS, random_seed=rng)
     if given is not None and given.methods != items.names:
         raise InputError("given is a comparison of other methods, or of several runs of these")
     if given is None:

@@ -14,7 +14,8 @@ from bayes_sota.core.command import (
     seed_option,
     show_progress,
 )
-from bayes_sota.core.command_tables import decimals_for, echo_problem, echo_table
+from bayes_sota.core.command_tables import echo_problem, echo_table
+from bayes_sota.core.text import decimals_for
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,8 +43,8 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     from bayes_sota.core.files import check_writable
     from bayes_sota.core.summary import estimand_summary
     from bayes_sota.data.examples import load_example
-    from bayes_sota.leaderboard.command_sota import result_of
     from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
+    from bayes_sota.leaderboard.summary_sota import describe_sota
 
     _make_directory(output_dir)
     check_writable(output_dir / "obesity-risk.nc")
@@ -71,7 +72,9 @@ def demo(output_dir: Path, prob: float, as_json: bool, seed: int | None, quiet: 
     files = _write(output_dir, trees, sensitivity, prob)
     changed = sensitivity.iloc[1:].to_dict("records")
     results = {
-        name: result_of(tree, (example.leaderboard(),), changed if name == lead.name else [], prob)
+        name: describe_sota(
+            tree, (example.leaderboard(),), changed if name == lead.name else [], prob
+        ).to_dict()
         for name, (example, tree) in trees.items()
     }
     if as_json:

@@ -110,6 +110,13 @@ def chance(p: float) -> str:
     return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
 
 
+def decimals_for(sd: float) -> int:
+    """Decimals that a number with this standard deviation supports: two digits of the sd."""
+    if not np.isfinite(sd) or sd <= 0:
+        return 6
+    return int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
+
+
 def shown_path(path: str | os.PathLike[str]) -> str:
     """Path as it may stand in a message: its end, which names the file."""
     text = plain_text(os.fspath(path))

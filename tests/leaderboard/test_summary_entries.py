@@ -13,7 +13,7 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.text import markdown_text, spreadsheet_text
 from bayes_sota.items.comparison import compare_with_leader
 from bayes_sota.leaderboard import summary_entries as entry_table
-from bayes_sota.leaderboard.from_items import responses_posterior
+from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.summary_entries import COLUMNS, EntryTable
 
 HOSTILE = (
@@ -178,7 +178,7 @@ def test_skills_from_responses_are_those_of_the_answers() -> None:
     correct[:, 1] = correct[:, 0]  # a copy under another name
     correct[:3, 1] = ~correct[:3, 1]
     answers = bs.Responses(correct, names=list("abcdefgh"))
-    posterior = responses_posterior(answers, random_seed=np.random.default_rng(5))
+    posterior = items_posterior(answers, random_seed=np.random.default_rng(5))
     frame = bs.board_table(answers, random_seed=5).frame.set_index("name")
     by_name = frame.loc[list(answers.names)]
     np.testing.assert_allclose(by_name["skill"], posterior.skill.mean(axis=0), atol=1e-3)
