@@ -370,10 +370,7 @@ def fit_field(
 
 
 def _merged_copies(
-    kernel: ScoreKernel,
-    priors: BoardPriors,
-    rho: FloatArray,
-    rng: np.random.Generator,
+    kernel: ScoreKernel, priors: BoardPriors, rho: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, "FieldFit"]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
     copies, middle = kernel.copies, rho[rho.size // 2 : rho.size // 2 + 1]
@@ -444,15 +441,7 @@ def _fit(
         similar = None if start is None else start.points[f]
         samples.append(sample_importance(target, family.dimension, rng, count, similar))
     return FieldFit(
-        kernel,
-        priors,
-        rho,
-        copies,
-        priors.families,
-        tuple(samples),
-        scale,
-        strangers,
-        operations,
+        kernel, priors, rho, copies, priors.families, tuple(samples), scale, strangers, operations
     )
 
 

@@ -314,11 +314,7 @@ def _rho_and_interval(rho: dict[str, Any]) -> str:
 
 
 def _frame(
-    board: Leaderboard,
-    entries: "EntryDraws",
-    winner: dict[str, Any] | None,
-    tied: Any,
-    prob: float,
+    board: Leaderboard, entries: "EntryDraws", winner: dict[str, Any] | None, tied: Any, prob: float
 ) -> "pd.DataFrame":
     """One row per entry; those with the best score have the winner's skill where it is given."""
     import pandas as pd

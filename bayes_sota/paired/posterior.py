@@ -333,10 +333,7 @@ def draw_shared(
 
 
 def predict_private(
-    found: Hyperposterior,
-    public: FloatArray,
-    count: int,
-    rng: np.random.Generator,
+    found: Hyperposterior, public: FloatArray, count: int, rng: np.random.Generator
 ) -> FloatArray:
     """Private scores of teams from their public scores alone, in the coordinate, (count, k).
 

@@ -25,7 +25,9 @@ def simulated(rng, m: int = 40, r: float = 0.85, skewed: bool = False) -> tuple[
     return ItemScores(values, labels=labels), float(skills.max())
 
 
-@pytest.mark.parametrize(("skewed", "least"), [(False, 13), (True, 10)])
+@pytest.mark.parametrize(
+    ("skewed", "least"), [(False, 13), pytest.param(True, 10, marks=pytest.mark.slow)]
+)
 def test_the_truth_is_covered_and_the_error_is_below_that_of_the_best_score(
     skewed: bool, least: int
 ) -> None:

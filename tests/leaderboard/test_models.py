@@ -12,11 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
-from bayes_sota.leaderboard.models import (
-    _log_ndtr,
-    _reach_at,
-    build_leaderboard,
-)
+from bayes_sota.leaderboard.models import _log_ndtr, _reach_at, build_leaderboard
 from bayes_sota.leaderboard.shapes import FAMILIES
 
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.read_outcomes import read_responses
@@ -46,11 +45,6 @@ def test_draws_have_the_names_of_the_scores_route():
 def test_same_seed_same_draws():
     first, second = (items_posterior(field(), draws=50, random_seed=3) for _ in range(2))
     assert np.array_equal(first.skill, second.skill)
-
-
-def test_number_of_draws_is_checked():
-    with pytest.raises(InputError, match="draws"):
-        items_posterior(field(), draws=0)
 
 
 def test_draws_are_exact_where_skills_are_normal():
