@@ -33,7 +33,7 @@ The claim "ours is the best of m", corrected for the winner's curse.
 
 A winner was picked because its score was the best: some of its lead is luck. Every entry has a
 skill from one distribution P(theta), learnt from all scores or answers (``leaderboard_posterior``,
-``responses_posterior``), and the probability that another entry is at least as good follows from
+``items_posterior``), and the probability that another entry is at least as good follows from
 the joint posterior of all skills. The best of several tries of one method is in ``best_try``.
 
 The uncorrected probability beside it takes both as given beforehand: from scores with the same

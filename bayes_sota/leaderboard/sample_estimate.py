@@ -200,6 +200,8 @@ def _from_scores(
     settings: dict[str, Any],
     of_scores: dict[str, Any],
 ) -> "xr.DataTree":
+    from bayes_sota.leaderboard.sample import sample_board, sample_board_nuts
+
     assert isinstance(spec.priors, BoardPriors)
     if method == "abc":
         raise InputError('method "abc" reads the maximum only: give board.maximum_only()')
@@ -211,12 +213,8 @@ def _from_scores(
             )
         refuse_unused("answers and item scores, which always tell rho", of_scores)
     elif method == "nuts":
-        from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
-
         refuse_unused('method "nuts"', of_scores)
         return sample_board_nuts(board, spec.priors, **settings)
-    from bayes_sota.leaderboard.sample import sample_board
-
     return sample_board(board, spec.priors, **settings, **of_scores)
 
 

@@ -232,7 +232,7 @@ def draw_skills(
         parts.append((where, noise))
     order = np.argsort(np.concatenate([where for where, _ in parts]))
     names = [field.name for field in fields(Residuals)]
-    joined = {
+    joined: dict[str, Any] = {
         name: np.concatenate([getattr(noise, name) for _, noise in parts])[order]
         for name in names
         if getattr(parts[0][1], name) is not None

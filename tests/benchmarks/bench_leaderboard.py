@@ -65,7 +65,7 @@ def growth() -> dict[str, float]:
 def nuts_figures() -> dict[str, float]:
     """In this process: first call, second call, convergence, memory."""
     from bayes_sota.core.priors import BoardPriors
-    from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
+    from bayes_sota.leaderboard.sample import sample_board_nuts
 
     board, figures = obesity_board(), {}
     for family in ("ex-gaussian", "auto"):

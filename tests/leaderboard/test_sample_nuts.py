@@ -8,7 +8,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
+from bayes_sota.leaderboard.sample import sample_board_nuts
 
 ONE = BoardPriors(families=("normal",))
 ESTIMANDS = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
