@@ -244,7 +244,7 @@ WRONG = {
         "spraed = 0.2",
         "[skill]: unknown key 'spraed'; allowed: family",
     ),
-    "unknown table": ("[sampler]", "[smapler]", "unknown key 'smapler'; allowed: skill, "),
+    "unknown table": ("[sampler]", "[smapler]", "unknown key 'smapler'; allowed: name, "),
     "missing key": (
         'family = "beta"\na = 14\n',
         'family = "beta"\n',

@@ -54,10 +54,7 @@ def from_dict[T](
         One line: the file, the table, the key, the value, and what would be right.
     """
     known = {f.name: f for f in fields(cls) if f.name not in given}  # type: ignore[arg-type]
-    allowed = [*elsewhere, *known]
-    for key in table:
-        if key not in allowed:
-            raise SpecificationError(f"{place}: unknown key {key!r}; allowed: {', '.join(allowed)}")
+    require_known(table, [*elsewhere, *known], place)
     for key, field in known.items():
         optional = field.default is not MISSING or field.default_factory is not MISSING
         if key not in table and (complete or not optional):
@@ -68,6 +65,13 @@ def from_dict[T](
         return cls(**values, **given)
     except InputError as error:
         raise SpecificationError(f"{place}: {error}") from None
+
+
+def require_known(table: Mapping[str, Any], allowed: Collection[str], place: str) -> None:
+    """Refuse a key that means nothing here."""
+    for key in table:
+        if key not in allowed:
+            raise SpecificationError(f"{place}: unknown key {key!r}; allowed: {', '.join(allowed)}")
 
 
 def read_value(table: Mapping[str, Any], key: str, hint: Any, place: str) -> Any:

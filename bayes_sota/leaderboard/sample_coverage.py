@@ -74,7 +74,7 @@ def coverage(
     >>> rng = np.random.default_rng(0)
     >>> answers = Responses(rng.random((2000, 12)) < np.linspace(0.7, 0.8, 12))
     >>> frame = coverage(answers, n_test=100, boards=3, draws=100)
-    >>> frame["boards"].tolist(), frame.index.names
+    >>> frame["boards"].tolist(), list(frame.index.names)
     ([3, 3], ['n_test', 'estimand'])
     """
     from joblib import Parallel, delayed

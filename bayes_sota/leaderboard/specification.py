@@ -28,7 +28,7 @@ from bayes_sota.core.priors import (
     FixedCorrelation,
     Priors,
 )
-from bayes_sota.core.toml import from_dict, parse_toml, read_value
+from bayes_sota.core.toml import from_dict, parse_toml, read_value, require_known
 from bayes_sota.data.examples import Example
 from bayes_sota.data.files.content import read_content
 
@@ -265,6 +265,8 @@ def parse_model(text: str, where: str = "specification") -> ModelSpecification:
         One line: the file, the key, the value, and what would be right.
     """
     table = parse_toml(text, where)
+    own = [f.name for f in fields(ModelSpecification) if f.name != "priors"]
+    require_known(table, [*own, "skill", "correlation"], where)
     builder = read_value(table, "builder", str, where)
     skill, correlation = (read_value(table, key, dict, where) for key in ("skill", "correlation"))
     rho = _read_family(correlation, _CORRELATION_FAMILIES, f"{where}: [correlation]")
@@ -274,9 +276,7 @@ def parse_model(text: str, where: str = "specification") -> ModelSpecification:
     else:
         priors = Priors(_read_family(skill, SKILL_FAMILIES, f"{where}: [skill]"), rho)
     rest = {key: value for key, value in table.items() if key not in ("skill", "correlation")}
-    return from_dict(
-        ModelSpecification, rest, where, elsewhere=("skill", "correlation"), priors=priors
-    )
+    return from_dict(ModelSpecification, rest, where, priors=priors)
 
 
 def _read_family[T](table: dict[str, Any], families: Mapping[str, type[T]], place: str) -> T:
