@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation
-from bayes_sota.core.summary import diagnose, estimand_summary, probability_truly_better
+from bayes_sota.core.summary import (
+    diagnose,
+    estimand_summary,
+    probability_truly_better,
+    summarize,
+)
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import chance, decimals_for
 from bayes_sota.data.item_scores import ItemScores
@@ -43,7 +48,7 @@ class SotaReport(ResultTable):
     content : dict
         Everything as plain Python objects, with the keys of ``bayes-sota sota --json``.
     frame : pandas.DataFrame
-        One row per quantity (and board): mean, median, sd, lower, upper, mcse.
+        One row per quantity (and board): quantity, mean, median, sd, lower, upper, mcse.
     headings : tuple of str
         What each table is about.
     sensitivity : tuple of dict
@@ -187,8 +192,6 @@ def describe_sota(
     prob: float = 0.95,
 ) -> SotaReport:
     """Describe a result of ``estimate_sota``, given what it was estimated from."""
-    from bayes_sota.core.summary import summarize
-
     rows = sensitivity or []
     each = [_board_content(tree, board, index, prob) for index, board in enumerate(boards)]
     rho = estimand_summary(tree, "rho", prob)
@@ -213,7 +216,8 @@ def describe_sota(
     titles = [_title(board, found) for board, found in zip(boards, each, strict=True)]
     if rows:
         titles.append("Sensitivity to what is assumed, not observed")
-    return SotaReport(content, summarize(tree, prob), tuple(titles), tuple(rows), tree)
+    frame = summarize(tree, prob).rename_axis("quantity").reset_index()
+    return SotaReport(content, frame, tuple(titles), tuple(rows), tree)
 
 
 def _is_whole(data: Data) -> bool:

@@ -40,11 +40,12 @@ class PairedReport(ResultTable):
 
     @property
     def frame(self) -> "pd.DataFrame":
-        """One row per quantity: mean, lower, upper."""
+        """One row per quantity: quantity, mean, lower, upper."""
         import pandas as pd
 
         rows = {k: (self.content[k]["mean"], *self.content[k]["interval"]) for k in MEANING}
-        return pd.DataFrame.from_dict(rows, "index", columns=["mean", "lower", "upper"])
+        frame = pd.DataFrame.from_dict(rows, "index", columns=["mean", "lower", "upper"])
+        return frame.rename_axis("quantity").reset_index()
 
     @property
     def reasons(self) -> tuple[str, ...]:  # type: ignore[override]

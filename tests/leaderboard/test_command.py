@@ -83,6 +83,8 @@ def test_sota_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> Non
         bs.read_leaderboard(files / "teams.csv", n_test=500), random_seed=1
     )
     assert report.to_dict() == {k: v for k, v in result.items() if k != "schema_version"}
+    assert report.to_csv().startswith("quantity,mean,median,sd,lower,upper,mcse\ntheta_sota,")
+    assert "| theta\\_sota | 0." in report.to_markdown()
 
 
 def test_people_read_a_table_and_a_file_is_written(

@@ -50,9 +50,9 @@ def test_json(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -
     assert result["seed"] == 1
     assert output.is_file()
     boards = bs.read_paired_boards(table, n_test=(500, 1500))
-    assert (
-        bs.paired.describe_paired(read_result(output), boards).to_dict()["best"] == result["best"]
-    )
+    report = bs.paired.describe_paired(read_result(output), boards)
+    assert report.to_dict()["best"] == result["best"]
+    assert report.to_csv().startswith("quantity,mean,lower,upper\ntheta_sota,")
 
 
 def test_people_get_tables_where_the_noise_is_unknown(
