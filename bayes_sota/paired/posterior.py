@@ -231,13 +231,11 @@ def draw_skills(
             psi[where[rows]] = _draw_team_skills(target, density, some, rng)
         parts.append((where, noise))
     order = np.argsort(np.concatenate([where for where, _ in parts]))
-    names = [field.name for field in fields(Residuals)]
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(noise, name) for _, noise in parts])[order]
-        for name in names
-        if getattr(parts[0][1], name) is not None
-    }
-    return psi, Residuals(**dict.fromkeys(names) | joined)
+    joined: dict[str, Any] = dict.fromkeys(field.name for field in fields(Residuals))
+    for name in joined:
+        if getattr(parts[0][1], name) is not None:
+            joined[name] = np.concatenate([getattr(noise, name) for _, noise in parts])[order]
+    return psi, Residuals(**joined)
 
 
 def _draw_team_skills(
