@@ -293,8 +293,8 @@ def plot_epp(
 
     Filled blue dots are the players that may be the best, hollow grey ones those that some other
     is certainly better than: of a fit by ``tied_with_best``, of a posterior where the probability
-    of being the best is below ``(1 - prob) / 2``. Below the EPP stands the probability of beating
-    an average player (Property 3.4 of the EPP paper).
+    of being the best is below ``(1 - prob) / 2``. Below the EPP stands the probability of
+    beating an average player (Property 3.4 of the EPP paper).
 
     Parameters
     ----------

@@ -83,8 +83,8 @@ class LeaderComparison:
     def tied_with_leader(self, prob: float = 0.95) -> NDArray[np.bool_]:
         """Classifiers that cannot be told from the leader, itself among them, shape (m,).
 
-        All with ``p_not_below >= (1 - prob) / 2``: the equal-tailed interval of the difference of
-        skills does not lie below zero.
+        All with ``p_not_below >= (1 - prob) / 2``: the equal-tailed interval of the difference
+        of skills does not lie below zero.
         """
         return np.asarray(self.p_not_below >= (1 - prob) / 2)
 

@@ -330,7 +330,7 @@ def board(
     draws: int,
     top: int,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     seed: int | None,
     quiet: bool,
@@ -346,7 +346,7 @@ def board(
 
     priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
     data = read_file(file, **reading)
-    table = board_table(data, priors=priors, prob=prob, draws=draws, random_seed=seed)
+    table = board_table(data, priors=priors, ci_prob=ci_prob, draws=draws, random_seed=seed)
     if output is not None:
         table.save(output)
     return echo_report(table, as_json, quiet, top)

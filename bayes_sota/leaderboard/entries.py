@@ -89,27 +89,27 @@ class EntryDraws:
         spreads = self._pooled(self.skill, lambda pooled: pooled.std(axis=0, dtype=float)[:, None])
         return np.asarray(spreads[0])
 
-    def interval(self, prob: float = 0.95) -> FloatArray:
+    def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""
-        tails = [(1 - prob) / 2, (1 + prob) / 2]
+        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
         return self._pooled(self.skill, lambda pooled: np.quantile(pooled, tails, axis=0).T).T
 
-    def rank_interval(self, prob: float = 0.95) -> IntArray:
+    def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
         """Interval of each rank with at least this probability, shape (m, 2)."""
-        tails = [(1 - prob) / 2, (1 + prob) / 2]
+        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
 
         def quantiles(pooled: NDArray[Any]) -> Any:
             return np.quantile(pooled, tails, axis=0, method="inverted_cdf").T
 
         return self._pooled(self.rank, quantiles).T.astype(np.int64)
 
-    def tied_with_best(self, prob: float = 0.95) -> NDArray[np.bool_]:
+    def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         r"""Entries that cannot be told from the leader, the one with the best score, shape (m,).
 
-        Entry j is one unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - prob) / 2`: unless the
-        equal-tailed interval of the difference lies below zero. The shift cancels.
+        Entry j is one unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - ci_prob) / 2`: unless
+        the equal-tailed interval of the difference lies below zero. The shift cancels.
         """
-        return np.asarray(self.p_not_below_leader >= (1 - prob) / 2)
+        return np.asarray(self.p_not_below_leader >= (1 - ci_prob) / 2)
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
         """Summary of the draws of all entries that are alike, shape (numbers, m)."""

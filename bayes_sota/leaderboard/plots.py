@@ -31,7 +31,7 @@ def plot_sensitivity(
     rows: "pd.DataFrame",
     *,
     observed_maximum: float | None = None,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     backend: str | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> "PlotCollection":
@@ -48,7 +48,7 @@ def plot_sensitivity(
         ``family`` a name.
     observed_maximum : float, optional
         Drawn as a black line, an observed score.
-    prob : float
+    ci_prob : float
         Probability of the intervals in the table, for the axis label.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
@@ -87,7 +87,7 @@ def plot_sensitivity(
     labels = [_label(rows, index) for index in range(len(rows))]
     panel.set_axes(
         limits,
-        xlabel=f"skill of the best classifier: mean and {prob:.0%} interval",
+        xlabel=f"skill of the best classifier: mean and {ci_prob:.0%} interval",
         xlim=limits,
         ylim=(levels[-1] - 0.6, 0.6 if observed_maximum is None else 1.4),
         yticks=lambda _: (levels, labels),

@@ -257,7 +257,7 @@ def sota_sensitivity(
     *,
     priors: Priors | BoardPriors | None = None,
     reference_skill: float | None = None,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     draws: int = 2000,
     random_seed: int | None = 0,
 ) -> "pd.DataFrame":
@@ -280,7 +280,7 @@ def sota_sensitivity(
 
     if isinstance(board, Responses | ItemScores):
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
     whole = len(boards) == 1 and _is_whole(boards[0])
     given = _specification(None, priors, "leaderboard" if whole else "observed_maximum").priors
@@ -289,7 +289,7 @@ def sota_sensitivity(
         rows = _board_rows(boards[0], given, draws, random_seed)
     else:
         rows = _maximum_rows(boards, given, reference_skill, draws, random_seed)
-    tails = [(1 - prob) / 2, (1 + prob) / 2]
+    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     table = [
         (assumption, value, float(theta.mean()), *np.quantile(theta, tails).tolist())
         for assumption, value, theta in rows

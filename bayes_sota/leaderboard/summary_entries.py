@@ -59,7 +59,7 @@ class EntryTable(ResultTable):
         Number of test items; None for scores that are not accuracies.
     n_test_source : str
         Where it comes from.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     decimals : (int, int)
         Digits that the scores have, and that the skills support.
@@ -77,7 +77,7 @@ class EntryTable(ResultTable):
     name: str
     n_test: int | None
     n_test_source: str
-    prob: float
+    ci_prob: float
     decimals: tuple[int, int]
     compared_by: str
     notes: tuple[str, ...]
@@ -110,7 +110,7 @@ class EntryTable(ResultTable):
             "n_entries": len(self.frame),
             "n_tied_with_best": self.n_tied,
             "compared_by": self.compared_by,
-            "prob": self.prob,
+            "prob": self.ci_prob,
             "notes": list(self.notes),
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
             "seed": self.seed,
@@ -122,7 +122,7 @@ class EntryTable(ResultTable):
         return self.frame.round(digits | {"p_best": 6})
 
     def header(self) -> list[str]:
-        interval = f"{self.prob:.0%} interval"
+        interval = f"{self.ci_prob:.0%} interval"
         names = ["rank", "name", "score", "skill", interval, "rank interval", "P(best)"]
         return [*names, "tied with best"]
 
@@ -152,8 +152,9 @@ class EntryTable(ResultTable):
         return [
             *rest,
             f"Skill of the best classifier (theta_sota): {self.theta_sota['mean']:.{d}f}, "
-            f"{self.prob:.0%} interval {low:.{d}f} to {high:.{d}f}.",
-            f"{self._tied()} That is what the {self.compared_by}{items} show at {self.prob:.0%}.",
+            f"{self.ci_prob:.0%} interval {low:.{d}f} to {high:.{d}f}.",
+            f"{self._tied()} That is what the {self.compared_by}{items} show at "
+            f"{self.ci_prob:.0%}.",
             "Skill is the expected score on new items of the same kind. Its interval includes the "
             "luck that all entries share on these items; ranks, P(best) and ties do not.",
         ]
@@ -175,14 +176,14 @@ def board_table(
     *,
     n_test: Any = None,
     priors: BoardPriors | None = None,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
     tries_per_entry: float | None = None,
 ) -> EntryTable:
     r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
 
-    Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - prob)/2`,
+    Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - ci_prob)/2`,
     where the leader has the best score. From a leaderboard skills and ties come from all scores
     (``draw_entry_skills``). From responses skills, ranks and P(best) come from the answers
     (``items_posterior``), which also tell the correlation of classifiers, and ties rest on the
@@ -195,7 +196,7 @@ def board_table(
     n_test : int or "infer", optional
         Number of test items, for a path or frame.
     priors : BoardPriors, optional
-    prob : float
+    ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the leader.
     draws : int
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
@@ -222,7 +223,7 @@ def board_table(
     [[1, 'a', True], [2, 'd', True]]
     """
     refuse_tries(tries_per_entry)
-    OPEN_SHARE.check(prob, "prob")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
     board, items = _as_board(board_or_responses, n_test)
     rng, seed = resolve_seed(random_seed)
@@ -234,8 +235,8 @@ def board_table(
 
         posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
-        tied, compared_by = entries.tied_with_best(prob), "scores"
-        rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": False}
+        tied, compared_by = entries.tied_with_best(ci_prob), "scores"
+        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
         remarks = [_assumed_correlation(rho)]
     else:
         from bayes_sota.leaderboard.from_items import items_posterior
@@ -243,19 +244,19 @@ def board_table(
         count = min(max(draws, _DRAWS), most)
         posterior = items_posterior(items, priors, draws=count, random_seed=rng)
         entries = posterior.entries
-        rho = summarize_draws(posterior.draws["rho"], prob) | {"learnt": True}
-        tied, remarks = _compared_by_items(items, entries, rho, prob)
+        rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
+        tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item" if answers else "item scores"
-    winner = summarize_draws(board.sign * posterior.draws["winner_skill"], prob)
+    winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
     return EntryTable(
-        frame=_frame(board, entries, winner if items is None else None, tied, prob),
-        theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], prob),
+        frame=_frame(board, entries, winner if items is None else None, tied, ci_prob),
+        theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
         rho=rho,
         name=board.name,
         n_test=board.n_test,
         n_test_source=board.n_test_source if items is None else _COUNTED,
-        prob=prob,
+        ci_prob=ci_prob,
         decimals=(_score_decimals(board), decimals_for(winner["sd"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
@@ -276,7 +277,7 @@ def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScor
 
 
 def _compared_by_items(
-    responses: Responses | ItemScores, entries: "EntryDraws", rho: dict[str, Any], prob: float
+    responses: Responses | ItemScores, entries: "EntryDraws", rho: dict[str, Any], ci_prob: float
 ) -> tuple[Any, list[str]]:
     """Who cannot be told from the leader, and what a reader should know about it."""
     from bayes_sota.items.comparison import compare_with_leader
@@ -287,18 +288,18 @@ def _compared_by_items(
         + _rho_and_interval(rho)
     )
     if isinstance(responses, ItemScores):
-        return entries.tied_with_best(prob), [learnt]
+        return entries.tied_with_best(ci_prob), [learnt]
     notes = [
         learnt,
         "ties compare each classifier with the leader as if the leader had not been picked for its "
         "score; P(best) and skills allow for that",
     ]
     if responses.clusters is None:
-        return compare_with_leader(responses).tied_with_leader(prob), notes
+        return compare_with_leader(responses).tied_with_leader(ci_prob), notes
     from bayes_sota.items.comparison import compare_methods
 
     notes.append("ties take clusters of items as wholes")
-    return compare_methods(responses, draws=1, random_seed=0).tied_with_best(prob), notes
+    return compare_methods(responses, draws=1, random_seed=0).tied_with_best(ci_prob), notes
 
 
 def _assumed_correlation(rho: dict[str, Any]) -> str:
@@ -314,7 +315,11 @@ def _rho_and_interval(rho: dict[str, Any]) -> str:
 
 
 def _frame(
-    board: Leaderboard, entries: "EntryDraws", winner: dict[str, Any] | None, tied: Any, prob: float
+    board: Leaderboard,
+    entries: "EntryDraws",
+    winner: dict[str, Any] | None,
+    tied: Any,
+    ci_prob: float,
 ) -> "pd.DataFrame":
     """One row per entry; those with the best score have the winner's skill where it is given."""
     import pandas as pd
@@ -324,7 +329,10 @@ def _frame(
     scores = board.scores[order]
     rank = 1 + np.searchsorted(-scores, -scores, side="left")
     mean = board.sign * entries.mean()[order]
-    skill, places = board.sign * entries.interval(prob)[order], entries.rank_interval(prob)[order]
+    skill, places = (
+        board.sign * entries.interval(ci_prob)[order],
+        entries.rank_interval(ci_prob)[order],
+    )
     skill.sort(axis=1)
     if winner is not None:
         mean[rank == 1], skill[rank == 1] = winner["mean"], winner["interval"]

@@ -130,7 +130,7 @@ def report_sota(
     new_n_test: int | None = None,
     new_score: float | None = None,
     sensitivity: bool = True,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     **settings: Any,
 ) -> SotaReport:
     """Estimate theta_sota, see how it moves with the assumptions, and describe both.
@@ -148,7 +148,7 @@ def report_sota(
         is known: how probably is its skill above theta_sota?
     sensitivity : bool
         Whether other assumptions are tried; answers and item scores have none.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     **settings
         Of ``estimate_sota``.
@@ -174,10 +174,10 @@ def report_sota(
     if sensitivity and isinstance(boards[0], Leaderboard):
         theta0 = spec.reference_skill if reference_skill is None else reference_skill
         frame = sota_sensitivity(
-            boards, priors=spec.priors, reference_skill=theta0, prob=prob, draws=1000
+            boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=1000
         )
         rows = frame.iloc[1:].to_dict("records")
-    report = describe_sota(tree, boards, rows, prob)
+    report = describe_sota(tree, boards, rows, ci_prob)
     if new_score is not None:
         items = new_n_test or report.content["n_test"]
         better = probability_truly_better(tree, new_score, items)
@@ -189,12 +189,12 @@ def describe_sota(
     tree: "xr.DataTree",
     boards: tuple[Data, ...],
     sensitivity: list[dict[str, Any]] | None = None,
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
 ) -> SotaReport:
     """Describe a result of ``estimate_sota``, given what it was estimated from."""
     rows = sensitivity or []
-    each = [_board_content(tree, board, index, prob) for index, board in enumerate(boards)]
-    rho = estimand_summary(tree, "rho", prob)
+    each = [_board_content(tree, board, index, ci_prob) for index, board in enumerate(boards)]
+    rho = estimand_summary(tree, "rho", ci_prob)
     seed = str(tree.attrs["random_seed"])
     content = {
         "method": tree.attrs["method"],
@@ -206,7 +206,7 @@ def describe_sota(
             "learnt": bool(tree.attrs.get("rho_learnt", 0)),
         },
         "sensitivity": _grouped(rows),
-        "prob": prob,
+        "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnose(tree),
         "seed": int(seed) if seed.isdigit() else seed,
@@ -216,7 +216,7 @@ def describe_sota(
     titles = [_title(board, found) for board, found in zip(boards, each, strict=True)]
     if rows:
         titles.append("Sensitivity to what is assumed, not observed")
-    frame = summarize(tree, prob).rename_axis("quantity").reset_index()
+    frame = summarize(tree, ci_prob).rename_axis("quantity").reset_index()
     return SotaReport(content, frame, tuple(titles), tuple(rows), tree)
 
 
@@ -224,9 +224,9 @@ def _is_whole(data: Data) -> bool:
     return not isinstance(data, Leaderboard) or data.scores is not None
 
 
-def _board_content(tree: "xr.DataTree", data: Data, index: int, prob: float) -> dict[str, Any]:
+def _board_content(tree: "xr.DataTree", data: Data, index: int, ci_prob: float) -> dict[str, Any]:
     """What is said of one board."""
-    estimands = {name: estimand_summary(tree, name, prob, index) for name in MEANING}
+    estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
     facts: dict[str, Any]
     if not isinstance(data, Leaderboard):
         facts = {
@@ -245,7 +245,7 @@ def _board_content(tree: "xr.DataTree", data: Data, index: int, prob: float) -> 
         facts = {
             "n_test": data.n_test,
             "n_test_source": "given",
-            "n_classifiers": tries or estimand_summary(tree, "n_classifiers", prob, index),
+            "n_classifiers": tries or estimand_summary(tree, "n_classifiers", ci_prob, index),
             "n_right": list(data.counts) if data.metric == "accuracy" else None,
         }
     whole = _is_whole(data)
@@ -254,7 +254,7 @@ def _board_content(tree: "xr.DataTree", data: Data, index: int, prob: float) -> 
         "observed_maximum": float(tree["observed_data"]["observed_maximum"].values.ravel()[index]),
         **estimands,
         "bias": estimands["multiplicity_bias"]["mean"],
-        "n_above_sota": estimand_summary(tree, "n_above_sota", prob) if whole else None,
+        "n_above_sota": estimand_summary(tree, "n_above_sota", ci_prob) if whole else None,
     }
 
 
@@ -379,7 +379,7 @@ class PointReport(ResultTable):
             rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
         rows += [
             ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
-            [f"{found.prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
+            [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
         ]
         above = "entries with a score above the estimate"
         single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
@@ -435,7 +435,7 @@ def report_point_estimate(
     notes : tuple of str
         What a reader should know beside the notes of the board.
     **settings
-        ``criterion``, ``correlation``, ``prob`` of ``shrink_scores``.
+        ``criterion``, ``correlation``, ``ci_prob`` of ``shrink_scores``.
 
     Examples
     --------

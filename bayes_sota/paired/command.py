@@ -52,7 +52,7 @@ def paired(
     top: float | None,
     correlation: float | None,
     output: Path | None,
-    prob: float,
+    ci_prob: float,
     as_json: bool,
     seed: int | None,
     quiet: bool,
@@ -76,7 +76,7 @@ def paired(
     tree = estimate_paired(boards, priors, random_seed=seed, top=top)
     if output is not None:
         save_result(tree, output)
-    return echo_report(describe_paired(tree, boards, prob), as_json, quiet)
+    return echo_report(describe_paired(tree, boards, ci_prob), as_json, quiet)
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:

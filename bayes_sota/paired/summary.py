@@ -109,7 +109,9 @@ class PairedReport(ResultTable):
         ]
 
 
-def describe_paired(tree: "xr.DataTree", boards: PairedBoards, prob: float = 0.95) -> PairedReport:
+def describe_paired(
+    tree: "xr.DataTree", boards: PairedBoards, ci_prob: float = 0.95
+) -> PairedReport:
     """Describe a result of ``estimate_paired``.
 
     Parameters
@@ -117,11 +119,11 @@ def describe_paired(tree: "xr.DataTree", boards: PairedBoards, prob: float = 0.9
     tree : DataTree
     boards : PairedBoards
         What it was estimated from.
-    prob : float
+    ci_prob : float
         Probability of the intervals.
     """
     attributes = tree.attrs
-    found = {name: _summary(tree, name, prob) for name in (*MEANING, "public_se", "private_se")}
+    found = {name: _summary(tree, name, ci_prob) for name in (*MEANING, "public_se", "private_se")}
     rho, errors = found.pop("rho"), [found.pop(name) for name in ("public_se", "private_se")]
     seed = str(attributes["random_seed"])
     chances = _p_best(tree)
@@ -145,11 +147,11 @@ def describe_paired(tree: "xr.DataTree", boards: PairedBoards, prob: float = 0.9
             "private": errors[1],
             "known": bool(attributes["noise_known"]),
         },
-        "public_winner": _winner(tree, boards, prob, chances),
+        "public_winner": _winner(tree, boards, ci_prob, chances),
         "best": _most_likely_best(tree, chances),
         "rank_correlation": attributes["rank_correlation"],
         "public_minus_private": _differences(boards),
-        "prob": prob,
+        "prob": ci_prob,
         "notes": list(boards.notes),
         "diagnostics": diagnose(tree)
         | {"importance_effective_size": attributes["importance_effective_size"]},
@@ -158,9 +160,9 @@ def describe_paired(tree: "xr.DataTree", boards: PairedBoards, prob: float = 0.9
     return PairedReport(content)
 
 
-def _summary(tree: "xr.DataTree", name: str, prob: float) -> dict[str, Any]:
+def _summary(tree: "xr.DataTree", name: str, ci_prob: float) -> dict[str, Any]:
     """Summary whose mcse knows that the draws come from weighted points."""
-    summary = estimand_summary(tree, name, prob)
+    summary = estimand_summary(tree, name, ci_prob)
     size = float(tree.attrs["importance_effective_size"])
     draws = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
     summary["mcse"] = summary["sd"] * (1 / size + 1 / draws) ** 0.5
@@ -168,7 +170,7 @@ def _summary(tree: "xr.DataTree", name: str, prob: float) -> dict[str, Any]:
 
 
 def _winner(
-    tree: "xr.DataTree", boards: PairedBoards, prob: float, chances: dict[str, float]
+    tree: "xr.DataTree", boards: PairedBoards, ci_prob: float, chances: dict[str, float]
 ) -> dict[str, Any]:
     """The public winner: both scores, what was to be expected, and whether it is the best."""
     index = boards.public_winner
@@ -178,7 +180,7 @@ def _winner(
     alone: dict[str, Any] | None = None
     if "private_from_public" in tree["posterior_predictive"]:
         draws = tree["posterior_predictive"]["private_from_public"].sel(where).values.ravel()
-        interval = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2]).tolist()
+        interval = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
         alone = {"mean": float(draws.mean()), "interval": interval}
     return {
         "name": name,
