@@ -279,7 +279,7 @@ WRONG = {
     "text for a number": (
         "spread = 0.2",
         'spread = "0.2"',
-        "[skill]: spread must be a number, got '0",
+        "[skill]: spread must be a number or a pair of numbers, got '0",
     ),
     "truth for a number": ("a = 14", "a = true", "[correlation]: a must be a number, got True"),
     "pair for a number": ("a = 14", "a = [1, 2]", "[correlation]: a must be a number, got [1, 2]"),
@@ -332,12 +332,12 @@ WRONG = {
     "acceptance of one": (
         "draws = 500",
         "target_accept = 1",
-        "[sampler]: target_accept must lie betw",
+        "[sampler]: target_accept must be a number above 0 and below 1",
     ),
     "reference of one": (
         "reference_skill = 0.9",
         "reference_skill = 1",
-        "reference_skill must lie bet",
+        "reference_skill must be a number above 0",
     ),
     "name with a path": (
         'name = "valid"',

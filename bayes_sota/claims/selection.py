@@ -30,7 +30,7 @@ uncorrected claim. ``tests/claims/test_selection.py`` compares with simulated tr
 
 Of entries of different skill the winner's lead is luck in part as well. Every entry has a skill
 from one distribution P(theta), learnt from all scores or answers (``leaderboard_posterior``,
-``responses_posterior``), and the probability that another entry is at least as good follows from
+``items_posterior``), and the probability that another entry is at least as good follows from
 the joint posterior of all skills. The uncorrected probability beside it takes both as given
 beforehand: from scores with the same correlation, from answers and item scores by their paired
 posterior, so that there the difference holds what the two models differ in as well.
@@ -64,7 +64,7 @@ from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
 from bayes_sota.maximum.score_laws import ScoreLaw
 
 if TYPE_CHECKING:
-    from bayes_sota.leaderboard.entries import JointPosterior
+    from bayes_sota.leaderboard.joint import JointPosterior
 
 
 _LEAST_DISPERSION = 1e-3
@@ -346,16 +346,16 @@ def _of_items(
     given: MethodComparison | None,
     rng: np.random.Generator,
 ) -> SelectedClaim:
-    from bayes_sota.leaderboard.from_items import item_scores_posterior, responses_posterior
+    from bayes_sota.leaderboard.from_items import items_posterior
 
     notes: list[str] = []
     posterior: JointPosterior
     if isinstance(items, Responses):
         kept = items.complete()  # one set of items for both probabilities
         notes = left_out(items, kept)
-        posterior = responses_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
+        posterior = items_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
     else:
-        posterior = item_scores_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+        posterior = items_posterior(items, priors, draws=_DRAWS, random_seed=rng)
     if given is not None and given.methods != items.names:
         raise InputError("given is a comparison of other methods, or of several runs of these")
     if given is None:

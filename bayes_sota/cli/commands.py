@@ -7,8 +7,7 @@ from bayes_sota.claims.command import claim
 from bayes_sota.cli.demo import demo
 from bayes_sota.data.command import examples, infer_n
 from bayes_sota.epp.command import epp
-from bayes_sota.leaderboard.command import board, calibrate, models
-from bayes_sota.leaderboard.command_sota import sota
+from bayes_sota.leaderboard.command import board, models, sota
 from bayes_sota.maximum.command import maximum
 from bayes_sota.paired.command import paired
 from bayes_sota.published.command import reproduce
@@ -21,6 +20,6 @@ def cli() -> None:
 
 
 for _command in (
-    demo, examples, infer_n, maximum, sota, models, reproduce, paired, board, calibrate, claim, epp
+    demo, examples, infer_n, maximum, sota, models, reproduce, paired, board, claim, epp
 ):  # fmt: skip
     cli.add_command(_command)

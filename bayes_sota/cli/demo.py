@@ -43,8 +43,8 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     from bayes_sota.core.files import check_writable, make_directory
     from bayes_sota.core.summary import estimand_summary
     from bayes_sota.data.examples import load_example
-    from bayes_sota.leaderboard.command_sota import result_of
     from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
+    from bayes_sota.leaderboard.summary_sota import describe_sota
 
     make_directory(output_dir)
     check_writable(output_dir / "obesity-risk.nc")
@@ -72,9 +72,9 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     files = _write(output_dir, trees, sensitivity, ci_prob)
     changed = sensitivity.iloc[1:].to_dict("records")
     results = {
-        name: result_of(
+        name: describe_sota(
             tree, (example.leaderboard(),), changed if name == lead.name else [], ci_prob
-        )
+        ).to_dict()
         for name, (example, tree) in trees.items()
     }
     if as_json:

@@ -2,22 +2,13 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
-from bayes_sota.core.text import decimals_for, plain_text
+from bayes_sota.core.text import plain_text
 
 _LONGEST = 200  # characters of a cell
 _LONGEST_LINE, _HEAD = 700, 450
-_MEANING = {
-    "theta_sota": "skill of the best classifier",
-    "expected_sota": "expected best skill, fresh fields",
-    "winner_skill": "skill of the classifier that won",
-    "winner_new_score": "winner's score on a fresh test set",
-    "best_new_score": "best score on a fresh test set",
-    "multiplicity_bias": "observed maximum minus theta_sota",
-}
 
 
 def echo_problem(kind: str, message: str) -> None:
@@ -26,18 +17,6 @@ def echo_problem(kind: str, message: str) -> None:
     if len(line) > _LONGEST_LINE:
         line = f"{line[:_HEAD]} ... {line[_HEAD - _LONGEST_LINE :]}"
     click.echo(f"{kind}: {line}", err=True)
-
-
-def estimand_rows(summary: dict[str, dict[str, Any]]) -> list[list[str]]:
-    """One row per estimand: name, mean, sd, interval, meaning."""
-    rows = []
-    for name, values in summary.items():
-        mean, sd = float(values["mean"]), float(values["sd"])
-        low, high = values["interval"]
-        d = decimals_for(sd)
-        interval = f"{low:.{d}f} to {high:.{d}f}"
-        rows.append([name, f"{mean:.{d}f}", f"{sd:.{d}f}", interval, _MEANING.get(name, "")])
-    return rows
 
 
 def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:

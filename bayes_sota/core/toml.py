@@ -1,144 +1,122 @@
-"""Strict reading of TOML: every value by the type that it must have, every error with its place.
+"""One strict reader of TOML for dataclasses: every value has the type that its field names.
 
 A value of another type is never converted silently, and an unknown key is never passed over.
 ``tests/test_specifications.py`` holds the messages.
 """
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from bayes_sota.core.errors import InputError, SpecificationError
 
 _LARGEST = 2**53  # the last whole number that a float counts to
 
 
-def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; True and False are not."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def parse_toml(text: str, where: str) -> "TomlTable":
+def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Top-level table of a TOML text; ``where`` names the file in messages."""
     try:
-        return TomlTable(tomllib.loads(text), where)
+        return tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise SpecificationError(f"{where}: not valid TOML: {error}") from None
     except RecursionError:
         raise SpecificationError(f"{where}: not valid TOML: nested too deeply") from None
 
 
-@contextmanager
-def located(place: str) -> Iterator[None]:
-    """Put the place before the message of a constructor, which cannot know it."""
+def from_dict[T](
+    cls: type[T],
+    table: Mapping[str, Any],
+    place: str,
+    *,
+    elsewhere: Collection[str] = (),
+    complete: bool = False,
+    **given: Any,
+) -> T:
+    """Dataclass of a table; a field that is a dataclass is a table of its own.
+
+    Parameters
+    ----------
+    cls : dataclass
+    table : mapping
+    place : str
+        File and table, as messages name them.
+    elsewhere : collection of str
+        Keys that are allowed, and are read by the caller.
+    complete : bool
+        Whether fields with a default must be there too.
+    **given
+        Fields that the caller has read.
+
+    Raises
+    ------
+    SpecificationError
+        One line: the file, the table, the key, the value, and what would be right.
+    """
+    known = {f.name: f for f in fields(cls) if f.name not in given}  # type: ignore[arg-type]
+    require_known(table, [*elsewhere, *known], place)
+    for key, field in known.items():
+        optional = field.default is not MISSING or field.default_factory is not MISSING
+        if key not in table and (complete or not optional):
+            raise SpecificationError(f"{place}: the key {key!r} is missing")
+    hints = get_type_hints(cls)
+    values = {key: read_value(table, key, hints[key], place) for key in known if key in table}
     try:
-        yield
+        return cls(**values, **given)
     except InputError as error:
         raise SpecificationError(f"{place}: {error}") from None
 
 
-@dataclass(frozen=True)
-class TomlTable:
-    """One table of a file.
+def require_known(table: Mapping[str, Any], allowed: Collection[str], place: str) -> None:
+    """Refuse a key that means nothing here."""
+    for key in table:
+        if key not in allowed:
+            raise SpecificationError(f"{place}: unknown key {key!r}; allowed: {', '.join(allowed)}")
 
-    Attributes
-    ----------
-    content : mapping
-        What TOML holds.
-    where : str
-        Name of the file, for messages.
-    title : str
-        Name of the table, for messages; empty at the top.
-    """
 
-    content: Mapping[str, Any]
-    where: str
-    title: str = ""
-
-    def __contains__(self, key: str) -> bool:
-        """Whether the key is there."""
-        return key in self.content
-
-    @property
-    def place(self) -> str:
-        """File and table, as messages name them."""
-        return f"{self.where}: [{self.title}]" if self.title else self.where
-
-    def error(self, message: str) -> SpecificationError:
-        """Error that says where."""
-        return SpecificationError(f"{self.place}: {message}")
-
-    def require_known(self, allowed: Collection[str]) -> None:
-        """Refuse a key that means nothing here."""
-        for key in self.content:
-            if key not in allowed:
-                raise self.error(f"unknown key {key!r}; allowed: {', '.join(allowed)}")
-
-    def value(self, key: str) -> Any:
-        """Value of a key that must be there."""
-        if key not in self.content:
-            raise self.error(f"the key {key!r} is missing")
-        return self.content[key]
-
-    def part(self, key: str, *, required: bool = False) -> "TomlTable":
-        """Sub-table; an absent one is empty unless required."""
-        content = self.value(key) if required else self.content.get(key, {})
-        if not isinstance(content, dict):
-            raise self.error(f"{key} must be a table, [{key}], got {content!r:.40}")
-        return TomlTable(content, self.where, f"{self.title}.{key}".lstrip("."))
-
-    def text(self, key: str, *, required: bool = False) -> str:
-        """One line of printable text; a line break in the file is a blank."""
-        value = self.value(key) if required else self.content.get(key, "")
-        if not isinstance(value, str):
-            raise self.error(f"{key} must be text in quotes, got {value!r:.40}")
-        line = " ".join(value.split())
-        if not line.isprintable():
-            raise self.error(f"{key} must be printable text, got {value!r:.40}")
-        return line
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """List of texts."""
-        value = self.value(key)
+def read_value(table: Mapping[str, Any], key: str, hint: Any, place: str) -> Any:
+    """Value of a key that must be there, of the type of a field."""
+    if key not in table:
+        raise SpecificationError(f"{place}: the key {key!r} is missing")
+    value, types = table[key], (hint, *get_args(hint))
+    inner = next((t for t in types if is_dataclass(t)), None)
+    if inner is not None or hint is dict:
+        if not isinstance(value, dict):
+            raise _wrong(place, key, f"a table, [{key}]", value)
+        return value if inner is None else from_dict(inner, value, f"{place}: [{key}]")  # type: ignore[arg-type]
+    if hint is str or get_origin(hint) is Literal:
+        return _text(value, key, place)
+    if str in types:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.error(f"{key} must be a list of texts in quotes, got {value!r:.40}")
+            raise _wrong(place, key, "a list of texts in quotes", value)
         return tuple(value)
+    pair = any(get_origin(t) is tuple for t in types)
+    return _number(value, key, place, int if int in types else float, pair)
 
-    def whole(self, key: str) -> int:
-        """Whole number."""
-        value = self.value(key)
-        if not is_whole(value) or abs(value) > _LARGEST:
-            raise self.error(f"{key} must be a whole number, got {value!r:.40}")
-        return int(value)
 
-    def number(self, key: str) -> float:
-        """Finite number."""
-        return self._finite(key, self.value(key))
+def _wrong(place: str, key: str, wanted: str, value: Any) -> SpecificationError:
+    return SpecificationError(f"{place}: {key} must be {wanted}, got {value!r:.40}")
 
-    def number_or_pair(self, key: str) -> float | tuple[float, float]:
-        """Finite number, or a pair of them."""
-        value = self.value(key)
-        if not isinstance(value, list):
-            return self._finite(key, value)
-        if len(value) != 2:
-            raise self.error(f"{key} must be a number or a pair of numbers, got {value!r:.40}")
-        return self._finite(key, value[0]), self._finite(key, value[1])
 
-    def whole_or_pair(self, key: str) -> int | tuple[int, int]:
-        """Whole number, or a pair of them."""
-        value = self.value(key)
-        pair = value if isinstance(value, list) and len(value) == 2 else [value]
-        if not all(is_whole(v) and abs(v) <= _LARGEST for v in pair):
-            raise self.error(
-                f"{key} must be a whole number or a pair of whole numbers, got {value!r:.40}"
-            )
-        return (pair[0], pair[1]) if len(pair) == 2 else int(pair[0])
+def _text(value: Any, key: str, place: str) -> str:
+    """One line of printable text; a line break in the file is a blank."""
+    if not isinstance(value, str):
+        raise _wrong(place, key, "text in quotes", value)
+    line = " ".join(value.split())
+    if not line.isprintable():
+        raise _wrong(place, key, "printable text", value)
+    return line
 
-    def _finite(self, key: str, value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f"{key} must be a number, got {value!r:.40}")
-        if not abs(value) <= _LARGEST:  # not-a-number as well
-            raise self.error(f"{key} must be a finite number, got {value!r:.40}")
-        return float(value)
+
+def _number(value: Any, key: str, place: str, kind: type[int] | type[float], pair: bool) -> Any:
+    """Finite number, or a pair of them where one is allowed."""
+    one = "a whole number" if kind is int else "a number"
+    wanted = f"{one} or a pair of {one[2:]}s" if pair else one
+    parts = value if pair and isinstance(value, list) and len(value) == 2 else [value]
+    allowed = int if kind is int else int | float
+    if any(isinstance(part, bool) or not isinstance(part, allowed) for part in parts):
+        raise _wrong(place, key, wanted, value)
+    if not all(abs(part) <= _LARGEST for part in parts):  # not-a-number as well
+        raise _wrong(place, key, wanted if kind is int else "a finite number", value)
+    numbers = tuple(kind(part) for part in parts)
+    return numbers if len(numbers) == 2 else numbers[0]

@@ -1,38 +1,312 @@
-"""``bayes-sota board``: what the scores of a leaderboard say about each of its entries.
-
-``bayes-sota models``: the named specifications.
-
-``bayes-sota calibrate``: coverage and error of the routes on real and simulated boards.
-"""
+"""``bayes-sota sota``, ``board`` and ``models``: the true state of the art, every entry, models."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.arguments import DRAWS, PROCESSES, Range, refuse_unused
+from bayes_sota.core.arguments import (
+    CORRELATION,
+    COUNT,
+    DRAWS,
+    NUMBER,
+    PROCESSES,
+    SHARE,
+    SKILL,
+    refuse_unused,
+)
 from bayes_sota.core.command import (
     InputFile,
+    NameOrFile,
     OutputFile,
+    check_positives,
     command,
     echo_json,
-    echo_verdict,
     interval_option,
     number_option,
     output_options,
+    parse_tries,
     seed_option,
     show_progress,
     top_option,
+    tries_option,
 )
 from bayes_sota.core.command_tables import echo_table
-from bayes_sota.core.text import plain_text
-from bayes_sota.leaderboard.command_files import board_priors, field_options, read_file
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.leaderboard.command_files import (
+    board_priors,
+    echo_report,
+    field_options,
+    parse_size,
+    read_file,
+    reading_options,
+    rounding_options,
+    size_of_board,
+)
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
+    from bayes_sota.data.item_scores import ItemScores
+    from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
-    from bayes_sota.leaderboard.sample_calibration import BoardCase
-    from bayes_sota.leaderboard.summary_entries import EntryTable
+    from bayes_sota.leaderboard.specification import ModelSpecification
+    from bayes_sota.leaderboard.summary_sota import PointReport, SotaReport
+
+_COLUMNS = (
+    "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column"
+)  # fmt: skip
+_OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
+_OF_MAXIMA = ("maximum", "reference_skill", "new_score")
+_OF_POINTS = ("criterion", "n_classes")
+_OF_DRAWS = (
+    "classifiers", "model", "new_n_test", "learn_rho", "draws", "chains", "cores", "seed",
+    "no_sensitivity",
+)  # fmt: skip
+
+
+@command(
+    epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
+    "--classifiers 3558"
+)
+@click.argument("file", required=False, type=InputFile())
+@click.option("--maximum", multiple=True, help="Best observed score; may be repeated.")
+@click.option("--n-test", multiple=True, help="Number of test items, per board; or infer.")
+@click.option("--classifiers", multiple=True, help="Number or range A:B, per board.")
+@rounding_options
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
+    default=None,
+    help="auto is exact; shrink and crop are the paper's point estimates.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["expected", "upper"]),
+    default=None,
+    help="What of the best score equals the observed one (shrink, crop); default expected.",
+)
+@number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
+@click.option("--model", type=NameOrFile(), help="Named specification or a TOML file.")
+@number_option(
+    CORRELATION,
+    "--correlation",
+    help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
+)
+@number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
+@number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
+@number_option(COUNT, "--new-n-test", help="Items of the fresh test set.")
+@number_option(
+    SHARE,
+    "--new-score",
+    help="Probability that a new classifier of this field, with this score on --new-n-test other "
+    "items, has a skill above theta_sota.",
+)
+@reading_options
+@tries_option
+@click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
+@number_option(NUMBER, "--drop-above", help="Leave out entries above this score.")
+@number_option(DRAWS, "--draws", help="Posterior draws per chain.")
+@number_option(DRAWS, "--chains", help="Chains.")
+@number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
+@click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
+@click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
+@interval_option
+@seed_option
+@output_options
+def sota(file: Path | None, output: Path | None, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Posterior of the best classifier's true skill.
+
+    FILE is a leaderboard (one row per entry; --n-test N or infer), a response matrix (one row per
+    item, one column per classifier) or item scores (the same with numbers, and labels for AUC).
+    Without FILE, --maximum gives the best score alone.
+    Repeat --maximum, --n-test and --classifiers for several boards of one task; they then share
+    the distribution of skill and the correlation.
+    """
+    from bayes_sota.core.sample import save_result
+
+    rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
+    report: PointReport | SotaReport
+    if options["method"] in POINT_METHODS:
+        report = _estimate_point(file, options, rho)
+    else:
+        refuse_unused("any method but shrink and crop", _given(options, _OF_POINTS))
+        report = _estimate(file, options, rho, show_progress(quiet, as_json))
+    if output is not None:
+        save_result(report.tree, output)
+    return echo_report(report, as_json, quiet)
+
+
+def _given(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {"--" + name.replace("_", "-"): options[name] for name in names}
+
+
+def _estimate(
+    file: Path | None, options: dict[str, Any], rho: float | None, progressbar: bool
+) -> "SotaReport":
+    """Posterior from FILE or --maximum."""
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.leaderboard.specification import load_model
+    from bayes_sota.leaderboard.summary_sota import report_sota
+
+    if file is not None and options["maximum"]:
+        raise InputError("give FILE or --maximum, not both")
+    names = ("method", "draws", "chains", "cores", "new_n_test", "prob")
+    settings = {name: options[name] for name in names} | {
+        "random_seed": options["seed"], "progressbar": progressbar, "correlation": rho,
+        "sensitivity": not options["no_sensitivity"],
+    }  # fmt: skip
+    if file is None:
+        refuse_unused("--maximum", _given(options, ("learn_rho", "drop_above")))
+        spec = load_model(options["model"] or "observed-maximum")
+        own = {name: options[name] for name in ("reference_skill", "new_score")}
+        return report_sota(_boards(options, spec), model=spec, **own, **settings)
+    refuse_unused("FILE", _given(options, _OF_MAXIMA))
+    data = _read(file, options)
+    if options["method"] == "abc":
+        raise InputError(_maximum_of(data))
+    if not isinstance(data, Leaderboard):
+        refuse_unused(
+            "answers and item scores, which have none", _given(options, ("no_sensitivity",))
+        )
+    return report_sota(data, model=options["model"], learn_rho=options["learn_rho"], **settings)
+
+
+def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | ItemScores":
+    from bayes_sota.data.leaderboard import Leaderboard
+
+    sizes, tries, drop_above = options["n_test"], options["classifiers"], options["drop_above"]
+    if len(sizes) > 1 or len(tries) > 1:
+        raise InputError("one FILE takes one --n-test and one --classifiers")
+    reading = {name: options[name] for name in ("file_format", *_OF_BOARDS, *_COLUMNS)}
+    data = read_file(
+        file, **reading, n_test=next(iter(sizes), None), classifiers=next(iter(tries), None)
+    )
+    if drop_above is None:
+        return data
+    if not isinstance(data, Leaderboard) or data.scores is None or data.lower_is_better:
+        raise InputError("--drop-above is for leaderboards with scores, higher is better")
+    above = [i for i, score in enumerate(data.scores) if score > drop_above]
+    if not above:
+        raise InputError(
+            f"--drop-above {drop_above:g} leaves out nothing: the best score is {data.maximum:g}"
+        )
+    return data.without(above)
+
+
+def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
+    """Why ABC takes no FILE, and the options that give it the best score of this one."""
+    from bayes_sota.data.leaderboard import Leaderboard
+
+    why = "--method abc reads the best score alone and would drop all others in FILE"
+    if not isinstance(data, Leaderboard):
+        return f"{why}: leave it out"
+    best = repr(data.maximum) if data.decimals is None else f"{data.maximum:.{data.decimals}f}"
+    size = "" if data.n_test is None else f" --n-test {data.n_test}"
+    accuracy = data.metric == "accuracy"
+    how = f" --rounding {data.rounding}" if accuracy else f" --metric {data.metric}"
+    return (
+        f"{why}; for an answer from that one: --maximum {best} --classifiers "
+        f"{data.typical_tries:.0f}{size}{how}"
+    )
+
+
+def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple["Leaderboard", ...]:
+    """Boards of which the maximum alone is known."""
+    from bayes_sota.data.leaderboard import Leaderboard
+
+    maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
+    if not maxima and spec.data is not None and not sizes and not tries:
+        return (spec.data.leaderboard(),)
+    if not maxima:
+        raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
+    read = {"--format": options["file_format"] != "auto"}
+    refuse_unused("--maximum", _given(options, _COLUMNS) | read)
+    metric = options["metric"]
+    if metric == "score" and not sizes:
+        sizes = ("",) * len(maxima)
+    if not len(maxima) == len(sizes) == len(tries):
+        raise InputError(
+            f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
+            f"{len(sizes)} and {len(tries)} of them"
+        )
+    shared = {name: options[name] for name in _OF_BOARDS}
+    if metric == "auc":
+        for size in sizes:
+            check_positives(options["n_positive"], parse_size(size))
+    return tuple(
+        Leaderboard.from_maximum(
+            maximum,
+            n_test=size_of_board(size or None, metric),
+            n_classifiers=parse_tries(m),
+            name=f"board {number}",
+            **shared,
+        )
+        for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1)
+    )
+
+
+def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "PointReport":
+    """Shrunk or cropped estimate from FILE."""
+    from bayes_sota.leaderboard.summary_sota import report_point_estimate
+
+    method, sizes, n_classes = (options[name] for name in ("method", "n_test", "n_classes"))
+    refuse_unused(f"--method {method}", _given(options, (*_OF_MAXIMA, *_OF_DRAWS)))
+    if len(sizes) > 1:
+        raise InputError("one FILE takes one --n-test")
+    if file is None:
+        raise InputError(f"--method {method} takes the scores of a leaderboard FILE")
+    size = next(iter(sizes), None)
+    if size != "infer":
+        cut = None if options["rounding"] == "auto" else options["rounding"]
+        digits = {"--rounding": cut, "--decimals": options["decimals"]}
+        refuse_unused(f"--method {method}, which takes scores as they are", digits)
+    auc = options["metric"] == "auc"
+    if auc and (method != "shrink" or n_classes is not None):
+        raise InputError("AUCs take --method shrink, towards 1/2: no --n-classes")
+    if not auc and n_classes is None:
+        raise InputError(
+            "--n-classes is missing: scores shrink towards chance, one over the number of classes, "
+            "and entries below it are left out"
+        )
+    if not auc and n_classes < 2:
+        raise InputError(f"--n-classes must be at least 2, got {n_classes}")
+    board, n, notes = _read_scores(file, size, options)
+    how = {"criterion": options["criterion"] or "expected", "prob": options["prob"]}
+    how |= {} if rho is None else {"correlation": rho}
+    return report_point_estimate(
+        board, method, n_test=n, n_classes=n_classes, drop_above=options["drop_above"],
+        notes=notes, **how,
+    )  # fmt: skip
+
+
+def _read_scores(
+    file: Path, size: str | None, options: dict[str, Any]
+) -> "tuple[Leaderboard, int | None, tuple[str, ...]]":
+    """Board, number of items, and what a reader should know about it.
+
+    These estimates take scores as numbers: a size that does not fit their digits is said, not
+    refused, because the paper's sizes do not.
+    """
+    from bayes_sota.data.leaderboard import Leaderboard
+
+    reading = {name: options[name] for name in ("file_format", *_OF_BOARDS, *_COLUMNS)}
+    if reading["metric"] == "score":
+        raise InputError("shrinking and cropping are for accuracies and AUCs")
+    try:
+        board, n = read_file(file, n_test=size, **reading), None
+        notes: tuple[str, ...] = ()
+    except InputError as error:
+        if size is None or size == "infer" or reading["metric"] == "auc":
+            raise
+        loose = reading | {"metric": "score", "rounding": "auto", "decimals": None}
+        board = read_file(file, n_test=None, **loose | {"standard_error": 1.0})
+        if not isinstance(board, Leaderboard) or board.maximum > 1:
+            raise
+        n, notes = parse_size(size), (f"scores are taken as they are: {error}",)
+    if not isinstance(board, Leaderboard):
+        raise InputError("shrinking and cropping take the scores of a leaderboard")
+    return board, n, notes
 
 
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --output table.md")
@@ -51,7 +325,6 @@ if TYPE_CHECKING:
 @output_options
 def board(
     file: Path,
-    file_format: str,
     correlation: float | None,
     pairwise_correlation: float | None,
     draws: int,
@@ -72,41 +345,11 @@ def board(
     from bayes_sota.leaderboard.summary_entries import board_table
 
     priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
-    data = read_file(file, file_format, **reading)
-    table = board_table(
-        data,
-        priors=priors,
-        ci_prob=ci_prob,
-        draws=draws,
-        random_seed=_seed(seed),
-    )
+    data = read_file(file, **reading)
+    table = board_table(data, priors=priors, ci_prob=ci_prob, draws=draws, random_seed=seed)
     if output is not None:
         table.save(output)
-    if as_json:
-        echo_json(table.to_dict())
-    else:
-        _echo_entries(table, top, quiet)
-    return echo_verdict(table.reasons)
-
-
-def _seed(seed: int | None) -> int:
-    import numpy as np
-
-    return int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
-
-
-def _echo_entries(table: "EntryTable", top: int, quiet: bool) -> None:
-    header = ["rank", "entry", "score", "skill", f"{table.ci_prob:.0%} interval", "rank interval"]
-    rows = table.cells(top)
-    title = f"{table.name}: best {len(rows):,} of {len(table.frame):,} entries"
-    echo_table([*header, "P(best)", "tied"], rows, title)
-    for line in table.legend(top):
-        click.echo(line)
-    if quiet:
-        return
-    for note in table.notes:
-        click.echo(f"Note: {plain_text(note)}")
-    click.echo(f"method exact, seed {table.seed}")
+    return echo_report(table, as_json, quiet, top)
 
 
 @command(epilog="Example: bayes-sota models --json")
@@ -124,157 +367,3 @@ def models(as_json: bool, quiet: bool) -> None:
         echo_json({"models": content})
         return
     echo_table(["name", "what it is"], [[s.name, s.description] for s in specs])
-
-
-_SIZES = (200, 500, 1000, 2000, 5000)
-_SHAPE_BOARDS = (20, 200)
-_BOARDS, _SIZE = Range(1, 100_000, whole=True), Range(2, 100_000, whole=True)
-_RHOS = (0.0, 0.6, 0.85)
-
-
-@command(epilog="Example: bayes-sota calibrate --boards 30 --n-test 200 --n-test 1000")
-@click.option(
-    "--responses",
-    "files",
-    multiple=True,
-    type=InputFile(),
-    help="Response matrix to draw boards from; default the bundled digits benchmark.",
-)
-@click.option("--shapes", is_flag=True, help="Simulated boards of six shapes instead.")
-@number_option(_BOARDS, "--boards", default=60, help="Boards per cell.")
-@number_option(_SIZE, "--n-test", "sizes", multiple=True, help="Test items of the boards.")
-@number_option(_SIZE, "--classifiers", "tries", multiple=True, help="Classifiers, with --shapes.")
-@click.option(
-    "--route",
-    "routes",
-    multiple=True,
-    type=click.Choice(["scores", "responses"]),
-    help="Routes to judge; default scores.",
-)
-@number_option(PROCESSES, "--jobs", default=1, help="Processes.")
-@click.option(
-    "--output",
-    type=OutputFile(),
-    default=None,
-    help="JSON file that keeps what is done; an interrupted study goes on from there.",
-)
-@seed_option
-@output_options
-def calibrate(
-    files: tuple[Path, ...],
-    shapes: bool,
-    boards: int,
-    sizes: tuple[int, ...],
-    tries: tuple[int, ...],
-    routes: tuple[str, ...],
-    jobs: int,
-    output: Path | None,
-    as_json: bool,
-    seed: int | None,
-    quiet: bool,
-) -> int:
-    """Coverage and error of the posterior against the raw maximum, on boards of known truth.
-
-    Classifiers and items are drawn from response matrices; the truth is the accuracy over all
-    their items. With --shapes, boards are simulated instead.
-    """
-    from bayes_sota.leaderboard.sample_calibration import run_board_study, summarize_study
-
-    if shapes:
-        refuse_unused("--shapes", {"--responses": files})
-    else:
-        refuse_unused("boards drawn from response matrices", {"--classifiers": tries})
-    chosen = routes or ("scores",)
-    matrices = {} if shapes else _matrices(files)
-    cases = _shape_cases(boards, sizes, tries) if shapes else _real_cases(boards, sizes, matrices)
-    by = ("source", "n_classifiers", "rho") if shapes else ("source", "n_test")
-    with _progress(len(cases), show_progress(quiet, as_json)) as advance:
-        judgements = run_board_study(
-            cases, matrices, routes=chosen, random_seed=seed or 0, n_jobs=jobs, path=output,
-            on_progress=advance,
-        )  # fmt: skip
-    rows = summarize_study(judgements, by)
-    if as_json:
-        echo_json({"cells": rows, "seed": seed or 0})
-    else:
-        _echo_coverage(rows, by)
-    return 0
-
-
-def _matrices(files: tuple[Path, ...]) -> dict[str, "Responses"]:
-    from bayes_sota.data.examples import load_responses_example
-    from bayes_sota.data.read_outcomes import read_responses
-
-    if not files:
-        return {"digits": load_responses_example("digits").held_out}
-    return {file.stem: read_responses(file) for file in files}
-
-
-def _real_cases(
-    boards: int, sizes: tuple[int, ...], matrices: dict[str, "Responses"]
-) -> list["BoardCase"]:
-    from bayes_sota.leaderboard.sample_calibration import BoardCase
-
-    return [
-        BoardCase(name, n, i) for name in matrices for n in sizes or _SIZES for i in range(boards)
-    ]
-
-
-def _shape_cases(boards: int, sizes: tuple[int, ...], tries: tuple[int, ...]) -> list["BoardCase"]:
-    from bayes_sota.leaderboard.sample_calibration import SHAPES, BoardCase
-
-    return [
-        BoardCase(shape, n, i, m, rho)
-        for shape in SHAPES
-        for n in sizes or (1000,)
-        for m in tries or _SHAPE_BOARDS
-        for rho in _RHOS
-        for i in range(boards)
-    ]
-
-
-class _progress:
-    """Progress bar on a terminal, none in a pipe."""
-
-    def __init__(self, total: int, visible: bool) -> None:
-        from rich.progress import Progress
-
-        self.bar = Progress(disable=not visible, transient=True)
-        self.total = total
-
-    def __enter__(self) -> Any:
-        self.bar.start()
-        task = self.bar.add_task("boards", total=self.total)
-        return lambda done: self.bar.update(task, completed=done)
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-
-def _echo_coverage(rows: list[dict[str, Any]], by: tuple[str, ...]) -> None:
-    header = [
-        *by,
-        "route",
-        "boards",
-        "coverage",
-        "raw",
-        "rmse",
-        "score",
-        "width",
-        "bias",
-        "raw bias",
-    ]
-    for estimand in ("theta_sota", "winner_skill"):
-        cells = [
-            [
-                *(str(row[key]) for key in by),
-                row["route"],
-                str(row["boards"]),
-                *(f"{row[key]:.3f}" for key in ("coverage", "raw_coverage")),
-                *(f"{row[key]:.2f}" for key in ("rmse_ratio", "score_ratio", "width_ratio")),
-                *(f"{row[key]:+.4f}" for key in ("bias", "raw_bias")),
-            ]
-            for row in rows
-            if row["estimand"] == estimand
-        ]
-        echo_table(header, cells, f"{estimand}: 95 % intervals; ratios to the raw maximum's")

@@ -1,4 +1,4 @@
-"""Files that commands take, and the options that say how to read them."""
+"""Files that commands take, the options that say how to read them, and how reports are printed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +9,15 @@ import click
 from bayes_sota.core.arguments import CORRELATION, COUNT, DECIMALS, POSITIVE
 from bayes_sota.core.command import (
     check_positives,
+    echo_json,
+    echo_verdict,
     number_option,
     parse_tries,
     tries_option,
 )
+from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
     from bayes_sota.core.priors import BoardPriors
@@ -75,36 +79,33 @@ def read_file(
 ) -> "Leaderboard | Responses | ItemScores":
     """Leaderboard, response matrix or item scores of a file, recognised by its content.
 
-    Parameters
-    ----------
-    file : Path
-    file_format : str
-        One of ``FORMATS``.
-    item_metric, label_column : str, optional
-        For item scores.
-    **options
-        ``n_test``, ``score_column``, ``name_column``, ``rounding``, ``decimals``, ``percent``,
-        ``metric``, ``standard_error``, ``n_positive``, ``lower_is_better``, ``classifiers`` as
-        typed on the command line.
+    ``options`` are those of ``field_options``, as typed on the command line.
     """
-    from bayes_sota.data.read_outcomes import (
-        looks_like_item_scores,
-        looks_like_responses,
-        read_item_scores,
-        read_responses,
-    )
+    from bayes_sota.data import read_outcomes
+    from bayes_sota.data.read_boards import read_leaderboard
 
+    auto = file_format == "auto"
     numbers = item_metric or label_column or file_format == "item-scores"
-    if numbers or (file_format == "auto" and looks_like_item_scores(file)):
+    if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
         lower = options.pop("lower_is_better") or None
-        _refuse_for_matrix({**options, "lower_is_better": False}, "item scores")
-        return read_item_scores(
+        _refuse_for_matrix(options, "item scores")
+        return read_outcomes.read_item_scores(
             file, metric=item_metric, label_column=label_column, lower_is_better=lower
         )
-    if file_format == "responses" or (file_format == "auto" and looks_like_responses(file)):
+    if file_format == "responses" or (auto and read_outcomes.looks_like_responses(file)):
         _refuse_for_matrix(options, "a response matrix")
-        return read_responses(file)
-    return _read_leaderboard(file, file_format, **options)
+        return read_outcomes.read_responses(file)
+    tries, metric = options.pop("classifiers", None), options["metric"]
+    size = size_of_board(options.pop("n_test"), metric)
+    if metric == "auc":
+        check_positives(options["n_positive"], size)
+    return read_leaderboard(
+        file,
+        format=file_format,  # type: ignore[arg-type]
+        n_test=size,
+        n_classifiers=None if tries is None else parse_tries(tries),
+        **options,
+    )
 
 
 def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
@@ -114,44 +115,6 @@ def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
         if value != defaults.get(name):
             option = "--" + name.replace("_", "-")
             raise InputError(f"{option} is for leaderboards; this file is {what}")
-
-
-def _read_leaderboard(
-    file: Path,
-    file_format: str,
-    *,
-    n_test: str | None,
-    score_column: str | None,
-    name_column: str | None,
-    rounding: Any,
-    decimals: int | None,
-    percent: bool | None,
-    metric: Any,
-    standard_error: float | None,
-    n_positive: int | None,
-    lower_is_better: bool,
-    classifiers: str | None,
-) -> "Leaderboard":
-    from bayes_sota.data.read_boards import read_leaderboard
-
-    size = size_of_board(n_test, metric)
-    if metric == "auc":
-        check_positives(n_positive, size)
-    columns: Any = {"score_column": score_column, "format": file_format}
-    return read_leaderboard(
-        file,
-        n_test=size,
-        name_column=name_column,
-        rounding=rounding,
-        decimals=decimals,
-        percent=percent,
-        n_classifiers=None if classifiers is None else parse_tries(classifiers),
-        metric=metric,
-        standard_error=standard_error,
-        n_positive=n_positive,
-        lower_is_better=lower_is_better,
-        **columns,
-    )
 
 
 def size_of_board(text: str | None, metric: str) -> Any:
@@ -172,17 +135,26 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--classifiers", default=None, help="Number or range A:B; default those in FILE."
         ),
-        number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE."),
+        rounding_options,
+        reading_options,
+        click.option("--n-test", default=None, help="Number of test items, or infer."),
+    ):
+        command = option(command)
+    return command
+
+
+def rounding_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How scores were cut to their digits."""
+    for option in (
+        number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
         click.option(
             "--rounding",
             type=click.Choice(["auto", "nearest", "floor", "exact"]),
             default="auto",
             show_default=True,
-            help="How scores were cut; auto: nearest, for a Kaggle download floor, or the other "
-            "where only so all scores are possible.",
+            help="How scores were cut; auto: what all scores of FILE allow (a Kaggle download "
+            "floors), nearest for a typed number.",
         ),
-        reading_options,
-        click.option("--n-test", default=None, help="Number of test items, or infer."),
     ):
         command = option(command)
     return command
@@ -207,3 +179,23 @@ def parse_size(text: str) -> int:
         return int(text.replace(",", "").replace("_", ""))
     except ValueError:
         raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None
+
+
+def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None) -> int:
+    """Print the tables of a report, what is below them, and its notes; exit code 1 for no trust.
+
+    ``report`` is a ``ResultTable`` with ``titles()``, ``notes`` and ``footer()``.
+    """
+    if as_json:
+        echo_json(report.to_dict())
+        return echo_verdict(report.reasons)
+    for title, (header, rows) in zip(report.titles(top), report.tables(top), strict=True):
+        echo_table(header, rows, title)
+    for line in report.legend(top):
+        click.echo(plain_text(line))
+    if not quiet:
+        for note in report.notes:
+            click.echo(f"Note: {plain_text(note)}")
+        for line in report.footer():
+            click.echo(plain_text(line))
+    return echo_verdict(report.reasons)

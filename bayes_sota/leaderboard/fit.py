@@ -1,15 +1,14 @@
-"""Distinct scores of a board against a grid of board-conditional skill (``score_laws``).
+"""Posterior of the families' parameters, at each value of rho, by importance sampling.
 
-Posterior of the families' parameters, at each value of rho, by importance sampling.
-
-rho keeps its prior: the posterior of everything else is computed at each of a few equally likely
-values of rho, and each value keeps its prior weight (a cut, done exactly, because the nodes are
-summed). What the scores would say about rho, were it learnt, is kept beside it as
-``log_evidence``. ``tests/leaderboard/test_posterior.py``.
+The distinct scores of a board stand against a grid of board-conditional skill (``score_laws``). rho
+keeps its prior: the posterior of everything else is computed at each of a few equally likely values
+of rho, and each value keeps its prior weight (a cut, done exactly, because the nodes are summed).
+What the scores would say about rho, were it learnt, is kept beside it as ``log_evidence``.
+``tests/leaderboard/test_posterior.py`` has the second route, ``test_score_kernel.py`` the laws.
 """
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -171,8 +170,9 @@ _TINY = 1e-300
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
 
 
+@cache
 def numpy_operations() -> Any:
-    """The array functions of ``apparent_skills``, from NumPy and SciPy."""
+    """The array functions of ``shapes``, from NumPy and SciPy."""
     from scipy.special import log_ndtr
 
     return SimpleNamespace(
@@ -258,7 +258,6 @@ class FieldFit:
     points: tuple[WeightedPoints, ...]
     scale: FieldScale
     strangers: Strangers
-    _operations: Any = field(default_factory=numpy_operations)
 
     @cached_property
     def log_evidence(self) -> FloatArray:
@@ -294,14 +293,7 @@ class FieldFit:
 
         Without strangers it is the density of the shape alone.
         """
-        shape = _density(
-            self._operations,
-            self.scale,
-            FAMILIES[family],
-            points,
-            self.kernel.y,
-            self.kernel.is_cut,
-        )
+        shape = _density(self.kernel, self.scale, FAMILIES[family], points)
         return self.strangers.join(shape) if strangers else shape
 
     def choose(
@@ -321,10 +313,8 @@ class FieldFit:
             for f, k in enumerate(_stratified(self.family_weights[:, r], count, rng)):
                 if k:
                     sample = self.points[f]
-                    index = np.repeat(
-                        np.arange(len(sample.points)), _stratified(sample.weights[:, r], k, rng)
-                    )
-                    chosen.append((r, f, sample.points[index]))
+                    times = _stratified(sample.weights[:, r], k, rng)
+                    chosen.append((r, f, np.repeat(sample.points, times, axis=0)))
         return chosen
 
     def entry_log_likelihood(self, f: int, r: int) -> FloatArray:
@@ -370,10 +360,7 @@ def fit_field(
 
 
 def _merged_copies(
-    kernel: ScoreKernel,
-    priors: BoardPriors,
-    rho: FloatArray,
-    rng: np.random.Generator,
+    kernel: ScoreKernel, priors: BoardPriors, rho: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, "FieldFit"]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
     copies, middle = kernel.copies, rho[rho.size // 2 : rho.size // 2 + 1]
@@ -429,31 +416,19 @@ def _fit(
 ) -> FieldFit:
     scale = field_scale(kernel, priors)
     strangers = Strangers.of(kernel, scale, rho)
-    operations = numpy_operations()
     likelihood = _Likelihood(kernel, rho, copies)
     samples = []
     for f, name in enumerate(priors.families):
         family = FAMILIES[name]
 
         def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
-            return likelihood(
-                strangers.join(_density(operations, scale, family, t, kernel.y, kernel.is_cut))
-            )
+            return likelihood(strangers.join(_density(kernel, scale, family, t)))
 
         count = points * family.dimension
         similar = None if start is None else start.points[f]
         samples.append(sample_importance(target, family.dimension, rng, count, similar))
-    return FieldFit(
-        kernel,
-        priors,
-        rho,
-        copies,
-        priors.families,
-        tuple(samples),
-        scale,
-        strangers,
-        operations,
-    )
+    families, points_of = priors.families, tuple(samples)
+    return FieldFit(kernel, priors, rho, copies, families, points_of, scale, strangers)
 
 
 class _Likelihood:
@@ -488,12 +463,7 @@ class _Likelihood:
 
 
 def _density(
-    operations: Any,
-    scale: FieldScale,
-    family: SkillFamily,
-    t: FloatArray,
-    y: FloatArray,
-    relative: bool,
+    kernel: ScoreKernel, scale: FieldScale, family: SkillFamily, t: FloatArray
 ) -> FloatArray:
     """Density at the grid, (N, G); relative to its highest value there where only that matters.
 
@@ -503,9 +473,9 @@ def _density(
     inside = np.clip(t, -6, 6)
     columns = tuple(inside[:, i, None] for i in range(family.dimension))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        log_density = family.log_density(operations, scale, columns, y)
-    log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
-    if relative:
+        log_density = family.log_density(numpy_operations(), scale, columns, kernel.y)
+    log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), kernel.y.size)), nan=-1e300)
+    if kernel.is_cut:
         log_density = log_density - log_density.max(axis=1, keepdims=True)
     return np.asarray(np.exp(np.clip(log_density, -700.0, 50.0)))
 

@@ -1,15 +1,12 @@
-r"""The model of a whole leaderboard as a plain ``pm.Model`` for NUTS.
+r"""Models of a board, and of answers to every item, as plain ``pm.Model`` for NUTS, to extend.
 
-The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``, as in the exact
-route, with the same tables, families, top part and merged spikes; the standardised parameters of
-one family are left. ``tests/leaderboard/test_models.py`` holds the log density against the exact
-route's for every family. The result is yours to extend.
+In ``build_leaderboard`` the skills are summed out on the grid of ``bayes_sota.leaderboard.fit``,
+with the tables, families, top part and merged spikes of the exact route;
+``tests/leaderboard/test_models.py`` holds the log density against it for every family.
 
-Answers of several classifiers to every item as a plain ``pm.Model`` for NUTS.
-
-A second route to ``bayes_sota.leaderboard.from_items``, from other assumptions: nothing is
-estimated beforehand and nothing is normal but the latent difficulty. Item ``i`` has a difficulty
-``u_i``, and classifier ``j`` is right with probability
+``build_responses`` is a second route to ``bayes_sota.leaderboard.from_items``, from other
+assumptions: nothing is estimated beforehand and nothing is normal but the latent difficulty. Item
+``i`` has a difficulty ``u_i``, and classifier ``j`` is right with probability
 
 .. math:: P(x_{ij} = 1 \mid u) = \Phi\!\left(\frac{\Phi^{-1}(\theta_j) - l_j u}
           {\sqrt{1 - l_j^2}}\right), \quad u \sim N(0, 1)
@@ -42,11 +39,7 @@ from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
 
 Correlation = Literal["prior", "learnt"]
 LARGEST_RHO = 0.99
-
-
 """Where rho is learnt it stops here: beyond, a score is narrower than the grid can tell."""
-
-
 _REACH_NODES = 12
 _LARGEST_LOG = 600.0
 _TINY = 1e-300
@@ -78,7 +71,7 @@ def build_leaderboard(
     priors : BoardPriors, optional
     family : str
         Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES``. A model holds one;
-        ``bayes_sota.leaderboard.sample_nuts`` averages.
+        ``sample_board_nuts`` averages.
     correlation : {"prior", "learnt"}
         "prior": rho is not learnt. The model holds one independent copy of the parameters for
         each of the equally likely values of rho (dimension ``rho_node``); their posteriors
@@ -133,7 +126,7 @@ def build_leaderboard(
 
 
 def pytensor_operations() -> Any:
-    """The array functions of ``apparent_skills``, from PyTensor."""
+    """The array functions of ``shapes``, from PyTensor."""
     return SimpleNamespace(
         exp=pt.exp, log=pt.log, log1p=pt.log1p, logaddexp=pt.logaddexp, sqrt=pt.sqrt,
         maximum=pt.maximum, minimum=pt.minimum, where=pt.where, log_ndtr=_log_ndtr,

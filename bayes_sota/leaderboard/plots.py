@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import (
-    COLORS,
-    Panel,
-    make_bounds,
-    make_collection,
-    rounded,
-    title_figure,
-)
+from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, rounded, title_figure
 
 if TYPE_CHECKING:
     import pandas as pd

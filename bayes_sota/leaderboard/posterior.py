@@ -1,10 +1,4 @@
-r"""Does the model describe the board? Replicated boards, and families compared.
-
-A replicated board is drawn as the model says: skills from P(psi), scores given the skills, both
-given that the score is in the modelled part. ``tests/leaderboard/test_posterior.py`` shows
-that the checks find a board that the model cannot describe, and pass boards that it can.
-
-Posterior of the true state of the art when the scores of a whole leaderboard are observed.
+r"""Posterior of the true state of the art when the scores of a whole leaderboard are observed.
 
 The model, in the coordinates in which nothing about the shift can be learnt by mistake
 (board-conditional skill ``psi``):
@@ -15,15 +9,16 @@ The model, in the coordinates in which nothing about the shift can be learnt by 
 ``z`` is what all scores of one board share, because they share the items. One leaderboard holds
 one draw of it and cannot tell it: ``z`` and ``rho`` keep their priors, and rho is the same number
 in both places. P(psi) is an average over families weighted by their evidence, fitted to the top
-part of the board (``score_kernel.modelled_entries``).
+part of the board (``fit.modelled_entries``). A replicated board is drawn as the model says, given
+that its scores are in the modelled part.
 
 Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
-covered 52 to 100 % on real classifiers. ``docs/calibration.md`` has what this model does there.
+covered 52 to 100 % on real classifiers. ``docs/calibration.md`` has what this model does there,
+``tests/leaderboard/test_posterior.py`` the second route.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -31,149 +26,13 @@ from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.maximum.score_laws import auc_scores_of, score_law
 
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _GAPS = (1, 2, 5)
-
-
-@dataclass(frozen=True, eq=False)
-class BoardCheck:
-    """Observed statistics of the modelled part against replicated ones.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The statistics: quantiles of the modelled scores, and gaps from the best score to the
-        k-th next.
-    observed : ndarray, shape (K,)
-    replicated : ndarray, shape (draws, K)
-    """
-
-    names: tuple[str, ...]
-    observed: FloatArray
-    replicated: FloatArray
-
-    @property
-    def p_values(self) -> FloatArray:
-        """Share of replications at least as large, ties by half, shape (K,)."""
-        above = np.mean(self.replicated > self.observed, axis=0)
-        return np.asarray(above + np.mean(self.replicated == self.observed, axis=0) / 2)
-
-
-def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> BoardCheck:
-    """Replicate the modelled part of the board.
-
-    Parameters
-    ----------
-    fit : FieldFit
-    rng : Generator
-    draws : int
-        Number of replicated boards.
-
-    Returns
-    -------
-    BoardCheck
-        Gaps and quantiles do not depend on the shift, which all entries share.
-    """
-    kernel = fit.kernel
-    observed = np.repeat(kernel.values, np.round(fit.copies).astype(int)) / kernel.law.unit
-    boards = []
-    for r, f, points in fit.choose(draws, rng):
-        density = fit.density(fit.families[f], points)
-        boards += [_replicate(fit, float(fit.rho[r]), row, observed.size, rng) for row in density]
-    names, seen = _statistics(observed)
-    return BoardCheck(names, seen, np.array([_statistics(board)[1] for board in boards]))
-
-
-def _replicate(
-    fit: FieldFit, rho: float, density: FloatArray, size: int, rng: np.random.Generator
-) -> FloatArray:
-    """Scores of one replicated board; normal residuals, on the lattice of the scores."""
-    kernel = fit.kernel
-    reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
-    cdf = np.cumsum(density * reach)
-    psi = kernel.psi[np.minimum(np.searchsorted(cdf, rng.random(size) * cdf[-1]), cdf.size - 1)]
-    cut = float(kernel.values[0]) if kernel.is_cut else None
-    return kernel.law.replicate(psi, 1 - rho**2, cut, rng)
-
-
-def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
-    ordered = np.sort(scores)[::-1]
-    gaps = [k for k in _GAPS if k < ordered.size]
-    names = (*(f"quantile {q:g}" for q in LEVELS), *(f"best minus next {k}" for k in gaps))
-    values = [*np.quantile(ordered, LEVELS), *(ordered[0] - ordered[k] for k in gaps)]
-    return names, np.array(values)
-
-
-@dataclass(frozen=True)
-class FamilyRow:
-    """One family of P(psi) beside the others.
-
-    Attributes
-    ----------
-    family : str
-    probability : float
-        Posterior probability, averaged over rho: its weight in the result.
-    log_evidence : float
-        Logarithm of the evidence, averaged over rho.
-    elpd_loo : float
-        Expected log predictive density of one left-out entry, summed over entries.
-    elpd_loo_se : float
-        Its standard error over entries.
-    least_effective : float
-        Smallest effective number of points behind a left-out entry; below about 20 the number
-        is not to be trusted.
-    """
-
-    family: str
-    probability: float
-    log_evidence: float
-    elpd_loo: float
-    elpd_loo_se: float
-    least_effective: float
-
-
-def compare_families(fit: FieldFit) -> list[FamilyRow]:
-    r"""Evidence and leave-one-out predictive density of every family.
-
-    .. math:: p(x_j \mid x_{-j}) = \left[\sum_s w_s / p(x_j \mid \phi_s)\right]^{-1}
-
-    with the weights ``w_s`` of the points given all scores, at the middle rho; each entry's
-    density is conditional on its place in the modelled part.
-
-    Returns
-    -------
-    list of FamilyRow
-        Largest elpd first.
-    """
-    r = fit.rho.size // 2
-    rows = []
-    for f, family in enumerate(fit.families):
-        log_density = fit.entry_log_likelihood(f, r)
-        own = fit.points[f].weights[:, r, None]
-        log_inverse = np.where(own > 0, -log_density, -np.inf)
-        largest = log_inverse.max(axis=0)
-        weights = own * np.exp(log_inverse - largest)
-        loo = -largest - np.log(weights.sum(axis=0))
-        effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
-        mean = fit.copies @ loo / fit.copies.sum()
-        rows.append(
-            FamilyRow(
-                family,
-                float(fit.family_weights[f].mean()),
-                float(np.mean(fit.log_evidence[f])),
-                float(fit.copies @ loo),
-                float(np.sqrt(fit.copies @ (loo - mean) ** 2)),
-                float(effective.min()),
-            )
-        )
-    return sorted(rows, key=lambda row: -row.elpd_loo)
-
-
 REPEATS = 4  # draws per set of parameters
 BLOCK = 48  # sets of parameters at a time
 _REACH = 8.0  # scores this many standard errors below the best cannot belong to the best
@@ -204,17 +63,6 @@ class LeaderboardPosterior:
     fit: FieldFit
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
-
-    @property
-    def board(self) -> Leaderboard:
-        """The board."""
-        return self.fit.kernel.board
-
-    @cached_property
-    def family_probability(self) -> dict[str, float]:
-        """Posterior probability of each family, averaged over rho."""
-        weights = self.fit.family_weights.mean(axis=1)
-        return dict(zip(self.fit.families, (float(w) for w in weights), strict=True))
 
 
 def leaderboard_posterior(
@@ -295,7 +143,17 @@ def draw_leaderboard(
     -------
     dict of str to ndarray, shape (draws,)
     """
-    return complete_draws(_draw(fit, draws, rng, rho_weights), fit, rng, new_n_test)
+    sets = -(-draws // REPEATS)
+    blocks, samplers = [], dict[int, NodeSampler]()
+    for r, f, points in fit.choose(sets, rng, rho_weights):
+        if r not in samplers:
+            samplers = {r: NodeSampler(fit, r)}  # nodes come one after the other
+        for start in range(0, len(points), BLOCK):
+            block = points[start : start + BLOCK]
+            blocks.append(samplers[r].draw(fit.families[f], block, rng))
+    order = rng.permutation(sets * REPEATS)[:draws]
+    values = {name: np.concatenate([block[name] for block in blocks])[order] for name in blocks[0]}
+    return complete_draws(values, fit, rng, new_n_test)
 
 
 def complete_draws(
@@ -306,35 +164,17 @@ def complete_draws(
 ) -> dict[str, FloatArray]:
     """Draws of a ``NodeSampler`` with the scores on a fresh test set and ``n_above_sota``."""
     law, board = fit.kernel.law, fit.kernel.board
+    assert board.scores is not None
     winner = law.new_score(values["winner_skill"], new_n_test, rng)
     best = law.best_new_score(values["leaders"], values["rho"], new_n_test, rng)
+    ordered = np.sort(board.scores)
+    above = ordered.size - np.searchsorted(ordered, values["theta_sota"], side="right")
     return {
         **{name: draws for name, draws in values.items() if name != "leaders"},
         "winner_new_score": winner,
         "best_new_score": best,
-        "n_above_sota": _entries_above(values["theta_sota"], board),
+        "n_above_sota": above.astype(np.float64),
     }
-
-
-def _draw(
-    fit: FieldFit, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None
-) -> dict[str, FloatArray]:
-    sets = -(-draws // REPEATS)
-    blocks = list(_blocks(fit, sets, rng, rho_weights))
-    order = rng.permutation(sets * REPEATS)[:draws]
-    names = blocks[0].keys()
-    return {name: np.concatenate([block[name] for block in blocks])[order] for name in names}
-
-
-def _blocks(
-    fit: FieldFit, sets: int, rng: np.random.Generator, rho_weights: FloatArray | None
-) -> Iterator[dict[str, FloatArray]]:
-    samplers: dict[int, NodeSampler] = {}
-    for r, f, points in fit.choose(sets, rng, rho_weights):
-        if r not in samplers:
-            samplers = {r: NodeSampler(fit, r)}  # nodes come one after the other
-        for start in range(0, len(points), BLOCK):
-            yield samplers[r].draw(fit.families[f], points[start : start + BLOCK], rng)
 
 
 class NodeSampler:
@@ -377,7 +217,9 @@ class NodeSampler:
             np.exp(rest_of + self._log_hidden(density, field, tries)), rng, kernel.y
         )
         leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
-        y = np.stack([*leaders, best_of_rest, self._expected_best(shape)], axis=1)
+        fresh = expected_best(shape * self.reach, self.total, kernel.psi)
+        best = np.repeat(np.interp(fresh, kernel.psi, kernel.y), REPEATS)
+        y = np.stack([*leaders, best_of_rest, best], axis=1)
         rho = self.correlation.quantile(rng.uniform(*self.cell, size))
         z = rng.standard_normal(size)
         skill = kernel.remove_shift(kernel.skill_at(y), (rho * z)[:, None])
@@ -411,18 +253,15 @@ class NodeSampler:
         )
         return np.asarray(-share * rate * above)
 
-    def _expected_best(self, shape: FloatArray) -> FloatArray:
-        """Expected best psi of fresh fields as large as the modelled part, repeated."""
-        field = np.cumsum(shape[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
-        beyond = np.append(field[:, 1:], np.zeros((len(field), 1)), axis=1)
-        beyond = beyond / np.maximum(field[:, :1], _TINY)
-        log_cdf = self.total * np.log1p(-np.minimum(beyond, 1 - 1e-12))
-        mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
-        mean = mass @ self.kernel.psi / np.maximum(mass.sum(axis=1), _TINY)
-        return np.repeat(self._coordinate(mean), REPEATS)
 
-    def _coordinate(self, psi: FloatArray) -> FloatArray:
-        return np.interp(psi, self.kernel.psi, self.kernel.y)
+def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatArray:
+    """Expected best psi of fields of so many draws from densities on a grid, (N,)."""
+    above = np.cumsum(density[:, ::-1], axis=1)[:, ::-1]
+    beyond = np.append(above[:, 1:], np.zeros((len(above), 1)), axis=1)
+    beyond = beyond / np.maximum(above[:, :1], _TINY)
+    log_cdf = count * np.log1p(-np.minimum(beyond, 1 - 1e-12))
+    mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
+    return np.asarray(mass @ psi / np.maximum(mass.sum(axis=1), _TINY))
 
 
 def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
@@ -438,30 +277,165 @@ def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
 
 def _inverse(cdf: FloatArray, rng: np.random.Generator, y: FloatArray) -> FloatArray:
     """Draws by inverting rows of cdfs on the grid, ``REPEATS`` per row, uniform in a cell."""
+    index = find_cells(cdf, rng.random((len(cdf), REPEATS)) * cdf[:, -1:]).ravel()
+    return np.asarray(y[index] + (rng.random(index.size) - 0.5) * (y[1] - y[0]))
+
+
+def find_cells(cdf: FloatArray, level: FloatArray) -> IntArray:
+    """Cell in which each row of cdfs, (N, G), reaches its levels, (N, k)."""
     rows, nodes = cdf.shape
-    u = rng.random((rows, REPEATS)) * cdf[:, -1:]
-    offset = np.arange(rows)[:, None] * 2.0
-    flat = np.searchsorted((cdf + offset).ravel(), (u + offset).ravel(), side="left")
-    index = np.minimum(flat - np.repeat(np.arange(rows), REPEATS) * nodes, nodes - 1)
-    jitter = rng.random(index.size) - 0.5
-    return np.asarray(y[index] + jitter * (y[1] - y[0]))
+    offset = 2.0 * np.arange(rows)[:, None]
+    flat = np.searchsorted((cdf + offset).ravel(), (level + offset).ravel()).reshape(level.shape)
+    return np.asarray(np.clip(flat - nodes * np.arange(rows)[:, None], 0, nodes - 1))
 
 
-def _entries_above(theta: FloatArray, board: Leaderboard) -> FloatArray:
-    """Number of entries whose observed score exceeds theta_sota, per draw."""
-    assert board.scores is not None
-    ordered = np.sort(board.scores)
-    return np.asarray(ordered.size - np.searchsorted(ordered, theta, side="right"), np.float64)
+@dataclass(frozen=True, eq=False)
+class BoardCheck:
+    """Observed statistics of the modelled part against replicated ones.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The statistics: quantiles of the modelled scores, and gaps from the best score to the
+        k-th next.
+    observed : ndarray, shape (K,)
+    replicated : ndarray, shape (draws, K)
+    """
+
+    names: tuple[str, ...]
+    observed: FloatArray
+    replicated: FloatArray
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Share of replications at least as large, ties by half, shape (K,)."""
+        above = np.mean(self.replicated > self.observed, axis=0)
+        return np.asarray(above + np.mean(self.replicated == self.observed, axis=0) / 2)
 
 
-def reasons_of(fit: FieldFit) -> Iterator[str]:
-    """Why a result cannot be trusted."""
-    board = fit.kernel.board
+def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> BoardCheck:
+    """Replicate the modelled part of the board.
+
+    Parameters
+    ----------
+    fit : FieldFit
+    rng : Generator
+    draws : int
+        Number of replicated boards.
+
+    Returns
+    -------
+    BoardCheck
+        Gaps and quantiles do not depend on the shift, which all entries share.
+    """
+    kernel = fit.kernel
+    observed = np.repeat(kernel.values, np.round(fit.copies).astype(int)) / kernel.law.unit
+    boards = []
+    for r, f, points in fit.choose(draws, rng):
+        density = fit.density(fit.families[f], points)
+        boards += [_replicate(fit, float(fit.rho[r]), row, observed.size, rng) for row in density]
+    names, seen = _statistics(observed)
+    return BoardCheck(names, seen, np.array([_statistics(board)[1] for board in boards]))
+
+
+def _replicate(
+    fit: FieldFit, rho: float, density: FloatArray, size: int, rng: np.random.Generator
+) -> FloatArray:
+    """Scores of one replicated board; normal residuals, on the lattice of the scores."""
+    kernel = fit.kernel
+    reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
+    cdf = np.cumsum(density * reach)
+    psi = kernel.psi[np.minimum(np.searchsorted(cdf, rng.random(size) * cdf[-1]), cdf.size - 1)]
+    cut = float(kernel.values[0]) if kernel.is_cut else None
+    return kernel.law.replicate(psi, 1 - rho**2, cut, rng)
+
+
+def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
+    ordered = np.sort(scores)[::-1]
+    gaps = [k for k in _GAPS if k < ordered.size]
+    names = (*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps))
+    values = [*np.quantile(ordered, _LEVELS), *(ordered[0] - ordered[k] for k in gaps)]
+    return names, np.array(values)
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """One family of P(psi) beside the others.
+
+    Attributes
+    ----------
+    family : str
+    probability : float
+        Posterior probability, averaged over rho: its weight in the result.
+    log_evidence : float
+        Logarithm of the evidence, averaged over rho.
+    elpd_loo : float
+        Expected log predictive density of one left-out entry, summed over entries.
+    elpd_loo_se : float
+        Its standard error over entries.
+    least_effective : float
+        Smallest effective number of points behind a left-out entry; below about 20 the number
+        is not to be trusted.
+    """
+
+    family: str
+    probability: float
+    log_evidence: float
+    elpd_loo: float
+    elpd_loo_se: float
+    least_effective: float
+
+
+def compare_families(fit: FieldFit) -> list[FamilyRow]:
+    r"""Evidence and leave-one-out predictive density of every family.
+
+    .. math:: p(x_j \mid x_{-j}) = \left[\sum_s w_s / p(x_j \mid \phi_s)\right]^{-1}
+
+    with the weights ``w_s`` of the points given all scores, at the middle rho; each entry's
+    density is conditional on its place in the modelled part.
+
+    Returns
+    -------
+    list of FamilyRow
+        Largest elpd first.
+    """
+    r = fit.rho.size // 2
+    rows = []
+    for f, family in enumerate(fit.families):
+        log_density = fit.entry_log_likelihood(f, r)
+        own = fit.points[f].weights[:, r, None]
+        log_inverse = np.where(own > 0, -log_density, -np.inf)
+        largest = log_inverse.max(axis=0)
+        weights = own * np.exp(log_inverse - largest)
+        loo = -largest - np.log(weights.sum(axis=0))
+        effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
+        mean = fit.copies @ loo / fit.copies.sum()
+        rows.append(
+            FamilyRow(
+                family,
+                float(fit.family_weights[f].mean()),
+                float(np.mean(fit.log_evidence[f])),
+                float(fit.copies @ loo),
+                float(np.sqrt(fit.copies @ (loo - mean) ** 2)),
+                float(effective.min()),
+            )
+        )
+    return sorted(rows, key=lambda row: -row.elpd_loo)
+
+
+def few_points(fit: FieldFit) -> Iterator[str]:
+    """Why the importance sample cannot be trusted."""
     if fit.effective_size < _LEAST_EFFECTIVE:
         yield (
             "importance sample of the hyperparameters has an effective size of "
             f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         )
+
+
+def reasons_of(fit: FieldFit) -> Iterator[str]:
+    """Why a result cannot be trusted."""
+    board = fit.kernel.board
+    yield from few_points(fit)
     perfect = _perfect_entries(board)
     if perfect:
         yield (

@@ -1,42 +1,53 @@
-"""Posterior of a whole leaderboard as a DataTree in the one schema."""
+"""Posterior of a whole leaderboard, or of answers to every item, as one DataTree.
+
+``tests/leaderboard/test_sample_nuts.py`` holds the exact route and NUTS together.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree, run_nuts
+from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.entries import JointPosterior
-from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.from_items import item_scores_posterior, responses_posterior
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.joint import JointPosterior
 from bayes_sota.leaderboard.posterior import (
-    BoardCheck,
+    BLOCK,
+    REPEATS,
+    FamilyRow,
     LeaderboardPosterior,
+    NodeSampler,
     check_board,
     compare_families,
+    complete_draws,
     leaderboard_posterior,
+    notes_of,
+    reasons_of,
 )
 
 if TYPE_CHECKING:
     import xarray as xr
 
-
 _POSTERIOR = (
     "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
     "n_above_sota",
 )  # fmt: skip
+_LEAST_PROBABILITY = 0.02  # of a family that NUTS samples
+_LARGEST_R_HAT = 1.05
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 _OF_SCORES = ("theta_sota", "expected_sota", "winner_skill", *_NEW_SCORES)
 
 
 def sample_board(
-    board: Leaderboard,
+    data: Leaderboard | Responses | ItemScores,
     priors: BoardPriors,
     *,
     draws: int = 1000,
@@ -47,47 +58,151 @@ def sample_board(
     model_name: str | None = None,
     model_hash: str | None = None,
 ) -> "xr.DataTree":
-    """Exact posterior of a leaderboard with all its scores.
+    """Exact posterior of a leaderboard with all its scores, or of answers or numbers per item.
 
     Parameters
     ----------
-    board : Leaderboard
+    data : Leaderboard, Responses or ItemScores
     priors : BoardPriors
     draws, chains : int
         Draws per chain, and chains; all draws are independent given the importance sample.
     random_seed : int, SeedSequence, Generator or None
-    new_n_test, learn_rho
-        As in ``bayes_sota.leaderboard.posterior``.
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+    learn_rho : bool
+        As in ``leaderboard_posterior``; items always tell rho.
     model_name, model_hash : str, optional
         Recorded as attributes.
 
     Returns
     -------
     xarray.DataTree
-        Groups ``posterior``, ``prior`` (rho and shift), ``posterior_predictive`` (new scores and
-        replicated statistics of the board), ``sample_stats`` (weights of the families),
-        ``observed_data``, ``constant_data``.
+        Groups ``posterior`` (from items also ``skill`` with the dimension ``classifier``),
+        ``prior`` (rho and shift), ``posterior_predictive`` (new scores and replicated statistics
+        of the board), ``sample_stats`` (weights of the families), ``observed_data``,
+        ``constant_data``.
     """
-    _check_sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
-    result = leaderboard_posterior(
-        board,
-        priors,
-        draws=draws * chains,
-        random_seed=rng,
-        new_n_test=new_n_test,
-        learn_rho=learn_rho,
+    count = draws * chains
+    result: LeaderboardPosterior | JointPosterior
+    if isinstance(data, Leaderboard):
+        result = leaderboard_posterior(
+            data, priors, draws=count, random_seed=rng, new_n_test=new_n_test, learn_rho=learn_rho
+        )
+    else:
+        result = items_posterior(data, priors, draws=count, random_seed=rng, new_n_test=new_n_test)
+    shaped: dict[str, FloatArray] = {
+        name: values.reshape(chains, draws) for name, values in result.draws.items()
+    }
+    if isinstance(result, JointPosterior):
+        shaped["skill"] = result.skill.reshape(chains, draws, -1)
+    provenance = describe_provenance(
+        (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
     )
-    shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
-    attributes = {
-        **describe_provenance(
-            (board,), priors, method="exact", seed=seed, model_name=model_name,
-            model_hash=model_hash,
-        ),
-        **_describe_exact(result, new_n_test),
-        "rho_learnt": int(learn_rho),
-    }  # fmt: skip
-    return build_board_tree(shaped, result.fit, attributes, rng)
+    attributes = provenance | {
+        "draws_are_independent": 1,
+        "effective_points": result.fit.effective_size,
+        "diagnostics_reasons": "; ".join(result.reasons),
+        "notes": "; ".join(note.replace("; ", ", ") for note in result.notes),
+        "new_n_test": int(new_n_test or 0),
+        "rho_learnt": int(learn_rho or not isinstance(data, Leaderboard)),
+    }
+    return build_board_tree(shaped, result.fit, attributes, rng, data.names)
+
+
+def build_board_tree(
+    draws: Mapping[str, FloatArray],
+    fit: FieldFit,
+    attributes: Mapping[str, Any],
+    rng: np.random.Generator,
+    names: Sequence[str],
+    sample_stats: Mapping[str, FloatArray] | None = None,
+) -> "xr.DataTree":
+    """DataTree of one board from draws.
+
+    Parameters
+    ----------
+    draws : mapping of str to ndarray, shape (chain, draw)
+        ``skill`` has the shape (chain, draw, classifier).
+    fit : FieldFit
+        The exact fit: comparison of families, replicated boards, what was observed.
+    attributes : mapping
+    rng : Generator
+        For replicated boards, and for draws from the prior of rho and shift.
+    names : sequence of str
+        Names of the classifiers.
+    sample_stats : mapping, optional
+        Statistics of a sampler, shape (chain, draw).
+    """
+    board, shape = fit.kernel.board, draws["theta_sota"].shape
+    draws = {k: board.sign * v if k in (*_OF_SCORES, "skill") else v for k, v in draws.items()}
+    draws["multiplicity_bias"] = board.sign * board.maximum - draws["theta_sota"]
+    check = check_board(fit, rng)
+    variables = [*_POSTERIOR, *(["n_classifiers"] if not isinstance(board.tries, int) else [])]
+    prior = {
+        "rho": fit.priors.correlation.quantile(rng.random(shape)),
+        "shift": rng.standard_normal(shape),
+    }
+    statistic, classifier = {"statistic": list(check.names)}, {"classifier": list(names)}
+    assert board.scores is not None
+    observed = {
+        "observed_maximum": ((), board.sign * board.maximum),
+        "score": ("classifier", board.sign * board.scores),
+        "statistic_observed": ("statistic", check.observed),
+        "statistic_p_value": ("statistic", check.p_values),
+    }
+    replicated = {"replicated": (("replicate", "statistic"), check.replicated)}
+    groups = {
+        "posterior": _drawn(draws, [*variables, "skill"], names),
+        "prior": _drawn(prior, list(prior)),
+        "posterior_predictive": _drawn(draws, _NEW_SCORES),
+        "posterior_predictive/board": _dataset(replicated, statistic),
+        "sample_stats": _drawn(sample_stats or {}, list(sample_stats or {})),
+        "sample_stats/families": _family_dataset(fit),
+        "observed_data": _dataset(observed, classifier | statistic),
+        "constant_data": _dataset(_constants(fit), classifier),
+    }
+    return result_tree(groups, {**attributes, "metric": board.metric})
+
+
+def _dataset(content: Mapping[str, Any], coords: Mapping[str, Any]) -> "xr.Dataset":
+    import xarray as xr
+
+    return xr.Dataset(content, coords)
+
+
+def _drawn(
+    values: Mapping[str, FloatArray], kept: Sequence[str], classifiers: Sequence[str] = ()
+) -> "xr.Dataset":
+    """Those of the kept variables that there are."""
+    dims = ("chain", "draw", "classifier")
+    found = {name: np.asarray(values[name], dtype=np.float64) for name in kept if name in values}
+    if not found:
+        return _dataset({}, {})
+    chains, draws = next(iter(found.values())).shape[:2]
+    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    if "skill" in found:
+        coords["classifier"] = list(classifiers)
+    return _dataset({name: (dims[: v.ndim], v) for name, v in found.items()}, coords)
+
+
+def _family_dataset(fit: FieldFit) -> "xr.Dataset":
+    rows = compare_families(fit)
+    names = [field.name for field in fields(FamilyRow)]
+    table = {name: ("family", [getattr(row, name) for row in rows]) for name in names}
+    return _dataset(table, {"family": table.pop("family")[1]})
+
+
+def _constants(fit: FieldFit) -> dict[str, Any]:
+    board = fit.kernel.board
+    return {
+        "n_test": ((), float(board.n_test or 0)),
+        "n_positive": ((), float(board.n_positive or 0)),
+        "lower_is_better": ((), float(board.lower_is_better)),
+        "typical_tries": ((), board.typical_tries),
+        "standard_error": ((), float(board.standard_error or 0)),
+        "modelled": ("classifier", fit.kernel.modelled),
+    }
 
 
 def sample_board_nuts(
@@ -102,218 +217,162 @@ def sample_board_nuts(
     progressbar: bool = False,
     random_seed: Seed = None,
     new_n_test: int | None = None,
-    learn_rho: bool = False,
     model_name: str | None = None,
     model_hash: str | None = None,
 ) -> "xr.DataTree":
-    """The same by NUTS (``bayes_sota.leaderboard.sample_nuts``), as a DataTree.
+    r"""Posterior of a whole leaderboard by NUTS (nutpie): a check of the exact route.
 
-    Raises
-    ------
-    InputError
-        A learnt rho: the exact route has it, and
-        ``bayes_sota.leaderboard.models.build_leaderboard(..., correlation="learnt")``.
-    """
-    from bayes_sota.leaderboard.sample_nuts import sample_leaderboard_nuts
+    .. math::
+        p(\cdot \mid y) = \frac1R \sum_r \sum_f p(f \mid y, \rho_r)
+        \int p(\cdot \mid \phi, f, \rho_r, y)\, p(\phi \mid f, \rho_r, y)\, d\phi
 
-    if learn_rho:
-        raise InputError("learn_rho is for the exact route, not for nuts")
-    rng, seed = resolve_seed(random_seed)
-    found = sample_leaderboard_nuts(
-        board,
-        priors,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        target_accept=target_accept,
-        cores=cores,
-        progressbar=progressbar,
-        random_seed=rng,
-        new_n_test=new_n_test,
-    )
-    attributes: dict[str, Any] = {
-        **describe_provenance(
-            (board,), priors, method="nuts", seed=seed, model_name=model_name,
-            model_hash=model_hash,
-        ),
-        "inference_library": "nutpie",
-        "draws_are_independent": 0,
-        "notes": "",
-        "rho_learnt": 0,
-        **{k: v for k, v in found.attributes.items() if k != "random_seed"},
-        "new_n_test": int(new_n_test or 0),
-    }  # fmt: skip
-    return build_board_tree(found.draws, found.posterior.fit, attributes, rng, found.sample_stats)
-
-
-def sample_items(
-    data: Responses | ItemScores,
-    priors: BoardPriors,
-    *,
-    draws: int = 1000,
-    chains: int = 4,
-    random_seed: Seed = None,
-    new_n_test: int | None = None,
-    model_name: str | None = None,
-    model_hash: str | None = None,
-) -> "xr.DataTree":
-    """Posterior from answers or numbers for every item, with every skill, as a DataTree.
-
-    Parameters and groups are those of ``sample_board``; ``posterior`` also holds ``skill`` with
-    the dimension ``classifier``.
-    """
-    import xarray as xr
-
-    _check_sizes(draws, chains)
-    rng, seed = resolve_seed(random_seed)
-    settings: dict[str, Any] = {"draws": draws * chains, "random_seed": rng}
-    settings["new_n_test"] = new_n_test
-    result: JointPosterior
-    if isinstance(data, ItemScores):
-        result, sign = item_scores_posterior(data, priors, **settings), data.sign
-    else:
-        result, sign = responses_posterior(data, priors, **settings), 1
-    shaped = {name: values.reshape(chains, draws) for name, values in result.draws.items()}
-    attributes = {
-        **describe_provenance(
-            (data,), priors, method="exact", seed=seed, model_name=model_name,
-            model_hash=model_hash,
-        ),
-        **_describe_exact(result, new_n_test),
-        "rho_learnt": 1,
-    }  # fmt: skip
-    tree = build_board_tree(shaped, result.fit, attributes, rng, names=data.names)
-    skill = sign * result.skill.reshape(chains, draws, -1)
-    named = xr.Dataset(
-        {"skill": (("chain", "draw", "classifier"), skill)}, {"classifier": list(data.names)}
-    )
-    tree["posterior"] = xr.DataTree(tree["posterior"].to_dataset().merge(named))
-    tree["posterior"].attrs.update(attributes)
-    return tree
-
-
-def _check_sizes(draws: int, chains: int) -> None:
-    if draws < 1 or chains < 1:
-        raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
-
-
-def _describe_exact(
-    result: LeaderboardPosterior | JointPosterior, new_n_test: int | None
-) -> dict[str, Any]:
-    """Attributes of a result of independent draws."""
-    return {
-        "draws_are_independent": 1,
-        "effective_points": result.fit.effective_size,
-        "diagnostics_reasons": "; ".join(result.reasons),
-        "notes": "; ".join(note.replace("; ", ", ") for note in result.notes),
-        "new_n_test": int(new_n_test or 0),
-    }
-
-
-def build_board_tree(
-    draws: Mapping[str, FloatArray],
-    fit: FieldFit,
-    attributes: Mapping[str, Any],
-    rng: np.random.Generator,
-    sample_stats: Mapping[str, FloatArray] | None = None,
-    names: Sequence[str] | None = None,
-) -> "xr.DataTree":
-    """DataTree of one board from draws of shape (chain, draw).
+    NUTS draws from the last factor, the standardised parameters of each family, for all values of
+    rho at once (``bayes_sota.leaderboard.models``). Draw ``i`` of a chain is then given one node of
+    rho, in equal shares, and one family. Two things are not NUTS's: it gives no evidence, so
+    ``p(f | y, rho)`` is the exact route's; and skills, shift and new scores given the parameters
+    are drawn as there.
 
     Parameters
     ----------
-    draws : mapping of str to ndarray, shape (chain, draw)
-    fit : FieldFit
-        The exact fit: comparison of families, replicated boards, what was observed.
-    attributes : mapping
-    rng : Generator
-        For draws from the prior of rho and shift, and for replicated boards.
-    sample_stats : mapping, optional
-        Statistics of a sampler, shape (chain, draw).
-    names : sequence of str, optional
-        Names of the classifiers; default those of the board.
+    board : Leaderboard
+        With scores.
+    priors : BoardPriors
+        Every family whose probability, averaged over rho, is at least 2 % in the exact fit has
+        its own run; the runs are mixed in proportion to their evidence.
+    draws, chains, tune, target_accept, cores, progressbar
+        As in ``pm.sample``. Chains start from draws of the exact fit.
+    random_seed : int, SeedSequence, Generator or None
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+    model_name, model_hash : str, optional
+        Recorded as attributes.
 
     Returns
     -------
     xarray.DataTree
+        As of ``sample_board``. ``sample_stats`` also holds ``diverging`` and ``n_steps``, summed
+        over the families' runs, and the ``family`` and ``rho_node`` behind each draw; attributes
+        ``r_hat`` and ``ess_bulk`` are the worst over all parameters of all families.
     """
-    import xarray as xr
-
-    board, shape = fit.kernel.board, draws["theta_sota"].shape
-    draws = {k: board.sign * v if k in _OF_SCORES else v for k, v in draws.items()}
-    draws["multiplicity_bias"] = board.sign * board.maximum - draws["theta_sota"]
-    check = check_board(fit, rng)
-    certain = isinstance(board.tries, int)
-    variables = _POSTERIOR if certain else (*_POSTERIOR, "n_classifiers")
-    classifiers = list(board.names if names is None else names)
-    prior = {
-        "rho": fit.priors.correlation.quantile(rng.random(shape)),
-        "shift": rng.standard_normal(shape),
+    for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
+        DRAWS.check(value, name)
+    rng, seed = resolve_seed(random_seed)
+    fit = fit_field(ScoreKernel.of(board), priors, rng)
+    settings: dict[str, Any] = {
+        "draws": draws, "tune": tune, "chains": chains, "cores": cores, "progressbar": progressbar,
+        "nuts": {"target_accept": target_accept, "adaptation": "low_rank"},
+    }  # fmt: skip
+    likely = fit.family_weights.mean(axis=1) >= _LEAST_PROBABILITY
+    kept = [name for name, chosen in zip(fit.families, likely, strict=True) if chosen]
+    runs = {name: _sample_family(fit, name, settings, rng) for name in kept}
+    nodes, families = _assign(fit, kept, (chains, draws), rng)
+    values = _complete(fit, runs, nodes, families, rng, new_n_test)
+    stats = {
+        name: np.sum([run["sample_stats"][name].values for run in runs.values()], axis=0)
+        for name in ("diverging", "n_steps")
     }
-    groups = {
-        "posterior": _drawn({name: draws[name] for name in variables}),
-        "prior": _drawn(prior),
-        "posterior_predictive": _drawn({name: draws[name] for name in _NEW_SCORES}),
-        "posterior_predictive/board": xr.Dataset(
-            {"replicated": (("replicate", "statistic"), check.replicated)},
-            {"statistic": list(check.names)},
+    stats |= {"family": families, "rho_node": nodes}
+    provenance = describe_provenance(
+        (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
+    )
+    attributes = provenance | _attributes(fit, runs) | {"new_n_test": int(new_n_test or 0)}
+    return build_board_tree(values, fit, attributes, rng, board.names, stats)
+
+
+def _sample_family(
+    fit: FieldFit, family: str, settings: Mapping[str, Any], rng: np.random.Generator
+) -> "xr.DataTree":
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    from bayes_sota.leaderboard.models import build_leaderboard
+
+    points = fit.points[fit.families.index(family)]
+    start = pt.as_tensor_variable(points.points)[pm.Categorical.dist(p=points.weights.T)]
+    return run_nuts(
+        build_leaderboard(fit.kernel.board, fit.priors, family=family, fit=fit),
+        rng,
+        initvals={"coordinates": start},
+        compile_kwargs={"jitter_rvs": set()},
+        var_names=["coordinates"],
+        **settings,
+    )
+
+
+def _assign(
+    fit: FieldFit, names: list[str], shape: tuple[int, int], rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Node of rho and family behind each draw, in random order and even shares."""
+    chains, draws = shape
+    size = fit.rho.size
+    nodes = np.stack(
+        [rng.permutation((np.arange(draws) + rng.integers(size)) % size) for _ in range(chains)]
+    )
+    index = np.array([fit.families.index(name) for name in names])
+    weights = fit.family_weights[index] / fit.family_weights[index].sum(axis=0)
+    families = np.empty(shape, dtype=np.int64)
+    for r in range(size):
+        of_node = nodes == r
+        count = int(of_node.sum())
+        levels = (rng.permutation(count) + rng.random(count)) / max(count, 1)
+        chosen = np.searchsorted(np.cumsum(weights[:, r])[:-1], levels, side="right")
+        families[of_node] = index[chosen]
+    return nodes, families
+
+
+def _complete(
+    fit: FieldFit,
+    runs: "Mapping[str, xr.DataTree]",
+    nodes: IntArray,
+    families: IntArray,
+    rng: np.random.Generator,
+    new_n_test: int | None,
+) -> dict[str, FloatArray]:
+    """Everything else given the parameters, in the order of the draws."""
+    parts: list[dict[str, FloatArray]] = []
+    places: list[IntArray] = []
+    for r in range(fit.rho.size):
+        sampler = NodeSampler(fit, r)
+        for name, run in runs.items():
+            place = np.flatnonzero((nodes == r) & (families == fit.families.index(name)))
+            points = run["posterior"]["coordinates"].values[:, :, r].reshape(nodes.size, -1)
+            for block in np.split(place, np.arange(BLOCK, place.size, BLOCK)):
+                if block.size:
+                    drawn = sampler.draw(name, points[block], rng)
+                    parts.append({key: value[::REPEATS] for key, value in drawn.items()})
+                    places.append(block)
+    order = np.argsort(np.concatenate(places))
+    values = {key: np.concatenate([part[key] for part in parts])[order] for key in parts[0]}
+    values = complete_draws(values, fit, rng, new_n_test)
+    return {name: value.reshape(nodes.shape) for name, value in values.items()}
+
+
+def _attributes(fit: FieldFit, runs: "Mapping[str, xr.DataTree]") -> dict[str, Any]:
+    import arviz as az
+
+    parameters = {
+        name: run["posterior"].to_dataset()[["coordinates"]] for name, run in runs.items()
+    }
+    r_hat = {name: float(az.rhat(t)["coordinates"].max()) for name, t in parameters.items()}
+    ess = {name: float(az.ess(t)["coordinates"].min()) for name, t in parameters.items()}
+    divergences = int(sum(run["sample_stats"]["diverging"].values.sum() for run in runs.values()))
+    reasons = [
+        *reasons_of(fit),
+        *([f"{divergences} divergences"] if divergences else []),
+        *(
+            f"r_hat of the parameters of {name} is {value:.2f}, above {_LARGEST_R_HAT}"
+            for name, value in r_hat.items()
+            if value > _LARGEST_R_HAT
         ),
-        "sample_stats": _drawn(sample_stats or {}),
-        "sample_stats/families": _family_dataset(fit),
-        "observed_data": _observed(board, check, classifiers),
-        "constant_data": _constants(fit, classifiers),
+    ]
+    return {
+        "inference_library": "nutpie",
+        "draws_are_independent": 0,
+        "divergences": divergences,
+        "r_hat": max(r_hat.values()),
+        "ess_bulk": min(ess.values()),
+        "families": ", ".join(runs),
+        "diagnostics_reasons": "; ".join(reasons),
+        "notes": "; ".join(notes_of(fit)),
+        "rho_learnt": 0,
     }
-    return result_tree(groups, {**attributes, "metric": board.metric})
-
-
-def _drawn(values: Mapping[str, FloatArray]) -> "xr.Dataset":
-    import xarray as xr
-
-    if not values:
-        return xr.Dataset()
-    chains, draws = next(iter(values.values())).shape
-    return xr.Dataset(
-        {name: (("chain", "draw"), np.asarray(v, dtype=np.float64)) for name, v in values.items()},
-        {"chain": np.arange(chains), "draw": np.arange(draws)},
-    )
-
-
-def _family_dataset(fit: FieldFit) -> "xr.Dataset":
-    import xarray as xr
-
-    rows = compare_families(fit)
-    fields = ("probability", "log_evidence", "elpd_loo", "elpd_loo_se", "least_effective")
-    table = {name: ("family", [getattr(row, name) for row in rows]) for name in fields}
-    return xr.Dataset(table, {"family": [row.family for row in rows]})
-
-
-def _observed(board: Leaderboard, check: BoardCheck, names: list[str]) -> "xr.Dataset":
-    import xarray as xr
-
-    scores = board.scores
-    assert scores is not None
-    return xr.Dataset(
-        {
-            "observed_maximum": ((), board.sign * board.maximum),
-            "score": (("classifier",), board.sign * scores),
-            "statistic_observed": (("statistic",), check.observed),
-            "statistic_p_value": (("statistic",), check.p_values),
-        },
-        {"classifier": names, "statistic": list(check.names)},
-    )
-
-
-def _constants(fit: FieldFit, names: list[str]) -> "xr.Dataset":
-    import xarray as xr
-
-    board = fit.kernel.board
-    facts = {
-        "n_test": float(board.n_test or 0),
-        "n_positive": float(board.n_positive or 0),
-        "lower_is_better": float(board.lower_is_better),
-        "typical_tries": board.typical_tries,
-        "standard_error": float(board.standard_error or 0),
-    }
-    content: dict[str, Any] = {name: ((), value) for name, value in facts.items()}
-    content["modelled"] = (("classifier",), fit.kernel.modelled)
-    return xr.Dataset(content, {"classifier": names})

@@ -1,4 +1,4 @@
-"""The convenience that composes building, sampling and summarising, and does nothing else."""
+"""Estimates of theta_sota by every route, and how they move with what is assumed."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from bayes_sota.core.priors import (
     TriesPrior,
 )
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.core.types import Seed
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from bayes_sota.leaderboard.fit import FieldFit
 
-_HIDDEN = (10.0,)  # times as many entries as are listed
+_HIDDEN = 10.0  # times as many entries as are listed
 _TAKES = {
     "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
     "leaderboard": "for boards with all scores, and only the maximum of this one is known",
@@ -122,8 +123,7 @@ def estimate_sota(
         COUNT.check(new_n_test, "new_n_test")
     boards = _boards(board)
     point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
-    of_maxima = {"reference_skill": reference_skill}
-    of_scores = {"learn_rho": learn_rho}
+    of_maxima, of_scores = {"reference_skill": reference_skill}, {"learn_rho": learn_rho}
     if method in POINT_METHODS:
         from bayes_sota.maximum.sample import estimate_point
 
@@ -139,46 +139,26 @@ def estimate_sota(
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
-    if chosen in ("auto", "exact"):
-        refuse_unused("the exact route, which needs one process", {"cores": cores})
-    draws = DRAWS.check(spec.sampler.draws if draws is None else draws, "draws")
-    chains = DRAWS.check(spec.sampler.chains if chains is None else chains, "chains")
-    if draws * chains > DRAWS.high:
-        raise InputError(
-            f"draws times chains must be at most {DRAWS.high:,}, got {draws:,} times {chains:,}"
-        )
-    settings: dict[str, Any] = {
-        "draws": draws,
-        "chains": chains,
+    settings: dict[str, Any] = _sizes(spec, draws, chains) | {
         "random_seed": random_seed,
         "new_n_test": new_n_test,
         "model_name": spec.name,
         "model_hash": spec.specification_hash,
     }
+    if chosen in ("auto", "exact"):
+        refuse_unused("the exact route, which needs one process", {"cores": cores})
+    else:
+        settings |= {"cores": cores, "progressbar": progressbar}
+    if chosen == "nuts":
+        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
     if whole:
         refuse_unused("more than the maximum of one board", of_maxima)
-        return _from_scores(boards[0], chosen, spec, {**settings, **of_scores}, cores, progressbar)
+        return _from_scores(boards[0], chosen, spec, settings, of_scores)
     refuse_unused("observed maxima", of_scores)
-    settings |= {
-        "reference_skill": spec.reference_skill if reference_skill is None else reference_skill,
-    }
-    maxima = tuple(b for b in boards if isinstance(b, Leaderboard))
-    if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in maxima):
-        raise InputError("reference_skill is for accuracies: other scores have no theta0")
-    assert isinstance(spec.priors, Priors)
-    if chosen in ("auto", "exact"):
-        from bayes_sota.maximum.sample import sample_exact
-
-        return sample_exact(maxima, spec.priors, **settings)
-    settings |= {"cores": cores, "progressbar": progressbar}
-    if chosen == "nuts":
-        from bayes_sota.maximum.sample import sample_nuts
-
-        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-        return sample_nuts(maxima, spec.priors, **settings)
-    from bayes_sota.maximum.sample import sample_abc
-
-    return sample_abc(maxima, spec.priors, **settings)
+    settings["reference_skill"] = (
+        spec.reference_skill if reference_skill is None else reference_skill
+    )
+    return _from_maxima(boards, chosen, spec, settings)
 
 
 def _boards(
@@ -202,15 +182,25 @@ def _is_whole(board: Leaderboard | Responses | ItemScores) -> bool:
     return not isinstance(board, Leaderboard) or board.scores is not None
 
 
+def _sizes(spec: ModelSpecification, draws: int | None, chains: int | None) -> dict[str, int]:
+    """Draws per chain and chains: as given, else those of the model."""
+    draws = DRAWS.check(spec.sampler.draws if draws is None else draws, "draws")
+    chains = DRAWS.check(spec.sampler.chains if chains is None else chains, "chains")
+    if draws * chains > DRAWS.high:
+        raise InputError(
+            f"draws times chains must be at most {DRAWS.high:,}, got {draws:,} times {chains:,}"
+        )
+    return {"draws": draws, "chains": chains}
+
+
 def _from_scores(
     board: Leaderboard | Responses | ItemScores,
     method: str,
     spec: ModelSpecification,
     settings: dict[str, Any],
-    cores: int | None,
-    progressbar: bool,
+    of_scores: dict[str, Any],
 ) -> "xr.DataTree":
-    from bayes_sota.leaderboard.sample import sample_board, sample_board_nuts, sample_items
+    from bayes_sota.leaderboard.sample import sample_board, sample_board_nuts
 
     assert isinstance(spec.priors, BoardPriors)
     if method == "abc":
@@ -221,17 +211,23 @@ def _from_scores(
                 'method "nuts" takes scores; for responses build the model yourself: '
                 "bayes_sota.leaderboard.models.build_responses"
             )
-        refuse_unused(
-            "answers and item scores, which always tell rho",
-            {"learn_rho": settings.pop("learn_rho")},
-        )
-        return sample_items(board, spec.priors, **settings)
-    if method == "nuts":
-        settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-        return sample_board_nuts(
-            board, spec.priors, cores=cores, progressbar=progressbar, **settings
-        )
-    return sample_board(board, spec.priors, **settings)
+        refuse_unused("answers and item scores, which always tell rho", of_scores)
+    elif method == "nuts":
+        refuse_unused('method "nuts"', of_scores)
+        return sample_board_nuts(board, spec.priors, **settings)
+    return sample_board(board, spec.priors, **settings, **of_scores)
+
+
+def _from_maxima(
+    boards: tuple[Any, ...], method: str, spec: ModelSpecification, settings: dict[str, Any]
+) -> "xr.DataTree":
+    from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
+
+    assert isinstance(spec.priors, Priors)
+    if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in boards):
+        raise InputError("reference_skill is for accuracies: other scores have no theta0")
+    routes: dict[str, Any] = {"abc": sample_abc, "nuts": sample_nuts}
+    return routes.get(method, sample_exact)(boards, spec.priors, **settings)
 
 
 def _specification(
@@ -284,81 +280,69 @@ def sota_sensitivity(
 
     if isinstance(board, Responses | ItemScores):
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
-    if len(boards) == 1 and _is_whole(boards[0]):
+    whole = len(boards) == 1 and _is_whole(boards[0])
+    given = _specification(None, priors, "leaderboard" if whole else "observed_maximum").priors
+    if isinstance(given, BoardPriors):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        given = _specification(None, priors, "leaderboard").priors
-        assert isinstance(given, BoardPriors)
-        return pd.DataFrame(
-            list(board_sensitivity_rows(boards[0], given, ci_prob, draws, random_seed))
-        )
-    chosen = _specification(None, priors, "observed_maximum").priors
-    assert isinstance(chosen, Priors)
-    rows = sensitivity_rows(boards, chosen, reference_skill, ci_prob, draws, random_seed)
-    return pd.DataFrame(list(rows))
+        rows = _board_rows(boards[0], given, draws, random_seed)
+    else:
+        rows = _maximum_rows(boards, given, reference_skill, draws, random_seed)
+    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+    table = [
+        (assumption, value, float(theta.mean()), *np.quantile(theta, tails).tolist())
+        for assumption, value, theta in rows
+    ]
+    return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper"])
 
 
-def board_sensitivity_rows(
-    board: Leaderboard, priors: BoardPriors, ci_prob: float, draws: int, random_seed: int | None
-) -> Iterator[dict[str, Any]]:
-    """Rows of ``sota_sensitivity`` for a board with scores; NumPy and SciPy only."""
+type _Row = tuple[str, float | str, FloatArray]
+
+
+def _board_rows(
+    board: Leaderboard, priors: BoardPriors, draws: int, random_seed: int | None
+) -> Iterator[_Row]:
+    """Assumption, value and draws of theta_sota for a board with scores."""
     from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
     from bayes_sota.leaderboard.posterior import draw_leaderboard
 
-    OPEN_SHARE.check(ci_prob, "ci_prob")
     rng = generator_of(random_seed)
 
-    def row(assumption: str, value: float | str, fit: Any, weights: Any = None) -> dict[str, Any]:
-        theta = board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
-        low, high = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        mean = float(theta.mean())
-        return {
-            "assumption": assumption, "value": value, "mean": mean,
-            "lower": float(low), "upper": float(high),
-        }  # fmt: skip
+    def theta(fit: "FieldFit", weights: FloatArray | None = None) -> FloatArray:
+        return board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
 
     fit = fit_field(ScoreKernel.of(board), priors, rng)
-    yield row("as given", float("nan"), fit)
-    for index, rho in enumerate(fit.rho if fit.rho.size > 1 else ()):
-        yield row("rho", float(rho), fit, np.eye(fit.rho.size)[index])
+    yield "as given", float("nan"), theta(fit)
     if fit.rho.size > 1:
-        learnt = float(fit.learnt_rho_weights @ fit.rho)
-        yield row("rho learnt from the scores", learnt, fit, fit.learnt_rho_weights)
+        for index, rho in enumerate(fit.rho):
+            yield "rho", float(rho), theta(fit, np.eye(fit.rho.size)[index])
+        learnt = fit.learnt_rho_weights
+        yield "rho learnt from the scores", float(learnt @ fit.rho), theta(fit, learnt)
     for family in fit.families if len(fit.families) > 1 else ():
-        yield row("family", family, fit.of_family(family))
-    for factor in _HIDDEN:
-        hidden = board.with_tries(round(factor * board.typical_tries))
-        yield row("n_classifiers", factor, fit_field(ScoreKernel.of(hidden), priors, rng))
+        yield "family", family, theta(fit.of_family(family))
+    hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
+    yield "n_classifiers", _HIDDEN, theta(fit_field(ScoreKernel.of(hidden), priors, rng))
 
 
-def sensitivity_rows(
+def _maximum_rows(
     boards: tuple[Leaderboard, ...],
     priors: Priors,
     reference_skill: float | None,
-    ci_prob: float,
     draws: int,
     random_seed: int | None,
-) -> Iterator[dict[str, Any]]:
-    """Rows of ``sota_sensitivity``; NumPy and SciPy only."""
+) -> Iterator[_Row]:
+    """Assumption, value and draws of theta_sota for maxima."""
     from bayes_sota.maximum.posterior import sota_posterior
 
-    OPEN_SHARE.check(ci_prob, "ci_prob")
     for assumption, value, some, prior, theta0 in _variants(boards, priors, reference_skill):
         posterior = sota_posterior(
             some, prior, draws=draws, random_seed=random_seed, reference_skill=theta0
         )
-        theta = posterior.draws["theta_sota"][:, 0]
-        low, high = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        yield {
-            "assumption": assumption,
-            "value": value,
-            "mean": float(theta.mean()),
-            "lower": float(low),
-            "upper": float(high),
-        }
+        yield assumption, value, posterior.draws["theta_sota"][:, 0]
 
 
-_Variant = tuple[str, float, tuple[Leaderboard, ...], Priors, float | None]
+type _Variant = tuple[str, float, tuple[Leaderboard, ...], Priors, float | None]
 
 
 def _variants(

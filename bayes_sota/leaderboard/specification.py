@@ -8,14 +8,16 @@ nothing is ignored. ``tests/test_specifications.py`` parses, writes back and bui
 
 import hashlib
 import json
+import math
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast
 
+from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.priors import (
@@ -26,7 +28,7 @@ from bayes_sota.core.priors import (
     FixedCorrelation,
     Priors,
 )
-from bayes_sota.core.toml import TomlTable, is_whole, located, parse_toml
+from bayes_sota.core.toml import from_dict, parse_toml, read_value, require_known
 from bayes_sota.data.examples import Example
 from bayes_sota.data.files.content import read_content
 
@@ -40,11 +42,6 @@ _CORRELATION_FAMILIES: dict[str, type[CorrelationPrior]] = {
     "fixed": FixedCorrelation,
 }
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_KEYS = (
-    "name", "description", "meaning", "citation", "builder", "reference_skill",
-    "skill", "correlation", "sampler", "data",
-)  # fmt: skip
-_BOARD_SKILL = ("typical", "spread", "families")
 _PROSE = ("description", "meaning", "citation")
 
 
@@ -74,12 +71,8 @@ class SamplerSettings:
         """Check names and ranges once."""
         _check_choice("method", self.method, _METHODS)
         for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
-            value = getattr(self, name)
-            if not is_whole(value) or value < least:
-                raise SpecificationError(
-                    f"{name} must be a whole number of at least {least}, got {value!r}"
-                )
-        _check_fraction("target_accept", self.target_accept)
+            Range(least, math.inf, whole=True).check(getattr(self, name), name)
+        OPEN_SHARE.check(self.target_accept, "target_accept")
 
 
 @dataclass(frozen=True)
@@ -149,13 +142,17 @@ class ModelSpecification:
                 f"name must be lower-case words joined by hyphens, got {self.name!r}"
             )
         for key in _PROSE:
-            _check_line(key, getattr(self, key))
+            line = getattr(self, key)
+            if line != " ".join(line.split()) or not line.isprintable():
+                raise SpecificationError(
+                    f"{key} must be one line of printable text, got {line!r:.60}"
+                )
         _check_choice("builder", self.builder, BUILDERS)
         if isinstance(self.priors, BoardPriors) != (self.builder == "leaderboard"):
             kind = "BoardPriors" if self.builder == "leaderboard" else "Priors"
             raise SpecificationError(f"the builder {self.builder!r} takes {kind}")
         if self.reference_skill is not None:
-            _check_fraction("reference_skill", self.reference_skill)
+            OPEN_SHARE.check(self.reference_skill, "reference_skill")
 
     @property
     def data_kind(self) -> str:
@@ -227,10 +224,9 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
     >>> spec.builder, spec.data.leaderboard().n_test
     ('observed_maximum', 11072)
     """
-    if isinstance(name_or_path, str) and not _is_path(name_or_path):
-        path = _named_file(name_or_path)
-    else:
-        path = Path(name_or_path)
+    name = name_or_path if isinstance(name_or_path, str) else ""
+    is_path = not name or name.endswith(".toml") or "/" in name or os.sep in name
+    path = Path(name_or_path) if is_path and name_or_path != "" else _named_file(name)
     try:
         content = read_content(path, _MAX_BYTES + 1)
         if len(content.data) > _MAX_BYTES:
@@ -269,22 +265,29 @@ def parse_model(text: str, where: str = "specification") -> ModelSpecification:
         One line: the file, the key, the value, and what would be right.
     """
     table = parse_toml(text, where)
-    table.require_known(_KEYS)
-    values: dict[str, Any] = {key: table.text(key) for key in _PROSE}
-    values["name"], values["builder"] = (table.text(k, required=True) for k in ("name", "builder"))
-    board = values["builder"] == "leaderboard"
-    values["priors"] = _board_priors(table) if board else _priors(table)
-    values["sampler"] = _sampler(table.part("sampler"))
-    if "reference_skill" in table:
-        values["reference_skill"] = table.number("reference_skill")
-    if "data" in table:
-        values["data"] = _example(table.part("data"))
-    with located(where):
-        return ModelSpecification(**values)
+    own = [f.name for f in fields(ModelSpecification) if f.name != "priors"]
+    require_known(table, [*own, "skill", "correlation"], where)
+    builder = read_value(table, "builder", str, where)
+    skill, correlation = (read_value(table, key, dict, where) for key in ("skill", "correlation"))
+    rho = _read_family(correlation, _CORRELATION_FAMILIES, f"{where}: [correlation]")
+    priors: Priors | BoardPriors
+    if builder == "leaderboard":
+        priors = from_dict(BoardPriors, skill, f"{where}: [skill]", correlation=rho)
+    else:
+        priors = Priors(_read_family(skill, SKILL_FAMILIES, f"{where}: [skill]"), rho)
+    rest = {key: value for key, value in table.items() if key not in ("skill", "correlation")}
+    return from_dict(ModelSpecification, rest, where, priors=priors)
 
 
-def _is_path(name: str) -> bool:
-    return name.endswith(".toml") or "/" in name or os.sep in name
+def _read_family[T](table: dict[str, Any], families: Mapping[str, type[T]], place: str) -> T:
+    """Prior of the table's family, whose keys are exactly the parameters of its class."""
+    name = read_value(table, "family", str, place)
+    if name not in families:
+        raise SpecificationError(
+            f"{place}: unknown family {name!r}; allowed: {', '.join(families)}"
+        )
+    rest = {key: value for key, value in table.items() if key != "family"}
+    return from_dict(families[name], rest, place, elsewhere=("family",), complete=True)
 
 
 def _models_directory() -> Path:
@@ -307,86 +310,20 @@ def _named_file(name: str) -> Path:
     )
 
 
-def _family[T](
-    table: TomlTable, families: Mapping[str, type[T]], read: Callable[[TomlTable, str], Any]
-) -> T:
-    """Prior of the table's family, whose keys are exactly the parameters of its class."""
-    name = table.text("family", required=True)
-    if name not in families:
-        raise table.error(f"unknown family {name!r}; allowed: {', '.join(families)}")
-    parameters = _field_names(families[name])
-    table.require_known(["family", *parameters])
-    values: dict[str, Any] = {key: read(table, key) for key in parameters}
-    with located(table.place):
-        return families[name](**values)
-
-
-def _priors(table: TomlTable) -> Priors:
-    skill, correlation = (table.part(key, required=True) for key in ("skill", "correlation"))
-    return Priors(
-        skill=_family(skill, SKILL_FAMILIES, TomlTable.number_or_pair),
-        correlation=_family(correlation, _CORRELATION_FAMILIES, TomlTable.number),
-    )
-
-
-def _board_priors(table: TomlTable) -> BoardPriors:
-    skill, correlation = (table.part(key, required=True) for key in ("skill", "correlation"))
-    skill.require_known(_BOARD_SKILL)
-    values: dict[str, Any] = {key: skill.number_or_pair(key) for key in _BOARD_SKILL[:2]}
-    if "families" in skill:
-        values["families"] = skill.texts("families")
-    with located(skill.place):
-        return BoardPriors(
-            correlation=_family(correlation, _CORRELATION_FAMILIES, TomlTable.number), **values
-        )
-
-
 def _skill_table(priors: Priors | BoardPriors) -> dict[str, Any]:
     if isinstance(priors, Priors):
         return _family_table(priors.skill, SKILL_FAMILIES)
-    ends = {key: _as_floats(getattr(priors, key)) for key in _BOARD_SKILL[:2]}
+    ends = {key: _as_floats(getattr(priors, key)) for key in ("typical", "spread")}
     return {**ends, "families": priors.families}
 
 
-def _sampler(table: TomlTable) -> SamplerSettings:
-    table.require_known(_field_names(SamplerSettings))
-    read: dict[str, Any] = {"method": table.text, "target_accept": table.number}
-    values = {key: read.get(key, table.whole)(key) for key in table.content}
-    with located(table.place):
-        return SamplerSettings(**values)
-
-
-def _example(table: TomlTable) -> Example:
-    table.require_known(_field_names(Example))
-    for required in (f.name for f in fields(Example) if f.default is MISSING):
-        table.value(required)
-    read: dict[str, Any] = {"n_test": table.whole, "n_classifiers": table.whole_or_pair}
-    values = {key: read.get(key, table.text)(key) for key in table.content}
-    with located(table.place):
-        return Example(**values)
-
-
-def _check_choice(name: str, value: str, allowed: Collection[str]) -> None:
+def _check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
     if value not in allowed:
         raise SpecificationError(f"unknown {name} {value!r}; allowed: {', '.join(allowed)}")
 
 
-def _check_line(name: str, value: str) -> None:
-    if value != " ".join(value.split()) or not value.isprintable():
-        raise SpecificationError(f"{name} must be one line of printable text, got {value!r:.60}")
-
-
-def _check_fraction(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise SpecificationError(f"{name} must lie between 0 and 1, got {value:g}")
-
-
-def _field_names(cls: type[Any]) -> list[str]:
-    return [f.name for f in fields(cls)]
-
-
 def _table(part: Any) -> dict[str, Any]:
-    return {name: getattr(part, name) for name in _field_names(type(part))}
+    return {f.name: getattr(part, f.name) for f in fields(part)}
 
 
 def _family_table(prior: object, families: Mapping[str, type[Any]]) -> dict[str, Any]:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, generator_of, refuse_tries
+from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_tries
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance
+from bayes_sota.core.text import chance, decimals_for
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -24,28 +25,18 @@ from bayes_sota.data.responses import Responses
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayes_sota.leaderboard.entries import EntryDraws, JointPosterior
+    from bayes_sota.leaderboard.entries import EntryDraws
+    from bayes_sota.leaderboard.joint import JointPosterior
     from bayes_sota.leaderboard.posterior import LeaderboardPosterior
 
 
 COLUMNS = (
-    "rank",
-    "name",
-    "score",
-    "skill",
-    "skill_lower",
-    "skill_upper",
-    "rank_lower",
-    "rank_upper",
-    "p_best",
-    "tied_with_best",
-)
+    "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
+    "p_best", "tied_with_best",
+)  # fmt: skip
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _COUNTED = "rows of the matrix"
-_BY_MODEL = "scores"
-_BY_ITEMS = "answers, compared item by item"
-_BY_NUMBERS = "item scores"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +68,7 @@ class EntryTable(ResultTable):
     notes, reasons : tuple of str
         What a reader should know, and why the result cannot be trusted (empty where it can).
     seed : int or None
-        Seed of the draws, where it is known.
+        Seed of the draws; None where a generator was given.
     """
 
     frame: "pd.DataFrame"
@@ -98,6 +89,15 @@ class EntryTable(ResultTable):
     def n_tied(self) -> int:
         """Number of entries that cannot be told from the leader, itself among them."""
         return int(self.frame["tied_with_best"].sum())
+
+    def titles(self, top: int | None = None) -> list[str]:
+        """What the table is about."""
+        m = len(self.frame)
+        return [f"{self.name}: best {m if top is None else min(top, m):,} of {m:,} entries"]
+
+    def footer(self) -> list[str]:
+        """What the numbers rest on."""
+        return [f"method exact, seed {self.seed}"]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects, with the keys of ``bayes-sota board --json``."""
@@ -185,9 +185,9 @@ def board_table(
 
     Entry j is tied with the best unless :math:`P(\theta_j \ge \theta_{leader}) < (1 - ci_prob)/2`,
     where the leader has the best score. From a leaderboard skills and ties come from all scores
-    (``exact.entry_skills``). From responses skills, ranks and P(best) come from the answers
-    (``exact.responses_posterior``), which also tell the correlation of classifiers, and ties rest
-    on the items that only one of the two got right (``exact.paired_outcomes``).
+    (``draw_entry_skills``). From responses skills, ranks and P(best) come from the answers
+    (``items_posterior``), which also tell the correlation of classifiers, and ties rest on the
+    items that only one of the two got right (``compare_with_leader``).
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def board_table(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
     board, items = _as_board(board_or_responses, n_test)
-    rng = generator_of(random_seed)
+    rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
     posterior: LeaderboardPosterior | JointPosterior
     if items is None:
@@ -235,18 +235,20 @@ def board_table(
 
         posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
-        tied, compared_by = entries.tied_with_best(ci_prob), _BY_MODEL
+        tied, compared_by = entries.tied_with_best(ci_prob), "scores"
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
         remarks = [_assumed_correlation(rho)]
     else:
-        posterior = _of_items(items, priors, min(max(draws, _DRAWS), most), rng)
+        from bayes_sota.leaderboard.from_items import items_posterior
+
+        count = min(max(draws, _DRAWS), most)
+        posterior = items_posterior(items, priors, draws=count, random_seed=rng)
         entries = posterior.entries
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
-        compared_by = _BY_ITEMS if isinstance(items, Responses) else _BY_NUMBERS
+        answers = isinstance(items, Responses)
+        compared_by = "answers, compared item by item" if answers else "item scores"
     winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
-    sd = winner["sd"]
-    skill_decimals = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8)) if sd > 0 else 6
     return EntryTable(
         frame=_frame(board, entries, winner if items is None else None, tied, ci_prob),
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
@@ -255,24 +257,12 @@ def board_table(
         n_test=board.n_test,
         n_test_source=board.n_test_source if items is None else _COUNTED,
         ci_prob=ci_prob,
-        decimals=(_score_decimals(board), skill_decimals),
+        decimals=(_score_decimals(board), decimals_for(winner["sd"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
         reasons=posterior.reasons,
-        seed=int(random_seed) if isinstance(random_seed, int | np.integer) else None,
+        seed=int(seed) if seed.isdigit() else None,
     )
-
-
-def _of_items(
-    items: Responses | ItemScores, priors: BoardPriors | None, draws: int, rng: np.random.Generator
-) -> "JointPosterior":
-    if isinstance(items, ItemScores):
-        from bayes_sota.leaderboard.from_items import item_scores_posterior
-
-        return item_scores_posterior(items, priors, draws=draws, random_seed=rng)
-    from bayes_sota.leaderboard.from_items import responses_posterior
-
-    return responses_posterior(items, priors, draws=draws, random_seed=rng)
 
 
 def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScores | None]:
@@ -346,18 +336,11 @@ def _frame(
     skill.sort(axis=1)
     if winner is not None:
         mean[rank == 1], skill[rank == 1] = winner["mean"], winner["interval"]
+    names = [board.names[j] for j in order]
     columns = (
-        rank,
-        [board.names[j] for j in order],
-        board.sign * scores,
-        mean,
-        skill[:, 0],
-        skill[:, 1],
-        places[:, 0],
-        places[:, 1],
-        entries.p_best[order],
+        rank, names, board.sign * scores, mean, *skill.T, *places.T, entries.p_best[order],
         tied[order],
-    )
+    )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 

@@ -16,15 +16,17 @@ either board) the likelihood is divided by the probability to be selected.
 ``tests/paired/test_likelihood.py`` compares it with brute-force integration.
 """
 
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.leaderboard.shapes import FieldScale, Operations, SkillFamily, add_strangers
+from bayes_sota.leaderboard.fit import numpy_operations
+from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
 from bayes_sota.paired.teams import PairedPriors, Teams
 
 WIDE = 5.0  # standard deviations of the wide residual
@@ -59,6 +61,11 @@ class Residuals:
     outliers: FloatArray
     shift: FloatArray
     rho: FloatArray | None
+
+    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Residuals":
+        """The same change of every parameter that there is."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return Residuals(*(None if v is None else change(v) for v in values))  # type: ignore[arg-type]
 
     def parts(self) -> list[tuple[FloatArray, float]]:
         """Probability and relative width of the two normal residuals."""
@@ -194,9 +201,7 @@ class PairedLikelihood:
 
     def densities(self, family: SkillFamily, t: FloatArray) -> FloatArray:
         """P(psi) on the grid at points (N, dimension), shape (N, nodes); sums to 1 / step."""
-        from scipy.special import log_ndtr
-
-        numpy = cast(Operations, _NumpyOperations(np, log_ndtr))
+        numpy = numpy_operations()
         columns = tuple(t[:, i, None] for i in range(family.dimension))
         shape = family.log_density(numpy, self.scale, columns, self.nodes)
         log_density = add_strangers(numpy, self.scale, shape, self.nodes, STRANGERS)
@@ -214,15 +219,11 @@ class PairedLikelihood:
         own = t[:, family.dimension :]
         noise = self.residuals(own)
         terms, _, _ = self.team_terms(density, noise)
-        total = np.log(terms.sum(axis=1) + self._nothing()).sum(axis=1)
+        second = 1.0 if self.teams.y is None else FLAT / self.ranges[1]
+        nothing = FLAT / self.ranges[0] * second + _FLOOR  # both scores say nothing
+        total = np.log(terms.sum(axis=1) + nothing).sum(axis=1)
         total -= self.teams.x.size * self.log_selected(density, noise)
         return np.asarray(total + self.log_prior_correction(own, noise))
-
-    def _nothing(self) -> float:
-        """Density of scores that both say nothing."""
-        x_only = self.teams.y is None
-        both = FLAT / self.ranges[0] * (1.0 if x_only else FLAT / self.ranges[1])
-        return both + _FLOOR
 
     def team_terms(
         self, density: FloatArray, noise: Residuals
@@ -331,17 +332,6 @@ class PairedLikelihood:
         threshold = self.teams.threshold[board]
         scores = self.teams.x if board == 0 or self.teams.y is None else self.teams.y
         return threshold, float(np.clip((threshold - scores.min()) / self.ranges[board], 0, 1))
-
-
-@dataclass(frozen=True)
-class _NumpyOperations:
-    """NumPy's functions and the one that SciPy has."""
-
-    _numpy: object
-    log_ndtr: object
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._numpy, name)
 
 
 def shift_scales(

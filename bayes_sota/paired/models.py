@@ -6,7 +6,7 @@ free variables are the standard normal coordinates of the family and of the nois
 can be compared point by point (``tests/paired/test_models.py``).
 """
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -15,30 +15,10 @@ import pytensor.tensor as pt
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.leaderboard.shapes import FAMILIES, Operations, SkillFamily, add_strangers
+from bayes_sota.leaderboard.models import pytensor_operations
+from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, add_strangers
 from bayes_sota.paired.likelihood import FLAT, STRANGERS, WIDE, PairedLikelihood
 from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection
-
-
-class _TensorOperations:
-    """PyTensor's functions under the names that the families use."""
-
-    exp = staticmethod(pt.exp)
-    log = staticmethod(pt.log)
-    log1p = staticmethod(pt.log1p)
-    sqrt = staticmethod(pt.sqrt)
-    maximum = staticmethod(pt.maximum)
-    minimum = staticmethod(pt.minimum)
-    where = staticmethod(pt.switch)
-    logaddexp = staticmethod(pt.logaddexp)
-
-    @staticmethod
-    def log_ndtr(x: Any) -> Any:
-        """Logarithm of the standard normal cdf, by erfcx in the lower tail."""
-        root = np.sqrt(0.5)
-        below = pt.log(pt.erfcx(-pt.minimum(x, 0.0) * root) / 2) - pt.minimum(x, 0.0) ** 2 / 2
-        above = pt.log1p(-pt.erfc(pt.maximum(x, 0.0) * root) / 2)
-        return pt.switch(x < 0, below, above)
 
 
 def build_paired_boards(
@@ -133,7 +113,7 @@ def _shift(grid: PairedLikelihood, rho: Any, residual: Any) -> Any:
 def _density(grid: PairedLikelihood, family: SkillFamily, field: Any) -> Any:
     """P on the grid, times the step, so that it sums to one; shape (nodes,)."""
     coordinates = tuple(field[i] for i in range(family.dimension))
-    ops = cast(Operations, _TensorOperations())
+    ops = pytensor_operations()
     shape = family.log_density(ops, grid.scale, coordinates, grid.nodes)
     return pm.math.softmax(add_strangers(ops, grid.scale, shape, grid.nodes, STRANGERS))
 

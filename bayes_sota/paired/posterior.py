@@ -13,16 +13,18 @@ and :math:`z_2` given delta is normal. ``tests/paired/test_posterior.py`` checks
 of all of them on simulated boards.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.paired.hyperparameters import Hyperposterior, fit_pairs
 from bayes_sota.paired.likelihood import (
     FLAT,
     WIDE,
@@ -36,6 +38,109 @@ from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, Teams, 
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
 _WINDOW = np.linspace(-4.5, 4.5, 25)
 _DRAWS_AT_ONCE = 8
+_FIRST_POINTS = 300
+_LEAST_SHARE = 0.01  # families with less posterior probability are not sampled again
+_DEGREES = 8.0
+
+
+@dataclass(frozen=True)
+class Hyperposterior:
+    """Points of the families' and the noise's parameters with their posterior weights.
+
+    Attributes
+    ----------
+    likelihood : PairedLikelihood
+    points : dict of family -> WeightedPoints
+    weights : dict of family -> float
+        Posterior probability of each family.
+    log_evidence : float
+    """
+
+    likelihood: PairedLikelihood
+    points: dict[str, WeightedPoints]
+    weights: dict[str, float]
+    log_evidence: float
+
+    @property
+    def effective_size(self) -> float:
+        """Effective number of points, over the families in proportion to their weights."""
+        parts = [w**2 / self.points[f].effective_size[0] for f, w in self.weights.items()]
+        return float(1 / sum(parts))
+
+    def draw(self, count: int, rng: np.random.Generator) -> list[tuple[str, FloatArray, IntArray]]:
+        """Family, its points, and which draws have them; points sorted for reuse."""
+        names = list(self.weights)
+        share = np.array([self.weights[name] for name in names])
+        chosen = rng.choice(len(names), size=count, p=share / share.sum())
+        drawn = []
+        for index, name in enumerate(names):
+            where = np.flatnonzero(chosen == index)
+            if where.size:
+                points = self.points[name]
+                rows = rng.choice(len(points.points), where.size, p=points.weights[:, 0])
+                drawn.append((name, points.points[rows], where))
+        return drawn
+
+
+@one_thread()
+def fit_pairs(
+    likelihood: PairedLikelihood,
+    rng: np.random.Generator,
+    points: int = 2500,
+    families: tuple[str, ...] = tuple(FAMILIES),
+) -> Hyperposterior:
+    """Posterior of the hyperparameters; each family has the same prior weight.
+
+    A first sample finds the evidence of each family; ``points`` more are shared among those that
+    matter, from a proposal fitted to the first.
+    """
+    targets = {name: partial(likelihood.log_likelihood, FAMILIES[name]) for name in families}
+    noise = len(likelihood.noise_parameters)
+    found = {
+        name: sample_importance(target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS)
+        for name, target in targets.items()
+    }
+    for name, share in _evidence_weights(found)[0].items():
+        if share > _LEAST_SHARE:
+            count = int(points * (0.3 / len(families) + 0.7 * share))
+            found[name] = _sampled_again(targets[name], found[name], count, rng)
+    shares, total = _evidence_weights(found)
+    return Hyperposterior(likelihood, found, shares, total)
+
+
+def _evidence_weights(found: dict[str, WeightedPoints]) -> tuple[dict[str, float], float]:
+    """Posterior probabilities of the families, and the logarithm of their mean evidence."""
+    evidence = np.array([float(p.log_evidence[0]) for p in found.values()])
+    top = evidence.max()
+    weights = np.exp(evidence - top)
+    shares = dict(zip(found, (weights / weights.sum()).tolist(), strict=True))
+    return shares, float(np.log(weights.mean()) + top)
+
+
+def _sampled_again(
+    target: Callable[[FloatArray], FloatArray],
+    first: WeightedPoints,
+    count: int,
+    rng: np.random.Generator,
+) -> WeightedPoints:
+    """Weighted points from a Student t with the moments of a first sample."""
+    from scipy.special import gammaln
+
+    weights, d = first.weights[:, 0], first.points.shape[1]
+    centre = weights @ first.points
+    away = first.points - centre
+    # few effective points make a covariance that is too small in some direction
+    inflation = 1.1 * (1 + d / first.effective_size[0])
+    covariance = inflation * (away.T @ (away * weights[:, None])) + 1e-4 * np.eye(d)
+    factor = np.linalg.cholesky(covariance * (_DEGREES - 2) / _DEGREES)
+    chi = rng.chisquare(_DEGREES, count) / _DEGREES
+    z = rng.standard_normal((count, d)) / np.sqrt(chi)[:, None]
+    t = centre + z @ factor.T
+    log_proposal = -0.5 * (_DEGREES + d) * np.log1p(np.sum(z**2, axis=1) / _DEGREES)
+    log_proposal += gammaln((_DEGREES + d) / 2) - gammaln(_DEGREES / 2)
+    log_proposal -= 0.5 * d * np.log(_DEGREES * np.pi) + np.log(np.diag(factor)).sum()
+    log_prior = -0.5 * np.sum(t**2 + np.log(2 * np.pi), axis=1)
+    return WeightedPoints(t, target(t) + (log_prior - log_proposal)[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,33 +227,15 @@ def draw_skills(
         for i in range(0, len(t), _DRAWS_AT_ONCE):
             rows = slice(i, i + _DRAWS_AT_ONCE)
             density = fitted.densities(family, t[rows])
-            psi[where[rows]] = _draw_team_skills(target, density, _rows(noise, rows), rng)
+            some = noise.each(lambda values: values[rows])  # noqa: B023
+            psi[where[rows]] = _draw_team_skills(target, density, some, rng)
         parts.append((where, noise))
     order = np.argsort(np.concatenate([where for where, _ in parts]))
-    return psi, _joined([noise for _, noise in parts], order)
-
-
-def _rows(noise: Residuals, rows: slice) -> Residuals:
-    return Residuals(
-        noise.public_sd[rows],
-        noise.private_sd[rows],
-        noise.outliers[rows],
-        noise.shift[rows],
-        None if noise.rho is None else noise.rho[rows],
-    )
-
-
-def _joined(parts: list[Residuals], order: IntArray) -> Residuals:
-    def join(name: str) -> FloatArray:
-        return np.asarray(np.concatenate([getattr(part, name) for part in parts])[order])
-
-    return Residuals(
-        join("public_sd"),
-        join("private_sd"),
-        join("outliers"),
-        join("shift"),
-        None if parts[0].rho is None else join("rho"),
-    )
+    joined: dict[str, Any] = dict.fromkeys(field.name for field in fields(Residuals))
+    for name in joined:
+        if getattr(parts[0][1], name) is not None:
+            joined[name] = np.concatenate([getattr(noise, name) for _, noise in parts])[order]
+    return psi, Residuals(**joined)
 
 
 def _draw_team_skills(
@@ -168,10 +255,8 @@ def _draw_team_skills(
     steps = np.cumsum(mass[..., 1:] + mass[..., :-1], axis=-1)
     level = rng.random(middle.shape) * steps[..., -1]
     cell = np.minimum(np.sum(steps < level[..., None], axis=-1), _WINDOW.size - 2)
-    above = np.take_along_axis(steps, cell[..., None], -1)[..., 0]
-    below = np.where(
-        cell > 0, np.take_along_axis(steps, np.maximum(cell - 1, 0)[..., None], -1)[..., 0], 0
-    )
+    steps = np.concatenate([np.zeros_like(steps[..., :1]), steps], axis=-1)
+    below, above = (np.take_along_axis(steps, (cell + k)[..., None], -1)[..., 0] for k in (0, 1))
     part = (level - below) / (above - below)
     drawn = middle + sd * (_WINDOW[cell] + part * (_WINDOW[1] - _WINDOW[0]))
     return np.asarray(np.clip(drawn, likelihood.nodes[0], likelihood.nodes[-1]))
@@ -246,10 +331,7 @@ def draw_shared(
 
 
 def predict_private(
-    found: Hyperposterior,
-    public: FloatArray,
-    count: int,
-    rng: np.random.Generator,
+    found: Hyperposterior, public: FloatArray, count: int, rng: np.random.Generator
 ) -> FloatArray:
     """Private scores of teams from their public scores alone, in the coordinate, (count, k).
 

@@ -105,81 +105,52 @@ def _assemble(
     shape: tuple[int, int],
     attributes: dict[str, Any],
 ) -> "xr.DataTree":
+    import xarray as xr
 
-    selection = result.selection
-    coords: dict[str, Any] = {
-        "chain": np.arange(shape[0]),
-        "draw": np.arange(shape[1]),
-        "classifier": [boards.names[i] for i in selection.kept],
-    }
-    per_team = {
-        name: result.draws[name][:, selection.group] for name in ("skill", "expected_private")
-    }
-    posterior = {name: result.draws[name] for name in _SCALARS} | per_team
-    posterior["multiplicity_bias"] = boards.public.max() - posterior["theta_sota"]
-    posterior["best"] = _first_of_group(selection.group)[result.draws["best"]]
-    predictive = {name: result.draws[name] for name in ("winner_new_score", "best_new_score")}
+    selection, draws = result.selection, result.draws
+    names = {"classifier": [boards.names[i] for i in selection.kept]}
+    posterior = {name: draws[name] for name in _SCALARS}
+    posterior |= {name: draws[name][:, selection.group] for name in _PER_TEAM}
+    posterior["multiplicity_bias"] = boards.public.max() - draws["theta_sota"]
+    first = np.unique(selection.group, return_index=True)[1]  # team of each pair of scores
+    posterior["best"] = first[draws["best"]]
+    predictive = {name: draws[name] for name in ("winner_new_score", "best_new_score")}
     if alone is not None:
         predictive["private_from_public"] = alone
-    return result_tree(
-        {
-            "posterior": _dataset(posterior, coords, shape),
-            "posterior_predictive": _dataset(predictive, coords, shape),
-            "observed_data": _observed(boards, selection.kept, coords["classifier"]),
-            "constant_data": _constants(boards, result, coords["classifier"]),
-        },
-        attributes,
-    )
-
-
-def _first_of_group(group: Any) -> Any:
-    """Position, among the teams kept, of the first team with each distinct pair of scores."""
-    return np.unique(group, return_index=True)[1]
-
-
-def _dataset(
-    values: dict[str, Any], coords: dict[str, Any], shape: tuple[int, int]
-) -> "xr.Dataset":
-    import xarray as xr
-
+    coords = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), **names}
     dims = ("chain", "draw", "classifier")
-    return xr.Dataset(
-        {
-            name: (dims[: array.ndim + 1], array.reshape(*shape, *array.shape[1:]))
-            for name, array in values.items()
-        },
-        coords=coords,
-    )
+
+    def drawn(values: dict[str, Any]) -> "xr.Dataset":
+        return xr.Dataset(
+            {k: (dims[: v.ndim + 1], v.reshape(*shape, *v.shape[1:])) for k, v in values.items()},
+            coords,
+        )
+
+    observed = {
+        "public_score": ("classifier", boards.public[selection.kept]),
+        "private_score": ("classifier", boards.private[selection.kept]),
+        "observed_maximum": ((), float(boards.public.max())),
+    }
+    groups = {
+        "posterior": drawn(posterior),
+        "posterior_predictive": drawn(predictive),
+        "observed_data": xr.Dataset(observed, names),
+        "constant_data": xr.Dataset(_constants(boards, result), names),
+    }
+    return result_tree(groups, attributes)
 
 
-def _observed(boards: PairedBoards, kept: Any, names: list[str]) -> "xr.Dataset":
-    import xarray as xr
-
-    return xr.Dataset(
-        {
-            "public_score": ("classifier", boards.public[kept]),
-            "private_score": ("classifier", boards.private[kept]),
-            "observed_maximum": ((), float(boards.public.max())),
-        },
-        coords={"classifier": names},
-    )
-
-
-def _constants(boards: PairedBoards, result: PairedPosterior, names: list[str]) -> "xr.Dataset":
-    import xarray as xr
-
+def _constants(boards: PairedBoards, result: PairedPosterior) -> dict[str, Any]:
     selection = result.selection
-    to_score = Coordinate(boards.n_test).to_score
+    limits = selection.threshold
+    if limits is not None:
+        limits = Coordinate(boards.n_test).to_score(np.array(limits)).tolist()
+    facts = {"n_test": boards.n_test, "standard_error": boards.standard_errors, "threshold": limits}
     values: dict[str, Any] = {"group": ("classifier", selection.group)}
-    for index, which in enumerate(("public", "private")):
-        if boards.n_test is not None:
-            values[f"n_test_{which}"] = ((), boards.n_test[index])
-        if boards.standard_errors is not None:
-            values[f"standard_error_{which}"] = ((), boards.standard_errors[index])
-        if selection.threshold is not None:
-            limit = to_score(np.array(selection.threshold[index]))
-            values[f"threshold_{which}"] = ((), float(limit))
-    return xr.Dataset(values, coords={"classifier": names})
+    for name, pair in facts.items():
+        if pair is not None:
+            values |= {f"{name}_public": ((), pair[0]), f"{name}_private": ((), pair[1])}
+    return values
 
 
 def _attributes(

@@ -1,6 +1,6 @@
 """What the model of two boards is about: its coordinate, its priors and which teams.
 
-``tests/paired/test_likelihood.py`` checks the coordinate, ``test_paired_posterior.py`` the
+``tests/paired/test_likelihood.py`` checks the coordinate, ``test_posterior.py`` the
 selection.
 """
 

@@ -26,9 +26,9 @@ import bayes_sota as bs
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.leaderboard.from_items import item_scores_posterior
+from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_calibration import FIELDS, interval_score
+from bayes_sota.leaderboard.sample_coverage import FIELDS, interval_score
 from bayes_sota.maximum.posterior import sota_posterior
 
 TASKS = {
@@ -196,7 +196,7 @@ def judge(case: dict, cache: Path, seed: int, shrunk: int) -> dict:
     said = {"raw": dict.fromkeys(QUANTITIES, raw)}
     calls = {
         "leaderboard": lambda: leaderboard_posterior(board, **options),
-        "items": lambda: item_scores_posterior(drawn, **options),
+        "items": lambda: items_posterior(drawn, **options),
         "maximum": lambda: sota_posterior(
             bs.Leaderboard.from_maximum(best, n_classifiers=aucs.size, **sizes), **options
         ),

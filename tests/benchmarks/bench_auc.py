@@ -17,7 +17,7 @@ from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.read_boards import read_leaderboard
-from bayes_sota.leaderboard.from_items import item_scores_posterior
+from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.posterior import sota_posterior
@@ -58,7 +58,7 @@ def posterior_seconds(aucs: np.ndarray) -> dict[str, float]:
             lambda: leaderboard_posterior(board, random_seed=0)
         ),
         "auc_posterior_of_items_seconds": fastest(
-            lambda: item_scores_posterior(ItemScores(values, labels=labels), random_seed=0)
+            lambda: items_posterior(ItemScores(values, labels=labels), random_seed=0)
         ),
         "delong_seconds": fastest(lambda: ItemScores(values, labels=labels).covariance),
     }

@@ -62,28 +62,28 @@ def growth() -> dict[str, float]:
 
 def nuts_figures() -> dict[str, float]:
     """In this process: first call, second call, convergence, memory."""
-    from bayes_sota.leaderboard.sample_nuts import sample_leaderboard_nuts
+    from bayes_sota.core.priors import BoardPriors
+    from bayes_sota.leaderboard.sample import sample_board_nuts
 
     board, figures = obesity_board(), {}
     for family in ("ex-gaussian", "auto"):
         for state in ("first", "warm"):
             start, cpu = time.perf_counter(), time.process_time()
-            result = sample_leaderboard_nuts(
-                board, family=family, draws=DRAWS, tune=TUNE, chains=CHAINS, cores=2, random_seed=1
+            priors = BoardPriors() if family == "auto" else BoardPriors(families=(family,))
+            result = sample_board_nuts(
+                board, priors, draws=DRAWS, tune=TUNE, chains=CHAINS, cores=2, random_seed=1
             )
             name = f"nuts_{family}_{state}"
             figures[f"{name}_seconds"] = time.perf_counter() - start
             figures[f"{name}_cpu_seconds"] = time.process_time() - cpu
         name = f"nuts_{family}"
-        figures |= {
-            f"{name}_{k}": result.attributes[k] for k in ("r_hat", "ess_bulk", "divergences")
-        }
-        theta = result.draws["theta_sota"]
+        figures |= {f"{name}_{k}": result.attrs[k] for k in ("r_hat", "ess_bulk", "divergences")}
+        theta = result["posterior"]["theta_sota"].values
         figures[f"{name}_theta_sota_mean"] = float(theta.mean())
         figures[f"{name}_theta_sota_sd"] = float(theta.std())
         figures[f"{name}_theta_sota_ess"] = _ess(theta)
         figures[f"{name}_theta_sota_r_hat"] = _r_hat(theta)
-        print(result.attributes["families"], file=sys.stderr)
+        print(result.attrs["families"], file=sys.stderr)
     return figures | {"nuts_peak_megabytes": _peak()}
 
 

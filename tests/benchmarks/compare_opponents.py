@@ -15,13 +15,10 @@ for the mean of the winner, told the true covariance of the scores, clones taken
 import argparse
 import json
 import math
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from bayes_sota.leaderboard.sample_calibration import BoardCase
 
 SHAPES = ("normal", "left-skewed", "plateau of equals", "few strong", "clones", "uniform")
 RHOS = (0.0, 0.6, 0.85)
@@ -32,37 +29,33 @@ def simulate(boards: int, sizes: list[int], jobs: int) -> list[dict]:
     """Boards with our posterior and the paper's shrinking."""
     from joblib import Parallel, delayed
 
-    from bayes_sota.leaderboard.sample_calibration import BoardCase
-
     cases = [
-        BoardCase(shape, N_TEST, i, m, rho)
-        for shape in SHAPES
-        for m in sizes
-        for rho in RHOS
-        for i in range(boards)
+        (shape, m, rho, i) for shape in SHAPES for m in sizes for rho in RHOS for i in range(boards)
     ]
     rows = []
-    for row in Parallel(n_jobs=jobs, return_as="generator")(delayed(judged)(c) for c in cases):
+    for row in Parallel(n_jobs=jobs, return_as="generator")(delayed(judged)(*c) for c in cases):
         rows.append(row)
         if len(rows) % 50 == 0:
             print(len(rows), "of", len(cases), flush=True)
     return rows
 
 
-def judged(case: "BoardCase") -> dict:
+def judged(shape: str, m: int, rho: float, index: int) -> dict:
     """One board with its truth."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from calibration.board_shapes import simulate_shape
+
     from bayes_sota.leaderboard.posterior import leaderboard_posterior
-    from bayes_sota.leaderboard.sample_calibration import simulate_shape
     from bayes_sota.maximum.shrinkage import shrink_scores
 
-    key = [20261121, *case.source.encode(), case.n_classifiers, round(1000 * case.rho), case.index]
-    board, skills = simulate_shape(case, np.random.default_rng(key))
-    posterior = leaderboard_posterior(board, draws=2000, random_seed=case.index)
+    key = [20261121, *shape.encode(), m, round(1000 * rho), index]
+    board, skills = simulate_shape(shape, m, N_TEST, rho, np.random.default_rng(key))
+    posterior = leaderboard_posterior(board, draws=2000, random_seed=index)
     theta = posterior.draws["theta_sota"]
     return {
-        "shape": case.source,
-        "m": case.n_classifiers,
-        "rho": case.rho,
+        "shape": shape,
+        "m": m,
+        "rho": rho,
         "truth": float(skills.max()),
         "scores": board.scores.tolist(),
         "ours": [float(theta.mean()), *np.quantile(theta, [0.025, 0.975])],

@@ -48,7 +48,6 @@ COMMANDS: dict[str, str] = {
     "label --draws 200 --seed 3",
     "claim responses of item scores": "claim responses dice.csv --draws 400 --seed 3",
     "reproduce": "reproduce mania coin-flip epp-tables-6-8",
-    "calibrate": "calibrate --boards 2 --n-test 100 --seed 3",
     "epp, bayesian": "epp rounds.csv --bayes --draws 200 --seed 3",
     "epp": "epp rounds.csv --penalty 0.5 --repetitions 50 --seed 3",
     "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --repetitions 9 --seed 3",
@@ -66,7 +65,6 @@ EXPLAINED = (
     r"Eq\. \d",
     r"< 0\.0001|> 0\.999",  # beyond what is printed
     r"correlations 0 to 0\.95",  # what is looked at where none is given
-    r"(theta_sota|winner_skill): 95 % intervals",  # the only ones of calibrate
     r"(?<=P\(theta\) is fitted to the best )\d+ of \d+",
     r"about \d[\d,]* fresh items",  # two digits, what an assurance supports
 )
@@ -74,7 +72,7 @@ WITH_TREE = (
     "sota of a maximum", "sota of a board", "sota of answers", "paired", "claim classification",
     "claim segmentation", "claim responses", "epp",
 )  # fmt: skip
-LONG = {"paired", "calibrate", "epp, bayesian"}
+LONG = {"paired", "epp, bayesian"}
 IN_JSON = {"p_false": "p_not_below_winner", "epp_se": "se", "epp_se_model": "se_model"}
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 

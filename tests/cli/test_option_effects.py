@@ -72,8 +72,6 @@ SLOW = (
     "board {numbers.csv} --seed 1",
     "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired {public.csv} --private-file {private.csv} --seed 1",
-    "calibrate --boards 1 --n-test 100 --seed 1",
-    "calibrate --shapes --boards 1 --n-test 50 --classifiers 5 --seed 1",
     "claim responses {answers.csv} --seed 1",
     "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator @ "
     "--seed 1",
@@ -118,7 +116,6 @@ OWN = {  # of one command
     ("epp", "--best-of"): ("a 3",), ("epp", "--draws"): ("100",), ("epp", "--metric"): ("x",),
     ("claim responses", "--metric"): ("x",), ("epp", "--rope"): ("0.1",),
     ("maximum", "--classifiers"): ("25",), ("maximum", "--n-test"): ("70", "400"),
-    ("calibrate", "--n-test"): ("60",), ("calibrate", "--classifiers"): ("7",),
     ("claim classification", "--odds-ratio"): ("9 1",), ("claim plan", "--sd"): ("0.2 0.1",),
     ("claim plan", "--odds-ratio"): ("9",), ("claim plan", "--n-test"): ("60",),
     ("claim segmentation", "--n-test"): ("50",), ("claim segmentation", "--sd"): ("0.2 0.1",),

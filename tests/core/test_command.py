@@ -59,7 +59,6 @@ def test_every_command_says_which_files_it_reads_and_writes(
         ("sota --model INPUT --output OUTPUT", "m.nc"),
         ("paired INPUT --output OUTPUT", "b.nc"),
         ("paired other.csv --private-file INPUT --output OUTPUT", "b.nc"),
-        ("calibrate --responses INPUT --output OUTPUT", "b.json"),
         ("claim responses INPUT --figure OUTPUT", "b.png"),
         ("claim responses INPUT other.csv --output OUTPUT", "b.nc"),
         ("claim batch INPUT --output OUTPUT", "b.csv"),

@@ -49,8 +49,6 @@ BASES = {
     "paired": "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired errors": "paired {paired.csv} --standard-error-public 0.02 --standard-error-private "
     "0.01 --seed 1",
-    "calibrate": "calibrate --boards 1 --n-test 100 --seed 1",
-    "calibrate shapes": "calibrate --shapes --boards 1 --n-test 50 --classifiers 5 --seed 1",
     "claim classification": "claim classification --accuracy 0.90 0.88 --n-test 500",
     "claim segmentation": "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
     "claim segmentation spread": "claim segmentation --mean 0.81 0.80 --sd-difference 0.1 --n-test "

@@ -1,133 +1,327 @@
-"""``bayes-sota board``: what is printed, what is written, and what is refused."""
+"""``sota``, ``board`` and ``models``: what is printed, what is written, and what is refused."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import bayes_sota as bs
 from bayes_sota.cli import main
+from bayes_sota.core.sample import read_result
+from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
+
+FEW = ("--draws", "100", "--seed", "1", "--no-sensitivity")
+SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
+KEYS = {
+    "method", "n_test", "n_test_source", "n_classifiers", "observed_maximum", "theta_sota",
+    "expected_sota", "winner_skill", "winner_new_score", "best_new_score", "bias", "n_above_sota",
+    "rho", "sensitivity", "diagnostics", "seed",
+}  # fmt: skip
+Capture = pytest.CaptureFixture[str]
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def run(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as stop:
-        main(("board", *arguments))
+        main([str(a) for a in arguments])
     captured = capsys.readouterr()
     return int(stop.value.code or 0), captured.out, captured.err
 
 
-@pytest.fixture
-def board(tmp_path: Path) -> Path:
-    rows = "".join(f"team {k},{k / 500:.3f}\n" for k in range(400, 460, 3))
-    path = tmp_path / "teams.csv"
-    path.write_text(f"team,score\n{rows}=1+1[red],0.922\n")
-    return path
+def run_json(capsys: Capture, *arguments: object) -> dict[str, Any]:
+    code, out, error = run(capsys, *arguments, "--json")
+    assert (code, error) == (0, "")
+    return json.loads(out)
 
 
-@pytest.fixture
-def answers(tmp_path: Path) -> Path:
-    rows = "".join(f"q{i},{int(i % 7 > 0)},{int(i % 5 > 0)},{int(i % 3 > 0)}\n" for i in range(90))
-    path = tmp_path / "answers.csv"
-    path.write_text(f"item,tree,forest,stump\n{rows}")
-    return path
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("boards")
+
+    def write(name: str, header: str, rows: Any) -> None:
+        lines = [header, *(",".join(map(str, row)) for row in rows)]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    rng = np.random.default_rng(0)
+    teams = [(f"team {k}", f"{k / 500:.3f}") for k in range(400, 460, 3)]
+    write("teams", "team,score", [*teams, ("=1+1[red]", "0.922")])
+    floored = [(k, f"{10_000 * k // 271 / 10_000:.4f}") for k in range(200, 250)]
+    write("floored", "id,score", floored)
+    leak = [*rng.binomial(2000, np.full(30, 0.8)) / 2000, 1.0]
+    write("leak", "team,score", enumerate(leak))
+    write("lone", "team,score", [("a", 0.9), ("b", 0.6), ("c", 0.61)])
+    skewed = rng.binomial(500, 0.9 - 0.1 * rng.exponential(size=60).clip(0, 4)) / 500
+    write("skewed", "team,score", [(f"t{i}", f"{s:.3f}") for i, s in enumerate(skewed)])
+    aucs = 0.6 + 0.3 * np.linspace(0, 1, 40) ** 0.5
+    write("aucs", "team,score", [(f"t{i}", f"{a:.6f}") for i, a in enumerate(aucs)])
+    errors = 1.2 + 0.1 * rng.gamma(2, 1, 30)
+    write("errors", "team,score", [(f"t{i}", f"{x:.4f}") for i, x in enumerate(errors)])
+    right = [(f"q{i}", *(int(i % k > 0) for k in (7, 5, 3))) for i in range(90)]
+    write("answers", "item,tree,forest,stump", right)
+    labels = np.arange(300) < 60
+    values = 1.6 * labels[:, None] + rng.standard_normal((300, 1)) + rng.standard_normal((300, 6))
+    rows = zip(range(300), labels.astype(int), *values.T.round(5), strict=True)
+    write("outputs", "id,label,a,b,c,d,e,f", rows)
+    return folder
 
 
-def test_json_has_the_keys_of_the_interface(
-    capsys: pytest.CaptureFixture[str], board: Path
+def scores_of(file: Path) -> np.ndarray:
+    return np.array([float(line.split(",")[1]) for line in file.read_text().splitlines()[1:]])
+
+
+def test_sota_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> None:
+    result = run_json(capsys, "sota", files / "teams.csv", "--n-test", 500, "--seed", 1)
+    assert set(result) >= KEYS
+    assert (result["rho"]["learnt"], result["n_test_source"]) == (False, "given")
+    assert {"rho", "family", "n_classifiers"} <= set(result["sensitivity"])
+    assert sum(result["families"].values()) == pytest.approx(1)
+    assert result["theta_sota"]["mean"] < result["observed_maximum"]
+    report = bs.leaderboard.report_sota(
+        bs.read_leaderboard(files / "teams.csv", n_test=500), random_seed=1
+    )
+    assert report.to_dict() == {k: v for k, v in result.items() if k != "schema_version"}
+    assert report.to_csv().startswith("quantity,mean,median,sd,lower,upper,mcse\ntheta_sota,")
+    assert "| theta\\_sota | 0." in report.to_markdown()
+
+
+def test_people_read_a_table_and_a_file_is_written(
+    capsys: Capture, files: Path, tmp_path: Path
 ) -> None:
-    code, out, err = run(capsys, str(board), "--n-test", "500", "--seed", "1", "--json")
-    assert (code, err) == (0, "")
-    result = json.loads(out)
+    options = ("--n-test", "infer", *FEW, "--output", tmp_path / "x.nc")
+    code, out, _ = run(capsys, "sota", files / "floored.csv", *options)
+    assert code == 0
+    assert read_result(tmp_path / "x.nc").attrs["random_seed"] == "1"
+    for words in ("inferred from the scores", "theta_sota", "not learnt"):
+        assert words in out
+
+
+def test_leaked_answers_exit_with_1(capsys: Capture, files: Path) -> None:
+    base = ("sota", files / "leak.csv", "--n-test", 2000, *FEW, "--quiet")
+    code, _, error = run(capsys, *base)
+    assert code == 1
+    assert "probably leaked" in error
+    assert run(capsys, *base, "--drop-above", "0.99")[0] == 0
+
+
+def test_the_way_to_an_answer_from_the_best_score_alone_works(capsys: Capture, files: Path) -> None:
+    error = run(capsys, "sota", files / "teams.csv", "--n-test", 500, "--method", "abc")[2]
+    options = error.split("from that one: ")[1].split()
+    found = run_json(capsys, "sota", *options, *FEW)
+    assert (found["observed_maximum"], found["n_classifiers"]) == (0.922, 21)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--n-test is missing"),
+        (("--n-test", "many"), "--n-test takes a whole number or infer, got 'many'"),
+        (("--n-test", "500", "--maximum", "0.9"), "give FILE or --maximum, not both"),
+        (("--n-test", "500", "--n-test", "600"), "one FILE takes one --n-test"),
+        (("--n-test", "500", "--score-column", "auc"), "'team', 'score'"),
+        (("--n-test", "500", "--model", "observed-maximum"), "for observed maxima"),
+        (("--n-test", "500", "--drop-above", "0.1"), "no entry would be left"),
+        (("--n-test", "500", "--drop-above", "0.99999"), "--drop-above 0.99999 leaves out nothing"),
+        (("--n-test", "500", "--correlation", "1.2"), "correlation"),
+        (("--n-test", "500", "--method", "abc"), "drop all others in FILE; for an answer from"),
+        (("--n-test", "500", "--reference-skill", "0.9"), "skill has no effect on FILE"),
+        (("--n-test", "500", "--new-score", "0.9"), "--new-score has no effect on FILE"),
+        (("--n-test", "500", "--cores", "2"), "--cores has no effect on the exact route"),
+        (("--n-test", "500", "--tries-per-entry", "1"), "--tries-per-entry is refused: its model"),
+        (("--n-test", "500", "--criterion", "upper"), "no effect on any method but shrink"),
+        (("--n-test", "500", "--n-classes", "4"), "--n-classes has no effect"),
+        (("--n-test", "100", "--lower-is-better"), "larger is better"),
+        (("--metric", "auc", "--n-test", "infer", "--n-positive", "9"), "do not tell"),
+        (("--metric", "auc", "--n-test", "100"), "--n-positive is missing"),
+        (("--item-metric", "mean"), "a number is needed, got 'team 400'"),
+        (("--method", "shrink", "--n-test", "500"), "--n-classes is missing"),
+        (("--method", "shrink", "--n-test", "500", "--n-classes", "1"), "must be at least 2"),
+        (("--method", "shrink", "--n-classes", "4"), "--n-test is missing"),
+        (("--method", "shrink", "--n-test", "5", "--n-classes", "4", "--seed", "1"), "--seed"),
+        (("--method", "shrink", "--n-test", "500", "--metric", "score", "--n-classes", "2"),
+         "for accuracies and AUCs"),
+        (("--method", "crop", "--metric", "auc", "--n-test", "400"), "AUCs take --method shrink"),
+        (("--method", "shrink", "--metric", "auc", "--n-classes", "2"), "no --n-classes"),
+    ],
+)  # fmt: skip
+def test_sota_refuses(capsys: Capture, files: Path, arguments: tuple, message: str) -> None:
+    code, out, error = run(capsys, "sota", files / "teams.csv", *arguments)
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert error.startswith("error: ")
+    assert message in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--n-test", "300"), "--n-test is for leaderboards; this file is item scores"),
+        (("--lower-is-better",), "of AUCs larger is better"),
+        (("--label-column", "none"), "there is no column 'none'"),
+        (("--method", "shrink", "--n-classes", "2"), "leaderboard"),
+    ],
+)
+def test_sota_of_item_scores_refuses(
+    capsys: Capture, files: Path, arguments: tuple, message: str
+) -> None:
+    code, _, error = run(capsys, "sota", files / "outputs.csv", *arguments)
+    assert code == 2
+    assert message in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--maximum", "0.49", "--n-positive", "51"), "must exceed 0.5, got 0.49"),
+        (("--maximum", "1.2", "--n-positive", "51"), "in [0, 1], got 1.2"),
+        (("--maximum", "0.9"), "--n-positive is missing"),
+        (("--maximum", "0.9", "--n-positive", "1"), "at least 2 items of each class, got 1"),
+        (("--maximum", "0.9", "--n-positive", "50", "--lower-is-better"), "no effect"),
+        (("--maximum", "0.9", "--n-positive", "50", "--reference-skill", ".9"), "no theta0"),
+        (("--maximum", "0.9", "--n-positive", "50", "--standard-error", "1"), "follows from"),
+        (("--method", "crop", "--n-classes", "4"), "takes the scores of a leaderboard FILE"),
+    ],
+)
+def test_best_aucs_that_cannot_be(capsys: Capture, arguments: tuple, message: str) -> None:
+    sizes = ("--n-test", 100) if "crop" in arguments else ("--n-test", 100, "--classifiers", 9)
+    code, out, error = run(capsys, "sota", *arguments, "--metric", "auc", *sizes)
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert message in error
+
+
+@pytest.mark.parametrize(("method", "function"), [("shrink", shrink_scores), ("crop", crop_scores)])
+@pytest.mark.parametrize("criterion", ["expected", "upper"])
+def test_point_estimates_are_those_of_the_function(
+    capsys: Capture, files: Path, tmp_path: Path, method: str, function: Any, criterion: Any
+) -> None:
+    file, output = files / "skewed.csv", tmp_path / "x.nc"
+    base = ("sota", file, "--method", method, "--criterion", criterion, "--n-classes", 4)
+    result = run_json(capsys, *base, "--n-test", 500, "--output", output)
+    found = function(scores_of(file), n_test=500, chance=0.25, criterion=criterion)
+    assert result["theta_sota"] == {"estimate": pytest.approx(found.estimate, abs=1e-9)}
+    assert result["n_above_sota"] == found.n_above()
+    assert ("weight" in result, "threshold" in result) == (method == "shrink", method == "crop")
+    tree = read_result(output)
+    assert float(tree["point_estimate"]["theta_sota"]) == result["theta_sota"]["estimate"]
+    assert "posterior" not in tree.children
+
+
+def test_point_estimates_for_people(capsys: Capture, files: Path) -> None:
+    base = ("--method", "shrink", "--n-classes", 4)
+    out = run(capsys, "sota", files / "skewed.csv", "--n-test", 490, *base)[1]
+    assert "w of Eq. 9" in out
+    assert "scores are taken as they are" in out  # 490 does not fit the digits
+    out = run(capsys, "sota", files / "lone.csv", "--n-test", 1000, *base)[1]
+    assert "No multiplicity to correct" in out
+
+
+def test_shrunk_aucs(capsys: Capture, files: Path) -> None:
+    base = ("sota", files / "aucs.csv", "--metric", "auc", "--n-test", 400, "--n-positive", 60)
+    result = run_json(capsys, *base, "--method", "shrink")
+    found = shrink_aucs(scores_of(files / "aucs.csv"), n_positive=60, n_negative=340)
+    assert result["theta_sota"]["estimate"] == pytest.approx(found.estimate, abs=1e-9)
+    assert result["chance"] == 0.5
+    assert result["notes"][0].startswith("binormal")
+
+
+def test_a_board_of_aucs(capsys: Capture, files: Path) -> None:
+    sizes = ("--metric", "auc", "--n-test", "900", "--n-positive", "90")
+    result = run_json(capsys, "sota", files / "aucs.csv", *sizes, *FEW)
+    assert result["theta_sota"]["mean"] < result["observed_maximum"]
+    assert len(run_json(capsys, "board", files / "aucs.csv", *sizes, *FEW[:4])["entries"]) == 40
+
+
+@pytest.mark.parametrize("method", ["exact", pytest.param("abc", marks=pytest.mark.slow)])
+def test_a_best_auc(capsys: Capture, method: str) -> None:
+    code, out, error = run(
+        capsys, "sota", "--maximum", "0.93", "--metric", "auc", "--n-test", "900", "--n-positive",
+        "90", "--classifiers", "50", "--method", method, "--chains", "2", *FEW,
+    )  # fmt: skip
+    assert code == 0, error
+    assert "an AUC of 90 positive and 810 negative items" in out
+
+
+def test_a_best_score_with_its_standard_error(capsys: Capture) -> None:
+    command = ("--maximum", "0.81", "--metric", "score", "--standard-error", "0.01", *FEW)
+    assert "with a standard error of 0.01" in run(capsys, "sota", *command, "--classifiers", 30)[1]
+
+
+def test_numbers_for_every_item(capsys: Capture, files: Path) -> None:
+    result = run_json(capsys, "sota", files / "outputs.csv", *FEW[:4])
+    assert result["rho"]["learnt"] is True
+    assert (result["n_test"], result["n_test_source"]) == (300, "items of the matrix")
+    assert "learnt from the items" in run(capsys, "board", files / "outputs.csv", *FEW[:4])[1]
+
+
+def test_errors_where_lower_is_better(capsys: Capture, files: Path) -> None:
+    options = ("--metric", "score", "--standard-error", "0.05", "--lower-is-better")
+    result = run_json(capsys, "sota", files / "errors.csv", *options, *FEW)
+    best = scores_of(files / "errors.csv").min()
+    assert result["observed_maximum"] == pytest.approx(best, abs=1e-4)
+    assert result["theta_sota"]["mean"] > result["observed_maximum"]
+    assert result["bias"] < 0
+    entries = run_json(capsys, "board", files / "errors.csv", *options, *FEW[:4])["entries"]
+    assert [e["score"] for e in entries] == sorted(e["score"] for e in entries)
+
+
+def test_board_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> None:
+    result = run_json(capsys, "board", files / "teams.csv", "--n-test", 500, "--seed", 1)
     assert result["schema_version"] == "1"
-    assert len(result["entries"]) == 21
     first = result["entries"][0]
     assert first["name"] == "=1+1[red]"
     assert {"name", "score", "skill", "rank_interval", "p_best", "tied_with_best"} <= set(first)
     assert first["skill"]["interval"][0] < first["skill"]["mean"] < first["score"]
     assert sum(entry["p_best"] for entry in result["entries"]) == pytest.approx(1, abs=1e-4)
-    assert set(result["theta_sota"]) == {"mean", "median", "sd", "interval", "mcse"}
+    assert set(result["theta_sota"]) == SUMMARY
     assert (result["n_test"], result["n_test_source"]) == (500, "given")
-    assert result["diagnostics"] == {"ok": True, "reasons": []}
     assert (result["seed"], result["prob"]) == (1, 0.95)
-    again = run(capsys, str(board), "--n-test", "500", "--seed", "1", "--json")[1]
-    assert json.loads(again) == result
 
 
-def test_people_get_a_short_table(capsys: pytest.CaptureFixture[str], board: Path) -> None:
-    code, out, err = run(capsys, str(board), "--n-test", "500", "--seed", "1", "--top", "4")
-    assert (code, err) == (0, "")
-    assert "teams: best 4 of 21 entries" in out
-    assert "=1+1[red]" in out
-    assert "team 457" in out
-    assert "team 400" not in out
-    assert "17 more entries are not shown." in out
-    assert "(theta_sota)" in out
-    assert "tied with the best" in out
-    assert "500 items (given)" in out
-    assert "Note: " in out
-    assert "seed 1" in out
-    quiet = run(capsys, str(board), "--n-test", "500", "--seed", "1", "--top", "4", "--quiet")[1]
-    assert "Note: " not in quiet
-
-
-@pytest.mark.parametrize("ending", ["csv", "md", "json"])
-def test_output_holds_all_entries(
-    capsys: pytest.CaptureFixture[str], board: Path, tmp_path: Path, ending: str
+def test_board_prints_a_short_table_and_writes_all_entries(
+    capsys: Capture, files: Path, tmp_path: Path
 ) -> None:
-    target = tmp_path / f"table.{ending}"
-    command = (str(board), "--n-test", "500", "--seed", "1", "--top", "2", "--output", str(target))
-    assert run(capsys, *command)[0] == 0
+    base = ("board", files / "teams.csv", "--n-test", 500, "--seed", 1, "--draws", 200)
+    target = tmp_path / "table.csv"
+    code, out, error = run(capsys, *base, "--top", 4, "--output", target)
+    assert (code, error) == (0, "")
+    for words in (
+        "teams: best 4 of 21 entries", "=1+1[red]", "team 457", "17 more entries are not shown.",
+        "(theta_sota)", "tied with the best", "500 items (given)", "Note: ", "seed 1",
+    ):  # fmt: skip
+        assert words in out
+    assert "team 400" not in out
+    assert "Note: " not in run(capsys, *base, "--quiet")[1]
     content = target.read_text()
     assert all(f"team {k}" in content for k in range(400, 460, 3))
-    if ending == "csv":
-        assert "1,'=1+1[red],0.922," in content
-    if ending == "md":
-        assert "=1+1\\[red\\]" in content
+    assert "1,'=1+1[red],0.922," in content
 
 
-def test_a_response_matrix_is_recognised(capsys: pytest.CaptureFixture[str], answers: Path) -> None:
-    code, out, err = run(capsys, str(answers), "--json", "--seed", "1")
-    assert (code, err) == (0, "")
-    result = json.loads(out)
+def test_a_response_matrix_is_recognised(capsys: Capture, files: Path) -> None:
+    base = ("board", files / "answers.csv", "--seed", 1)
+    result = run_json(capsys, *base)
     assert [entry["name"] for entry in result["entries"]] == ["tree", "forest", "stump"]
     assert (result["n_test"], result["n_test_source"]) == (90, "rows of the matrix")
-    forced = run(capsys, str(answers), "--json", "--seed", "1", "--format", "responses")[1]
-    assert json.loads(forced) == result
+    assert run_json(capsys, *base, "--format", "responses") == result
 
 
-def test_options_of_leaderboards(capsys: pytest.CaptureFixture[str], board: Path) -> None:
-    base = (str(board), "--n-test", "500", "--seed", "1", "--json")
+def test_options_of_board(capsys: Capture, files: Path) -> None:
+    def found(*options: object) -> Any:
+        base = ("board", files / "teams.csv", "--n-test", 500, "--seed", 1, "--draws", 200)
+        return run_json(capsys, *base, *options)
 
-    def tied(*options: str) -> int:
-        return json.loads(run(capsys, *base, *options)[1])["n_tied_with_best"]
-
-    assert tied("--correlation", "0") > tied("--pairwise-correlation", "0.9")
-    assert tied("--prob", "0.999") > tied("--prob", "0.5")
-    notes = json.loads(run(capsys, *base, "--classifiers", "100:400")[1])["notes"]
-    assert any("21 are listed" in note for note in notes)
-
-
-def test_the_size_can_be_inferred_whatever_the_rounding(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "floored.csv"
-    rows = "".join(f"{k},{10_000 * k // 271 / 10_000:.4f}\n" for k in range(200, 250))
-    path.write_text(f"id,score\n{rows}")
-    code, out, _ = run(capsys, str(path), "--n-test", "infer", "--json", "--seed", "1")
-    assert code == 0
-    assert json.loads(out)["n_test"] == 271
-    assert json.loads(out)["n_test_source"] == "inferred from the scores"
+    tied = [found(*o)["n_tied_with_best"] for o in (("--correlation", 0), ("--prob", 0.5))]
+    assert tied[0] > found("--pairwise-correlation", 0.9)["n_tied_with_best"]
+    assert found("--prob", 0.999)["n_tied_with_best"] > tied[1]
+    assert any("21 are listed" in note for note in found("--classifiers", "100:400")["notes"])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ((), "--n-test is missing"),
-        (("--n-test", "many"), "--n-test takes a whole number or infer, got 'many'"),
         (("--n-test", "500", "--top", "0"), "--top must be a whole number from 1"),
         (("--n-test", "500", "--prob", "95"), "then write 0.95"),
-        (("--n-test", "500", "--score-column", "x"), "there is no column 'x'"),
         (("--n-test", "500", "--output", "table.xlsx"), ".csv, .md or .json"),
         (("--n-test", "500", "--output", "no/table.csv"), "does not exist"),
         (("--n-test", "500", "--correlation", "0.5", "--pairwise-correlation", "0.2"), "either"),
@@ -137,26 +331,17 @@ def test_the_size_can_be_inferred_whatever_the_rounding(
         (("--n-test", "500", "--metric", "score"), "need --standard-error"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str], board: Path, options: tuple[str, ...], message: str
-) -> None:
-    code, out, err = run(capsys, str(board), *options)
-    assert (code, out) == (2, "")
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert message in err
+def test_board_refuses(capsys: Capture, files: Path, options: tuple, message: str) -> None:
+    code, out, error = run(capsys, "board", files / "teams.csv", *options)
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert error.startswith("error: ")
+    assert message in error
 
 
-def test_a_missing_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, _, err = run(capsys, str(tmp_path / "no.csv"), "--n-test", "5")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "there is no such file" in err
-
-
-def test_it_never_loads_pymc(board: Path) -> None:
+def test_board_never_loads_pymc(files: Path) -> None:
     script = (
         "import sys\nfrom bayes_sota.cli import main\n"
-        f"try:\n    main(['board', {str(board)!r}, '--n-test', '500', '--json'])\n"
+        f"try:\n    main(['board', {str(files / 'teams.csv')!r}, '--n-test', '500', '--json'])\n"
         "except SystemExit:\n    pass\n"
         "heavy = {'pymc', 'pytensor', 'arviz', 'xarray', 'matplotlib'}\n"
         "print(*sorted(heavy & set(sys.modules)), file=sys.stderr)"
@@ -168,22 +353,18 @@ def test_it_never_loads_pymc(board: Path) -> None:
     assert done.stderr.strip() == ""
 
 
-def test_a_contaminated_board_exits_with_1(
-    capsys: pytest.CaptureFixture[str], data_directory: Path
-) -> None:
-    path = data_directory / "kaggle" / "spaceship-titanic__private.csv"
-    code, out, err = run(capsys, str(path), "--n-test", "infer", "--seed", "1", "--json")
-    result = json.loads(out)
-    assert code == 1
-    assert err.startswith("warning: not to be trusted: ")
-    assert result["n_test"] == 4277
-    assert result["diagnostics"]["ok"] is False
-    assert "leaked" in result["diagnostics"]["reasons"][0]
-
-
-def test_real_answers(capsys: pytest.CaptureFixture[str], data_directory: Path) -> None:
+def test_real_answers(capsys: Capture, data_directory: Path) -> None:
     path = data_directory / "cifar10" / "correct_cifar10_test.csv"
-    code, out, _ = run(capsys, str(path), "--seed", "1", "--json")
-    result = json.loads(out)
-    assert (code, result["n_test"], result["n_tied_with_best"]) == (0, 10_000, 5)
+    result = run_json(capsys, "board", path, "--seed", 1)
+    assert (result["n_test"], result["n_tied_with_best"]) == (10_000, 5)
     assert result["entries"][0]["name"] == "shake_shake_26_2x64d_SSI_cutout16"
+
+
+@pytest.mark.slow
+def test_a_contaminated_real_board_exits_with_1(capsys: Capture, data_directory: Path) -> None:
+    path = data_directory / "kaggle" / "spaceship-titanic__private.csv"
+    code, out, error = run(capsys, "board", path, "--n-test", "infer", "--seed", 1, "--json")
+    assert code == 1
+    assert error.startswith("warning: not to be trusted: ")
+    assert json.loads(out)["n_test"] == 4277
+    assert "leaked" in json.loads(out)["diagnostics"]["reasons"][0]

@@ -191,20 +191,18 @@ def test_perfect_and_empty_scores_stay_in_the_unit_interval() -> None:
     assert np.all(np.isfinite(entries.interval()))
 
 
-def test_the_seed_decides(field: Leaderboard) -> None:
-    fit = leaderboard_posterior(field, random_seed=1).fit
+def test_the_seed_decides(
+    field: Leaderboard, fitted: tuple[LeaderboardPosterior, EntryDraws]
+) -> None:
+    fit = fitted[0].fit
     one, two = (draw_entry_skills(fit, 10, np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(one.skill, two.skill)
-    assert one.skill.shape == (10, field.n_entries)
-    assert one.shift.shape == (10,)
-
-
-def test_draws_must_be_positive(field: Leaderboard) -> None:
-    fit = leaderboard_posterior(field, random_seed=1).fit
+    assert (one.skill.shape, one.shift.shape) == ((10, field.n_entries), (10,))
     with pytest.raises(InputError, match="draws must be at least 1, got 0"):
         draw_entry_skills(fit, 0, np.random.default_rng(3))
 
 
+@pytest.mark.slow
 def test_a_real_board(data_directory) -> None:
     path = data_directory / "kaggle" / "playground-series-s4e2__private.csv"
     board = read_leaderboard(path, n_test=11_072, rounding="floor")

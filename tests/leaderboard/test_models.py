@@ -11,12 +11,8 @@ from scipy.special import log_ndtr
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
-from bayes_sota.leaderboard.models import (
-    _log_ndtr,
-    _reach_at,
-    build_leaderboard,
-)
+from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field, numpy_operations
+from bayes_sota.leaderboard.models import _log_ndtr, _reach_at, build_leaderboard
 from bayes_sota.leaderboard.shapes import FAMILIES
 
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
@@ -145,7 +141,7 @@ def test_parameters_on_their_natural_scale(fits):
     (parameters,) = natural(model, t)
     y = np.linspace(-30, 30, 60_001)
     columns = tuple(t[:1, i, None] for i in range(2))
-    density = np.exp(FAMILIES["normal"].log_density(fit._operations, fit.scale, columns, y))[0]
+    density = np.exp(FAMILIES["normal"].log_density(numpy_operations(), fit.scale, columns, y))[0]
     density /= density.sum()
     mean = density @ y
     np.testing.assert_allclose(parameters[0], [mean, np.sqrt(density @ (y - mean) ** 2)], rtol=1e-6)

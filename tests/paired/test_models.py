@@ -19,8 +19,7 @@ def some_boards(**options: object) -> PairedBoards:
 
 
 @pytest.mark.parametrize(
-    ("family", "options"),
-    [("ex-gaussian", {"standard_errors": (0.02, 0.02)}), ("normal", {})],
+    ("family", "options"), [("ex-gaussian", {"standard_errors": (0.02, 0.02)}), ("normal", {})]
 )
 def test_same_log_likelihood(family: str, options: dict[str, object]) -> None:
     boards = some_boards(**options)

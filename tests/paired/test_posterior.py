@@ -36,7 +36,7 @@ def fitted(boards: PairedBoards, seed: int = 0, **options: object) -> PairedPost
     return paired_posterior(boards, rng=rng, draws=400, points=800, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("rho", [0.6, 0.9])
+@pytest.mark.parametrize("rho", [pytest.param(0.6, marks=pytest.mark.slow), 0.9])
 def test_rho_is_learnt_where_the_noise_is_known(rho: float) -> None:
     _, x, y = simulated(np.random.default_rng(3), rho, m=600)
     result = fitted(PairedBoards(x, y, standard_errors=(0.012, 0.008)))
@@ -122,14 +122,8 @@ def test_public_scores_alone_cover_private_ones() -> None:
     assert np.mean(covered) > 0.85  # two of these four boards have a shift of more than 2 sd
 
 
-def test_too_little_noise_is_reported() -> None:
-    _, x, y = simulated(np.random.default_rng(10), m=200)
-    result = fitted(PairedBoards(x, y, standard_errors=(0.001, 0.001)))
-    assert any("more than the 0.0014" in reason for reason in result.reasons)
-
-
 def test_known_rho_is_not_learnt() -> None:
-    _, x, y = simulated(np.random.default_rng(11))
+    _, x, y = simulated(np.random.default_rng(11), m=60)
     boards = PairedBoards(x, y, standard_errors=(0.012, 0.008))
     draws = fitted(boards, priors=PairedPriors(FixedCorrelation(0.6))).draws
     assert draws["rho"] == pytest.approx(0.6)

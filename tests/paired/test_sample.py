@@ -49,12 +49,6 @@ def test_same_seed_same_draws(tree: xr.DataTree, boards: PairedBoards) -> None:
     assert again["posterior"].to_dataset().equals(tree["posterior"].to_dataset())
 
 
-def test_unknown_noise(boards: PairedBoards) -> None:
-    tree = estimate_paired(PairedBoards(boards.public, boards.private), draws=20, random_seed=0)
-    assert tree.attrs["rho_learnt"] == 0
-    assert "private_from_public" not in tree["posterior_predictive"]
-
-
 def test_draws_are_checked(boards: PairedBoards) -> None:
     with pytest.raises(InputError, match="at least 1"):
         estimate_paired(boards, draws=0)

@@ -1,0 +1,467 @@
+"""What a result says of theta_sota, in numbers and words, for the shell and for Python."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.summary import (
+    diagnose,
+    estimand_summary,
+    probability_truly_better,
+    summarize,
+)
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.responses import Responses
+from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
+from bayes_sota.leaderboard.specification import ModelSpecification, load_model
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayes_sota.maximum.shrinkage import FieldEstimate
+
+type Data = Leaderboard | Responses | ItemScores
+Table = tuple[list[str], list[list[str]]]
+
+MEANING = {
+    "theta_sota": "skill of the best classifier",
+    "expected_sota": "expected best skill, fresh fields",
+    "winner_skill": "skill of the classifier that won",
+    "winner_new_score": "winner's score on a fresh test set",
+    "best_new_score": "best score on a fresh test set",
+    "multiplicity_bias": "observed maximum minus theta_sota",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SotaReport(ResultTable):
+    """One result, described.
+
+    Attributes
+    ----------
+    content : dict
+        Everything as plain Python objects, with the keys of ``bayes-sota sota --json``.
+    frame : pandas.DataFrame
+        One row per quantity (and board): quantity, mean, median, sd, lower, upper, mcse.
+    headings : tuple of str
+        What each table is about.
+    sensitivity : tuple of dict
+        Rows of ``sota_sensitivity`` without the first.
+    tree : xarray.DataTree
+        The result itself.
+    """
+
+    content: dict[str, Any]
+    frame: "pd.DataFrame"
+    headings: tuple[str, ...]
+    sensitivity: tuple[dict[str, Any], ...]
+    tree: "xr.DataTree"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Why the result cannot be trusted; empty where it can."""
+        return tuple(self.content["diagnostics"]["reasons"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know."""
+        return tuple(self.content.get("notes", ()))
+
+    def titles(self, top: int | None = None) -> list[str]:
+        """What each table is about."""
+        return list(self.headings)
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.content
+
+    def header(self) -> list[str]:
+        return ["quantity", "mean", "sd", f"{self.content['prob']:.0%} interval", "what it is"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return _estimand_cells(self.content)[:top]
+
+    def tables(self, top: int | None = None) -> list[Table]:
+        boards = self.content.get("boards", [self.content])
+        shown = [(self.header(), _estimand_cells(board)[:top]) for board in boards]
+        if self.sensitivity:
+            interval = f"{self.content['prob']:.0%} interval"
+            header = ["assumption", "set to", "theta_sota", interval]
+            shown.append((header, [_assumption_cells(row) for row in self.sensitivity]))
+        return shown
+
+    def legend(self, top: int | None = None) -> list[str]:
+        lines, above = [], self.content["n_above_sota"]
+        if above is not None:
+            low, high = above["interval"]
+            lines.append(
+                "Entries with an observed score better than theta_sota: "
+                f"{above['median']:.0f} ({low:.0f} to {high:.0f})"
+            )
+        if "p_new_truly_better" in self.content:
+            lines.append(
+                "P(the new classifier, one more of this field, has a skill above theta_sota) = "
+                + chance(self.content["p_new_truly_better"])
+            )
+        return lines
+
+    def footer(self) -> list[str]:
+        """What the numbers rest on."""
+        found, rho = self.content, self.content["rho"]
+        how = f"method {found['method']}, model {found['model']}, seed {found['seed']}"
+        if found["n_above_sota"] is None:
+            return [how]
+        low, high = rho["interval"]
+        source = "learnt from the data" if rho["learnt"] else "not learnt: one board cannot tell it"
+        return [f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}", how]
+
+
+def report_sota(
+    data: Data | tuple[Leaderboard, ...],
+    *,
+    model: ModelSpecification | str | None = None,
+    correlation: float | None = None,
+    reference_skill: float | None = None,
+    new_n_test: int | None = None,
+    new_score: float | None = None,
+    sensitivity: bool = True,
+    ci_prob: float = 0.95,
+    **settings: Any,
+) -> SotaReport:
+    """Estimate theta_sota, see how it moves with the assumptions, and describe both.
+
+    Parameters
+    ----------
+    data : Leaderboard, Responses, ItemScores or tuple of Leaderboard
+    model : ModelSpecification or str, optional
+    correlation : float, optional
+        A known rho instead of the model's prior.
+    reference_skill, new_n_test
+        As in ``estimate_sota``.
+    new_score : float, optional
+        Accuracy of a new classifier on ``new_n_test`` other items, for boards whose maximum alone
+        is known: how probably is its skill above theta_sota?
+    sensitivity : bool
+        Whether other assumptions are tried; answers and item scores have none.
+    ci_prob : float
+        Probability of the intervals.
+    **settings
+        Of ``estimate_sota``.
+
+    Examples
+    --------
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> report = report_sota(board, random_seed=1, sensitivity=False)
+    >>> report.cells()[0]
+    ['theta_sota', '0.970', '0.012', '0.941 to 0.989', 'skill of the best classifier']
+    """
+    boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
+    whole = _is_whole(boards[0])
+    spec = model or ("leaderboard" if whole else "observed-maximum")
+    spec = spec if isinstance(spec, ModelSpecification) else load_model(spec)
+    if correlation is not None:
+        rho = FixedCorrelation(correlation)
+        spec = replace(spec, priors=replace(spec.priors, correlation=rho))
+    tree = estimate_sota(
+        data, model=spec, reference_skill=reference_skill, new_n_test=new_n_test, **settings
+    )
+    rows: list[dict[str, Any]] = []
+    if sensitivity and isinstance(boards[0], Leaderboard):
+        theta0 = spec.reference_skill if reference_skill is None else reference_skill
+        frame = sota_sensitivity(
+            boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=1000
+        )
+        rows = frame.iloc[1:].to_dict("records")
+    report = describe_sota(tree, boards, rows, ci_prob)
+    if new_score is not None:
+        items = new_n_test or report.content["n_test"]
+        better = probability_truly_better(tree, new_score, items)
+        report.content["p_new_truly_better"] = better
+    return report
+
+
+def describe_sota(
+    tree: "xr.DataTree",
+    boards: tuple[Data, ...],
+    sensitivity: list[dict[str, Any]] | None = None,
+    ci_prob: float = 0.95,
+) -> SotaReport:
+    """Describe a result of ``estimate_sota``, given what it was estimated from."""
+    rows = sensitivity or []
+    each = [_board_content(tree, board, index, ci_prob) for index, board in enumerate(boards)]
+    rho = estimand_summary(tree, "rho", ci_prob)
+    seed = str(tree.attrs["random_seed"])
+    content = {
+        "method": tree.attrs["method"],
+        **each[0],
+        **({"boards": each} if len(each) > 1 else {}),
+        "rho": {
+            "mean": rho["mean"],
+            "interval": rho["interval"],
+            "learnt": bool(tree.attrs.get("rho_learnt", 0)),
+        },
+        "sensitivity": _grouped(rows),
+        "prob": ci_prob,
+        "model": tree.attrs["model_name"],
+        "diagnostics": diagnose(tree),
+        "seed": int(seed) if seed.isdigit() else seed,
+    }
+    if _is_whole(boards[0]):
+        content |= _checks_of_scores(tree)
+    titles = [_title(board, found) for board, found in zip(boards, each, strict=True)]
+    if rows:
+        titles.append("Sensitivity to what is assumed, not observed")
+    frame = summarize(tree, ci_prob).rename_axis("quantity").reset_index()
+    return SotaReport(content, frame, tuple(titles), tuple(rows), tree)
+
+
+def _is_whole(data: Data) -> bool:
+    return not isinstance(data, Leaderboard) or data.scores is not None
+
+
+def _board_content(tree: "xr.DataTree", data: Data, index: int, ci_prob: float) -> dict[str, Any]:
+    """What is said of one board."""
+    estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
+    facts: dict[str, Any]
+    if not isinstance(data, Leaderboard):
+        facts = {
+            "n_test": data.n_items,
+            "n_test_source": "items of the matrix",
+            "n_classifiers": data.n_classifiers,
+        }
+    elif data.scores is not None:
+        facts = {
+            "n_test": data.n_test,
+            "n_test_source": data.n_test_source,
+            "n_classifiers": data.n_classifiers or data.typical_tries,
+        }
+    else:
+        tries = data.n_classifiers
+        facts = {
+            "n_test": data.n_test,
+            "n_test_source": "given",
+            "n_classifiers": tries or estimand_summary(tree, "n_classifiers", ci_prob, index),
+            "n_right": list(data.counts) if data.metric == "accuracy" else None,
+        }
+    whole = _is_whole(data)
+    return {
+        **facts,
+        "observed_maximum": float(tree["observed_data"]["observed_maximum"].values.ravel()[index]),
+        **estimands,
+        "bias": estimands["multiplicity_bias"]["mean"],
+        "n_above_sota": estimand_summary(tree, "n_above_sota", ci_prob) if whole else None,
+    }
+
+
+def _checks_of_scores(tree: "xr.DataTree") -> dict[str, Any]:
+    """Weights of the families, replicated statistics, and notes."""
+    weights, observed = tree["sample_stats/families"]["probability"], tree["observed_data"]
+    names = [str(name) for name in observed["statistic"].values]
+    values, p_values = (observed[f"statistic_{k}"].values for k in ("observed", "p_value"))
+    return {
+        "families": {str(w["family"].values): float(w) for w in weights},
+        "model_check": {
+            name: {"observed": float(value), "p_value": float(p)}
+            for name, value, p in zip(names, values, p_values, strict=True)
+        },
+        "notes": [note for note in str(tree.attrs.get("notes", "")).split("; ") if note],
+    }
+
+
+def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Sensitivity rows by assumption, as JSON has them."""
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        interval = [row["lower"], row["upper"]]
+        entry = {"value": row["value"], "mean": row["mean"], "interval": interval}
+        grouped.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
+    return grouped
+
+
+def _title(data: Data, found: dict[str, Any]) -> str:
+    if isinstance(data, Leaderboard) and data.scores is None:
+        tries = f"{data.typical_tries:,.0f}" + ("" if data.n_classifiers else " or so")
+        return f"{data.name}: best score {data.maximum:g} of {tries} classifiers, {_reading(data)}"
+    items = f" on {found['n_test']:,} items ({found['n_test_source']})" if found["n_test"] else ""
+    return (
+        f"{data.name}: best score {found['observed_maximum']:.6g} of "
+        f"{found['n_classifiers']:,.0f} classifiers{items}"
+    )
+
+
+def _reading(board: Leaderboard) -> str:
+    """How the best score is understood."""
+    if board.metric == "auc":
+        return f"an AUC of {board.n_positive:,} positive and {board.n_negative:,} negative items"
+    if board.metric == "score":
+        return f"with a standard error of {board.standard_error:g}"
+    low, high = board.counts
+    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"read as {right} right answers of {board.n_test:,}"
+
+
+def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:
+    rows = []
+    for name, meaning in MEANING.items():
+        values, (low, high) = found[name], found[name]["interval"]
+        d = decimals_for(values["sd"])
+        numbers = [f"{values['mean']:.{d}f}", f"{values['sd']:.{d}f}"]
+        rows.append([name, *numbers, f"{low:.{d}f} to {high:.{d}f}", meaning])
+    return rows
+
+
+def _assumption_cells(row: dict[str, Any]) -> list[str]:
+    d = decimals_for((row["upper"] - row["lower"]) / 4)
+    value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.4g}"
+    if row["assumption"] == "n_classifiers":
+        value = f"times {value}"
+    interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
+    return [row["assumption"], value, f"{row['mean']:.{d}f}", interval]
+
+
+@dataclass(frozen=True, eq=False)
+class PointReport(ResultTable):
+    """A point estimate by shrinking or cropping, described.
+
+    Attributes
+    ----------
+    found : FieldEstimate
+    name, n_test_source : str
+        Of the board.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    found: "FieldEstimate"
+    name: str
+    n_test_source: str
+    notes: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """Quantities as they are printed."""
+        import pandas as pd
+
+        return pd.DataFrame(self.cells(), columns=self.header())
+
+    @property
+    def tree(self) -> "xr.DataTree":
+        """The result itself."""
+        return self.found.to_datatree()
+
+    def titles(self, top: int | None = None) -> list[str]:
+        """What the table is about."""
+        found = self.found
+        return [
+            f"{self.name}: best score {found.observed_maximum:g} of {found.scores.size:,} entries "
+            f"on {found.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}"
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        source = {"n_test_source": self.n_test_source, "notes": list(self.notes)}
+        return {**self.found.to_dict(), **source}
+
+    def header(self) -> list[str]:
+        return ["quantity", "value", "what it is"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        found, m = self.found, self.found.scores.size
+        word = "shrunk" if found.method == "shrink" else "cropped"
+        low, high = found.interval
+        rows = [["theta_sota", f"{found.estimate:.6f}", f"best skill of the {word} field"]]
+        if found.weight is not None:
+            rows.append(["weight", f"{found.weight:.6f}", "w of Eq. 9"])
+        rows += [
+            ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
+            [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
+        ]
+        above = "entries with a score above the estimate"
+        single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
+        for name, count, meaning in (
+            ("above", found.n_above(), above),
+            ("above, rounded", found.n_above(4), f"the same, above {found.estimate:.4f}"),
+            ("above single", found.n_above_single, single),
+        ):
+            rows.append([name, f"{count:,} of {m:,}", meaning])
+        return rows[:top]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        found, left_out = self.found, []
+        if found.n_below_chance:
+            left_out.append(
+                f"{found.n_below_chance:,} entries not above chance ({found.chance:.4f})"
+            )
+        if found.n_infeasible:
+            fate = "left out" if found.method == "shrink" else "given less correlation"
+            left_out.append(f"{found.n_infeasible:,} too weak for rho (Eq. 8), {fate}")
+        lines = ["Without " + "; ".join(left_out) + "."] if left_out else []
+        if not found.multiplicity:
+            lines.append(found.reason[0].upper() + found.reason[1:] + ".")
+        return lines
+
+    def footer(self) -> list[str]:
+        return []
+
+
+def report_point_estimate(
+    board: Leaderboard,
+    method: str,
+    *,
+    n_test: int | None = None,
+    n_classes: int | None = None,
+    drop_above: float | None = None,
+    notes: tuple[str, ...] = (),
+    **settings: Any,
+) -> PointReport:
+    """Shrink or crop the scores of a board, and describe the estimate.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        Accuracies or AUCs.
+    method : {"shrink", "crop"}
+    n_test : int, optional
+        Number of test items of accuracies; default the board's.
+    n_classes : int, optional
+        Classes of the task, for accuracies: chance is one over it.
+    drop_above : float, optional
+        Leave out entries above this score.
+    notes : tuple of str
+        What a reader should know beside the notes of the board.
+    **settings
+        ``criterion``, ``correlation``, ``ci_prob`` of ``shrink_scores``.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.91, 0.9, 0.905, 0.88], n_test=1000)
+    >>> report_point_estimate(board, "shrink", n_classes=10).header()
+    ['quantity', 'value', 'what it is']
+    """
+    from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
+
+    if board.scores is None:
+        raise InputError("shrinking and cropping take the scores of a leaderboard")
+    kept: Any = board.scores if drop_above is None else board.scores[board.scores <= drop_above]
+    if board.metric == "auc":
+        refuse_unused("AUCs", {"n_classes": n_classes})
+        sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
+        found = shrink_aucs(kept, **sizes, **settings)
+        independent = settings.get("correlation", 0.0) == 0
+        notes = (
+            "binormal scores and independent classifiers are assumed"
+            if independent
+            else "binormal scores are assumed, rho is that of the scores with a reference score",
+            *notes,
+        )
+    else:
+        estimate = shrink_scores if method == "shrink" else crop_scores
+        assert n_classes is not None
+        found = estimate(kept, n_test=n_test or board.n_test, chance=1 / n_classes, **settings)
+    source = board.n_test_source if board.metric == "accuracy" else "given"
+    return PointReport(found, board.name, source, (*notes, *board.notes))

@@ -1,0 +1,225 @@
+"""What two boards of the same teams say, in numbers and words."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.summary import diagnose, estimand_summary
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.data.paired import PairedBoards
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+MEANING = {
+    "theta_sota": "skill of the best team (private population)",
+    "winner_skill": "skill of the public winner (private population)",
+    "winner_new_score": "public winner's score on a fresh private test set",
+    "best_new_score": "best score on a fresh private test set",
+    "score_shift": "private minus public score at the winner's skill",
+    "residual_sd": "usual sd of a team's difference, in the model's coordinate",
+    "rho": "correlation with the reference",
+}
+_SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
+
+
+@dataclass(frozen=True, eq=False)
+class PairedReport(ResultTable):
+    """One result of two boards, described.
+
+    Attributes
+    ----------
+    content : dict
+        Everything as plain Python objects, with the keys of ``bayes-sota paired --json``.
+    """
+
+    content: dict[str, Any]
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """One row per quantity: quantity, mean, lower, upper."""
+        import pandas as pd
+
+        rows = {k: (self.content[k]["mean"], *self.content[k]["interval"]) for k in MEANING}
+        frame = pd.DataFrame.from_dict(rows, "index", columns=["mean", "lower", "upper"])
+        return frame.rename_axis("quantity").reset_index()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Why the result cannot be trusted; empty where it can."""
+        return tuple(self.content["diagnostics"]["reasons"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know."""
+        return tuple(self.content["notes"])
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.content
+
+    def titles(self, top: int | None = None) -> list[str]:
+        """What each table is about."""
+        found = self.content
+        teams = f"{found['n_modelled']:,} of {found['n_classifiers']:,} teams"
+        pairs = f"{found['n_distinct']:,} different pairs of scores"
+        return [f"{found['name']}: {teams}, {pairs}", "Most likely the best"]
+
+    def header(self) -> list[str]:
+        return ["quantity", "mean", f"{self.content['prob']:.0%} interval", "what it is"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        rows = []
+        for name, meaning in MEANING.items():
+            low, high = self.content[name]["interval"]
+            d = decimals_for((high - low) / 4)
+            mean = f"{self.content[name]['mean']:.{d}f}"
+            rows.append([name, mean, f"{low:.{d}f} to {high:.{d}f}", meaning])
+        return rows[:top]
+
+    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
+        teams = [
+            [
+                row["name"],
+                *(f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill")),
+                chance(row["p_best"]),
+            ]
+            for row in self.content["best"][:_SHOWN]
+        ]
+        header = ["team", "public", "private", "skill", "P(best)"]
+        return [(self.header(), self.cells(top)), (header, teams)]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        winner = self.content["public_winner"]
+        return [
+            f"Public winner {winner['name']}: public {winner['public_score']:.4f}, private "
+            f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
+            f"{winner['shrinkage']:.4f}), P(best) {chance(winner['p_best'])}",
+            f"Rank correlation of the boards {self.content['rank_correlation']:.3f}.",
+        ]
+
+    def footer(self) -> list[str]:
+        """What the numbers rest on."""
+        learnt = self.content["rho"]["learnt"]
+        return [
+            "rho is learnt from the differences." if learnt else "rho is not learnt.",
+            f"method {self.content['method']}, seed {self.content['seed']}",
+        ]
+
+
+def describe_paired(
+    tree: "xr.DataTree", boards: PairedBoards, ci_prob: float = 0.95
+) -> PairedReport:
+    """Describe a result of ``estimate_paired``.
+
+    Parameters
+    ----------
+    tree : DataTree
+    boards : PairedBoards
+        What it was estimated from.
+    ci_prob : float
+        Probability of the intervals.
+    """
+    attributes = tree.attrs
+    found = {name: _summary(tree, name, ci_prob) for name in (*MEANING, "public_se", "private_se")}
+    rho, errors = found.pop("rho"), [found.pop(name) for name in ("public_se", "private_se")]
+    seed = str(attributes["random_seed"])
+    chances = _p_best(tree)
+    content = {
+        "method": attributes["method"],
+        "name": boards.name,
+        "n_classifiers": boards.n_entries,
+        "n_modelled": int(attributes["n_kept"]),
+        "n_distinct": int(attributes["n_distinct"]),
+        "skill_scale": attributes["skill_scale"],
+        "n_test": boards.n_test,
+        "observed_maximum": float(boards.public.max()),
+        **found,
+        "rho": {
+            "mean": rho["mean"],
+            "interval": rho["interval"],
+            "learnt": bool(attributes["rho_learnt"]),
+        },
+        "standard_errors": {
+            "public": errors[0],
+            "private": errors[1],
+            "known": bool(attributes["noise_known"]),
+        },
+        "public_winner": _winner(tree, boards, ci_prob, chances),
+        "best": _most_likely_best(tree, chances),
+        "rank_correlation": attributes["rank_correlation"],
+        "public_minus_private": _differences(boards),
+        "prob": ci_prob,
+        "notes": list(boards.notes),
+        "diagnostics": diagnose(tree)
+        | {"importance_effective_size": attributes["importance_effective_size"]},
+        "seed": int(seed) if seed.isdigit() else seed,
+    }
+    return PairedReport(content)
+
+
+def _summary(tree: "xr.DataTree", name: str, ci_prob: float) -> dict[str, Any]:
+    """Summary whose mcse knows that the draws come from weighted points."""
+    summary = estimand_summary(tree, name, ci_prob)
+    size = float(tree.attrs["importance_effective_size"])
+    draws = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
+    summary["mcse"] = summary["sd"] * (1 / size + 1 / draws) ** 0.5
+    return summary
+
+
+def _winner(
+    tree: "xr.DataTree", boards: PairedBoards, ci_prob: float, chances: dict[str, float]
+) -> dict[str, Any]:
+    """The public winner: both scores, what was to be expected, and whether it is the best."""
+    index = boards.public_winner
+    name, public = boards.names[index], float(boards.public[index])
+    where = {"classifier": name}
+    expected = float(tree["posterior"]["expected_private"].sel(where).mean())
+    alone: dict[str, Any] | None = None
+    if "private_from_public" in tree["posterior_predictive"]:
+        draws = tree["posterior_predictive"]["private_from_public"].sel(where).values.ravel()
+        interval = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
+        alone = {"mean": float(draws.mean()), "interval": interval}
+    return {
+        "name": name,
+        "public_score": public,
+        "private_score": float(boards.private[index]),
+        "expected_private": expected,
+        "shrinkage": public - expected,
+        "private_from_public_alone": alone,
+        "p_best": chances.get(name, 0.0),
+    }
+
+
+def _p_best(tree: "xr.DataTree") -> dict[str, float]:
+    """Probability to be the best, of every team that ever is; equal pairs share theirs."""
+    names = tree["posterior"]["classifier"].values
+    group = tree["constant_data"]["group"].values
+    best, counts = np.unique(tree["posterior"]["best"].values, return_counts=True)
+    chances: dict[str, float] = {}
+    for position, count in zip(best, counts, strict=True):
+        copies = np.flatnonzero(group == group[position])
+        for copy in copies:
+            chances[str(names[copy])] = float(count / counts.sum() / copies.size)
+    return chances
+
+
+def _most_likely_best(tree: "xr.DataTree", chances: dict[str, float]) -> list[dict[str, Any]]:
+    rows = []
+    ordered = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
+    for name, p_best in ordered[:_LISTED]:
+        team = tree["observed_data"].sel(classifier=name)
+        skill = float(tree["posterior"]["skill"].sel(classifier=name).mean())
+        scores = {key: float(team[key]) for key in ("public_score", "private_score")}
+        rows.append({"name": name, **scores, "skill": skill, "p_best": p_best})
+    return rows
+
+
+def _differences(boards: PairedBoards) -> dict[str, float]:
+    """Mean public minus private score by public rank: regression to the mean and overfitting."""
+    gap = (boards.public - boards.private)[boards.order(boards.public)]
+    m = boards.n_entries
+    tops = {"top_10": min(10, m), "top_tenth": max(m // 10, 1), "top_half": m // 2, "all": m}
+    return {label: float(gap[:count].mean()) for label, count in tops.items()}
