@@ -151,7 +151,7 @@ def _estimate(
 
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
-    names = ("method", "draws", "chains", "cores", "new_n_test", "prob")
+    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob")
     settings = {name: options[name] for name in names} | {
         "random_seed": options["seed"], "progressbar": progressbar, "correlation": rho,
         "sensitivity": not options["no_sensitivity"],
@@ -272,7 +272,7 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
     if not auc and n_classes < 2:
         raise InputError(f"--n-classes must be at least 2, got {n_classes}")
     board, n, notes = _read_scores(file, size, options)
-    how = {"criterion": options["criterion"] or "expected", "prob": options["prob"]}
+    how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
     how |= {} if rho is None else {"correlation": rho}
     return report_point_estimate(
         board, method, n_test=n, n_classes=n_classes, drop_above=options["drop_above"],
