@@ -222,7 +222,7 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     else:
         _refuse(asked, _ONLY_SAMPLED, "is for the Bayesian model: add --bayes")
     tables, reading = _read(files, asked)
-    about = {"prob": asked["ci_prob"], "reading": reading}
+    about = {"ci_prob": asked["ci_prob"], "reading": reading}
     if asked["bayes"]:
         return _sample(tables, shown, asked, about)
     if len(tables) == 1:
@@ -260,7 +260,7 @@ def _fit(data: "Tournament", shown: EppOutput, asked: dict[str, Any], about: dic
         fit, pairs=asked["test"], best_of=best_of, repetitions=asked["repetitions"],
         random_seed=shown.seed, **about,
     )  # fmt: skip
-    return shown.deliver(report, fit, fit.to_datatree, about["prob"])
+    return shown.deliver(report, fit, fit.to_datatree, about["ci_prob"])
 
 
 def _fit_several(
@@ -275,7 +275,7 @@ def _fit_several(
     settings = {name: asked[name] for name in ("matches", "penalty", "test_fraction")}
     found = fit_tournaments(tables, **settings)
     report = report_tournaments(found, **about)
-    return shown.deliver(report, found, lambda: tournaments_tree(found), about["prob"])
+    return shown.deliver(report, found, lambda: tournaments_tree(found), about["ci_prob"])
 
 
 def _sample(
@@ -307,7 +307,7 @@ def _sample(
         tree, tables, pairs=asked["test"], rope=asked["rope"],
         test_fraction=asked["test_fraction"], **about,
     )  # fmt: skip
-    return shown.deliver(report, tree, lambda: tree, about["prob"])
+    return shown.deliver(report, tree, lambda: tree, about["ci_prob"])
 
 
 def _variants(text: str) -> int | tuple[int, int]:

@@ -130,7 +130,7 @@ class FieldEstimate:
         """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
         own = "weight" if self.method == "shrink" else "threshold"
         plain = ("excess", "multiplicity", "reason", "n_below_chance", "n_infeasible", "chance",
-                 "correlation", "ci_prob")  # fmt: skip
+                 "correlation")  # fmt: skip
         return {
             "method": self.method,
             "criterion": self.criterion,
@@ -147,6 +147,7 @@ class FieldEstimate:
             "single_interval": list(self.single),
             "n_above_single_interval": self.n_above_single,
             **{name: getattr(self, name) for name in plain},
+            "prob": self.ci_prob,
         }
 
     def to_datatree(self) -> "xr.DataTree":
