@@ -24,7 +24,7 @@ Figure = Callable[[], Any]
 def maximum_law() -> Any:
     """Why the best score flatters: row 3 of Table 1 of Møllersen & Holsbø."""
     law = bs.maximum_law(n_test=3_000, n_classifiers=1_000, skill=0.9, correlation=0.6)
-    return bs.plot_maximum_law(law, backend="matplotlib")
+    return bs.maximum.plot_maximum_law(law, backend="matplotlib")
 
 
 def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
@@ -67,7 +67,9 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
     yield "board_posterior", lambda: bs.plot_sota(tree, backend="matplotlib")
     yield (
         "board_sensitivity",
-        lambda: bs.plot_sensitivity(rows, observed_maximum=board.maximum, backend="matplotlib"),
+        lambda: bs.leaderboard.plot_sensitivity(
+            rows, observed_maximum=board.maximum, backend="matplotlib"
+        ),
     )
     yield "board_rho_and_shift", lambda: rho_and_shift(tree)
 
@@ -76,7 +78,7 @@ def claim() -> Any:
     """What the congruence, which nobody reports, does to a claim."""
     curve = sensitivity_to_congruence(0.90, 0.88, 500)
     averaged = bs.false_claim_probability(0.90, 0.88, 500)
-    return bs.plot_claim_sensitivity(
+    return bs.claims.plot_claim_sensitivity(
         curve, p_false=averaged, independent=0.90 * 0.88, backend="matplotlib"
     )
 
@@ -85,8 +87,9 @@ def methods() -> Any:
     """Ten classifiers of the digits benchmark on 250 items, compared item by item."""
     answers = load_responses_example("digits").test
     best = answers.subset(list(answers.scores.argsort()[::-1][:80:8]))
-    return bs.plot_methods(
-        bs.comparison_tree(bs.compare_methods(best, random_seed=0), best), backend="matplotlib"
+    return bs.claims.plot_methods(
+        bs.claims.comparison_tree(bs.compare_methods(best, random_seed=0), best),
+        backend="matplotlib",
     )
 
 
@@ -110,11 +113,13 @@ def figures() -> Iterator[tuple[str, Figure]]:
     tree = bs.estimate_sota(board, random_seed=0)
     rows = bs.sota_sensitivity(board, random_seed=0)
     yield "maximum_law", maximum_law
-    yield "prior_predictive", lambda: bs.plot_prior_predictive(tree, backend="matplotlib")
+    yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree, backend="matplotlib")
     yield "posterior", lambda: bs.plot_sota(tree, backend="matplotlib")
     yield (
         "sensitivity",
-        lambda: bs.plot_sensitivity(rows, observed_maximum=board.maximum, backend="matplotlib"),
+        lambda: bs.leaderboard.plot_sensitivity(
+            rows, observed_maximum=board.maximum, backend="matplotlib"
+        ),
     )
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim

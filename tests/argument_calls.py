@@ -36,13 +36,13 @@ def answers(extra: float = 0.0, clusters: bool = False) -> bs.Responses:
 
 @cache
 def table(seed: int = 3, name: str = "one") -> bs.ScoreTable:
-    return bs.simulate_tournament(
+    return bs.epp.simulate_tournament(
         [0.6, 0.2, 0.0, -0.3, -0.5, 0.9], 24, tournament=name, random_seed=seed
     )
 
 
 @cache
-def fit(seed: int = 3) -> bs.BradleyTerryFit:
+def fit(seed: int = 3) -> bs.epp.BradleyTerryFit:
     return bs.fit_epp(table(seed))
 
 
@@ -178,7 +178,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "comparison_tree": Call(
             {"comparison": compared(), "outcomes": answers()},
             {"comparison": compared(0.5), "outcomes": answers(clusters=True), "seed": "x",
-             "selected": bs.claim_of_best_entry(answers(), random_seed=1)},
+             "selected": bs.claims.claim_of_best_entry(answers(), random_seed=1)},
         ),
         **{name: Call(
             {"scores": scores, "n_test": 300, "chance": 0.5},
@@ -278,8 +278,8 @@ def calls(folder: Path) -> dict[str, Call]:
             {"tree": tree()}, {"tree": tree(2), "ci_prob": 0.8, "var_names": ["theta_sota"]}
         ),
         "summarize_claim": Call(
-            {"tree": bs.claim_tree(**pair, draws=20, random_seed=1)},
-            {"tree": bs.claim_tree(**pair, draws=20, random_seed=2), "ci_prob": 0.8},
+            {"tree": bs.claims.claim_tree(**pair, draws=20, random_seed=1)},
+            {"tree": bs.claims.claim_tree(**pair, draws=20, random_seed=2), "ci_prob": 0.8},
         ),
         **readers(folder),
     }  # fmt: skip

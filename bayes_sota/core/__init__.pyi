@@ -2,3 +2,16 @@ from . import errors as errors
 from . import priors as priors
 from . import schema as schema
 from . import skills as skills
+from .priors import BetaCorrelation as BetaCorrelation
+from .priors import BetaSkill as BetaSkill
+from .priors import FixedCorrelation as FixedCorrelation
+from .priors import LogitNormalSkill as LogitNormalSkill
+from .priors import LogNormalTries as LogNormalTries
+from .priors import Priors as Priors
+from .priors import UniformSkill as UniformSkill
+from .priors import UniformTries as UniformTries
+from .sample import read_result as read_result
+from .sample import save_result as save_result
+from .summary import diagnose as diagnose
+from .summary import probability_truly_better as probability_truly_better
+from .summary import summarize as summarize

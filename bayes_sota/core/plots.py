@@ -356,7 +356,7 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     >>> from tempfile import TemporaryDirectory
     >>> import bayes_sota as bs
     >>> law = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
-    >>> figure = bs.plot_maximum_law(law, backend="matplotlib")
+    >>> figure = bs.maximum.plot_maximum_law(law, backend="matplotlib")
     >>> with TemporaryDirectory() as folder:
     ...     save_figure(figure, f"{folder}/law.png").name
     'law.png'

@@ -1,6 +1,14 @@
 from .models import build_leaderboard as build_leaderboard
 from .models import build_responses as build_responses
+from .plots import plot_sensitivity as plot_sensitivity
 from .sample_coverage import coverage as coverage
+from .sample_estimate import estimate_sota as estimate_sota
+from .sample_estimate import sota_sensitivity as sota_sensitivity
+from .specification import ModelSpecification as ModelSpecification
+from .specification import SamplerSettings as SamplerSettings
+from .specification import load_model as load_model
+from .specification import model_names as model_names
+from .summary_entries import board_table as board_table
 from .summary_sota import describe_sota as describe_sota
 from .summary_sota import report_point_estimate as report_point_estimate
 from .summary_sota import report_sota as report_sota

@@ -202,7 +202,7 @@ def judge(case: dict, cache: Path, seed: int, shrunk: int) -> dict:
         ),
     }
     for name, rho in POINTS.items() if case["index"] % 5 < shrunk else ():
-        calls[name] = lambda rho=rho: bs.shrink_aucs(
+        calls[name] = lambda rho=rho: bs.maximum.shrink_aucs(
             aucs, n_positive=p, n_negative=n - p, correlation=rho
         )
     said |= {name: timed(call) for name, call in calls.items()}

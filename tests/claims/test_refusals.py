@@ -34,7 +34,7 @@ def of_means(**options: Any) -> Callable[[], Any]:
 
 
 def reported(*arguments: Any) -> Callable[[], Any]:
-    return lambda: bs.reported_claim(*arguments)
+    return lambda: bs.claims.reported_claim(*arguments)
 
 
 def review(*arguments: Any, **options: Any) -> Callable[[], Any]:
@@ -58,7 +58,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: p(0.9, 0.8, 100, "most"), "min, max, independent, got 'most'"),
     (lambda: p(0.9, 0.8, 100, alpha=0), "alpha must be"),
     (lambda: p(0.9, 0.8, 100, alpha=(1, 1)), "alpha must be"),
-    (lambda: bs.false_claim_rope(0.9, 0.8, 100, -0.1), "rope"),
+    (lambda: bs.claims.false_claim_rope(0.9, 0.8, 100, -0.1), "rope"),
     (lambda: OddsRatioCongruence(0.0, 1.0), "the median of an odds ratio is positive, got 0"),
     (lambda: OddsRatioCongruence(np.nan, 1.0), "positive, got nan"),
     (lambda: OddsRatioCongruence(1.0, -1.0), "at least 0, got -1"),
@@ -80,18 +80,18 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (of_means(sd_difference=0), "sd_difference must be positive"),
     (lambda: means(0.7, 0.8, 100, sd=SD), "exchange them"),
     (lambda: means(81, 80, 100, sd=SD), "range of a case"),
-    (lambda: bs.best_try_probability(0.9, 0.8, 100, 0.5), "from 1 to 1,000,000, got 0.5"),
-    (lambda: bs.best_try_probability(0.8, 0.9, 100, 2), "exchange"),
-    (lambda: bs.best_try_probability_of_means(0.9, 0.8, 9, np.inf, sd=SD), "got inf"),
-    (lambda: bs.best_try_probability_of_means(0.9, 0.8, 100, 2), "give sd"),
+    (lambda: bs.claims.best_try_probability(0.9, 0.8, 100, 0.5), "from 1 to 1,000,000, got 0.5"),
+    (lambda: bs.claims.best_try_probability(0.8, 0.9, 100, 2), "exchange"),
+    (lambda: bs.claims.best_try_probability_of_means(0.9, 0.8, 9, np.inf, sd=SD), "got inf"),
+    (lambda: bs.claims.best_try_probability_of_means(0.9, 0.8, 100, 2), "give sd"),
     (lambda: report_accuracies(0.9, 0.8, 9, alpha=2.0, best_of=3), "leave out alpha=2"),
     (lambda: assured_size(plan(0.9, 0.8, (0.0, 0.0), 0.5), 9), "differ by the same amount"),
     (lambda: assured_size(plan(0.9, 0.8, SD, 0.5), 9, assurance=0.2), "assurance must be"),
     (lambda: powered_size(plan(0.9, 0.8, SD)), "need pairwise_correlation"),
     (lambda: powered_size(GapOfAccuracies(0.9, 0.8), power=1.0), "power must be"),
     (lambda: plan(0.9, 0.9, SD), "equal means"),
-    (lambda: bs.claim_test_size(0.9, 0.9), "equal accuracies"),
-    (lambda: bs.claim_test_size(0.9, 0.8, level=0.7), "level"),
+    (lambda: bs.claims.claim_test_size(0.9, 0.9), "equal accuracies"),
+    (lambda: bs.claims.claim_test_size(0.9, 0.8, level=0.7), "level"),
     (lambda: smallest_size(lambda n: 0.4, 0.05), "too close"),
     (lambda: smallest_size(lambda n: float("nan"), 0.05), "too close"),
     (review([0.8], [0.9], [100]), "exchange the two"),
@@ -113,7 +113,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (metrics([[1, 2], [1, 3], [1, 4]]), "metric 1 has the same difference"),
     (metrics([[1, 2], [2, np.nan], [1, 4]]), "see case 2, metric 2"),
     (metrics([[1, 2], [2, 5], [1, 4]], correlation_shape=0), "must be positive"),
-    (lambda: bs.sample_claim(build_case_differences([0.1, 0.2, 0.3]), chains=1), "2 chains"),
+    (lambda: bs.claims.sample_claim(build_case_differences([0.1, 0.2, 0.3]), chains=1), "2 chains"),
 ]
 
 

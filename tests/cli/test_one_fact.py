@@ -253,7 +253,7 @@ def test_commands_give_one_number_for_the_same_file_and_seed(folder: Path) -> No
     for data in (board, answers):
         table = bs.board_table(data, random_seed=3)
         summary = bs.summarize(bs.estimate_sota(data, random_seed=3))
-        claim = bs.claim_of_best_entry(data, random_seed=3)
+        claim = bs.claims.claim_of_best_entry(data, random_seed=3)
         for name in ("theta_sota", "rho"):
             row = summary.loc[name]
             assert getattr(table, name)["mean"] == pytest.approx(row["mean"], rel=1e-12)

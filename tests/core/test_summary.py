@@ -68,17 +68,17 @@ def test_new_classifier_against_importance_weights(tree) -> None:
     total = weight.sum(axis=1)
     usable = total > 0
     expected = np.mean(((weight * (skill > theta[:, None])).sum(axis=1) / total)[usable])
-    assert bs.probability_truly_better(tree, score, n) == pytest.approx(expected, abs=0.01)
+    assert bs.core.probability_truly_better(tree, score, n) == pytest.approx(expected, abs=0.01)
 
 
 def test_a_better_score_is_more_convincing(tree) -> None:
-    low, high = (bs.probability_truly_better(tree, s, 5000) for s in (0.96, 0.99))
+    low, high = (bs.core.probability_truly_better(tree, s, 5000) for s in (0.96, 0.99))
     assert 0 <= low < 0.5 < high <= 1
 
 
 def test_wrong_questions_are_refused(tree) -> None:
     with pytest.raises(InputError, match="percent"):
-        bs.probability_truly_better(tree, 98.0, 200)
+        bs.core.probability_truly_better(tree, 98.0, 200)
     with pytest.raises(InputError, match="no variable"):
         estimand_summary(tree, "nonsense")
     with pytest.raises(InputError, match=r"0\.95"):

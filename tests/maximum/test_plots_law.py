@@ -10,7 +10,7 @@ from bayes_sota.maximum.plots_laws import plot_maximum_law
 LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
 
 
-def artist(law: bs.MaximumLaw, label: str, ci_prob: float = 0.95) -> dict:
+def artist(law: bs.maximum.MaximumLaw, label: str, ci_prob: float = 0.95) -> dict:
     return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["pmf"].item()
 
 
@@ -49,7 +49,7 @@ def test_one_classifier_is_binomial() -> None:
     ],
     ids=["small", "single", "random", "fixed"],
 )
-def test_labels_stay_apart_and_inside(law: bs.MaximumLaw) -> None:
+def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
     collection = plot_maximum_law(law, backend="matplotlib")
     figure = collection.viz["figure"].item()
     figure.canvas.draw()

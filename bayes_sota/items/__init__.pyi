@@ -1,0 +1,1 @@
+from .comparison import compare_methods as compare_methods
