@@ -12,7 +12,7 @@ from bayes_sota.core.priors import (
     BoardPriors,
     FixedCorrelation,
     LogitNormalSkill,
-    Priors,
+    MaximumPriors,
     SkillPrior,
 )
 from bayes_sota.core.skills import expit
@@ -155,16 +155,16 @@ def test_wrong_leaderboard_model(change: str, message: str) -> None:
 
 
 def test_priors_must_belong_to_the_builder() -> None:
-    with pytest.raises(SpecificationError, match="takes BoardPriors"):
-        ModelSpecification("x", builder="leaderboard", priors=Priors())
-    with pytest.raises(SpecificationError, match="takes Priors"):
+    with pytest.raises(InputError, match="must be Priors, got MaximumPriors"):
+        ModelSpecification("x", builder="leaderboard", priors=MaximumPriors())
+    with pytest.raises(InputError, match="must be Priors, got BoardPriors"):
         ModelSpecification("x", priors=BoardPriors())
 
 
 def test_the_default_model_has_the_default_priors() -> None:
     spec = load_model("observed-maximum")
-    assert spec.priors == Priors()
-    assert spec.priors == Priors(LogitNormalSkill(), BetaCorrelation(14, 5))
+    assert spec.priors == MaximumPriors()
+    assert spec.priors == MaximumPriors(LogitNormalSkill(), BetaCorrelation(14, 5))
     assert load_model("obesity-risk-maximum").priors == spec.priors
     assert load_model("leaderboard").priors == BoardPriors()
 
@@ -226,7 +226,7 @@ def test_hash_follows_the_numbers_and_not_the_prose() -> None:
 
 def test_integers_given_in_python_hash_as_the_file_does() -> None:
     file = load_model("observed-maximum")
-    python = replace(file, priors=Priors(correlation=BetaCorrelation(14, 5)))
+    python = replace(file, priors=MaximumPriors(correlation=BetaCorrelation(14, 5)))
     assert python.specification_hash == file.specification_hash
 
 
@@ -235,7 +235,7 @@ def test_a_prior_without_a_toml_form_cannot_be_written() -> None:
         pass
 
     with pytest.raises(SpecificationError, match="no TOML form; families: logit-normal"):
-        ModelSpecification("own", priors=Priors(skill=Own())).to_toml()
+        ModelSpecification("own", priors=MaximumPriors(skill=Own())).to_toml()
 
 
 WRONG = {

@@ -40,7 +40,7 @@ from bayes_sota.core.command import (
 from bayes_sota.core.command_tables import echo_problem, echo_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
-from bayes_sota.leaderboard.command_files import board_priors, field_options, read_file
+from bayes_sota.leaderboard.command_files import field_options, priors_with, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -464,7 +464,7 @@ def selection(
     from bayes_sota.claims.selection import claim_of_best_entry
     from bayes_sota.core.sample import resolve_seed
 
-    priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
+    priors = priors_with(chosen_correlation(correlation, pairwise_correlation))
     rng, used_seed = resolve_seed(seed)
     found = claim_of_best_entry(read_file(file, file_format, **reading), priors, random_seed=rng)
     if as_json:

@@ -52,7 +52,7 @@ from bayes_sota.claims.congruence import (
 from bayes_sota.claims.means import false_claim_probability_of_means, imputed_sd
 from bayes_sota.core.arguments import TRIES, generator_of, refuse_tries
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
@@ -275,7 +275,7 @@ class SelectedClaim:
 
 def claim_of_best_entry(
     entries: Leaderboard | Responses | ItemScores,
-    priors: BoardPriors | None = None,
+    priors: Priors | BoardPriors | None = None,
     *,
     tries_per_entry: float | None = None,
     given: MethodComparison | None = None,
@@ -288,7 +288,7 @@ def claim_of_best_entry(
     entries : Leaderboard, Responses or ItemScores
         All that took part. From answers and item scores the correlation is learnt; from scores it
         keeps its prior.
-    priors : BoardPriors, optional
+    priors : Priors, optional
     tries_per_entry : float, optional
         Refused: several tries behind each entry have no model here that can be trusted.
     given : MethodComparison, optional
@@ -322,7 +322,7 @@ def claim_of_best_entry(
 
 
 def _of_scores(
-    board: Leaderboard, priors: BoardPriors | None, rng: np.random.Generator
+    board: Leaderboard, priors: Priors | BoardPriors | None, rng: np.random.Generator
 ) -> SelectedClaim:
     from bayes_sota.leaderboard.entries import draw_entry_skills
     from bayes_sota.leaderboard.posterior import leaderboard_posterior
@@ -333,7 +333,7 @@ def _of_scores(
     assert board.scores is not None
     pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
     kernel = ScoreKernel.of(pair)  # as if both had been given, with the same correlation
-    nodes = correlation_nodes(BoardPriors() if priors is None else priors)
+    nodes = correlation_nodes(board_priors(priors))
     given = float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
     chances = float(drawn.p_not_below_leader[second]), given
     tied = board.scores[first] == board.scores[second]
@@ -342,7 +342,7 @@ def _of_scores(
 
 def _of_items(
     items: Responses | ItemScores,
-    priors: BoardPriors | None,
+    priors: Priors | BoardPriors | None,
     given: MethodComparison | None,
     rng: np.random.Generator,
 ) -> SelectedClaim:

@@ -6,11 +6,12 @@ have become the observed maximum. Nothing here samples or integrates; NumPy only
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, expit, logit
 from bayes_sota.core.types import FloatArray
@@ -287,14 +288,14 @@ class LogNormalTries(TriesPrior):
 
 
 @dataclass(frozen=True)
-class Priors:
-    """Everything that is assumed before the observed maximum is seen.
+class MaximumPriors:
+    """What is assumed before an observed maximum is seen.
 
     The number of classifiers belongs to the data (``Leaderboard``), even where it is a prior.
 
     Examples
     --------
-    >>> Priors(BetaSkill.from_range(0.7, 0.95), FixedCorrelation(0.6)).skill.family
+    >>> MaximumPriors(BetaSkill.from_range(0.7, 0.95), FixedCorrelation(0.6)).skill.family
     'beta'
     """
 
@@ -358,6 +359,71 @@ class BoardPriors:
         """Prior mean and standard deviation of the logarithm of the width."""
         low, high = np.log(self.spread)
         return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+
+@dataclass(frozen=True)
+class Priors:
+    """What is assumed before anything is observed.
+
+    What is left out takes the default of the route: of a maximum alone (``MaximumPriors``) or of
+    a whole board, answers or item scores (``BoardPriors``).
+
+    Parameters
+    ----------
+    skill : SkillPrior, optional
+        P(theta). A whole board averages over shapes of P(theta) instead: it takes the ranges of
+        ``LogitNormalSkill`` for the place and the width of the field.
+    correlation : CorrelationPrior, optional
+        rho of a classifier with what all share.
+    families : tuple of str, optional
+        Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.shapes``).
+
+    Examples
+    --------
+    >>> priors = Priors(LogitNormalSkill.from_range(0.7, 0.95), FixedCorrelation(0.6))
+    >>> priors.of_maximum().skill.family, priors.of_board().correlation
+    ('logit-normal', FixedCorrelation(value=0.6))
+    """
+
+    skill: SkillPrior | None = None
+    correlation: CorrelationPrior | None = None
+    families: tuple[str, ...] | None = None
+
+    def of_maximum(self) -> MaximumPriors:
+        """Priors of an observed maximum; ``InputError`` for families, which have no effect."""
+        refuse_unused("a maximum alone", {"families": self.families})
+        given = {"skill": self.skill, "correlation": self.correlation}
+        return MaximumPriors(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+
+    def of_board(self) -> BoardPriors:
+        """Priors of a whole board; ``InputError`` for a skill prior that it does not take."""
+        given: dict[str, Any] = {"correlation": self.correlation, "families": self.families}
+        if self.skill is not None:
+            if not isinstance(self.skill, LogitNormalSkill):
+                raise InputError(
+                    "a whole board averages over shapes of P(theta): give LogitNormalSkill, whose "
+                    f"ranges are those of the field, not {type(self.skill).__name__}"
+                )
+            given |= {"typical": self.skill.typical, "spread": self.skill.spread}
+        return BoardPriors(**{k: v for k, v in given.items() if v is not None})
+
+
+def maximum_priors(given: Priors | MaximumPriors | None) -> MaximumPriors:
+    """Priors of an observed maximum: the given ones, or the default."""
+    if isinstance(given, MaximumPriors):
+        return given
+    return _checked(given).of_maximum()
+
+
+def board_priors(given: Priors | BoardPriors | None) -> BoardPriors:
+    """Priors of a whole board: the given ones, or the default."""
+    return given if isinstance(given, BoardPriors) else _checked(given).of_board()
+
+
+def _checked(given: object) -> Priors:
+    if given is not None and not isinstance(given, Priors):
+        raise InputError(f"priors must be Priors, got {type(given).__name__}")
+    return given or Priors()
 
 
 def _check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:

@@ -19,7 +19,7 @@ from bayes_sota import __version__
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
-from bayes_sota.core.priors import BoardPriors, Priors
+from bayes_sota.core.priors import BoardPriors, MaximumPriors
 from bayes_sota.core.result import check_stored
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.text import plain_text, shown_path
@@ -119,7 +119,7 @@ def resolve_seed(
 
 def describe_provenance(
     boards: Sequence[Observed],
-    priors: Priors | BoardPriors | str,
+    priors: MaximumPriors | BoardPriors | str,
     *,
     method: str,
     seed: str,
@@ -211,7 +211,7 @@ def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any
     return tree
 
 
-def _family(priors: Priors | BoardPriors | str) -> str:
+def _family(priors: MaximumPriors | BoardPriors | str) -> str:
     if isinstance(priors, str):
         return "none"
     return "+".join(priors.families) if isinstance(priors, BoardPriors) else priors.skill.family

@@ -1,7 +1,7 @@
 from .examples import Example as Example
 from .examples import list_examples as list_examples
-from .examples import write_examples as write_examples
 from .examples import load_example as load_example
+from .examples import write_examples as write_examples
 from .item_scores import ItemScores as ItemScores
 from .item_scores import bootstrap_standard_errors as bootstrap_standard_errors
 from .lattice import infer_n_test as infer_n_test

@@ -35,10 +35,10 @@ from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.leaderboard.command_files import (
-    board_priors,
     echo_report,
     field_options,
     parse_size,
+    priors_with,
     read_file,
     reading_options,
     rounding_options,
@@ -344,7 +344,7 @@ def board(
     """
     from bayes_sota.leaderboard.summary_entries import board_table
 
-    priors = board_priors(chosen_correlation(correlation, pairwise_correlation))
+    priors = priors_with(chosen_correlation(correlation, pairwise_correlation))
     data = read_file(file, **reading)
     table = board_table(data, priors=priors, ci_prob=ci_prob, draws=draws, random_seed=seed)
     if output is not None:

@@ -20,7 +20,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
-    from bayes_sota.core.priors import BoardPriors
+    from bayes_sota.core.priors import Priors
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
@@ -160,11 +160,11 @@ def rounding_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def board_priors(rho: float | None) -> "BoardPriors":
-    """Priors of a whole leaderboard, with a known rho where there is one."""
-    from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+def priors_with(rho: float | None) -> "Priors":
+    """Priors by default, with a known rho where there is one."""
+    from bayes_sota.core.priors import FixedCorrelation, Priors
 
-    return BoardPriors() if rho is None else BoardPriors(correlation=FixedCorrelation(rho))
+    return Priors(correlation=None if rho is None else FixedCorrelation(rho))
 
 
 def parse_size(text: str) -> int:

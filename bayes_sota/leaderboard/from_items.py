@@ -24,7 +24,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import DRAWS, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted, summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_scores import ItemScores
@@ -49,7 +49,7 @@ _MOST_CLASSIFIERS = 2_500  # whose correlations fit into 2 GiB
 
 def items_posterior(
     data: Responses | ItemScores,
-    priors: BoardPriors | None = None,
+    priors: Priors | BoardPriors | None = None,
     *,
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = None,
@@ -62,7 +62,7 @@ def items_posterior(
     data : Responses or ItemScores
         Missing answers are taken to be missing at random; each score is out of what was answered.
         Answers in clusters widen every interval by the design effect of the leaders' scores.
-    priors : BoardPriors, optional
+    priors : Priors, optional
         Its prior of rho is combined with what the items say of rho.
     draws : int
     random_seed : int, Generator or None
@@ -94,7 +94,7 @@ def items_posterior(
     """
     DRAWS.check(draws, "draws")
     rng = generator_of(random_seed)
-    priors = BoardPriors() if priors is None else priors
+    priors = board_priors(priors)
     kernel: AnswerKernel | ItemKernel
     if isinstance(data, Responses):
         _check_size(data)

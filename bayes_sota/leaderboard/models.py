@@ -30,7 +30,7 @@ from pymc.distributions.dist_math import normal_lcdf
 from pytensor.compile.builders import OpFromGraph
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import MISSING, Responses
@@ -47,7 +47,7 @@ _TINY = 1e-300
 
 def build_leaderboard(
     board: Leaderboard,
-    priors: BoardPriors | None = None,
+    priors: Priors | BoardPriors | None = None,
     *,
     family: str = "ex-gaussian",
     correlation: Correlation = "prior",
@@ -68,7 +68,7 @@ def build_leaderboard(
     ----------
     board : Leaderboard
         With scores.
-    priors : BoardPriors, optional
+    priors : Priors, optional
     family : str
         Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES``. A model holds one;
         ``sample_board_nuts`` averages.
@@ -106,7 +106,7 @@ def build_leaderboard(
     >>> [v.name for v in model.free_RVs], model.named_vars_to_dims["coordinates"]
     (['coordinates'], ('rho_node', 'parameter'))
     """
-    priors = BoardPriors() if priors is None else priors
+    priors = board_priors(priors)
     shape = _checked_family(family)
     if correlation not in ("prior", "learnt"):
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
@@ -305,7 +305,7 @@ _LOADING = (1.8, 0.7)  # log odds of the typical loading: latent correlations of
 _LOADING_SPREAD = 0.5
 
 
-def build_responses(responses: Responses, priors: BoardPriors | None = None) -> pm.Model:
+def build_responses(responses: Responses, priors: Priors | BoardPriors | None = None) -> pm.Model:
     r"""Model of items and classifiers with one common factor, the difficulties summed out.
 
     .. math::
@@ -319,7 +319,7 @@ def build_responses(responses: Responses, priors: BoardPriors | None = None) -> 
     Parameters
     ----------
     responses : Responses
-    priors : BoardPriors, optional
+    priors : Priors, optional
         Place and width of the field. The correlation is learnt, with a prior of its own on the
         latent scale.
 
@@ -339,7 +339,7 @@ def build_responses(responses: Responses, priors: BoardPriors | None = None) -> 
     >>> model.named_vars_to_dims["skill"]
     ('classifier',)
     """
-    priors = BoardPriors() if priors is None else priors
+    priors = board_priors(priors)
     patterns, counts = np.unique(responses.correct, axis=0, return_counts=True)
     coords = {"classifier": list(responses.names), "pattern": np.arange(len(counts))}
     winner = int(np.argmax(responses.scores))

@@ -24,7 +24,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -67,7 +67,7 @@ class LeaderboardPosterior:
 
 def leaderboard_posterior(
     board: Leaderboard,
-    priors: BoardPriors | None = None,
+    priors: Priors | BoardPriors | None = None,
     *,
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = None,
@@ -81,7 +81,7 @@ def leaderboard_posterior(
     board : Leaderboard
         With scores; ``n_classifiers`` above the number of entries means that only the best were
         listed.
-    priors : BoardPriors, optional
+    priors : Priors, optional
     draws : int
         Number of draws.
     random_seed : int, Generator or None
@@ -110,7 +110,7 @@ def leaderboard_posterior(
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws}")
     rng = generator_of(random_seed)
-    priors = BoardPriors() if priors is None else priors
+    priors = board_priors(priors)
     kernel = ScoreKernel.of(board)
     fit = fit_field(kernel, priors, rng)
     values = draw_leaderboard(

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -35,7 +35,7 @@ def coverage(
     n_test: int | Sequence[int] = (200, 500, 1000, 2000, 5000),
     boards: int = 60,
     route: Route = "scores",
-    priors: BoardPriors | None = None,
+    priors: Priors | BoardPriors | None = None,
     draws: int = 2000,
     random_seed: int = 0,
     n_jobs: int = 1,
@@ -52,7 +52,7 @@ def coverage(
         Boards for each number of items.
     route : {"scores", "responses"}
         Whether the posterior sees the scores of a board or all answers.
-    priors : BoardPriors, optional
+    priors : Priors, optional
     draws : int
         Posterior draws per board.
     random_seed : int
@@ -83,7 +83,7 @@ def coverage(
         raise InputError(f"unknown route {route!r}; allowed: scores, responses")
     COUNT.check(boards, "boards")
     sizes = (n_test,) if isinstance(n_test, int) else tuple(n_test)
-    priors = BoardPriors() if priors is None else priors
+    priors = board_priors(priors)
 
     def judged(size: int, index: int) -> list[dict[str, Any]]:
         rng = np.random.default_rng([random_seed, size, index])

@@ -20,9 +20,12 @@ from bayes_sota.core.priors import (
     BoardPriors,
     CorrelationPrior,
     FixedCorrelation,
+    MaximumPriors,
     Priors,
     SkillPrior,
     TriesPrior,
+    board_priors,
+    maximum_priors,
 )
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.types import FloatArray, Seed
@@ -50,7 +53,7 @@ def estimate_sota(
     board: Leaderboard | Responses | ItemScores | Sequence[Leaderboard],
     *,
     method: str | None = None,
-    priors: Priors | BoardPriors | None = None,
+    priors: Priors | None = None,
     model: ModelSpecification | str | os.PathLike[str] | None = None,
     draws: int | None = None,
     chains: int | None = None,
@@ -81,9 +84,8 @@ def estimate_sota(
         ``auto`` is exact: quadrature and direct draws. ``abc`` simulates (ABC by sequential Monte
         Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC; ``shrink``
         and ``crop`` are the paper's point estimates, without a posterior.
-    priors : Priors or BoardPriors, optional
-        ``Priors`` for maxima, ``BoardPriors`` where scores are known; not together with
-        ``model``.
+    priors : Priors, optional
+        Not together with ``model``.
     model : ModelSpecification, name or path, optional
         Named specification with priors and sampler settings.
     draws, chains : int, optional
@@ -223,7 +225,7 @@ def _from_maxima(
 ) -> "xr.DataTree":
     from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
 
-    assert isinstance(spec.priors, Priors)
+    assert isinstance(spec.priors, MaximumPriors)
     if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in boards):
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
     routes: dict[str, Any] = {"abc": sample_abc, "nuts": sample_nuts}
@@ -232,7 +234,7 @@ def _from_maxima(
 
 def _specification(
     model: ModelSpecification | str | os.PathLike[str] | None,
-    priors: Priors | BoardPriors | None,
+    priors: Priors | None,
     builder: str,
 ) -> ModelSpecification:
     if model is not None and priors is not None:
@@ -242,20 +244,14 @@ def _specification(
         if spec.builder != builder:
             raise InputError(f"the model {spec.name!r} is {_TAKES[spec.builder]}")
         return spec
-    default: Priors | BoardPriors = BoardPriors() if builder == "leaderboard" else Priors()
-    chosen = default if priors is None else priors
-    if type(chosen) is not type(default):
-        raise InputError(
-            f"this board takes {type(default).__name__}, got {type(chosen).__name__}: Priors are "
-            "for observed maxima, BoardPriors for boards with scores"
-        )
-    return ModelSpecification("unnamed", builder=builder, priors=chosen)
+    resolve = board_priors if builder == "leaderboard" else maximum_priors
+    return ModelSpecification("unnamed", builder=builder, priors=resolve(priors))
 
 
 def sota_sensitivity(
     board: Leaderboard | Sequence[Leaderboard],
     *,
-    priors: Priors | BoardPriors | None = None,
+    priors: Priors | None = None,
     reference_skill: float | None = None,
     ci_prob: float = 0.95,
     draws: int = 2000,
@@ -327,7 +323,7 @@ def _board_rows(
 
 def _maximum_rows(
     boards: tuple[Leaderboard, ...],
-    priors: Priors,
+    priors: MaximumPriors,
     reference_skill: float | None,
     draws: int,
     random_seed: int | None,
@@ -342,11 +338,11 @@ def _maximum_rows(
         yield assumption, value, posterior.draws["theta_sota"][:, 0]
 
 
-type _Variant = tuple[str, float, tuple[Leaderboard, ...], Priors, float | None]
+type _Variant = tuple[str, float, tuple[Leaderboard, ...], MaximumPriors, float | None]
 
 
 def _variants(
-    boards: tuple[Leaderboard, ...], priors: Priors, reference_skill: float | None
+    boards: tuple[Leaderboard, ...], priors: MaximumPriors, reference_skill: float | None
 ) -> Iterator[_Variant]:
     from bayes_sota.maximum.likelihood import default_reference_skill
 
@@ -361,10 +357,16 @@ def _variants(
         moved = odds / (1 + odds)
         yield "reference_skill", moved, boards, priors, moved
     for rho in _correlations(priors.correlation):
-        yield "rho", rho, boards, Priors(priors.skill, FixedCorrelation(rho)), reference_skill
+        yield (
+            "rho",
+            rho,
+            boards,
+            MaximumPriors(priors.skill, FixedCorrelation(rho)),
+            reference_skill,
+        )
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
-        yield "spread", spread, boards, Priors(skill, priors.correlation), reference_skill
+        yield "spread", spread, boards, MaximumPriors(skill, priors.correlation), reference_skill
 
 
 def _scaled_tries(board: Leaderboard, factor: float) -> int | TriesPrior:

@@ -26,7 +26,10 @@ from bayes_sota.core.priors import (
     BoardPriors,
     CorrelationPrior,
     FixedCorrelation,
+    MaximumPriors,
     Priors,
+    board_priors,
+    maximum_priors,
 )
 from bayes_sota.core.toml import from_dict, parse_toml, read_value, require_known
 from bayes_sota.data.examples import Example
@@ -91,8 +94,8 @@ class ModelSpecification:
         Where the model or its numbers come from.
     builder : str
         Function that builds it, a key of ``BUILDERS``.
-    priors : Priors or BoardPriors
-        Skill and correlation priors; ``BoardPriors`` for the builder "leaderboard".
+    priors : Priors
+        Skill and correlation priors, which become those of the builder.
     reference_skill : float or None
         Skill theta0 of the reference classifier; None takes the observed maximum.
     sampler : SamplerSettings
@@ -130,7 +133,7 @@ class ModelSpecification:
     meaning: str = ""
     citation: str = ""
     builder: str = "observed_maximum"
-    priors: Priors | BoardPriors = field(default_factory=Priors)
+    priors: Any = field(default_factory=Priors)  # resolved: MaximumPriors or BoardPriors
     reference_skill: float | None = None
     sampler: SamplerSettings = field(default_factory=SamplerSettings)
     data: Example | None = None
@@ -148,9 +151,8 @@ class ModelSpecification:
                     f"{key} must be one line of printable text, got {line!r:.60}"
                 )
         _check_choice("builder", self.builder, BUILDERS)
-        if isinstance(self.priors, BoardPriors) != (self.builder == "leaderboard"):
-            kind = "BoardPriors" if self.builder == "leaderboard" else "Priors"
-            raise SpecificationError(f"the builder {self.builder!r} takes {kind}")
+        resolve = board_priors if self.builder == "leaderboard" else maximum_priors
+        object.__setattr__(self, "priors", resolve(self.priors))
         if self.reference_skill is not None:
             OPEN_SHARE.check(self.reference_skill, "reference_skill")
 
@@ -270,11 +272,11 @@ def parse_model(text: str, where: str = "specification") -> ModelSpecification:
     builder = read_value(table, "builder", str, where)
     skill, correlation = (read_value(table, key, dict, where) for key in ("skill", "correlation"))
     rho = _read_family(correlation, _CORRELATION_FAMILIES, f"{where}: [correlation]")
-    priors: Priors | BoardPriors
+    priors: MaximumPriors | BoardPriors
     if builder == "leaderboard":
         priors = from_dict(BoardPriors, skill, f"{where}: [skill]", correlation=rho)
     else:
-        priors = Priors(_read_family(skill, SKILL_FAMILIES, f"{where}: [skill]"), rho)
+        priors = MaximumPriors(_read_family(skill, SKILL_FAMILIES, f"{where}: [skill]"), rho)
     rest = {key: value for key, value in table.items() if key not in ("skill", "correlation")}
     return from_dict(ModelSpecification, rest, where, priors=priors)
 
@@ -310,8 +312,8 @@ def _named_file(name: str) -> Path:
     )
 
 
-def _skill_table(priors: Priors | BoardPriors) -> dict[str, Any]:
-    if isinstance(priors, Priors):
+def _skill_table(priors: MaximumPriors | BoardPriors) -> dict[str, Any]:
+    if isinstance(priors, MaximumPriors):
         return _family_table(priors.skill, SKILL_FAMILIES)
     ends = {key: _as_floats(getattr(priors, key)) for key in ("typical", "spread")}
     return {**ends, "families": priors.families}

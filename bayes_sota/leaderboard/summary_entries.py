@@ -13,7 +13,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_tries
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import ResultTable
@@ -175,7 +175,7 @@ def board_table(
     board_or_responses: Any,
     *,
     n_test: Any = None,
-    priors: BoardPriors | None = None,
+    priors: Priors | BoardPriors | None = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
@@ -195,7 +195,7 @@ def board_table(
         A path or frame is read as a leaderboard with ``n_test`` items.
     n_test : int or "infer", optional
         Number of test items, for a path or frame.
-    priors : BoardPriors, optional
+    priors : Priors, optional
     ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the leader.
     draws : int

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayes_sota.core.priors import Priors, TriesPrior
+from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -386,7 +386,7 @@ def board_values(
 
 def draw_fields(
     boards: Sequence[Leaderboard],
-    priors: Priors,
+    priors: MaximumPriors,
     location: FloatArray,
     spread: FloatArray,
     rho: FloatArray,

@@ -32,11 +32,13 @@ from bayes_sota.core.priors import (
     CorrelationPrior,
     LogitNormalSkill,
     LogNormalTries,
+    MaximumPriors,
     Priors,
     SkillPrior,
     TriesPrior,
     UniformSkill,
     UniformTries,
+    maximum_priors,
 )
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
@@ -57,7 +59,7 @@ _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held 
 
 def build_observed_maximum(
     boards: Leaderboard | Sequence[Leaderboard],
-    priors: Priors | None = None,
+    priors: Priors | MaximumPriors | None = None,
     *,
     reference_skill: float | None = None,
 ) -> pm.Model:
@@ -94,7 +96,7 @@ def build_observed_maximum(
     boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
     if not boards:
         raise InputError("at least one leaderboard is needed")
-    priors = Priors() if priors is None else priors
+    priors = maximum_priors(priors)
     nodes = _correlation_nodes(priors.correlation)
     likelihoods = [BoardLikelihood(board, nodes, reference_skill) for board in boards]
     hat_weights, several = _hat_weights(priors.skill), len(boards) > 1
@@ -307,7 +309,7 @@ def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) 
 
 def build_simulated_maximum(
     boards: Sequence[Leaderboard],
-    priors: Priors,
+    priors: MaximumPriors,
     *,
     epsilon: float | Sequence[float] | NDArray[np.float64],
     reference_skill: float | None = None,
@@ -324,7 +326,7 @@ def build_simulated_maximum(
     boards : sequence of Leaderboard
         They share location, spread and rho; with more than one, what belongs to a board has the
         dimension ``board``.
-    priors : Priors
+    priors : MaximumPriors
         A quantity that is known becomes a constant and is no variable of the model.
     epsilon : float or one per board
         Standard deviation of the kernel, on the scale of scores; ``pm.Data``, so that

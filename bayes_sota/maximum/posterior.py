@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import SKILL, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import Priors, TriesPrior, UniformSkill
+from bayes_sota.core.priors import MaximumPriors, Priors, TriesPrior, UniformSkill, maximum_priors
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -37,7 +37,7 @@ _TOLERATED = 1e-3  # probability that may rest on what grids and tables leave ou
 
 def draw_prior(
     boards: Sequence[Leaderboard],
-    priors: Priors,
+    priors: MaximumPriors,
     rng: np.random.Generator,
     draws: int,
     reference_skill: float | None = None,
@@ -48,7 +48,7 @@ def draw_prior(
     ----------
     boards : sequence of Leaderboard
         Only their sizes matter, and theta0 where ``reference_skill`` is not given.
-    priors : Priors
+    priors : MaximumPriors
     rng : Generator
     draws : int
     reference_skill : float, optional
@@ -121,7 +121,7 @@ class SotaPosterior:
 
 def sota_posterior(
     boards: Leaderboard | Sequence[Leaderboard],
-    priors: Priors | None = None,
+    priors: Priors | MaximumPriors | None = None,
     *,
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = None,
@@ -165,7 +165,7 @@ def sota_posterior(
         raise InputError(f"draws must be at least 1, got {draws}")
     if reference_skill is not None:
         SKILL.check(reference_skill, "reference_skill")
-    priors = Priors() if priors is None else priors
+    priors = maximum_priors(priors)
     rng = generator_of(random_seed)
     count = 1 if priors.correlation.is_fixed else round(_RHO_NODES * refinement)
     quantiles = (np.arange(count) + 0.5) / count
@@ -180,7 +180,7 @@ class _Target:
     """Unnormalised posterior in the coordinates of the grid: standardised level, log spread."""
 
     def __init__(
-        self, priors: Priors, likelihoods: list[BoardLikelihood], correlations: FloatArray
+        self, priors: MaximumPriors, likelihoods: list[BoardLikelihood], correlations: FloatArray
     ) -> None:
         self.priors, self.skill = priors, priors.skill
         self.likelihoods, self.correlations = likelihoods, correlations

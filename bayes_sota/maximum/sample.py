@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.sample import (
     describe_nuts,
     describe_provenance,
@@ -58,7 +58,7 @@ class Request:
     """
 
     boards: Sequence[Leaderboard]
-    priors: Priors
+    priors: MaximumPriors
     draws: int = 1000
     chains: int = 4
     random_seed: Seed = None
@@ -234,7 +234,9 @@ def estimate_point(
     return found.to_datatree()
 
 
-def sample_exact(boards: Sequence[Leaderboard], priors: Priors, **settings: Any) -> "xr.DataTree":
+def sample_exact(
+    boards: Sequence[Leaderboard], priors: MaximumPriors, **settings: Any
+) -> "xr.DataTree":
     """Exact posterior of observed maxima as a DataTree; ``settings`` as in ``Request``.
 
     Returns
@@ -264,7 +266,7 @@ def sample_exact(boards: Sequence[Leaderboard], priors: Priors, **settings: Any)
 
 def sample_nuts(
     boards: Sequence[Leaderboard],
-    priors: Priors,
+    priors: MaximumPriors,
     *,
     tune: int = 1000,
     target_accept: float = 0.9,
@@ -295,7 +297,7 @@ def sample_nuts(
 
 def sample_abc(
     boards: Sequence[Leaderboard],
-    priors: Priors,
+    priors: MaximumPriors,
     *,
     cores: int | None = None,
     epsilon: float | None = None,

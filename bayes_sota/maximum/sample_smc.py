@@ -26,7 +26,7 @@ from pytensor.compile.sharedvalue import shared
 from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor.random.type import RandomGeneratorType
 
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import maximum_scoring, score_bounds
@@ -226,7 +226,7 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
 
 def simulate_posterior(
     boards: Sequence[Leaderboard],
-    priors: Priors,
+    priors: MaximumPriors,
     rng: np.random.Generator,
     *,
     draws: int,

@@ -16,7 +16,7 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command_files import echo_report
+from bayes_sota.leaderboard.command_files import echo_report, priors_with
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -63,16 +63,14 @@ def paired(
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
     rho then keeps its prior.
     """
-    from bayes_sota.core.priors import FixedCorrelation
     from bayes_sota.core.sample import save_result
     from bayes_sota.data.read_boards import read_paired_boards
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
-    from bayes_sota.paired.teams import PairedPriors
 
     sizes, errors = (_both(reading, name) for name in ("n_test", "standard_error"))
     boards = read_paired_boards(file, private_file, n_test=sizes, standard_errors=errors, **reading)
-    priors = None if correlation is None else PairedPriors(FixedCorrelation(correlation))
+    priors = priors_with(correlation)
     tree = estimate_paired(boards, priors, random_seed=seed, top=top)
     if output is not None:
         save_result(tree, output)

@@ -13,17 +13,17 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation
+from bayes_sota.core.priors import BetaCorrelation, Priors
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, add_strangers
 from bayes_sota.paired.likelihood import FLAT, STRANGERS, WIDE, PairedLikelihood
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection
+from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, paired_priors
 
 
 def build_paired_boards(
     boards: PairedBoards,
-    priors: PairedPriors | None = None,
+    priors: Priors | PairedPriors | None = None,
     *,
     family: str = "ex-gaussian",
     top: float | None = None,
@@ -38,7 +38,7 @@ def build_paired_boards(
     Parameters
     ----------
     boards : PairedBoards
-    priors : PairedPriors, optional
+    priors : Priors or PairedPriors, optional
         The size of the offset is integrated out.
     family : str
         Family of P, a key of ``bayes_sota.leaderboard.shapes.FAMILIES``.
@@ -62,7 +62,7 @@ def build_paired_boards(
     """
     if family not in FAMILIES:
         raise InputError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-    priors = PairedPriors() if priors is None else priors
+    priors = paired_priors(priors)
     coordinate, selection = Coordinate(boards.n_test), Selection.of_boards(boards, top, merge)
     errors = coordinate.standard_errors(boards.standard_errors)
     grid = PairedLikelihood(selection.teams, errors, priors, coordinate.bounds)

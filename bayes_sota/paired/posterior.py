@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
@@ -33,7 +34,14 @@ from bayes_sota.paired.likelihood import (
     shift_log_weights,
     shift_scales,
 )
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, Teams, top_places
+from bayes_sota.paired.teams import (
+    Coordinate,
+    PairedPriors,
+    Selection,
+    Teams,
+    paired_priors,
+    top_places,
+)
 
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
 _WINDOW = np.linspace(-4.5, 4.5, 25)
@@ -171,7 +179,7 @@ class PairedPosterior:
 
 def paired_posterior(
     boards: PairedBoards,
-    priors: PairedPriors | None = None,
+    priors: Priors | PairedPriors | None = None,
     *,
     rng: np.random.Generator,
     draws: int = 2000,
@@ -184,7 +192,7 @@ def paired_posterior(
     Parameters
     ----------
     boards : PairedBoards
-    priors : PairedPriors, optional
+    priors : Priors or PairedPriors, optional
     rng : Generator
     draws : int
     top, merge
@@ -201,7 +209,7 @@ def paired_posterior(
     >>> result.draws["skill"].shape
     (100, 30)
     """
-    priors = PairedPriors() if priors is None else priors
+    priors = paired_priors(priors)
     coordinate = Coordinate(boards.n_test)
     selection = Selection.of_boards(boards, top, merge)
     errors = coordinate.standard_errors(boards.standard_errors)
@@ -362,7 +370,7 @@ def predict_private(
 
 def predict_from_public(
     boards: PairedBoards,
-    priors: PairedPriors | None = None,
+    priors: Priors | PairedPriors | None = None,
     *,
     rng: np.random.Generator,
     entries: IntArray | None = None,
@@ -386,7 +394,7 @@ def predict_from_public(
     -------
     ndarray, shape (draws, k)
     """
-    priors = PairedPriors() if priors is None else priors
+    priors = paired_priors(priors)
     coordinate = Coordinate(boards.n_test)
     errors = coordinate.standard_errors(boards.standard_errors)
     x = coordinate.of_scores(boards.public, 0)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import MaximumPriors, Priors
 from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired.posterior import PairedPosterior, paired_posterior, predict_from_public
-from bayes_sota.paired.teams import Coordinate, PairedPriors
+from bayes_sota.paired.teams import Coordinate, PairedPriors, paired_priors
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,7 +32,7 @@ _PER_TEAM = ("skill", "expected_private")
 
 def estimate_paired(
     boards: PairedBoards,
-    priors: PairedPriors | None = None,
+    priors: Priors | PairedPriors | None = None,
     *,
     draws: int = 250,
     chains: int = 4,
@@ -52,7 +52,7 @@ def estimate_paired(
     Parameters
     ----------
     boards : PairedBoards
-    priors : PairedPriors, optional
+    priors : Priors or PairedPriors, optional
         Prior of rho, and sizes that the offset of the public board may have.
     draws, chains : int
         Draws per chain, and chains.
@@ -86,7 +86,7 @@ def estimate_paired(
     """
     if draws < 1 or chains < 1:
         raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
-    priors = PairedPriors() if priors is None else priors
+    priors = paired_priors(priors)
     rng, seed = resolve_seed(random_seed)
     count = draws * chains
     result = paired_posterior(boards, priors, rng=rng, draws=count, top=top, merge=merge)
@@ -160,7 +160,7 @@ def _attributes(
 
     base = describe_provenance(
         (),
-        Priors(correlation=priors.correlation),
+        MaximumPriors(correlation=priors.correlation),
         method="exact",
         seed=seed,
         model_name="paired-boards",

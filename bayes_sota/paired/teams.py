@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior
+from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
 
@@ -38,6 +39,20 @@ class PairedPriors:
         """Check the offsets."""
         if not self.offsets or not all(np.isfinite(f) and f >= 0 for f in self.offsets):
             raise InputError(f"offsets must be numbers of at least 0, got {self.offsets}")
+
+
+def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
+    """Priors of two boards: the given ones, of which the correlation counts, or the default."""
+    if isinstance(given, PairedPriors):
+        return given
+    if given is None or given.correlation is None:
+        found = PairedPriors()
+    else:
+        found = PairedPriors(given.correlation)
+    if given is not None:
+        of_fields = {"skill": given.skill, "families": given.families}
+        refuse_unused("two boards, whose teams have any skills", of_fields)
+    return found
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import time
 import numpy as np
 from timing import fastest, printed, report, run
 
-from bayes_sota.core.priors import LogitNormalSkill, Priors
+from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import Uniform
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -39,13 +39,13 @@ LARGE = (
 PAPER = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
 SMALL = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, rounding="exact")
 COMMAND = ("sota", "--maximum", "0.9116", "--n-test", "13840", "--classifiers", "3558")
-NEARLY_EQUAL = Priors(skill=LogitNormalSkill(spread=0.0111))  # sd .001 of accuracy at .90
+NEARLY_EQUAL = MaximumPriors(skill=LogitNormalSkill(spread=0.0111))  # sd .001 of accuracy at .90
 SETTINGS = (
-    (200, 50, "0.98", "exact", Priors()),
-    (1000, 300, "0.85", "exact", Priors()),
-    (5000, 1000, "0.70", "exact", Priors()),
-    (11_072, 3558, "0.91157", "floor", Priors()),
-    (100_000, 2000, "0.95", "exact", Priors()),
+    (200, 50, "0.98", "exact", MaximumPriors()),
+    (1000, 300, "0.85", "exact", MaximumPriors()),
+    (5000, 1000, "0.70", "exact", MaximumPriors()),
+    (11_072, 3558, "0.91157", "floor", MaximumPriors()),
+    (100_000, 2000, "0.95", "exact", MaximumPriors()),
     (3000, 1000, "0.917", "exact", NEARLY_EQUAL),
 )
 IMPORT = "import time; t = time.perf_counter(); import bayes_sota; print(time.perf_counter() - t)"
@@ -94,7 +94,7 @@ def doubling(board: Leaderboard, draws: int = 200_000) -> tuple[float, float]:
 
 def rejection(board: Leaderboard, boards: int = 600_000) -> np.ndarray:
     """theta_sota of simulated boards with the observed maximum."""
-    rng, priors, kept = np.random.default_rng(0), Priors(), []
+    rng, priors, kept = np.random.default_rng(0), MaximumPriors(), []
     n, m, theta0 = board.n_test, int(board.typical_tries), board.maximum
     for _ in range(boards // 20_000):
         location, spread = priors.skill.draw(rng, 20_000)
@@ -136,7 +136,7 @@ def abc() -> dict[str, str]:
     from bayes_sota.maximum.sample import sample_abc
 
     figures = {}
-    sample_abc([SMALL], Priors(), draws=50, chains=1)  # compilation, cached from here on
+    sample_abc([SMALL], MaximumPriors(), draws=50, chains=1)  # compilation, cached from here on
     for n, m, maximum, rounding, priors in SETTINGS:
         board = Leaderboard.from_maximum(maximum, n_test=n, n_classifiers=m, rounding=rounding)
         exact = sota_posterior(board, priors, draws=200_000, random_seed=0).draws["theta_sota"]

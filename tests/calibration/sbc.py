@@ -17,7 +17,7 @@ from arviz_stats.ecdf_utils import ecdf_pit
 from joblib import Parallel, delayed
 
 from bayes_sota.auc.scores import AucScores
-from bayes_sota.core.priors import LogitNormalSkill, Priors
+from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -37,7 +37,7 @@ class CalibrationSetting:
     Attributes
     ----------
     n_test, n_classifiers : int
-    priors : Priors
+    priors : MaximumPriors
     reference_skill : float
         theta0, fixed.
     assumed_classifiers : int, optional
@@ -49,8 +49,10 @@ class CalibrationSetting:
 
     n_test: int = 500
     n_classifiers: int = 100
-    priors: Priors = field(
-        default_factory=lambda: Priors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.05, 0.6)))
+    priors: MaximumPriors = field(
+        default_factory=lambda: MaximumPriors(
+            LogitNormalSkill(typical=(0.7, 0.95), spread=(0.05, 0.6))
+        )
     )
     reference_skill: float = 0.92
     assumed_classifiers: int | None = None

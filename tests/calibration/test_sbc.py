@@ -12,7 +12,7 @@ from calibration.sbc import (
     simulate_board,
 )
 
-from bayes_sota.core.priors import LogitNormalSkill, Priors
+from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
 
 SEED = 20_261_121  # fixed before anything was run
 
@@ -21,7 +21,7 @@ def inside(tree, ci_prob: float = 0.99) -> dict[str, bool]:
     return {name: bool(row["inside"]) for name, row in judge_ranks(tree, ci_prob).items()}
 
 
-CLOSE = Priors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08)))
+CLOSE = MaximumPriors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08)))
 
 
 def test_ranks_of_the_right_posterior_are_uniform() -> None:

@@ -1,5 +1,7 @@
 """Parameters of the priors mean what their docstrings say."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,15 +10,19 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
+    BoardPriors,
     CorrelationPrior,
     FixedCorrelation,
     LogitNormalSkill,
     LogNormalTries,
+    MaximumPriors,
     Priors,
     SkillPrior,
     TriesPrior,
     UniformSkill,
     UniformTries,
+    board_priors,
+    maximum_priors,
 )
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit, logit
 
@@ -164,5 +170,30 @@ def test_base_classes_stand_for_no_prior(call):
 
 
 def test_defaults():
-    assert Priors() == Priors(LogitNormalSkill(), BetaCorrelation())
-    assert Priors().skill.family == "logit-normal"
+    assert MaximumPriors() == MaximumPriors(LogitNormalSkill(), BetaCorrelation())
+    assert MaximumPriors().skill.family == "logit-normal"
+
+
+def test_one_kind_of_priors_serves_a_maximum_and_a_board() -> None:
+    skill = LogitNormalSkill(typical=(0.5, 0.9), spread=(0.1, 1.0))
+    given = Priors(skill, FixedCorrelation(0.7))
+    assert given.of_maximum() == MaximumPriors(skill, FixedCorrelation(0.7))
+    board = BoardPriors((0.5, 0.9), (0.1, 1.0), FixedCorrelation(0.7))
+    assert board_priors(given) == board_priors(board) == board
+    assert maximum_priors(None) == MaximumPriors()
+    assert board_priors(Priors(families=("normal",))).families == ("normal",)
+
+
+@pytest.mark.parametrize(
+    ("resolve", "given", "message"),
+    [
+        (maximum_priors, Priors(families=("normal",)), "families has no effect on a maximum"),
+        (maximum_priors, BoardPriors(), "must be Priors, got BoardPriors"),
+        (board_priors, MaximumPriors(), "must be Priors, got MaximumPriors"),
+        (board_priors, Priors(BetaSkill()), "LogitNormalSkill.*not BetaSkill"),
+        (board_priors, Priors(LogitNormalSkill(spread=0.2)), "must be a pair, got 0.2"),
+    ],
+)
+def test_priors_that_do_not_fit(resolve: Any, given: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        resolve(given)

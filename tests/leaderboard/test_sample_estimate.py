@@ -6,7 +6,7 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS, VARIABLES
 
 MAXIMUM = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, rounding="exact")
@@ -112,8 +112,8 @@ def test_models_and_reference_skills_reach_the_result() -> None:
         ([], {}, "at least one"),
         (BOARD, {"method": "abc"}, "maximum_only"),
         ([BOARD, BOARD], {}, "maximum_only"),
-        (BOARD, {"priors": bs.Priors()}, "takes BoardPriors, got Priors"),
-        (MAXIMUM, {"priors": BoardPriors()}, "takes Priors, got BoardPriors"),
+        (BOARD, {"priors": MaximumPriors()}, "must be Priors, got MaximumPriors"),
+        (MAXIMUM, {"priors": BoardPriors()}, "must be Priors, got BoardPriors"),
         (BOARD, {"model": "observed-maximum"}, "'observed-maximum' is for observed maxima"),
         (MAXIMUM, {"model": "leaderboard"}, "'leaderboard' is for boards with all scores"),
         (BOARD, {"method": "nuts", "learn_rho": True}, 'learn_rho has no effect on method "nuts"'),

@@ -5,7 +5,7 @@ import pytest
 
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
@@ -23,7 +23,7 @@ def best_auc(**options) -> Leaderboard:
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
     """Whole fields from the prior, kept where the best score prints as the observed one."""
-    priors = Priors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
+    priors = MaximumPriors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
     posterior = sota_posterior(best_auc(), priors, draws=20_000, random_seed=1)
     assert posterior.reasons == ()
     rng, fields, m = np.random.default_rng(2), 40_000, 40

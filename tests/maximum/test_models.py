@@ -13,7 +13,7 @@ from bayes_sota.core.priors import (
     CorrelationPrior,
     FixedCorrelation,
     LogitNormalSkill,
-    Priors,
+    MaximumPriors,
     SkillPrior,
     UniformSkill,
     UniformTries,
@@ -65,7 +65,7 @@ def evaluate(model, variable, point):
 @cache
 def slope(family, board):
     """Model of a board, and the gradient of its log density; several tests ask for it."""
-    model = build_observed_maximum(board, Priors(family()))
+    model = build_observed_maximum(board, MaximumPriors(family()))
     return model, model.compile_dlogp(**UNOPTIMISED)
 
 
@@ -95,7 +95,7 @@ def below_top(family, board, top, spread):
     ids=["small", "large"],
 )
 def test_log_density_agrees_with_the_exact_likelihood(family, board, points):
-    priors = Priors(family())
+    priors = MaximumPriors(family())
     model = build_observed_maximum(board, priors)
     log_likelihood = observed_log_likelihood(model)
     for top, spread, rho in points:
@@ -110,7 +110,7 @@ def test_log_density_agrees_with_the_exact_likelihood(family, board, points):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_log_prior_is_the_stated_one(family):
     """The level is the location moved by a constant times the spread: no Jacobian is missing."""
-    priors = Priors(family())
+    priors = MaximumPriors(family())
     model = build_observed_maximum(BOARD, priors)
     skill, rho = priors.skill, priors.correlation
     free = model.compile_logp(vars=model.free_RVs, jacobian=False, sum=True, **UNOPTIMISED)
@@ -158,7 +158,7 @@ def test_gradient_is_finite_far_from_the_posterior(family):
 def test_two_boards_add_their_log_likelihoods():
     other = Leaderboard.from_maximum("0.97", n_test=400, n_classifiers=(20, 80), name="other")
     joint, one, two = (
-        build_observed_maximum(boards, Priors()) for boards in ((BOARD, other), BOARD, other)
+        build_observed_maximum(boards, MaximumPriors()) for boards in ((BOARD, other), BOARD, other)
     )
     values = [
         float(np.sum(observed_log_likelihood(m)(unconstrained(m, 2.5, 0.3, 0.7))))
@@ -169,7 +169,7 @@ def test_two_boards_add_their_log_likelihoods():
 
 
 def test_known_quantities_are_constants():
-    priors = Priors(LogitNormalSkill(0.9, 0.2), FixedCorrelation(0.6))
+    priors = MaximumPriors(LogitNormalSkill(0.9, 0.2), FixedCorrelation(0.6))
     model = build_observed_maximum(BOARD, priors)
     assert model.free_RVs == []
     assert evaluate(model, model["location"], {}) == pytest.approx(np.log(9))
@@ -179,7 +179,7 @@ def test_known_quantities_are_constants():
 
 def test_prior_draws_come_from_the_stated_prior():
     board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
-    priors = Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
+    priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
     with build_observed_maximum(board, priors):
         drawn = pm.sample_prior_predictive(200, random_seed=1)
     exact, predicted = draw_prior((board,), priors, np.random.default_rng(2), 20_000)
@@ -194,7 +194,7 @@ def test_prior_draws_come_from_the_stated_prior():
 def test_fresh_maxima_follow_the_exact_prior_predictive(family):
     """The function behind ``observed_maximum``, all draws in one call."""
     board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
-    priors = Priors(family(typical=(0.7, 0.95), spread=(0.05, 0.6)))
+    priors = MaximumPriors(family(typical=(0.7, 0.95), spread=(0.05, 0.6)))
     rng = np.random.default_rng(1)
     location, spread = priors.skill.draw(rng, 10_000)
     rho = priors.correlation.quantile(rng.random(10_000))
@@ -206,7 +206,7 @@ def test_fresh_maxima_follow_the_exact_prior_predictive(family):
 
 @pytest.mark.slow
 def test_nuts_agrees_with_the_exact_route():
-    priors = Priors(LogitNormalSkill((0.7, 0.98), (0.05, 0.6)))
+    priors = MaximumPriors(LogitNormalSkill((0.7, 0.98), (0.05, 0.6)))
     with build_observed_maximum(BOARD, priors):
         sampled = pm.sample(
             1000,
@@ -238,6 +238,6 @@ def test_unknown_priors_are_refused():
     with pytest.raises(InputError, match="at least one"):
         build_observed_maximum([])
     with pytest.raises(InputError, match="skill prior Other"):
-        build_observed_maximum(BOARD, Priors(Other()))
+        build_observed_maximum(BOARD, MaximumPriors(Other()))
     with pytest.raises(InputError, match="correlation prior OtherCorrelation"):
-        build_observed_maximum(BOARD, Priors(correlation=OtherCorrelation()))
+        build_observed_maximum(BOARD, MaximumPriors(correlation=OtherCorrelation()))

@@ -12,7 +12,7 @@ from bayes_sota.core.priors import (
     FixedCorrelation,
     LogitNormalSkill,
     LogNormalTries,
-    Priors,
+    MaximumPriors,
     TriesPrior,
     UniformSkill,
     UniformTries,
@@ -46,7 +46,7 @@ def prior_draws(model, names, size=4000, seed=1):
 @pytest.mark.parametrize("family", [LogitNormalSkill, BetaSkill, UniformSkill])
 def test_parametrisation_leaves_the_prior_of_location_and_best_skill(family):
     prior = family(typical=(0.7, 0.95), spread=(0.1, 0.5))
-    model = build_simulated_maximum([BOARD], Priors(skill=prior), epsilon=0.01)
+    model = build_simulated_maximum([BOARD], MaximumPriors(skill=prior), epsilon=0.01)
     draws = prior_draws(model, ["location", "spread", "u", "theta_sota"])
     location = stats.norm(prior.location_mean, prior.location_sd)
     assert stats.kstest(draws["location"], location.cdf).pvalue > 1e-3
@@ -61,7 +61,7 @@ def test_simulated_scores_come_from_the_prior_predictive():
     """The law of the simulated score with everything fixed but theta_sota and the shift."""
     from bayes_sota.maximum.law import maximum_law
 
-    priors = Priors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.6))
+    priors = MaximumPriors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.6))
     model = build_simulated_maximum([BOARD], priors, epsilon=0.01)
     assert {v.name for v in model.free_RVs} == {"u", "shift"}
     theta, shift = prior_draws(model, ["theta_sota", "shift"], size=2000).values()
@@ -85,7 +85,7 @@ def test_simulated_scores_come_from_the_prior_predictive():
 def test_kernel_is_zero_inside_the_printed_interval(right, distance):
     low, high = BOARD.counts
     expected = max(low - right, right - high, 0) / 3000
-    model = build_simulated_maximum([BOARD], Priors(), epsilon=0.002)
+    model = build_simulated_maximum([BOARD], MaximumPriors(), epsilon=0.002)
     op = model["best_score"].owner.op
     value = op.distance(op.epsilon, BOARD.maximum, right / 3000)
     assert float(value.eval()) == pytest.approx(-0.5 * (expected / 0.002) ** 2)
@@ -95,14 +95,14 @@ def test_kernel_is_zero_inside_the_printed_interval(right, distance):
 @pytest.mark.parametrize("tries", [UniformTries(20, 80), LogNormalTries(50.0, 2.0)])
 def test_uncertain_number_of_classifiers_follows_its_prior(tries):
     board = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=tries)
-    model = build_simulated_maximum([board], Priors(), epsilon=0.01)
+    model = build_simulated_maximum([board], MaximumPriors(), epsilon=0.01)
     draws = prior_draws(model, ["tries_quantile", "n_classifiers"], size=300)
     expected = np.maximum(np.round(tries.quantile(draws["tries_quantile"])), 1)
     np.testing.assert_allclose(draws["n_classifiers"], expected, atol=1e-9)
 
 
 def test_several_boards_share_the_field():
-    model = build_simulated_maximum([BOARD, SECOND], Priors(), epsilon=[0.01, 0.02])
+    model = build_simulated_maximum([BOARD, SECOND], MaximumPriors(), epsilon=[0.01, 0.02])
     names = ["location", "rho", "theta_sota", "shift", "n_classifiers", "best_score"]
     draws = prior_draws(model, names, size=20)
     assert draws["location"].shape == draws["rho"].shape == (20,)
@@ -125,11 +125,11 @@ class OtherTries(TriesPrior):
 @pytest.mark.parametrize(
     ("boards", "priors", "change", "message"),
     [
-        ([], Priors(), {}, "at least one board"),
-        ([BOARD], Priors(), {"epsilon": 0.0}, "epsilon must be positive"),
-        ([BOARD], Priors(), {"reference_skill": 1.0}, "reference skill"),
-        ([BOARD], Priors(correlation=CorrelationPrior()), {}, "CorrelationPrior"),
-        ([BOARD.with_tries(OtherTries())], Priors(), {}, "OtherTries"),
+        ([], MaximumPriors(), {}, "at least one board"),
+        ([BOARD], MaximumPriors(), {"epsilon": 0.0}, "epsilon must be positive"),
+        ([BOARD], MaximumPriors(), {"reference_skill": 1.0}, "reference skill"),
+        ([BOARD], MaximumPriors(correlation=CorrelationPrior()), {}, "CorrelationPrior"),
+        ([BOARD.with_tries(OtherTries())], MaximumPriors(), {}, "OtherTries"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(boards, priors, change, message):

@@ -10,7 +10,7 @@ from bayes_sota.core.priors import (
     BetaSkill,
     FixedCorrelation,
     LogitNormalSkill,
-    Priors,
+    MaximumPriors,
     UniformSkill,
     UniformTries,
 )
@@ -81,36 +81,39 @@ def flat(posterior):
 
 
 CASES = {
-    "logit-normal": ((BOARD,), Priors()),
-    "beta": ((BOARD,), Priors(BetaSkill(typical=(0.5, 0.97)))),
-    "uniform": ((BOARD,), Priors(UniformSkill(typical=(0.5, 0.97)))),
+    "logit-normal": ((BOARD,), MaximumPriors()),
+    "beta": ((BOARD,), MaximumPriors(BetaSkill(typical=(0.5, 0.97)))),
+    "uniform": ((BOARD,), MaximumPriors(UniformSkill(typical=(0.5, 0.97)))),
     "near one, logit-normal": (
         (Leaderboard.from_maximum("0.98", n_test=60, n_classifiers=30),),
-        Priors(LogitNormalSkill((0.8, 0.95), (0.01, 0.1)), FixedCorrelation(0.6)),
+        MaximumPriors(LogitNormalSkill((0.8, 0.95), (0.01, 0.1)), FixedCorrelation(0.6)),
     ),
     "near one, beta": (
         (Leaderboard.from_maximum("0.98", n_test=60, n_classifiers=30),),
-        Priors(BetaSkill((0.8, 0.97), (0.05, 0.6))),
+        MaximumPriors(BetaSkill((0.8, 0.97), (0.05, 0.6))),
     ),
-    "perfect score": ((Leaderboard.from_maximum("1.0", n_test=50, n_classifiers=20),), Priors()),
+    "perfect score": (
+        (Leaderboard.from_maximum("1.0", n_test=50, n_classifiers=20),),
+        MaximumPriors(),
+    ),
     "independent": (
         (Leaderboard.from_maximum("0.92", n_test=100, n_classifiers=20),),
-        Priors(LogitNormalSkill((0.7, 0.95), 0.2), FixedCorrelation(0.0)),
+        MaximumPriors(LogitNormalSkill((0.7, 0.95), 0.2), FixedCorrelation(0.0)),
     ),
     "coarse score": (
         (Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=15),),
-        Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)), BetaCorrelation(8, 4)),
+        MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)), BetaCorrelation(8, 4)),
     ),
     "location known": (
         (Leaderboard.from_maximum("0.92", n_test=100, n_classifiers=20),),
-        Priors(LogitNormalSkill(0.85, (0.05, 0.8))),
+        MaximumPriors(LogitNormalSkill(0.85, (0.05, 0.8))),
     ),
     "two boards": (
         (
             Leaderboard.from_maximum("0.9", n_test=40, n_classifiers=10, name="a"),
             Leaderboard.from_maximum("0.92", n_test=60, n_classifiers=20, name="b"),
         ),
-        Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6))),
+        MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6))),
     ),
 }
 
@@ -148,7 +151,7 @@ def test_posterior_agrees_with_rejection_sampling(case):
 
 def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
     """The comparison above has the power to see a factor of two in m."""
-    true, _ = reject((BOARD,), Priors(), 60_000, 1)
+    true, _ = reject((BOARD,), MaximumPriors(), 60_000, 1)
     wrong = sota_posterior(BOARD.with_tries(100), draws=20_000, random_seed=1)
     ours = wrong.draws["theta_sota"][:, 0]
     assert stats.ks_2samp(ours, true["theta_sota0"]).pvalue < 1e-5
@@ -168,7 +171,7 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
 def test_denser_grids_change_nothing(skill, n_test, m, score, draws):
     board = Leaderboard.from_maximum(score, n_test=n_test, n_classifiers=m)
     one, two = (
-        sota_posterior(board, Priors(skill), draws=draws, random_seed=1, refinement=factor)
+        sota_posterior(board, MaximumPriors(skill), draws=draws, random_seed=1, refinement=factor)
         for factor in (1, 2)
     )
     assert one.log_evidence == pytest.approx(two.log_evidence, abs=2e-3)
@@ -184,7 +187,7 @@ def test_evidence_of_beta_skills_is_stable():
     board = Leaderboard.from_maximum(
         "0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor"
     )
-    posterior = sota_posterior(board, Priors(BetaSkill()), draws=300, random_seed=1)
+    posterior = sota_posterior(board, MaximumPriors(BetaSkill()), draws=300, random_seed=1)
     assert posterior.log_evidence == pytest.approx(-8.3080, abs=5e-4)
 
 
@@ -194,7 +197,7 @@ def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
     one, two = (
         sota_posterior(
             board,
-            Priors(UniformSkill(0.8, (0.001, 2.0))),
+            MaximumPriors(UniformSkill(0.8, (0.001, 2.0))),
             draws=5_000,
             random_seed=1,
             refinement=factor,
@@ -239,7 +242,7 @@ def test_impossible_settings_are_refused(change):
 def test_an_impossible_maximum_is_an_error():
     board = Leaderboard.from_maximum("0.95", n_test=20_000, n_classifiers=50)
     with pytest.raises(InputError, match="impossible under the priors"):
-        sota_posterior(board, Priors(LogitNormalSkill(0.55, 0.05)))
+        sota_posterior(board, MaximumPriors(LogitNormalSkill(0.55, 0.05)))
 
 
 @pytest.mark.parametrize("n_test", [200, 20_000])
@@ -247,7 +250,7 @@ def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test):
     """Nothing in the tables reaches so far: the answer says that it cannot be trusted."""
     board = Leaderboard.from_maximum("0.95", n_test=n_test, n_classifiers=50)
     posterior = sota_posterior(
-        board, Priors(LogitNormalSkill((0.5, 0.6), 0.05)), draws=1_000, random_seed=1
+        board, MaximumPriors(LogitNormalSkill((0.5, 0.6), 0.05)), draws=1_000, random_seed=1
     )
     assert "contradicts the priors" in " ".join(posterior.reasons)
 
@@ -255,7 +258,7 @@ def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test):
 def test_a_conflict_that_the_spread_can_resolve_is_resolved():
     """The prior of the spread gives way, far out in its tail; rejection cannot go there."""
     board = Leaderboard.from_maximum("0.95", n_test=200, n_classifiers=50)
-    priors = Priors(LogitNormalSkill((0.5, 0.6), (0.01, 0.1)))
+    priors = MaximumPriors(LogitNormalSkill((0.5, 0.6), (0.01, 0.1)))
     one, two = (
         sota_posterior(board, priors, draws=2_000, random_seed=1, refinement=f) for f in (1, 2)
     )
@@ -266,7 +269,7 @@ def test_a_conflict_that_the_spread_can_resolve_is_resolved():
 
 def test_log_likelihood_and_log_prior_belong_to_the_draws():
     posterior = sota_posterior(BOARD, draws=500, random_seed=1)
-    prior = Priors().skill
+    prior = MaximumPriors().skill
     location = posterior.draws["location"]
     np.testing.assert_allclose(
         posterior.log_prior["location"],
@@ -278,7 +281,7 @@ def test_log_likelihood_and_log_prior_belong_to_the_draws():
 
 def test_prior_draws_come_from_the_prior():
     rng = np.random.default_rng(3)
-    priors = Priors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
+    priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
     prior, predicted = draw_prior((BOARD,), priors, rng, 20_000)
     skill = simulate_skills(rng, "logit-normal", prior["location"], prior["spread"], 50)
     _, x = play(rng, 200, 0.98, skill, prior["rho"])

@@ -9,7 +9,7 @@ import xarray as xr
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, Priors
+from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.schema import DIMENSIONS, VARIABLES
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.posterior import sota_posterior
@@ -30,12 +30,12 @@ QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
 
 @pytest.fixture(scope="module")
 def sampled() -> xr.DataTree:
-    return sample_abc((BOARD,), Priors(), draws=700, chains=2, cores=1, random_seed=1)
+    return sample_abc((BOARD,), MaximumPriors(), draws=700, chains=2, cores=1, random_seed=1)
 
 
 @pytest.fixture(scope="module")
 def exact() -> dict[str, np.ndarray]:
-    return sota_posterior(BOARD, Priors(), draws=40_000, random_seed=1).draws
+    return sota_posterior(BOARD, MaximumPriors(), draws=40_000, random_seed=1).draws
 
 
 @pytest.mark.parametrize("name", ["theta_sota", "winner_skill", "location", "spread", "rho"])
@@ -101,14 +101,14 @@ def test_survives_netcdf(sampled, tmp_path):
 
 @pytest.mark.slow
 def test_same_seed_same_draws_on_any_number_of_cores():
-    one, two = (sample_abc((BOARD,), Priors(), cores=cores, **QUICK) for cores in (1, 2))
+    one, two = (sample_abc((BOARD,), MaximumPriors(), cores=cores, **QUICK) for cores in (1, 2))
     xr.testing.assert_equal(one["posterior"].to_dataset(), two["posterior"].to_dataset())
     first, second = one["posterior"]["theta_sota"].values
     assert not np.any(first == second)
 
 
 def test_known_hyperparameters_are_constant_and_independent_teams_have_no_shift():
-    priors = Priors(LogitNormalSkill(typical=0.95, spread=0.2), FixedCorrelation(0.0))
+    priors = MaximumPriors(LogitNormalSkill(typical=0.95, spread=0.2), FixedCorrelation(0.0))
     posterior = sample_abc((BOARD,), priors, cores=1, **QUICK)["posterior"].to_dataset()
     np.testing.assert_allclose(posterior["spread"], 0.2)
     assert np.all(posterior["rho"] == 0)
@@ -117,7 +117,7 @@ def test_known_hyperparameters_are_constant_and_independent_teams_have_no_shift(
 def test_several_boards_of_which_one_has_uncertain_tries():
     """Two boards of one field: the shared location is known better than from one."""
     second = Leaderboard.from_maximum("0.975", n_test=400, n_classifiers=(20, 80), name="second")
-    priors = Priors(LogitNormalSkill(spread=0.2), FixedCorrelation(0.6))
+    priors = MaximumPriors(LogitNormalSkill(spread=0.2), FixedCorrelation(0.6))
     settings = QUICK | {"draws": 300, "epsilon": 0.003}
     posterior = sample_abc((BOARD, second), priors, cores=1, **settings)["posterior"]
     reference = sota_posterior((BOARD, second), priors, draws=20_000, random_seed=1).draws
@@ -139,4 +139,4 @@ def test_several_boards_of_which_one_has_uncertain_tries():
 )
 def test_impossible_settings_are_refused(change):
     with pytest.raises(InputError):
-        sample_abc((BOARD,), Priors(), **change)
+        sample_abc((BOARD,), MaximumPriors(), **change)

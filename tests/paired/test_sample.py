@@ -7,11 +7,13 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import FixedCorrelation, Priors
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.core.summary import diagnose, summarize
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired.sample import estimate_paired
+from bayes_sota.paired.teams import PairedPriors, paired_priors
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +54,10 @@ def test_same_seed_same_draws(tree: xr.DataTree, boards: PairedBoards) -> None:
 def test_draws_are_checked(boards: PairedBoards) -> None:
     with pytest.raises(InputError, match="at least 1"):
         estimate_paired(boards, draws=0)
+
+
+def test_one_kind_of_priors_serves_two_boards() -> None:
+    assert paired_priors(None) == PairedPriors()
+    assert paired_priors(Priors(correlation=FixedCorrelation(0.5))).correlation.value == 0.5
+    with pytest.raises(InputError, match="families has no effect on two boards"):
+        paired_priors(Priors(families=("normal",)))
