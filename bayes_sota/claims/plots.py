@@ -5,7 +5,7 @@ Draws tables and results, and computes nothing but counts and intervals;
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,8 @@ def plot_claims(
     level: float = 0.05,
     title: str | None = None,
     backend: str | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw every claim of a review: P(false) as a dot, its range as a bar, one row each.
 
@@ -77,8 +78,10 @@ def plot_claims(
         Stands above the finding.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float), optional
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -107,8 +110,14 @@ def plot_claims(
     rows = _arranged(frame, level)
     right = 1.04 * max(float(rows.values.max()), 1.5 * level)
     limits = make_bounds(-0.015 * right, right)
-    size = figsize or (7.4, rows.inches + 2.2)
-    collection = make_collection({"p_false": limits}, backend=backend, figsize=size)
+    size = (7.4, rows.inches + 2.2)
+    collection = make_collection(
+        {"p_false": limits},
+        figsize=size,
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     panel = Panel(collection, "p_false")
     line = 0.18 * (1 - rows.bottom) / rows.inches  # of text, in rows
     ends = (
@@ -216,7 +225,8 @@ def plot_methods(
     *,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw mean and interval of every method's skill, best score first.
 
@@ -232,8 +242,10 @@ def plot_methods(
         Probability of the equal-tailed intervals, and of the comparison with the winner.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float), optional
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -264,8 +276,14 @@ def plot_methods(
     ends = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=1)
     margin = 0.05 * float(np.ptp(ends)) or 0.01
     limits = make_bounds(float(ends.min()) - margin, float(ends.max()) + margin)
-    size = figsize or (7.4, 1.5 + 0.3 * len(order))
-    collection = make_collection({"skill": limits}, backend=backend, figsize=size)
+    size = (7.4, 1.5 + 0.3 * len(order))
+    collection = make_collection(
+        {"skill": limits},
+        figsize=size,
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     panel = Panel(collection, "skill")
     tied = p_false >= (1 - ci_prob) / 2
     for row, j in enumerate(order):

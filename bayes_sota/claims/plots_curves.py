@@ -50,7 +50,8 @@ def plot_claim_sensitivity(
     unknown: Literal["congruence", "correlation"] = "congruence",
     title: str | None = None,
     backend: str | None = None,
-    figsize: tuple[float, float] = (7.4, 4.2),
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw the probability that a claim is false over all congruences that are possible.
 
@@ -78,8 +79,10 @@ def plot_claim_sensitivity(
         Stands above the finding, for instance what is compared.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float)
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -112,7 +115,16 @@ def plot_claim_sensitivity(
     x, p = _checked_curve(curve, unknown)
     margin = 0.03 * float(x[-1] - x[0]) or 0.01
     limits = make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
-    panel = Panel(make_collection({"p_false": limits}, backend=backend, figsize=figsize), "p_false")
+    panel = Panel(
+        make_collection(
+            {"p_false": limits},
+            figsize=(7.4, 4.2),
+            backend=backend,
+            plot_collection=plot_collection,
+            **pc_kwargs,
+        ),
+        "p_false",
+    )
     main, accent = COLORS["theta_sota"], COLORS["winner_skill"]
     lines = {"level": (level, f"level {level:.3g}", "black")}
     if assumed is None and p_false is not None:
@@ -214,7 +226,8 @@ def plot_required_size(
     n_needed: int | None = None,
     title: str | None = None,
     backend: str | None = None,
-    figsize: tuple[float, float] = (7.4, 4.2),
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw how many test items a claim needs, by gap, one line per assumption.
 
@@ -236,8 +249,10 @@ def plot_required_size(
         Stands above the finding.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float)
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -277,7 +292,13 @@ def plot_required_size(
     reach = float(gaps.max() - gaps.min()) or float(gaps.max())
     left = max(0.0, float(gaps.min()) - 0.06 * reach)
     limits = make_bounds(left, float(gaps.max()) + _ROOM * reach)
-    collection = make_collection({"n_needed": limits}, backend=backend, figsize=figsize)
+    collection = make_collection(
+        {"n_needed": limits},
+        figsize=(7.4, 4.2),
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     panel = Panel(collection, "n_needed")
     for index, (x, y) in enumerate(lines.values()):
         points = xr.DataArray(x, dims="point"), xr.DataArray(y, dims="point")

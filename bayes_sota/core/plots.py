@@ -44,10 +44,12 @@ _DOTS_PER_INCH = 100
 def make_collection(
     panels: Mapping[str, "xr.DataArray"],
     *,
-    backend: str | None,
     figsize: tuple[float, float],
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
     across: bool = False,
-    **ratios: Sequence[float],
+    ratios: Mapping[str, Sequence[float]] | None = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Empty grid of panels, one variable of the collection each.
 
@@ -55,24 +57,34 @@ def make_collection(
     ----------
     panels : mapping of name -> DataArray
         Only the dimension ``board`` matters: a panel that has it is repeated for every board.
+    figsize : (float, float)
+        Inches, unless ``figure_kwargs`` has its own.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float)
-        Inches.
+    plot_collection : PlotCollection, optional
+        One with these panels, to draw into; the others are then of no effect.
     across : bool
         Panels side by side instead of one below the other.
-    **ratios
+    ratios : mapping, optional
         ``height_ratios`` or ``width_ratios`` of the panels.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``.
     """
     import xarray as xr
     from arviz_plots import PlotCollection
 
+    if plot_collection is not None:
+        missing = [name for name in panels if name not in plot_collection.viz["plot"].data_vars]
+        if missing:
+            raise InputError(f"plot_collection has no panel {', '.join(missing)}")
+        return plot_collection
     chosen = _checked_backend(backend)
     data = xr.Dataset({name: _facets(values) for name, values in panels.items()})
     boards = ["board"] if "board" in data.dims else []
     cols, rows = (["__variable__", *boards], []) if across else (boards, ["__variable__"])
-    options = _size(chosen, figsize) | dict(ratios)
-    return PlotCollection.grid(data, cols=cols, rows=rows, backend=chosen, figure_kwargs=options)
+    size = _size(chosen, figsize) | dict(ratios or {}) | pc_kwargs.pop("figure_kwargs", {})
+    given = {"cols": cols, "rows": rows, "figure_kwargs": size} | pc_kwargs
+    return PlotCollection.grid(data, backend=chosen, **given)
 
 
 def _checked_backend(backend: str | None) -> str:

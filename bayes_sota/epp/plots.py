@@ -63,7 +63,8 @@ def plot_epp(
     contrast: Contrast | None = "simultaneous",
     most: int = 100,
     backend: str | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw the EPP of every player and its intervals, the best first.
 
@@ -86,8 +87,10 @@ def plot_epp(
         Players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float), optional
-        Inches. Default: as high as the players need.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -120,7 +123,9 @@ def plot_epp(
     label = f"EPP, and the probability of beating an average player\n({board.meaning})"
     x = odds_axis(label, np.vstack(ends)[:, order])
     names = [(int(board.ranks[i]), board.players[i]) for i in order]
-    panel, y = named_rows("epp", x, names, backend, figsize, above=1.9)
+    panel, y = named_rows(
+        "epp", x, names, above=1.9, backend=backend, plot_collection=plot_collection, **pc_kwargs
+    )
     panel.vline("average", 0.0, COLORS["prior"])
     for kind, here in (("tied", board.tied[order]), ("behind", ~board.tied[order])):
         color, chosen = COLORS["theta_sota" if kind == "tied" else "dark"], order[here]
@@ -221,16 +226,15 @@ def named_rows(
     variable: str,
     x: Axis,
     names: Sequence[tuple[int, str]],
-    backend: str | None,
-    figsize: tuple[float, float] | None,
     *,
     above: float,
     margin: float = 0.6,
+    **figure: Any,
 ) -> tuple[Panel, Axis]:
     """Panel with a row per player, less high for each where there are many, and its axis."""
-    size = figsize or (7.4, above + len(names) * (0.27 if len(names) <= 30 else 0.2))
+    size = (7.4, above + len(names) * (0.27 if len(names) <= 30 else 0.2))
     bounds = {variable: make_bounds(x.low, x.high)}
-    collection = make_collection(bounds, backend=backend, figsize=size)
+    collection = make_collection(bounds, figsize=size, **figure)
     return Panel(collection, variable), name_axis(names, margin)
 
 

@@ -5,7 +5,7 @@ probabilities is one area of steps: with players in the order of their skills th
 from the upper right to the lower left. ``tests/epp/test_plots.py`` reads the artists back.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,8 @@ def plot_rank_distribution(
     ci_prob: float = 0.95,
     most: int = 40,
     backend: str | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw which ranks each player may have, rank 1 on the left.
 
@@ -64,8 +65,10 @@ def plot_rank_distribution(
         Best players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float), optional
-        Inches. Default: as high as the players need.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -104,7 +107,16 @@ def plot_rank_distribution(
     x = _rank_axis(ends[order], len(players), _meaning(ci_prob, of_fit=shares is None))
     names = [(int(ranks[i]), players[i]) for i in order]
     margin = 0.6 if shares is None else 0.95
-    panel, y = named_rows("rank", x, names, backend, figsize, above=1.6, margin=margin)
+    panel, y = named_rows(
+        "rank",
+        x,
+        names,
+        above=1.6,
+        margin=margin,
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     if shares is not None:
         _draw_shares(panel, shares[order], tied[order])
     low, wider = (0.0, 0.0) if shares is None else (0.12, 0.45)  # below, and as wide as steps
@@ -125,7 +137,8 @@ def plot_win_matrix(
     *,
     most: int = 40,
     backend: str | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw how probably each row beats each column, players ordered by skill (Property 3.1).
 
@@ -142,8 +155,10 @@ def plot_win_matrix(
         Best players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float), optional
-        Inches. Default: as large as the players need.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -171,13 +186,15 @@ def plot_win_matrix(
     named = count <= _MOST_NAMED
     texts = [shown_name(name, 24) for name in players]
     longest = max(map(len, texts)) if named else 0
-    size = figsize or (max(2.9 + cell * count, 6.4), 2.1 + cell * count + 0.07 * longest)
+    size = (max(2.9 + cell * count, 6.4), 2.1 + cell * count + 0.07 * longest)
     anything = make_bounds(0.0, 1.0)
     collection = make_collection(
         {"win_probability": anything, "key": anything},
-        backend=backend,
         figsize=size,
-        height_ratios=[cell * count, 0.2],
+        ratios={"height_ratios": [cell * count, 0.2]},
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
     )
     panel = Panel(collection, "win_probability")
     _draw_classes(panel, wins)

@@ -3,7 +3,7 @@
 Draws a table and computes nothing; ``tests/leaderboard/test_plots.py`` reads the intervals back.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,8 @@ def plot_sensitivity(
     observed_maximum: float | None = None,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Posterior mean and interval of ``theta_sota`` under other assumptions, one row each.
 
@@ -52,8 +53,10 @@ def plot_sensitivity(
         Probability of the intervals in the table, for the axis label.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float), optional
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -78,8 +81,14 @@ def plot_sensitivity(
     [0.905, 0.917]
     """
     _check_rows(rows)
-    size, limits = figsize or (7.4, 1.6 + 0.32 * len(rows)), _limits(rows, observed_maximum)
-    collection = make_collection({"theta_sota": limits}, backend=backend, figsize=size)
+    size, limits = (7.4, 1.6 + 0.32 * len(rows)), _limits(rows, observed_maximum)
+    collection = make_collection(
+        {"theta_sota": limits},
+        figsize=size,
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     panel, levels = Panel(collection, "theta_sota"), _levels(rows)
     _draw_baseline(panel, rows, observed_maximum)
     for index, level in enumerate(levels):

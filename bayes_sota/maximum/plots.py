@@ -45,7 +45,8 @@ def plot_sota(
     ci_prob: float = 0.95,
     backend: str | None = None,
     var_names: Sequence[str] | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Posterior of the best skill: what the observed maximum says about it.
 
@@ -67,8 +68,10 @@ def plot_sota(
         Rows, from the top. Default: those of ``theta_sota`` (skill of the best classifier),
         ``winner_skill`` (skill of the classifier that won) and ``expected_sota`` (expected best
         skill of a fresh field of the same size) that the result holds.
-    figsize : (float, float), optional
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -92,7 +95,9 @@ def plot_sota(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     names = _names(tree, var_names)
     observed = get_variable(tree, "observed_data", "observed_maximum")
-    collection = _empty_figure(tree, observed, len(names), backend, figsize)
+    collection = _empty_figure(
+        tree, observed, len(names), backend=backend, plot_collection=plot_collection, **pc_kwargs
+    )
     intervals = {name: _interval(get_variable(tree, "posterior", name), ci_prob) for name in names}
     if _has_prior(tree):
         _draw_prior(Panel(collection, "prior"), tree, intervals[names[0]], names[0], ci_prob)
@@ -105,15 +110,14 @@ def _empty_figure(
     tree: "xr.DataTree",
     observed: "xr.DataArray",
     rows: int,
-    backend: str | None,
-    figsize: tuple[float, float] | None,
+    **figure: Any,
 ) -> "PlotCollection":
     width, prior = 7.4 * max(1.0, 0.8 * observed.size), _has_prior(tree)
     panels = ("prior", "posterior") if prior else ("posterior",)
-    size = figsize or (width, (3.1 if prior else 1.7) + 0.95 * rows)
+    size = (width, (3.1 if prior else 1.7) + 0.95 * rows)
     ratios: dict[str, Any] = {"height_ratios": [1, 0.95 * rows]} if prior else {}
     given = dict.fromkeys(panels, observed)
-    return make_collection(given, backend=backend, figsize=size, **ratios)
+    return make_collection(given, figsize=size, ratios=ratios, **figure)
 
 
 def _names(tree: "xr.DataTree", var_names: Sequence[str] | None) -> list[str]:

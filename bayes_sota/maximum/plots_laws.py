@@ -4,7 +4,7 @@
 and with the result.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,8 @@ def plot_maximum_law(
     *,
     ci_prob: float = 0.95,
     backend: str | None = None,
-    figsize: tuple[float, float] = (7.4, 3.9),
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw the law of the sample maximum: why the best score flatters the best classifier.
 
@@ -57,8 +58,10 @@ def plot_maximum_law(
         Probability of the interval.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float)
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -76,7 +79,13 @@ def plot_maximum_law(
     """
     alone = maximum_law(n_test=law.n_test, n_classifiers=1, skill=law.theta_sota)
     anything = make_bounds(0.0, 1.0)
-    collection = make_collection({"pmf": anything}, backend=backend, figsize=figsize)
+    collection = make_collection(
+        {"pmf": anything},
+        figsize=(7.4, 3.9),
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     panel = Panel(collection, "pmf")
     _draw_pmf(panel, "one_classifier", alone, COLORS["theta_sota"])
     _draw_pmf(panel, "maximum", law, COLORS["winner_skill"])
@@ -154,7 +163,8 @@ def plot_prior_predictive(
     ci_prob: float = 0.95,
     n_fields: int = 40,
     backend: str | None = None,
-    figsize: tuple[float, float] | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Prior predictive check: boards that the prior expects, and fields that it believes in.
 
@@ -174,8 +184,10 @@ def plot_prior_predictive(
         Number of fields drawn, evenly spaced among the draws.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
         Default: ArviZ's ``rcParams["plot.backend"]``.
-    figsize : (float, float), optional
-        Inches.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -204,8 +216,15 @@ def plot_prior_predictive(
         raise InputError("the result has no prior draws: sample it with its prior")
     observed = get_variable(tree, "observed_data", "observed_maximum")
     panels = {"observed_maximum": observed, "field": get_variable(tree, "prior", "location")}
-    size = figsize or (4.4 * (observed.size + 1), 4.2)
-    collection = make_collection(panels, backend=backend, figsize=size, across=True)
+    size = (4.4 * (observed.size + 1), 4.2)
+    collection = make_collection(
+        panels,
+        figsize=size,
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+        across=True,
+    )
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
     n_test = get_variable(tree, "constant_data", "n_test")
     word = word_of_skill(tree)

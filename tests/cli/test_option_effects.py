@@ -256,7 +256,7 @@ def test_permissions_allow_what_is_refused(
 
 
 def test_every_command_has_an_input() -> None:
-    assert set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)} == {"demo"}
+    assert set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)} == {"demo", "examples"}
 
 
 @pytest.mark.parametrize("base", FAST)

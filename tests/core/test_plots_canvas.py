@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     Panel,
@@ -67,3 +68,14 @@ def test_names_of_rows_are_shown_where_the_axis_itself_is_not(named: bool) -> No
     )  # fmt: skip
     axis = figure.viz["figure"].item().layout.yaxis
     assert (axis.visible is not False) == named
+
+
+def test_figures_take_a_collection_and_its_arguments() -> None:
+    law = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
+    size = {"figure_kwargs": {"figsize": (3.0, 2.0)}}
+    figure = bs.maximum.plot_maximum_law(law, backend="matplotlib", **size)
+    assert tuple(figure.viz["figure"].item().get_size_inches()) == (3.0, 2.0)
+    again = bs.maximum.plot_maximum_law(law, plot_collection=figure)
+    assert again is figure
+    with pytest.raises(InputError, match="no panel epp"):
+        bs.plot_epp(bs.fit_epp([[2, 1], [1, 2], [2, 1]]), plot_collection=figure)

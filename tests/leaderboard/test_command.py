@@ -135,7 +135,7 @@ def test_the_way_to_an_answer_from_the_best_score_alone_works(capsys: Capture, f
         (("--n-test", "100", "--lower-is-better"), "larger is better"),
         (("--metric", "auc", "--n-test", "infer", "--n-positive", "9"), "do not tell"),
         (("--metric", "auc", "--n-test", "100"), "--n-positive is missing"),
-        (("--item-metric", "mean"), "a number is needed, got 'team 400'"),
+        (("--item-metric", "mean"), "item scores need one column of numbers"),
         (("--method", "shrink", "--n-test", "500"), "--n-classes is missing"),
         (("--method", "shrink", "--n-test", "500", "--n-classes", "1"), "must be at least 2"),
         (("--method", "shrink", "--n-classes", "4"), "--n-test is missing"),
