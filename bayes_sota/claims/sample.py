@@ -6,7 +6,7 @@ the diagnostics are those of draws that depend on each other.
 ``tests/claims/test_sample.py`` compares with closed forms.
 
 Claims with an exact posterior come as independent draws, with the closed form of ``p_false`` in the
-group ``point_estimate`` (``tests/claims/test_sample_trees.py`` compares the two).
+group ``point_estimate`` (``tests/claims/test_sample.py`` compares the two).
 """
 
 from collections.abc import Sequence
@@ -338,7 +338,7 @@ def comparison_tree(
         {"score": comparison.sign * comparison.scores},
         comparison.methods,
         outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
-        "flat Dirichlet of every pair, or Student t of the means (exact.method_comparison)",
+        "flat Dirichlet of every pair, or Student t of the means (items.comparison)",
         seed,
         winner=comparison.methods[comparison.winner],
     )
