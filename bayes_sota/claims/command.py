@@ -474,10 +474,10 @@ def selection(
     return echo_verdict(found.reasons)
 
 
-@command(epilog="Example: bayes-sota claim batch review.csv --output review-checked.csv")
+@command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
 @click.argument("file", type=InputFile())
 @click.option(
-    "--output", type=OutputFile("table"), default=None,
+    "--table", "output", type=OutputFile("table"), default=None,
     help="FILE with the results: .csv, .md or .json.",
 )  # fmt: skip
 @number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")

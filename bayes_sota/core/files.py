@@ -14,6 +14,7 @@ _ENDINGS = {
     "figure": (".png", ".svg", ".pdf"),
     "result": (".nc",),
 }
+_FLAGS = {"table": "--table", "figure": "--figure", "result": "--output"}
 _drafts: set[Path] = set()
 
 
@@ -120,7 +121,9 @@ def check_ending(path: Path, kind: str) -> Path:
     *first, last = _ENDINGS[kind]
     if path.suffix.lower() not in (*first, last):
         listed = f"{', '.join(first)} or {last}" if first else last
-        raise InputError(f"a {kind} is written as {listed}, got {shown_path(path)!r}")
+        other = next((k for k, ends in _ENDINGS.items() if path.suffix.lower() in ends), None)
+        hint = f", which is a {other} ({_FLAGS[other]})" if other else ""
+        raise InputError(f"a {kind} is written as {listed}, got {shown_path(path)!r}{hint}")
     return path
 
 

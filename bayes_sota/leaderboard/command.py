@@ -309,13 +309,14 @@ def _read_scores(
     return board, n, notes
 
 
-@command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --output table.md")
+@command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
 @click.argument("file", type=InputFile())
 @field_options
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
 @click.option(
-    "--output",
+    "--table",
+    "output",
     type=OutputFile("table"),
     default=None,
     help="Table of all entries: .csv, .md or .json.",

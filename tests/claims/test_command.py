@@ -149,7 +149,7 @@ def test_a_review_for_people(capsys) -> None:
 
 
 def test_files_of_a_review(capsys, folder: Path) -> None:
-    given = ("batch", "review.csv", "--output", "out.csv", "--figure", "f.png")
+    given = ("batch", "review.csv", "--table", "out.csv", "--figure", "f.png")
     code, out, _ = run(capsys, *given)
     assert code == 0
     assert "0.093" in out  # nothing is hidden because a file was written
@@ -181,7 +181,7 @@ def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:
         ((*REPORTED[:-1], "many"), "whole number or a range A:B, got 'many'"),
         ((*REPORTED[:2], "0.9x", "0.88", *REPORTED[4:]), "two numbers in [0, 1], got '0.9x'"),
         ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
-        ((*REPORTED, "--output", "draws.csv"), "a result is written as .nc"),
+        ((*REPORTED, "--output", "draws.csv"), "which is a table (--table)"),
         ((*REPORTED, "--figure", "x.txt"), ".png, .svg or .pdf"),
         ((*REPORTED, "--figure", "no/x.png"), "does not exist"),
         ((*MEANS, "--sd", ".6", ".1"), "at most 0.3943, got 0.6"),
@@ -196,14 +196,14 @@ def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:
         (("responses", "runs.csv", "--run-separator", "#"), "no column has '#'"),
         (("responses", "no-such-file.csv"), "no-such-file.csv"),
         (("responses", "items.csv", "--draws", "3"), "--draws must be a whole number from 100"),
-        (("batch", "review.csv", "--output", "review.csv"), "would overwrite the input review.csv"),
-        (("batch", "review.csv", "--output", "out.xlsx"), ".csv, .md or .json"),
-        (("batch", "review.csv", "--output", "no/out.csv"), "does not exist"),
-        (("batch", "review.csv", "--output", "o.csv", "--level", "5"), "write 0.05"),
-        (("batch", "review.csv", "--output", "o.csv", "--group-by", "field"), "no column 'field'"),
-        (("batch", "wrong.csv", "--output", "o.csv"), "--skip-problems leaves them out"),
+        (("batch", "review.csv", "--table", "review.csv"), "would overwrite the input review.csv"),
+        (("batch", "review.csv", "--table", "out.xlsx"), ".csv, .md or .json"),
+        (("batch", "review.csv", "--table", "no/out.csv"), "does not exist"),
+        (("batch", "review.csv", "--table", "o.csv", "--level", "5"), "write 0.05"),
+        (("batch", "review.csv", "--table", "o.csv", "--group-by", "field"), "no column 'field'"),
+        (("batch", "wrong.csv", "--table", "o.csv"), "--skip-problems leaves them out"),
         (("batch", "means.csv"), "sd_a and sd_b, or sd_difference, must be given"),
-        (("batch", "backwards.csv", "--skip-problems", "--output", "o.csv", "--figure", "f.png"),
+        (("batch", "backwards.csv", "--skip-problems", "--table", "o.csv", "--figure", "f.png"),
          "no claim can be drawn: none has a probability"),
     ],
 )  # fmt: skip

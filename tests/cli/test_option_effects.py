@@ -129,7 +129,7 @@ READ = {
     "--round-covariates": "tasks.csv", "--responses": "answers.csv",
     "--data": ".",
 }  # fmt: skip
-ENDINGS = {"--figure": ".png", "--table": ".csv", "--output": (".nc", ".csv", ".json")}
+ENDINGS = {"--figure": ".png", "--table": ".csv", "--output": ".nc"}
 # what takes minutes: the Bayesian model, and ABC and NUTS
 SAMPLED = {("epp", "--bayes"), ("sota", "--method nuts"), ("sota", "--method abc")}
 
@@ -157,11 +157,7 @@ def given_values(name: str, option: click.Option, inputs: Path, out: Path) -> li
     if isinstance(option.type, click.Choice):
         return [[flag, str(choice)] for choice in option.type.choices]
     if isinstance(option.type, OutputFile):
-        endings = ENDINGS[flag]
-        return [
-            [flag, str(out / f"x{e}")]
-            for e in ((endings,) if isinstance(endings, str) else endings)
-        ]
+        return [[flag, str(out / f"x{ENDINGS[flag]}")]]
     if isinstance(option.type, OutputDirectory):
         return [[flag, str(out / "made")]]
     if flag in READ:

@@ -54,14 +54,14 @@ def test_every_command_says_which_files_it_reads_and_writes(
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("board INPUT --n-test 10 --output OUTPUT", "b.csv"),
+        ("board INPUT --n-test 10 --table OUTPUT", "b.csv"),
         ("sota INPUT --n-test 10 --output OUTPUT", "b.nc"),
         ("sota --model INPUT --output OUTPUT", "m.nc"),
         ("paired INPUT --output OUTPUT", "b.nc"),
         ("paired other.csv --private-file INPUT --output OUTPUT", "b.nc"),
         ("claim responses INPUT --figure OUTPUT", "b.png"),
         ("claim responses INPUT other.csv --output OUTPUT", "b.nc"),
-        ("claim batch INPUT --output OUTPUT", "b.csv"),
+        ("claim batch INPUT --table OUTPUT", "b.csv"),
         ("epp INPUT --table OUTPUT", "b.csv"),
         ("epp other.csv --sds INPUT --table OUTPUT", "b.csv"),
         ("epp other.csv --player-covariates INPUT --figure OUTPUT", "b.pdf"),

@@ -283,7 +283,7 @@ def test_board_prints_a_short_table_and_writes_all_entries(
 ) -> None:
     base = ("board", files / "teams.csv", "--n-test", 500, "--seed", 1, "--draws", 200)
     target = tmp_path / "table.csv"
-    code, out, error = run(capsys, *base, "--top", 4, "--output", target)
+    code, out, error = run(capsys, *base, "--top", 4, "--table", target)
     assert (code, error) == (0, "")
     for words in (
         "teams: best 4 of 21 entries", "=1+1[red]", "team 457", "17 more entries are not shown.",
@@ -322,8 +322,8 @@ def test_options_of_board(capsys: Capture, files: Path) -> None:
         ((), "--n-test is missing"),
         (("--n-test", "500", "--top", "0"), "--top must be a whole number from 1"),
         (("--n-test", "500", "--prob", "95"), "then write 0.95"),
-        (("--n-test", "500", "--output", "table.xlsx"), ".csv, .md or .json"),
-        (("--n-test", "500", "--output", "no/table.csv"), "does not exist"),
+        (("--n-test", "500", "--table", "table.xlsx"), ".csv, .md or .json"),
+        (("--n-test", "500", "--table", "no/table.csv"), "does not exist"),
         (("--n-test", "500", "--correlation", "0.5", "--pairwise-correlation", "0.2"), "either"),
         (("--n-test", "500", "--classifiers", "5"), "classifiers"),
         (("--n-test", "500", "--format", "responses"), "--n-test is for leaderboards"),
