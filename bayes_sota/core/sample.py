@@ -22,7 +22,7 @@ from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
 from bayes_sota.core.result import check_stored
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.text import plain_text, shown_path
+from bayes_sota.core.text import plain_text, shown, shown_path
 from bayes_sota.core.types import Seed
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     Raises
     ------
     InputError
-        A file that is none, is damaged, or takes its data from elsewhere.
+        A file that is none, is damaged, takes its data from elsewhere, or is of another version.
     """
     import h5py
     import xarray as xr
@@ -62,8 +62,15 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     try:
         with h5py.File(target, "r") as file:
             check_stored(file, target.stat().st_size)
-        with xr.open_datatree(target, engine="h5netcdf") as tree:
-            return tree.load()
+        with xr.open_datatree(target, engine="h5netcdf") as stored:
+            tree = stored.load()
+        found = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
+        if found != SCHEMA_VERSION:
+            raise InputError(
+                f"its schema is {shown(found)}, that of this version {SCHEMA_VERSION}; estimate it "
+                "again (results of version 0.1 have schema 1)"
+            )
+        return tree
     except InputError as error:
         raise InputError(f"{shown_path(target)} is no result to be read: {error}") from None
     except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files

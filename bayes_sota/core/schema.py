@@ -6,7 +6,7 @@ changes only after a release that warns. ``tests/core/test_schema.py`` locks the
 
 from typing import Final
 
-SCHEMA_VERSION: Final = "1"
+SCHEMA_VERSION: Final = "2"
 
 POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior
 

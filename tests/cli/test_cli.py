@@ -88,7 +88,7 @@ def test_maximum_gives_row_3_of_table_1(capsys: pytest.CaptureFixture[str]) -> N
         capsys, "maximum", "--n-test", "3000", "--classifiers", "1000", "--theta", "0.9",
         "--correlation", "0.6",
     )  # fmt: skip
-    assert law["schema_version"] == "1"
+    assert law["schema_version"] == "2"
     assert law["theta_sota"] == 0.9
     assert law["expected_maximum"] == pytest.approx(0.9140, abs=5e-5)
     assert law["sd"] == pytest.approx(0.0035, abs=5e-5)

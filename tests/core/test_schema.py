@@ -4,7 +4,7 @@ from bayes_sota.core import schema
 
 
 def test_schema_version() -> None:
-    assert schema.SCHEMA_VERSION == "1"
+    assert schema.SCHEMA_VERSION == "2"
 
 
 def test_names_are_identifiers() -> None:

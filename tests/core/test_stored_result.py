@@ -192,3 +192,11 @@ def test_damaged_results_are_read_or_refused(stored: Path, tmp_path: Path, numbe
             refused -= 1
         refused += 1
     assert len(numbers) / 4 < refused < len(numbers)
+
+
+def test_a_result_of_another_version_is_refused_in_one_line(stored: Path, tmp_path: Path) -> None:
+    tree = bs.read_result(stored)
+    tree.attrs["schema_version"] = "1"
+    old = bs.save_result(tree, tmp_path / "old.nc")
+    with pytest.raises(InputError, match=r"old\.nc is no result .* schema is '1'.* estimate it"):
+        bs.read_result(old)

@@ -33,7 +33,7 @@ def test_json_has_the_keys_of_the_interface(
     code, out, err = run(capsys, "infer-n", str(board), "--json")
     assert (code, err) == (0, "")
     result = json.loads(out)
-    assert result["schema_version"] == "1"
+    assert result["schema_version"] == "2"
     assert result["n_test"] == 271
     assert result["candidates"][:2] == [542, 813]
     assert (result["decimals"], result["rounding"], result["n_scores"]) == (4, "floor", 50)

@@ -267,7 +267,7 @@ def test_errors_where_lower_is_better(capsys: Capture, files: Path) -> None:
 
 def test_board_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> None:
     result = run_json(capsys, "board", files / "teams.csv", "--n-test", 500, "--seed", 1)
-    assert result["schema_version"] == "1"
+    assert result["schema_version"] == "2"
     first = result["entries"][0]
     assert first["name"] == "=1+1[red]"
     assert {"name", "score", "skill", "rank_interval", "p_best", "tied_with_best"} <= set(first)

@@ -38,7 +38,7 @@ def test_json(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -
     code, out, err = run(capsys, *command)
     assert (code, err) == (0, "")
     result = json.loads(out)
-    assert result["schema_version"] == "1"
+    assert result["schema_version"] == "2"
     assert result["rho"]["learnt"] is True
     assert result["n_test"] == [500, 1500]
     winner = result["public_winner"]
