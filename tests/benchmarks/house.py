@@ -73,6 +73,8 @@ def entered(arguments: list[str]) -> set[str]:
     """Files of the package of which a command calls a function."""
     from bayes_sota.cli import main
 
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main(arguments)  # imports, whose decorators are calls as well
     found: set[str] = set()
 
     def watch(frame: FrameType, event: str, argument: object) -> None:
