@@ -27,6 +27,8 @@ from bayes_sota.core.command import (
     OutputFile,
     command,
     echo_json,
+    echo_problem,
+    echo_table,
     echo_verdict,
     interval_option,
     number_option,
@@ -37,7 +39,6 @@ from bayes_sota.core.command import (
     top_option,
     write_result_files,
 )
-from bayes_sota.core.command_tables import echo_problem, echo_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 from bayes_sota.leaderboard.command_files import field_options, priors_with, read_file

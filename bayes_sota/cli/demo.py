@@ -9,12 +9,13 @@ from bayes_sota.core.command import (
     OutputDirectory,
     command,
     echo_json,
+    echo_problem,
+    echo_table,
     interval_option,
     output_options,
     seed_option,
     show_progress,
 )
-from bayes_sota.core.command_tables import echo_problem, echo_table
 from bayes_sota.core.text import decimals_for
 
 if TYPE_CHECKING:

@@ -101,7 +101,7 @@ def _debugging() -> bool:
 
 
 def _complain(message: str, code: int) -> int:
-    from bayes_sota.core.command_tables import echo_problem
+    from bayes_sota.core.command import echo_problem
 
     echo_problem("error", message)
     return code

@@ -1,11 +1,7 @@
-"""What every command does: its files do not destroy each other, its errors name its options.
+"""What commands share: options, files, messages, tables for people and JSON for programs.
 
-Every command is a ``Command`` and takes files as the kinds below (``tests/core/test_command.py``
-walks through all commands).
-
-Options that commands share, and how they turn into objects of the package.
-
-Files that results are written to, and how a command takes the options that say where.
+Every command is a ``Command``: its files do not destroy each other, its errors name its options
+(``tests/core/test_command.py`` walks through all commands).
 """
 
 import json
@@ -23,7 +19,6 @@ import click
 from click.core import ParameterSource
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range, refuse_tries
-from bayes_sota.core.command_tables import echo_problem
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, check_writable
 from bayes_sota.core.schema import SCHEMA_VERSION
@@ -32,6 +27,37 @@ from bayes_sota.core.text import plain_text, shown_path
 if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
+
+
+_LONGEST = 200  # characters of a cell
+_LONGEST_LINE, _HEAD = 700, 450
+
+
+def echo_problem(kind: str, message: str) -> None:
+    """One line on standard error that cannot steer a terminal; of a long one beginning and end."""
+    line = plain_text(" ".join(str(message).split()))
+    if len(line) > _LONGEST_LINE:
+        line = f"{line[:_HEAD]} ... {line[_HEAD - _LONGEST_LINE :]}"
+    click.echo(f"{kind}: {line}", err=True)
+
+
+def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+    """Print a table to standard output; text in it is no markup and cannot steer a terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    heading = Text(plain_text(title)) if title else None
+    table = Table(title=heading, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    for name in header:
+        table.add_column(Text(plain_text(name)))
+    for row in rows:
+        table.add_row(*(Text(plain_text(cell, _LONGEST)) for cell in row))
+    console = Console(highlight=False)
+    width = console.width if console.is_terminal else 120
+    console = Console(highlight=False, width=max(width, 80), file=sys.stdout)
+    console.print(table)
 
 
 class _File(click.ParamType):  # type: ignore[type-arg]

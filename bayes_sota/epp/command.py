@@ -14,6 +14,7 @@ from bayes_sota.core.command import (
     OutputFile,
     command,
     echo_json,
+    echo_table,
     echo_verdict,
     interval_option,
     number_option,
@@ -25,7 +26,6 @@ from bayes_sota.core.command import (
     top_option,
     write_result_files,
 )
-from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 

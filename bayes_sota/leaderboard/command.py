@@ -22,6 +22,7 @@ from bayes_sota.core.command import (
     check_positives,
     command,
     echo_json,
+    echo_table,
     interval_option,
     number_option,
     output_options,
@@ -31,7 +32,6 @@ from bayes_sota.core.command import (
     top_option,
     tries_option,
 )
-from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.leaderboard.command_files import (

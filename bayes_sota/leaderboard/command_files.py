@@ -10,12 +10,12 @@ from bayes_sota.core.arguments import CORRELATION, COUNT, DECIMALS, POSITIVE
 from bayes_sota.core.command import (
     check_positives,
     echo_json,
+    echo_table,
     echo_verdict,
     number_option,
     parse_tries,
     tries_option,
 )
-from bayes_sota.core.command_tables import echo_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bayes_sota.core.command import InputDirectory, command, echo_json, output_options
-from bayes_sota.core.command_tables import echo_table
+from bayes_sota.core.command import InputDirectory, command, echo_json, echo_table, output_options
 
 if TYPE_CHECKING:
     from bayes_sota.published.summary import Comparison
-
-__all__ = ["reproduce"]
 
 
 @command(epilog="Example: bayes-sota reproduce table-1 mania")

@@ -15,8 +15,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_scores
 
-__all__ = ["Board", "cassava", "read_board", "table_2", "table_4"]
-
 Settings = dict[str, Any]
 Numbers = dict[str, Any]
 _CRITERIA: tuple[Any, ...] = ("expected", "upper")

@@ -15,8 +15,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 
-__all__ = ["figure_6", "fit_vtab", "openml", "tables_6_8", "vtab"]
-
 Settings = dict[str, Any]
 Numbers = dict[str, Any]
 

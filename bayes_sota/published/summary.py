@@ -23,20 +23,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.published import numbers_auc, numbers_challenges, numbers_epp, numbers_maximum
+from bayes_sota.published import numbers_challenges, numbers_epp, numbers_maximum
+from bayes_sota.published import numbers_maximum as numbers_auc
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Comparison",
-    "State",
-    "comparisons_to_frame",
-    "item_names",
-    "judge",
-    "load_published",
-    "reproduce",
-]
 
 State = Literal["reproduced", "differs", "not verifiable", "off"]
 _STANDARD_ERRORS = 3.0

@@ -14,7 +14,7 @@ from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.shrinkage import binomial_interval
 from bayes_sota.published import Comparison, reproduce
-from bayes_sota.published.numbers_auc import highest_best_auc
+from bayes_sota.published.numbers_maximum import highest_best_auc
 from bayes_sota.published.summary import load_published
 
 PUBLISHED = load_published()
