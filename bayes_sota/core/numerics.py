@@ -1,18 +1,15 @@
-"""Adaptive importance sampling of a few standardised parameters, several targets at a time.
+"""Numerics that several rooms share: importance sampling, interpolation, threads of BLAS.
 
-The targets are posteriors of the same parameters at several values of rho. They lie close to each
-other, so one mixture of Student t proposals serves all of them, and their evidences and draws come
-from the same points (``tests/core/test_importance.py``). The components start at the modes and
-then follow the points themselves, so that posteriors of any shape are covered.
+*Importance sampling* of a few standardised parameters, several targets at a time: posteriors of the
+same parameters at several values of rho. They lie close to each other, so one mixture of Student t
+proposals serves all of them. Its components start at the modes and then follow the points
+themselves, so that posteriors of any shape are covered (``tests/core/test_importance.py``).
 
-Barycentric interpolation, whose transpose moves weights from many points onto few nodes.
+*Interpolation* is barycentric; its transpose moves weights from many points onto few nodes.
 
-One thread for small linear algebra.
-
-BLAS starts as many threads as there are processors for matrices of a few hundred rows too. They
-wait for each other by spinning: two processors are busy where one has work, and beside another
-process every product waits for a thread that is not running. ``tests/core/test_blas_threads.py``
-counts the threads, ``tests/benchmarks/bench_company.py`` measures commands alone and in company.
+*One thread* for small linear algebra: BLAS starts as many threads as there are processors for
+matrices of a few hundred rows too, which wait for each other by spinning, so that beside another
+process every product waits for a thread that is not running (``tests/core/test_blas_threads.py``).
 """
 
 from collections.abc import Callable, Iterator

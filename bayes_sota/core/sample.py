@@ -1,6 +1,6 @@
-"""Results as netCDF files: written whole, read strictly.
+"""Results: draws of a model, where they come from (seed, versions, hashes), and netCDF files.
 
-Where a result comes from: seed, versions, hashes of data and model.
+Files are written whole and read strictly.
 """
 
 import hashlib

@@ -8,7 +8,7 @@ apart, ``x10`` for the first, ``x01`` for the second. With a flat Dirichlet prio
           = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
 
 the one-sided mid-p value of McNemar's test. A leader was picked because its score was the best,
-and nothing here corrects for it (``entry_skills`` does).
+and nothing here corrects for it (``leaderboard.entries`` does).
 
 Several methods with one answer per item, items independent: the Dirichlet posterior of the joint
 cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, makes
@@ -26,7 +26,7 @@ covariance and the degrees of freedom
 
 the jackknife of clusters (CR3) with their effective number: one large cluster is not hidden among
 small ones. Where clusters are single items each pair has the paired t law of
-``false_claim_mean``. A run adds the variance between the runs of its method, divided by their
+``claims.means``. A run adds the variance between the runs of its method, divided by their
 number; what items and runs share is counted in both parts. Answers have the four items of the flat
 prior too, :math:`\tfrac14` of variance each. ``tests/items/test_paired_outcomes.py`` compares with
 sums and with simulation, ``test_method_comparison.py`` with the closed forms, and measures how

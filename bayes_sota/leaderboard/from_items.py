@@ -9,7 +9,7 @@ The model of ``leaderboard_posterior``, with the dependence taken from the items
 ``lambda_j`` is learnt (``items.correlation``), the shift ``z`` is not: no number of classifiers
 can tell whether the items were easy, so an interval keeps rho times the width of a single score's.
 What is left of the errors has the correlation matrix R, families of near-clones and all
-(``leaderboard.joint``). Each score that is not an accuracy has the law of its metric
+(``leaderboard.entries``). Each score that is not an accuracy has the law of its metric
 (``score_laws``), widened or narrowed to the standard error that its own items show.
 
 ``tests/leaderboard/test_responses_posterior.py`` and ``test_item_scores_posterior.py`` compare with
