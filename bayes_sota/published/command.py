@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 @output_options
 def reproduce(items: tuple[str, ...], data: Path | None, as_json: bool, quiet: bool) -> int:
-    """Recompute published tables and figures; all of them without ITEMS.
+    """Recompute published numbers; all of them without ITEMS.
 
     A number is reproduced, differs (explained, both numbers pinned), is not verifiable, or is
     off; only off makes the exit code 1.
