@@ -84,7 +84,12 @@ def test_bivariate_normal(r: float) -> None:
 
 @pytest.mark.parametrize(
     ("auc", "a", "b", "ratio"),
-    [(0.9, 51, 700, 1.0), (0.7, 20, 30, 1.0), (0.8, 60, 40, 2.0), (0.97, 25, 300, 0.5)],
+    [
+        (0.9, 51, 700, 1.0),
+        (0.7, 20, 30, 1.0),
+        (0.8, 60, 40, 2.0),
+        pytest.param(0.97, 25, 300, 0.5, marks=pytest.mark.slow),
+    ],
 )
 def test_law_of_one_estimate_into_the_tail(auc: float, a: int, b: int, ratio: float) -> None:
     law, repeats = auc_law(auc, a, b, ratio), 20_000
@@ -114,7 +119,9 @@ def test_best_of_independent_classifiers() -> None:
     assert law.auc_sota == 0.9
 
 
-@pytest.mark.parametrize(("a", "b", "rho"), [(40, 300, 0.9), (60, 50, 0.7)])
+@pytest.mark.parametrize(
+    ("a", "b", "rho"), [pytest.param(40, 300, 0.9, marks=pytest.mark.slow), (60, 50, 0.7)]
+)
 def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
     m, repeats = 25, 4000
     rng = np.random.default_rng(3)
@@ -164,6 +171,7 @@ def test_bad_input(call, message: str) -> None:
         call()
 
 
+@pytest.mark.slow
 def test_the_rough_law_of_different_classifiers_is_close_to_the_tilted_one() -> None:
     aucs = np.array([0.88, 0.9])
     given = {"n_positive": 30, "n_negative": 300, "correlation": 0.7}
@@ -190,6 +198,7 @@ def test_aucs_drawn_from_a_distribution() -> None:
         auc_maximum_law(field, n_positive=40, n_negative=400)
 
 
+@pytest.mark.slow
 def test_each_class_may_have_its_own_correlation() -> None:
     """Positives share a lot, negatives nothing: against simulated scores of every item."""
     rng, a, b, m = np.random.default_rng(9), 60, 300, 40

@@ -31,6 +31,7 @@ def test_ranks_of_the_right_posterior_are_uniform() -> None:
     assert all(inside(tree).values())
 
 
+@pytest.mark.slow
 def test_a_wrong_number_of_classifiers_is_found_out() -> None:
     wrong = CalibrationSetting(priors=CLOSE, assumed_classifiers=1)
     judged = inside(run_sbc(wrong, replicates=40, draws=200, random_seed=SEED))

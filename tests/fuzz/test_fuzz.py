@@ -31,10 +31,10 @@ def check(judge: Judge, case: Case, seeds: range) -> None:
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_a_hundred_mutants(judge: Judge, part: int) -> None:
+def test_two_mutants_of_every_case(judge: Judge, part: int) -> None:
     cases = _CASES[part::2]
     for number, case in enumerate(cases):
-        check(judge, case, range(1000 * number, 1000 * number + 3))
+        check(judge, case, range(1000 * number, 1000 * number + 2))
 
 
 @pytest.mark.parametrize(("label", "seed"), [("epp wide.parquet", 1_000_102)])

@@ -159,6 +159,7 @@ def test_a_prior_on_the_number_of_entries() -> None:
     assert draws["n_classifiers"].std() > 20
 
 
+@pytest.mark.slow
 def test_leaked_answers_are_found_and_explained() -> None:
     counts = np.append(np.random.default_rng(1).binomial(4000, np.full(50, 0.8)), [4000, 4000])
     posterior = leaderboard_posterior(board_of(counts, 4000), random_seed=1)

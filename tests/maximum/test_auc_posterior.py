@@ -20,7 +20,7 @@ def best_auc(**options) -> Leaderboard:
     return Leaderboard.from_maximum("0.95", **given)
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7])
+@pytest.mark.parametrize("rho", [pytest.param(0.0, marks=pytest.mark.slow), 0.7])
 def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
     """Whole fields from the prior, kept where the best score prints as the observed one."""
     priors = MaximumPriors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))

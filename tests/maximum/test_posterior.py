@@ -161,7 +161,7 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
 @pytest.mark.parametrize(
     ("skill", "n_test", "m", "score"),
     [
-        (LogitNormalSkill(), 13_840, 3_558, "0.9116"),
+        pytest.param(LogitNormalSkill(), 13_840, 3_558, "0.9116", marks=pytest.mark.slow),
         (LogitNormalSkill(), 200, 50, "0.98"),
         (LogitNormalSkill((0.8, 0.801), (0.01, 2.0)), 200, 50, "0.98"),  # a narrow ridge
         (UniformSkill(), 11_072, 3_558, "0.9116"),

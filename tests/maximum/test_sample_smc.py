@@ -114,6 +114,7 @@ def test_known_hyperparameters_are_constant_and_independent_teams_have_no_shift(
     assert np.all(posterior["rho"] == 0)
 
 
+@pytest.mark.slow
 def test_several_boards_of_which_one_has_uncertain_tries():
     """Two boards of one field: the shared location is known better than from one."""
     second = Leaderboard.from_maximum("0.975", n_test=400, n_classifiers=(20, 80), name="second")

@@ -145,7 +145,7 @@ def test_a_lone_leader_is_not_corrected() -> None:
     assert found.estimate == pytest.approx(0.9, abs=1e-6)
 
 
-@pytest.mark.parametrize("criterion", ["expected", "upper"])
+@pytest.mark.parametrize("criterion", ["expected", pytest.param("upper", marks=pytest.mark.slow)])
 def test_shrunk_aucs_give_the_observed_maximum(criterion: str) -> None:
     aucs = 0.6 + 0.3 * np.linspace(0, 1, 20) ** 0.4
     found = shrink_aucs(aucs, n_positive=40, n_negative=200, criterion=criterion)
