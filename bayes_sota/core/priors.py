@@ -412,15 +412,16 @@ def maximum_priors(given: Priors | MaximumPriors | None) -> MaximumPriors:
     """Priors of an observed maximum: the given ones, or the default."""
     if isinstance(given, MaximumPriors):
         return given
-    return _checked(given).of_maximum()
+    return checked_priors(given).of_maximum()
 
 
 def board_priors(given: Priors | BoardPriors | None) -> BoardPriors:
     """Priors of a whole board: the given ones, or the default."""
-    return given if isinstance(given, BoardPriors) else _checked(given).of_board()
+    return given if isinstance(given, BoardPriors) else checked_priors(given).of_board()
 
 
-def _checked(given: object) -> Priors:
+def checked_priors(given: object) -> Priors:
+    """The given priors, or the default ones; ``InputError`` for anything else."""
     if given is not None and not isinstance(given, Priors):
         raise InputError(f"priors must be Priors, got {type(given).__name__}")
     return given or Priors()

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors
+from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors, checked_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
 
@@ -45,14 +45,10 @@ def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
     """Priors of two boards: the given ones, of which the correlation counts, or the default."""
     if isinstance(given, PairedPriors):
         return given
-    if given is None or given.correlation is None:
-        found = PairedPriors()
-    else:
-        found = PairedPriors(given.correlation)
-    if given is not None:
-        of_fields = {"skill": given.skill, "families": given.families}
-        refuse_unused("two boards, whose teams have any skills", of_fields)
-    return found
+    priors = checked_priors(given)
+    of_fields = {"skill": priors.skill, "families": priors.families}
+    refuse_unused("two boards, whose teams have any skills", of_fields)
+    return PairedPriors() if priors.correlation is None else PairedPriors(priors.correlation)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation, Priors
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.core.summary import diagnose, summarize
@@ -61,3 +61,5 @@ def test_one_kind_of_priors_serves_two_boards() -> None:
     assert paired_priors(Priors(correlation=FixedCorrelation(0.5))).correlation.value == 0.5
     with pytest.raises(InputError, match="families has no effect on two boards"):
         paired_priors(Priors(families=("normal",)))
+    with pytest.raises(InputError, match="must be Priors, got BoardPriors"):
+        paired_priors(BoardPriors())  # type: ignore[arg-type]
