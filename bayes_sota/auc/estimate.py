@@ -242,7 +242,7 @@ def placements(
 
 
 def placements_of_kinds(centres: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:
-    """The same for several centres, (K,) and (k, K), on half as many cells.
+    """Placements as in ``placements`` for several centres, (K,) and (k, K), on half as many cells.
 
     Where the mass hardly changes from cell to cell it is linear within; elsewhere exact.
     """
@@ -311,7 +311,7 @@ def mean_placement(
 
 
 def _mean_of_many(kinds: FloatArray, few: int, width: float) -> tuple[FloatArray, FloatArray]:
-    """The same from the few low frequencies at which the characteristic function is not zero."""
+    """Law of ``mean_placement`` from the frequencies where its characteristic function is not 0."""
     v = np.linspace(0.0, 1.0, kinds.shape[1])
     centres = kinds @ v / kinds.sum(axis=1)
     frequency = 2 * np.pi / width * np.arange(_POINTS // 2 + 1)

@@ -418,7 +418,7 @@ def _independent(
 def _correlated(
     skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float, rho: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The same of estimates that share reference scores, whatever rho.
+    """Law of the best of estimates that share reference scores, whatever rho.
 
     Near 0, or near 1, the lattice is too coarse for what is shared, or for what is not. There the
     law is a mixture with that of independent estimates, or of a single one, in which the expected

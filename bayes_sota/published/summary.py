@@ -100,7 +100,7 @@ class Comparison:
 
 
 def load_published() -> dict[str, Any]:
-    """What papers print, a fresh copy of ``published.json``: ``settings``, and ``items``.
+    """Load what papers print, a fresh copy of ``published.json``: ``settings``, and ``items``.
 
     ``rows`` of an item holds by quantity what is printed, its pin, its place or note; rows that
     stand under another item are filled in.
