@@ -58,14 +58,11 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
         trees[name] = example, estimate_sota(example.leaderboard(), random_seed=seed)
     lead = examples["obesity-risk"]
     _note(quiet or as_json, "obesity-risk: ABC/SMC, simulation only (compiles first)")
+    progress = show_progress(quiet, as_json)
     simulated = estimate_sota(
-        lead.leaderboard(),
-        method="abc",
-        draws=500,
-        chains=2,
-        random_seed=seed,
-        progressbar=show_progress(quiet, as_json),
-    )
+        lead.leaderboard(), method="abc", draws=500, chains=2, random_seed=seed,
+        progressbar=progress,
+    )  # fmt: skip
     trees["obesity-risk-abc"] = lead, simulated
     sensitivity = sota_sensitivity(lead.leaderboard(), ci_prob=ci_prob)
     theta = estimand_summary(trees[lead.name][1], "theta_sota", ci_prob)
@@ -138,15 +135,8 @@ def _echo(
         skill = r["winner_skill"]
         winner = f"{skill['mean']:.{decimals_for(skill['sd'])}f}"
         rows.append([*board, *numbers, f"{low:.{d}f} to {high:.{d}f}", winner])
-    header = [
-        "board",
-        "best score",
-        "items",
-        "theta_sota",
-        "sd",
-        f"{ci_prob:.0%} interval",
-        "winner",
-    ]
+    interval = f"{ci_prob:.0%} interval"
+    header = ["board", "best score", "items", "theta_sota", "sd", interval, "winner"]
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")
     click.echo(_reading(results, examples, ci_prob))
     click.echo(f"\n{len(files)} files in {directory}/: " + ", ".join(path.name for path in files))

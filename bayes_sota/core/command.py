@@ -248,37 +248,28 @@ _SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 class _Real(click.FloatRange):
     """Numbers of a range; the ends are shown by ``--help`` and by errors."""
 
+    kind: type[float] = float
+
     def __init__(self, limits: Range) -> None:
-        low, high = (None if math.isinf(x) else float(x) for x in limits.ends)
+        low, high = (None if math.isinf(x) else self.kind(x) for x in limits.ends)
         super().__init__(low, high, limits.open_low, limits.open_high)
         self.limits = limits
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The number, if it is one of the range."""
-        return float(_converted(float, value, self.limits, param))
+        try:
+            number = self.kind(value)
+        except ValueError:
+            number = float("nan")
+        if not self.limits.holds(number):
+            raise self.limits.refusal(max(param.opts, key=len), value, number)
+        return number + 0  # no -0.0
 
 
-class _Whole(click.IntRange):
-    """Whole numbers of a range; the ends are shown by ``--help`` and by errors."""
+class _Whole(_Real):
+    """Whole numbers of a range."""
 
-    def __init__(self, limits: Range) -> None:
-        low, high = (None if math.isinf(x) else int(x) for x in limits.ends)
-        super().__init__(low, high)
-        self.limits = limits
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        """The number, if it is one of the range."""
-        return int(_converted(int, value, self.limits, param))
-
-
-def _converted(kind: Callable[[Any], Any], value: Any, limits: Range, param: Any) -> Any:
-    try:
-        number = kind(value)
-    except ValueError:
-        number = float("nan")
-    if not limits.holds(number):
-        raise limits.refusal(max(param.opts, key=len), value, number)
-    return number + 0  # no -0.0
+    kind, name = int, click.IntRange.name
 
 
 def number_option[F: Callable[..., Any]](

@@ -1,7 +1,7 @@
 """Names of groups, dimensions and variables in every result: public API.
 
 Each result is an ``xarray.DataTree`` that ArviZ reads. A name listed here keeps its meaning; it
-changes only after a release that warns. ``tests/core/test_schema.py`` locks the list.
+changes only after a release that warns. ``tests/core/test_stored_result.py`` locks the list.
 """
 
 from typing import Final
@@ -11,43 +11,15 @@ SCHEMA_VERSION: Final = "2"
 POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior
 
 GROUPS: Final = (
-    "posterior",
-    "prior",
-    "posterior_predictive",
-    "prior_predictive",
-    "sample_stats",
-    "log_likelihood",
-    "log_prior",
-    "observed_data",
-    "constant_data",
-    "point_estimate",
-)
+    "posterior", "prior", "posterior_predictive", "prior_predictive", "sample_stats",
+    "log_likelihood", "log_prior", "observed_data", "constant_data", "point_estimate",
+)  # fmt: skip
 
 DIMENSIONS: Final = (
-    "chain",
-    "draw",
-    "board",
-    "classifier",
-    "player",
-    "player_other",
-    "round",
-    "match",
-    "tournament",
-    "covariate",
-    "category",
-    "round_covariate",
-    "pair",
-    "item",
-    "claim",
-    "metric",
-    "metric_other",
-    "metric_pair",
-    "component",
-    "cluster",
-    "case",
-    "outcome",
-    "count",
-)
+    "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
+    "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
+    "metric_other", "metric_pair", "component", "cluster", "case", "outcome", "count",
+)  # fmt: skip
 
 VARIABLES: Final = {
     "location": "median skill of the field of classifiers, on the log-odds scale",
@@ -148,25 +120,11 @@ VARIABLES: Final = {
 }
 
 ESTIMANDS: Final = (
-    "theta_sota",
-    "expected_sota",
-    "winner_skill",
-    "multiplicity_bias",
-    "winner_new_score",
-    "best_new_score",
-    "rho",
-    "n_classifiers",
-)
+    "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
+    "best_new_score", "rho", "n_classifiers",
+)  # fmt: skip
 
 ATTRIBUTES: Final = (
-    "schema_version",
-    "method",
-    "model_name",
-    "model_hash",
-    "data_hash",
-    "random_seed",
-    "versions",
-    "created_at",
-    "inference_library",
-    "inference_library_version",
-)
+    "schema_version", "method", "model_name", "model_hash", "data_hash", "random_seed", "versions",
+    "created_at", "inference_library", "inference_library_version",
+)  # fmt: skip

@@ -7,9 +7,10 @@ holds each method against numerical integration.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,13 +51,13 @@ class SkillDistribution(ABC):
         values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
         return tuple((np.shape(x), *np.ravel(np.asarray(x, np.float64)).tolist()) for x in values)
 
-    @abstractmethod
     def skill(self, coordinate: ArrayLike) -> FloatArray:
         """Skill theta at a coordinate."""
+        return np.asarray(coordinate, dtype=np.float64)
 
-    @abstractmethod
     def from_skill(self, skill: ArrayLike) -> FloatArray:
         """Coordinate of a skill."""
+        return np.asarray(skill, dtype=np.float64)
 
     @abstractmethod
     def pdf(self, c: ArrayLike) -> FloatArray:
@@ -134,13 +135,18 @@ class SkillDistribution(ABC):
         upper = -np.expm1(log_v / m)
         return np.asarray(self.expanded().skill(self.expanded().isf(upper)) @ w)
 
-    @abstractmethod
-    def expanded(self) -> "SkillDistribution":
+    def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""
+        return self._changed(_column)
 
-    @abstractmethod
-    def take(self, index: ArrayLike) -> "SkillDistribution":
+    def take(self, index: ArrayLike) -> Self:
         """The distributions at ``index`` of the (one-dimensional) parameters."""
+        i = np.asarray(index)
+        return self._changed(lambda values: np.asarray(values)[i])
+
+    def _changed(self, change: Callable[[ArrayLike], FloatArray]) -> Self:
+        names = (field.name for field in fields(self))  # type: ignore[arg-type]
+        return type(self)(*(change(getattr(self, name)) for name in names))
 
 
 def hat_weights_of_excess(excess: FloatArray, nodes: FloatArray) -> FloatArray:
@@ -230,15 +236,6 @@ class LogitNormal(SkillDistribution):
         """One standard deviation."""
         return float(np.asarray(self.spread))
 
-    def expanded(self) -> "LogitNormal":
-        """Trailing axis of length one."""
-        return LogitNormal(_column(self.location), _column(self.spread))
-
-    def take(self, index: ArrayLike) -> "LogitNormal":
-        """Select among one-dimensional parameters."""
-        i = np.asarray(index)
-        return LogitNormal(np.asarray(self.location)[i], np.asarray(self.spread)[i])
-
 
 @dataclass(frozen=True, eq=False)
 class Uniform(SkillDistribution):
@@ -265,14 +262,6 @@ class Uniform(SkillDistribution):
     @cached_property
     def _width(self) -> FloatArray:
         return np.asarray(self.high, np.float64) - np.asarray(self.low, np.float64)
-
-    def skill(self, coordinate: ArrayLike) -> FloatArray:
-        """The coordinate is the skill."""
-        return np.asarray(coordinate, dtype=np.float64)
-
-    def from_skill(self, skill: ArrayLike) -> FloatArray:
-        """The coordinate is the skill."""
-        return np.asarray(skill, dtype=np.float64)
 
     def pdf(self, c: ArrayLike) -> FloatArray:
         """Constant between the ends."""
@@ -313,15 +302,6 @@ class Uniform(SkillDistribution):
         m = np.asarray(n_classifiers, dtype=np.float64)
         return np.asarray((m * np.asarray(self.high) + np.asarray(self.low)) / (m + 1))
 
-    def expanded(self) -> "Uniform":
-        """Trailing axis of length one."""
-        return Uniform(_column(self.low), _column(self.high))
-
-    def take(self, index: ArrayLike) -> "Uniform":
-        """Select among one-dimensional parameters."""
-        i = np.asarray(index)
-        return Uniform(np.asarray(self.low)[i], np.asarray(self.high)[i])
-
 
 @dataclass(frozen=True, eq=False)
 class Beta(SkillDistribution):
@@ -336,14 +316,6 @@ class Beta(SkillDistribution):
         mean = expit(location)
         variance = np.asarray(spread, dtype=np.float64) ** 2
         return cls(1 / ((1 - mean) * variance), 1 / (mean * variance))
-
-    def skill(self, coordinate: ArrayLike) -> FloatArray:
-        """The coordinate is the skill."""
-        return np.asarray(coordinate, dtype=np.float64)
-
-    def from_skill(self, skill: ArrayLike) -> FloatArray:
-        """The coordinate is the skill."""
-        return np.asarray(skill, dtype=np.float64)
 
     def pdf(self, c: ArrayLike) -> FloatArray:
         """Beta density."""
@@ -409,12 +381,3 @@ class Beta(SkillDistribution):
         """Standard deviation of the log odds, at most one."""
         a, b = float(np.asarray(self.a)), float(np.asarray(self.b))
         return min(1.0, float(np.sqrt(1 / a + 1 / b)))
-
-    def expanded(self) -> "Beta":
-        """Trailing axis of length one."""
-        return Beta(_column(self.a), _column(self.b))
-
-    def take(self, index: ArrayLike) -> "Beta":
-        """Select among one-dimensional parameters."""
-        i = np.asarray(index)
-        return Beta(np.asarray(self.a)[i], np.asarray(self.b)[i])

@@ -16,7 +16,9 @@ import json
 import time
 import warnings
 from collections import Counter
+from itertools import batched, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -28,7 +30,7 @@ from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_coverage import FIELDS, interval_score
+from bayes_sota.leaderboard.sample_coverage import FIELDS, summarize_judgements
 from bayes_sota.maximum.posterior import sota_posterior
 
 TASKS = {
@@ -66,32 +68,30 @@ def data_of(task: str) -> tuple[np.ndarray, np.ndarray]:
     return x, y == (0 if task == "malignant" else 1)
 
 
-def random_classifier(rng: np.random.Generator, kind: int) -> object:
+def random_classifier(rng: np.random.Generator, kind: int) -> Any:
     """One of ten kinds with random settings."""
-    from sklearn import ensemble, linear_model, naive_bayes, neighbors, neural_network, svm, tree
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.utils import all_estimators
 
-    seed, weight = int(rng.integers(2**31)), float(10 ** rng.uniform(-3, 2))
+    seed, weight = {"random_state": int(rng.integers(2**31))}, float(10 ** rng.uniform(-3, 2))
     trees = int(rng.integers(3, 100))
-    kinds = (
-        lambda: linear_model.LogisticRegression(C=weight, max_iter=300),
-        lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=rng.uniform(0.01, 0.9)),
-        lambda: naive_bayes.GaussianNB(var_smoothing=float(10 ** rng.uniform(-9, -1))),
-        lambda: neighbors.KNeighborsClassifier(int(rng.choice([1, 3, 5, 9, 15]))),
-        lambda: tree.DecisionTreeClassifier(
-            max_depth=rng.integers(2, 12), min_samples_leaf=rng.integers(1, 10), random_state=seed
-        ),
-        lambda: ensemble.RandomForestClassifier(trees, random_state=seed),
-        lambda: ensemble.ExtraTreesClassifier(trees, random_state=seed),
-        lambda: svm.SVC(C=weight * 10, kernel=str(rng.choice(["rbf", "linear", "poly"]))),
-        lambda: neural_network.MLPClassifier(
-            (rng.integers(3, 40),), alpha=weight, max_iter=rng.integers(20, 200), random_state=seed
-        ),
-        lambda: ensemble.GradientBoostingClassifier(
-            n_estimators=min(trees, 40), max_depth=rng.integers(1, 4), random_state=seed
-        ),
-    )  # fmt: skip
-    return kinds[kind % len(kinds)]()
+    name, settings = (
+        ("LogisticRegression", lambda: {"C": weight, "max_iter": 300}),
+        ("LinearDiscriminantAnalysis", lambda: {
+            "solver": "lsqr", "shrinkage": rng.uniform(0.01, 0.9)}),
+        ("GaussianNB", lambda: {"var_smoothing": float(10 ** rng.uniform(-9, -1))}),
+        ("KNeighborsClassifier", lambda: {"n_neighbors": int(rng.choice([1, 3, 5, 9, 15]))}),
+        ("DecisionTreeClassifier", lambda: {
+            "max_depth": rng.integers(2, 12), "min_samples_leaf": rng.integers(1, 10), **seed}),
+        ("RandomForestClassifier", lambda: {"n_estimators": trees, **seed}),
+        ("ExtraTreesClassifier", lambda: {"n_estimators": trees, **seed}),
+        ("SVC", lambda: {"C": weight * 10, "kernel": str(rng.choice(["rbf", "linear", "poly"]))}),
+        ("MLPClassifier", lambda: {
+            "hidden_layer_sizes": (rng.integers(3, 40),), "alpha": weight,
+            "max_iter": rng.integers(20, 200), **seed}),
+        ("GradientBoostingClassifier", lambda: {
+            "n_estimators": min(trees, 40), "max_depth": rng.integers(1, 4), **seed}),
+    )[kind % 10]  # fmt: skip
+    return dict(all_estimators())[name](**settings())
 
 
 def train(task: str) -> tuple[np.ndarray, np.ndarray]:
@@ -242,71 +242,38 @@ def cases_of(boards: int, simulated: int, seed: int) -> list[dict]:
     return [cases[i] for i in np.random.default_rng(seed).permutation(len(cases))]
 
 
-def row(judged: list[dict], route: str, quantity: str) -> dict:
-    """Figures of one route on some boards, relative to the raw maximum on the same boards."""
-    both = [j for j in judged if quantity in j["said"].get(route, {})]
-    truth = np.array([j["truth"][quantity] for j in both])
-    ours, raw = (np.array([j["said"][r][quantity] for j in both]) for r in (route, "raw"))
-    error, raw_error = ours[:, 0] - truth, raw[:, 0] - truth
-    score, raw_score = (np.array(list(map(interval_score, *x.T[1:], truth))) for x in (ours, raw))
-    inside, raw_inside = ((x[:, 1] <= truth) & (truth <= x[:, 2]) for x in (ours, raw))
-    return {
-        "boards": len(both),
-        "coverage": inside.mean(),
-        "coverage_se": np.sqrt(inside.mean() * (1 - inside.mean()) / len(both)),
-        "raw_coverage": raw_inside.mean(),
-        "too_high": (ours[:, 1] > truth).mean(),
-        "rmse_ratio": np.sqrt(np.mean(error**2) / np.mean(raw_error**2)),
-        "score_ratio": score.mean() / raw_score.mean(),
-        "difference": (score - raw_score).mean(),
-        "difference_se": (score - raw_score).std(ddof=1) / np.sqrt(len(both)),
-        "width_ratio": np.ptp(ours[:, 1:], axis=1).mean() / np.ptp(raw[:, 1:], axis=1).mean(),
-        "bias": error.mean(),
-        "bias_se": error.std(ddof=1) / np.sqrt(len(both)),
-        "raw_bias": raw_error.mean(),
-    }
+def groups_of(case: dict) -> list[str]:
+    """What the tables sum over, and the cell itself."""
+    if "task" in case:
+        keys = [case["family"], f"n {case['n']}", f"field {case['field']}"]
+        return ["real", *keys, f"{case['family']}, {case['n']}"]
+    return ["simulated", case["family"], case["shape"], f"{case['family']}, {case['shape']}"]
 
 
 def tables(judged: list[dict]) -> str:
-    """Markdown tables: every cell, sums over cells, failures, rho and seconds."""
-    real, simulated = ([j for j in judged if key in j] for key in ("task", "shape"))
-    groups = {"real, all": real, "simulated, all": simulated}
-    for members, keys in ((real, ("family", "n", "field")), (simulated, ("family", "shape"))):
-        for key in (*keys, "cell"):
-            for j in members:
-                name = f"{key} {j[key]}" if key != "cell" else f"{j['family']}, {j[keys[1]]}"
-                groups.setdefault(name, []).append(j)
-    lines = []
-    for quantity in QUANTITIES:
-        lines += ["", f"### {quantity}", "", "| boards | number | route | coverage of 95 % +- se, "
-                  "raw | misses below | error | interval score (difference) | width | bias, raw |",
-                  "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-        for name, members in sorted(groups.items(), key=lambda x: (", all" not in x[0], x[0])):
-            for route in (*ROUTES, *POINTS):
-                if sum(quantity in j["said"].get(route, {}) for j in members) < 2:
-                    continue
-                r = row(members, route, quantity)
-                head = f"| {name} | {r['boards']} | {route} |"
-                tail = f"{r['bias']:+.4f} +- {r['bias_se']:.4f}, {r['raw_bias']:+.4f} |"
-                if route in POINTS:
-                    lines.append(f"{head} | | {r['rmse_ratio']:.2f} | | | {tail}")
-                    continue
-                lines.append(
-                    f"{head} {r['coverage']:.3f} +- {r['coverage_se']:.3f}, "
-                    f"{r['raw_coverage']:.3f} | {r['too_high']:.3f} | {r['rmse_ratio']:.2f} | "
-                    f"{r['score_ratio']:.2f} ({r['difference']:+.4f} +- {r['difference_se']:.4f}) "
-                    f"| {r['width_ratio']:.2f} | {tail}"
-                )
+    """Every cell and sums over cells, relative to the raw maximum; failures, rho and seconds."""
+    rows = []
+    for one, quantity in product(judged, QUANTITIES):
+        raw = dict(
+            zip(("raw", "raw_lower", "raw_upper"), one["said"]["raw"][quantity], strict=True)
+        )
+        for route in (*ROUTES, *POINTS):
+            if quantity in one["said"].get(route, {}):
+                said = one["said"][route][quantity]
+                ours = dict(zip(("mean", "lower", "upper"), said, strict=True))
+                facts = {"estimand": quantity, "truth": one["truth"][quantity], "route": route}
+                rows += [facts | raw | ours | {"cell": group} for group in groups_of(one)]
+    lines = [summarize_judgements(rows, ("cell", "route")).round(4).to_string()]
     for route in (*ROUTES, *POINTS):
         said = [j["said"][route] for j in judged if route in j["said"]]
         failed = dict(Counter(s["failed"] for s in said if "failed" in s))
         flagged = sum(bool(s.get("reasons")) for s in said)
         seconds = np.median([s["seconds"] for s in said if "seconds" in s])
-        lines.append(f"\n{route}: {seconds:.2f} s, {flagged} flagged, failures {failed}")
+        lines.append(f"{route}: {seconds:.2f} s, {flagged} flagged, failures {failed}")
     for family in sorted({j["family"] for j in judged}):
         said = [j["said"]["items"] for j in judged if j["family"] == family]
         rho = np.quantile([s["rho"] for s in said if "rho" in s], [0.05, 0.5, 0.95])
-        lines.append(f"\nrho learnt from items, {family}: {rho.round(2).tolist()}")
+        lines.append(f"rho learnt from items, {family}: {rho.round(2).tolist()}")
     return "\n".join(lines)
 
 
@@ -330,16 +297,13 @@ def main() -> None:
         known = {key_of(j) for j in done}
         cases = cases_of(chosen.boards, chosen.simulated, chosen.seed)
         missing = [case for case in cases if key_of(case) not in known]
-        results = Parallel(n_jobs=chosen.jobs, return_as="generator_unordered")(
-            delayed(judge)(case, chosen.cache, chosen.seed, chosen.shrunk) for case in missing
-        )
-        for count, result in enumerate(results, start=1):
-            done.append(result)
-            if count % 10 == 0 or count == len(missing):
-                with whole_file(chosen.output) as draft:
-                    draft.write_text(json.dumps(done))
-                print(f"\r{count} of {len(missing)} boards", end="", flush=True)
-        print()
+        for some in batched(missing, 20 * chosen.jobs, strict=False):
+            done += Parallel(n_jobs=chosen.jobs)(
+                delayed(judge)(case, chosen.cache, chosen.seed, chosen.shrunk) for case in some
+            )
+            with whole_file(chosen.output) as draft:
+                draft.write_text(json.dumps(done))
+            print(f"{len(done)} of {len(cases)} boards", flush=True)
     print(tables(done))
 
 

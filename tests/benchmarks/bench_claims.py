@@ -17,17 +17,15 @@ needs one of them). 10,000 draws each, as the originals have it:
 The closed form is held against exact sums of whole numbers.
 """
 
-import json
-import os
 from fractions import Fraction
+from functools import partial
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri, owens_t
-from scipy.stats import binom
-from timing import fastest, printed, run
+from timing import fastest, print_table, printed, report, run, seconds
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import CONGRUENCES
@@ -83,15 +81,11 @@ def mode_and_spread(table: Array) -> tuple[Array, Array]:
     options = {"xatol": 1e-7, "fatol": 1e-9, "maxiter": 4000}
     mode = minimize(loss, start, method="Nelder-Mead", options=options).x
     steps = 1e-3 * np.eye(3)
-    hessian = np.array(
-        [
-            [
-                loss(mode + i + j) - loss(mode + i - j) - loss(mode - i + j) + loss(mode - i - j)
-                for j in steps
-            ]
-            for i in steps
-        ]
-    )
+
+    def corners(i: Array, j: Array) -> float:
+        return sum(a * b * loss(mode + a * i + b * j) for a in (1, -1) for b in (1, -1))
+
+    hessian = np.array([[corners(i, j) for j in steps] for i in steps])
     return mode, np.sqrt(np.diag(np.linalg.inv(hessian / 4e-6)))
 
 
@@ -122,11 +116,11 @@ def normal_model_exact(table: Array, nodes: int = 72, within: float = WITHIN) ->
     return float(masses[0] / sum(masses))
 
 
-def posterior_draws(table: Array, rng: np.random.Generator) -> float:
-    """The source's Monte Carlo."""
+def posterior_draws(table: Array, rng: np.random.Generator) -> tuple[float, float]:
+    """The source's Monte Carlo, and its number of draws."""
     both, first, second, none = table
     drawn = rng.dirichlet([first + 1, second + 1, both + none + 2], DRAWS)
-    return float(np.mean(drawn[:, 0] <= drawn[:, 1]))
+    return float(np.mean(drawn[:, 0] <= drawn[:, 1])), DRAWS
 
 
 def weighted(log_weight: Array, false: NDArray[np.bool_]) -> tuple[float, float]:
@@ -148,8 +142,8 @@ def flat_prior_draws(table: Array, rng: np.random.Generator) -> tuple[float, flo
     return weighted(np.log(np.maximum(cells, 1e-300)) @ table, cells[:, 1] <= cells[:, 2])
 
 
-def error_row(n: int, other: float, congruence: str, rng: np.random.Generator) -> dict[str, object]:
-    """One claim by every method: error against its own exact answer, and seconds."""
+def error_row(n: int, other: float, congruence: str, rng: np.random.Generator) -> list[str]:
+    """One claim by every method: error against its own exact answer, ESS, and microseconds."""
     right_a, right_b = round(0.90 * n), round(other * n)
     p11 = 0.90 * other if congruence == "independent" else other - 0.03
     both = round(p11 * n)
@@ -157,68 +151,17 @@ def error_row(n: int, other: float, congruence: str, rng: np.random.Generator) -
     exact = float(whole_sum(right_a - both, right_b - both))
     given = (right_a / n, right_b / n, n, both / n)
     own, finer = normal_model_exact(table), normal_model_exact(table, 96, WITHIN * 1.25)
-    drawn = np.array([posterior_draws(table, rng) for _ in range(REPLICATIONS)])
-    normal = np.array([normal_prior_draws(table, rng) for _ in range(REPLICATIONS)])
-    flat = np.array([flat_prior_draws(table, rng) for _ in range(REPLICATIONS)])
-    return {
-        "n": n, "other": other, "congruence": congruence, "table": table.astype(int).tolist(),
-        "exact": exact,
-        "ours_error": abs(float(false_claim_probability(*given)) - exact),
-        "ours_seconds": fastest(lambda: false_claim_probability(*given), 200),
-        "monte_carlo_rmse": float(np.sqrt(np.mean((drawn - exact) ** 2))),
-        "monte_carlo_seconds": fastest(lambda: posterior_draws(table, rng)),
-        "normal_exact": own, "normal_exact_finer_minus": finer - own,
-        "normal_rmse": float(np.sqrt(np.mean((normal[:, 0] - own) ** 2))),
-        "normal_ess": float(np.median(normal[:, 1])),
-        "normal_seconds": fastest(lambda: normal_prior_draws(table, rng)),
-        "flat_rmse": float(np.sqrt(np.mean((flat[:, 0] - exact) ** 2))),
-        "flat_ess": float(np.median(flat[:, 1])),
-        "flat_seconds": fastest(lambda: flat_prior_draws(table, rng)),
-    }  # fmt: skip
-
-
-def print_rows(rows: list[dict[str, object]]) -> None:
-    """The table of errors and times, as in docs/claims.md."""
-    print(
-        "| n | A, B | congruence | exact | ours: error, us | posterior draws: rmse, us "
-        "| flat prior, importance: rmse, ESS, us | normal prior, importance: exact, rmse, ESS, us |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for r in rows:
-        us = {k: f"{1e6 * float(v):,.0f}" for k, v in r.items() if k.endswith("_seconds")}
-        print(
-            f"| {r['n']:,} | .90, {r['other']:.2f} | {r['congruence']} | {r['exact']:.3g} "
-            f"| {r['ours_error']:.0e}, {us['ours_seconds']} "
-            f"| {r['monte_carlo_rmse']:.2g}, {us['monte_carlo_seconds']} "
-            f"| {r['flat_rmse']:.2g}, {r['flat_ess']:.1f}, {us['flat_seconds']} "
-            f"| {r['normal_exact']:.3g}, {r['normal_rmse']:.2g}, {r['normal_ess']:.1f}, "
-            f"{us['normal_seconds']} |"
-        )
-
-
-def mid_p_difference(rng: np.random.Generator) -> float:
-    """Largest difference to McNemar's mid-p value from SciPy's binomial, whole counts."""
-    n = rng.integers(2, 20_000, 20_000)
-    discordant = rng.integers(0, n + 1)
-    first = rng.integers((discordant + 1) // 2, discordant + 1)
-    both = rng.integers(0, n - discordant + 1)
-    given = ((both + first) / n, (both + discordant - first) / n, n, both / n)
-    theirs = binom.sf(first, discordant, 0.5) + binom.pmf(first, discordant, 0.5) / 2
-    return float(np.max(np.abs(false_claim_probability(*given) - theirs)))
-
-
-def largest_relative_error(rng: np.random.Generator) -> float:
-    """Against sums of whole numbers, tails as small as 1e-200 among them."""
-    worst = 0.0
-    for _ in range(300):
-        discordant = int(rng.integers(1, 2_000))
-        first = int(rng.integers((discordant + 1) // 2, discordant + 1))
-        n = discordant + int(rng.integers(1, 500))
-        exact = whole_sum(first, discordant - first)
-        found = false_claim_probability(first / n, (discordant - first) / n, n, 0.0)
-        if exact > Fraction(1, 10**200):
-            worst = max(worst, abs(float(Fraction(found) / exact - 1)))
-    return worst
+    error = abs(float(false_claim_probability(*given)) - exact)
+    once = fastest(lambda: false_claim_probability(*given), 200)
+    cells = [f"{n:,}", f".90, {other:.2f}", congruence, f"{exact:.3g}",
+             f"{error:.0e}, {1e6 * once:,.0f}"]  # fmt: skip
+    for draw, answer in ((posterior_draws, exact), (normal_prior_draws, own),
+                         (flat_prior_draws, exact)):  # fmt: skip
+        found = np.array([draw(table, rng) for _ in range(REPLICATIONS)])
+        rmse, ess = np.sqrt(np.mean((found[:, 0] - answer) ** 2)), np.median(found[:, 1])
+        once = fastest(lambda draw=draw: draw(table, rng))
+        cells.append(f"{rmse:.2g}, {ess:.1f}, {1e6 * once:,.0f}")
+    return [*cells, f"{own:.3g}", f"{finer - own:.0e}"]
 
 
 def million(rng: np.random.Generator) -> dict[str, float]:
@@ -227,50 +170,40 @@ def million(rng: np.random.Generator) -> dict[str, float]:
     a = rng.integers(n // 2, n + 1, MANY) / n
     b = np.maximum(a - rng.integers(0, 26, MANY) / n, 0)
     known = np.rint(n * a * b) / n
-    congruences = {"known": np.clip(known, a + b - 1, b)} | {name: name for name in CONGRUENCES}
-    figures = {
-        f"million_{name}_seconds": fastest(lambda p11=p11: false_claim_probability(a, b, n, p11), 2)
-        for name, p11 in congruences.items()
-    }
-    figures["one_unknown_seconds"] = fastest(lambda: false_claim_probability(0.9, 0.88, n), 200)
-    figures["million_unknown_seconds"] = fastest(lambda: false_claim_probability(a, b, n), 1)
+    p11 = {"known": np.clip(known, a + b - 1, b)} | {name: name for name in CONGRUENCES}
+    figures = seconds(
+        2,
+        **{f"million_{k}": partial(false_claim_probability, a, b, n, v) for k, v in p11.items()},
+    )
+    figures |= seconds(200, one_unknown=lambda: false_claim_probability(0.9, 0.88, n))
+    figures |= seconds(1, million_unknown=lambda: false_claim_probability(a, b, n))
     tables = np.transpose([n * known, n * (a - known), n * (b - known), n * (1 - a - b + known)])
     some = np.maximum(tables[:1000], 0)
     once = fastest(lambda: [posterior_draws(table, rng) for table in some], 1)
-    figures["million_monte_carlo_seconds"] = once * MANY / len(some)
-    figures["million_ratio_known"] = once * MANY / len(some) / figures["million_known_seconds"]
-    figures["million_ratio_unknown"] = once * MANY / len(some) / figures["million_unknown_seconds"]
+    figures["million_monte_carlo_seconds"] = whole = once * MANY / len(some)
+    figures["million_ratio_known"] = whole / figures["million_known_seconds"]
+    figures["million_ratio_unknown"] = whole / figures["million_unknown_seconds"]
     return figures
 
 
-def command_seconds() -> dict[str, float]:
-    """The command from start to end, and Python alone in the same run."""
-    given = ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
-    return {
-        "command_seconds": min(run(*given)[0] for _ in range(7)),
-        "command_rope_seconds": min(run(*given, "--rope", "0.01")[0] for _ in range(7)),
-        "python_alone_seconds": fastest(lambda: printed("pass"), 7),
-    }
-
-
 def main() -> None:
-    """Print the table, then the other figures as JSON."""
+    """Print the table of errors and times, then the other figures as JSON."""
     rng = np.random.default_rng(20261121)
-    rows = [
-        error_row(n, other, congruence, rng)
-        for congruence in ("independent", "high")
-        for other in OTHERS
-        for n in SIZES
-    ]
-    print_rows(rows)
-    figures: dict[str, object] = {
-        "quadrature_largest_change": max(abs(float(r["normal_exact_finer_minus"])) for r in rows),
-        "mid_p_largest_difference": mid_p_difference(rng),
-        "largest_relative_error": largest_relative_error(rng),
-    }
-    figures |= million(rng) | command_seconds()
-    figures["load_average"] = os.getloadavg()[0]
-    print(json.dumps({"rows": rows} | figures, indent=2))
+    print_table(
+        ["n", "A, B", "congruence", "exact", "ours: error, us", "posterior draws: rmse, ESS, us",
+         "normal prior, importance: rmse, ESS, us", "flat prior, importance: rmse, ESS, us",
+         "normal prior: exact", "a finer quadrature minus it"],
+        (error_row(n, other, congruence, rng)
+         for congruence in ("independent", "high") for other in OTHERS for n in SIZES),
+    )  # fmt: skip
+    given = ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500")
+    commands = seconds(
+        7,
+        command=lambda: run(*given),
+        command_rope=lambda: run(*given, "--rope", "0.01"),
+        python_alone=lambda: printed("-c", "pass"),
+    )
+    report(million(rng) | commands)
 
 
 if __name__ == "__main__":

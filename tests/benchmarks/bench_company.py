@@ -7,97 +7,79 @@ long in company, and none longer alone than with one thread. Needs a machine wit
 it, and no variable ``*_NUM_THREADS``. Arguments choose commands by name.
 """
 
-import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from timing import run
+from timing import print_table, run
 
-REPEATS = 3
-BUSY = "while True: pass"
+BEST = "--maximum 0.9116 --n-test 13840 --classifiers 3558"
+LAW = "--n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6"
+COMMANDS = {
+    "epp": "epp rounds.csv",
+    "epp 2,000 players": "epp many.csv",
+    "board": "board board.csv --n-test 2000",
+    "board answers": "board answers.csv",
+    "sota maximum": f"sota {BEST}",
+    "sota answers": "sota answers.csv",
+    "sota abc": f"sota {BEST} --method abc",
+    "paired": "paired paired.csv --n-test-public 2000 --n-test-private 4000",
+    "claim responses": "claim responses answers.csv",
+    "claim selection": "claim selection board.csv --n-test 2000",
+    "maximum": f"maximum {LAW}",
+    "best AUC": f"maximum --metric auc --n-positive 51 {LAW}",
+}
 
 
-def write_inputs(folder: Path) -> dict[str, list[str]]:
-    """Commands by name, with their files."""
+def write_inputs(folder: Path) -> None:
+    """The files of the commands."""
     rng = np.random.default_rng(0)
-    scores, answers = folder / "scores.csv", folder / "answers.csv"
-    board, paired = folder / "board.csv", folder / "paired.csv"
-    many = folder / "many.csv"
 
-    def write(path: Path, rows: np.ndarray, header: str, text: str = "%.4f") -> str:
-        np.savetxt(path, rows, text, ",", header=header, comments="")
-        return str(path)
+    def write(name: str, rows: np.ndarray, header: list[str], text: str = "%.4f") -> None:
+        np.savetxt(folder / name, rows, text, ",", header=",".join(header), comments="")
 
-    def players(count: int) -> str:
-        return ",".join(["round", *(f"p{i}" for i in range(count))])
-
-    def tournament(rounds: int, count: int) -> np.ndarray:
-        return rng.normal(0.8, 0.03, count) + rng.normal(0, 0.05, (rounds, count))
-
-    rows = np.column_stack([np.arange(100), tournament(100, 20)])
-    epp = write(scores, rows, players(20))
-    wide = write(many, np.column_stack([np.arange(10), tournament(10, 2000)]), players(2000))
+    for name, rounds, count in (("rounds.csv", 100, 20), ("many.csv", 10, 2000)):
+        found = rng.normal(0.8, 0.03, count) + rng.normal(0, 0.05, (rounds, count))
+        header = ["round", *(f"p{i}" for i in range(count))]
+        write(name, np.column_stack([np.arange(rounds), found]), header)
     right = rng.normal(1.5, 0.4, 67) + rng.normal(0, 1.5, (1000, 1)) > rng.logistic(size=(1000, 67))
-    known = write(answers, right, ",".join(f"c{i}" for i in range(67)), "%d")
+    write("answers.csv", right, [f"c{i}" for i in range(67)], "%d")
     skill = rng.normal(0.8, 0.02, 400)
     single = np.column_stack([np.arange(400), rng.binomial(2000, skill) / 2000])
-    alone = write(board, single, "team,score")
+    write("board.csv", single, ["team", "score"])
     both = np.column_stack([single, rng.binomial(4000, skill) / 4000])
-    pair = write(paired, both, "TeamId,public,private")
-    sizes = ["--n-test-public", "2000", "--n-test-private", "4000"]
-    return {
-        "epp": ["epp", epp],
-        "epp 2,000 players": ["epp", wide],
-        "board": ["board", alone, "--n-test", "2000"],
-        "board answers": ["board", known],
-        "sota maximum": ["sota", "--maximum", "0.9116", "--n-test", "13840", "--classifiers",
-                         "3558"],
-        "sota answers": ["sota", known],
-        "sota abc": ["sota", "--maximum", "0.9116", "--n-test", "13840", "--classifiers", "3558",
-                     "--method", "abc"],
-        "paired": ["paired", pair, *sizes],
-        "claim responses": ["claim", "responses", known],
-        "claim selection": ["claim", "selection", alone, "--n-test", "2000"],
-        "maximum": ["maximum", "--n-test", "3000", "--classifiers", "1000", "--theta", "0.9",
-                    "--correlation", "0.6"],
-        "best AUC": ["maximum", "--metric", "auc", "--n-test", "3000", "--n-positive", "51",
-                     "--classifiers", "1000", "--theta", "0.9", "--correlation", "0.6"],
-    }  # fmt: skip
+    write("paired.csv", both, ["TeamId", "public", "private"])
 
 
 def least_times(arguments: list[str], **environment: str) -> tuple[float, float]:
-    """Least wall and processor seconds of a command."""
-    runs = [run(*arguments, **environment) for _ in range(REPEATS)]
+    """Least wall and processor seconds of a command in three runs."""
+    runs = [run(*arguments, **environment) for _ in range(3)]
     return min(wall for wall, _, _ in runs), min(used for _, used, _ in runs)
 
 
-def main() -> None:
-    """Measure the commands named, or all."""
-    found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        commands = write_inputs(Path(folder))
-        for name in sys.argv[1:] or commands:
-            arguments = commands[name]
-            alone, used = least_times(arguments)
-            single, _ = least_times(arguments, OPENBLAS_NUM_THREADS="1")
-            busy = subprocess.Popen([sys.executable, "-c", BUSY])
-            try:
-                company, _ = least_times(arguments)
-            finally:
-                busy.kill()
-                busy.wait()
-            found[name] = {
-                "alone": round(alone, 2), "processor": round(used, 2),
-                "company": round(company, 2), "one_thread": round(single, 2),
-                "company_over_alone": round(company / alone, 2),
-                "alone_over_one_thread": round(alone / single, 2),
-            }  # fmt: skip
-            print(f"{name:<18}", found[name], flush=True)
-    print(json.dumps(found))
+def rows(folder: Path) -> Iterator[list[str]]:
+    """The commands named, or all."""
+    for name in sys.argv[1:] or COMMANDS:
+        words = COMMANDS[name].split()
+        arguments = [str(folder / word) if word.endswith(".csv") else word for word in words]
+        alone, used = least_times(arguments)
+        single, _ = least_times(arguments, OPENBLAS_NUM_THREADS="1")
+        busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        try:
+            company, _ = least_times(arguments)
+        finally:
+            busy.kill()
+            busy.wait()
+        figures = (alone, used, company, single, company / alone, alone / single)
+        yield [name, *(f"{value:.2f}" for value in figures)]
 
 
 if __name__ == "__main__":
-    main()
+    header = ["command", "alone", "processor", "in company", "one thread", "company / alone",
+              "alone / one thread"]  # fmt: skip
+    with tempfile.TemporaryDirectory() as name:
+        write_inputs(Path(name))
+        print_table(header, rows(Path(name)))

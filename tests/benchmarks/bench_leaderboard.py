@@ -10,87 +10,74 @@ counts; it runs for a few draws and is extrapolated to as many as NUTS has here.
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
-from timing import fastest, report
+from timing import fastest, printed, report
 
+from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.read_boards import read_leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
 FILE = Path("kaggle") / "playground-series-s4e2__private.csv"
-N_TEST = 11_072
-CHAINS, DRAWS, TUNE = 4, 500, 500
+N_TEST, CHAINS, DRAWS, TUNE = 11_072, 4, 500, 500
 FEW = 100  # draws and tuning steps of the textbook model, two chains
 
 
 def obesity_board() -> Leaderboard:
     """The real board."""
-    directory = os.environ.get("BAYES_SOTA_DATA")
-    if not directory:
-        sys.exit("BAYES_SOTA_DATA is not set: it names the directory of the real leaderboards")
-    return read_leaderboard(Path(directory) / FILE, n_test=N_TEST, rounding="floor")
+    folder = Path(os.environ["BAYES_SOTA_DATA"])
+    return read_leaderboard(folder / FILE, n_test=N_TEST, rounding="floor")
 
 
-def exact_figures(repeats: int = 5) -> dict[str, float]:
-    """Seconds of the fastest call over all families with 4,000 draws, and what it says."""
-    board = obesity_board()
-    result = leaderboard_posterior(board, random_seed=0)
-    return {
-        "exact_seconds": fastest(lambda: leaderboard_posterior(board, random_seed=0), repeats),
-        "exact_theta_sota_mean": float(result.draws["theta_sota"].mean()),
-        "exact_theta_sota_sd": float(result.draws["theta_sota"].std()),
+def exact_figures() -> dict[str, float]:
+    """Seconds over all families with 4,000 draws, what it says, and growth with the entries."""
+    board, rng = obesity_board(), np.random.default_rng(0)
+    theta = leaderboard_posterior(board, random_seed=0).draws["theta_sota"]
+    figures = {
+        "exact_seconds": fastest(lambda: leaderboard_posterior(board, random_seed=0), 5),
+        "exact_theta_sota_mean": float(theta.mean()),
+        "exact_theta_sota_sd": float(theta.std()),
     }
-
-
-def growth() -> dict[str, float]:
-    """Seconds of the exact route for simulated boards of more and more entries."""
-    rng, figures = np.random.default_rng(0), {}
     for m in (1_000, 10_000, 100_000):
         skill = 1 / (1 + np.exp(-(2.3 - rng.exponential(0.25, m))))
-        board = Leaderboard(rng.binomial(N_TEST, skill) / N_TEST, n_test=N_TEST, rounding="exact")
-        start = time.perf_counter()
-        leaderboard_posterior(board, random_seed=1)
-        figures[f"exact_seconds_m_{m}"] = time.perf_counter() - start
+        many = Leaderboard(rng.binomial(N_TEST, skill) / N_TEST, n_test=N_TEST, rounding="exact")
+        call = lambda many=many: leaderboard_posterior(many, random_seed=1)  # noqa: E731
+        figures[f"exact_seconds_m_{m}"] = fastest(call, 1)
     return figures
 
 
-def nuts_figures() -> dict[str, float]:
+def nuts() -> dict[str, float]:
     """In this process: first call, second call, convergence, memory."""
-    from bayes_sota.core.priors import BoardPriors
     from bayes_sota.leaderboard.sample import sample_board_nuts
 
     board, figures = obesity_board(), {}
-    for family in ("ex-gaussian", "auto"):
+    settings = {"draws": DRAWS, "tune": TUNE, "chains": CHAINS, "cores": 2, "random_seed": 1}
+    for family, priors in (
+        ("ex-gaussian", BoardPriors(families=("ex-gaussian",))),
+        ("auto", BoardPriors()),
+    ):
         for state in ("first", "warm"):
             start, cpu = time.perf_counter(), time.process_time()
-            priors = BoardPriors() if family == "auto" else BoardPriors(families=(family,))
-            result = sample_board_nuts(
-                board, priors, draws=DRAWS, tune=TUNE, chains=CHAINS, cores=2, random_seed=1
-            )
-            name = f"nuts_{family}_{state}"
-            figures[f"{name}_seconds"] = time.perf_counter() - start
-            figures[f"{name}_cpu_seconds"] = time.process_time() - cpu
-        name = f"nuts_{family}"
-        figures |= {f"{name}_{k}": result.attrs[k] for k in ("r_hat", "ess_bulk", "divergences")}
+            result = sample_board_nuts(board, priors, **settings)
+            figures[f"nuts_{family}_{state}_seconds"] = time.perf_counter() - start
+            figures[f"nuts_{family}_{state}_cpu_seconds"] = time.process_time() - cpu
         theta = result["posterior"]["theta_sota"].values
-        figures[f"{name}_theta_sota_mean"] = float(theta.mean())
-        figures[f"{name}_theta_sota_sd"] = float(theta.std())
-        figures[f"{name}_theta_sota_ess"] = _ess(theta)
-        figures[f"{name}_theta_sota_r_hat"] = _r_hat(theta)
-        print(result.attrs["families"], file=sys.stderr)
-    return figures | {"nuts_peak_megabytes": _peak()}
+        found = {k: result.attrs[k] for k in ("r_hat", "ess_bulk", "divergences")}
+        found |= {"theta_sota_mean": float(theta.mean()), "theta_sota_sd": float(theta.std())}
+        found |= {"theta_sota_ess": _ess(theta), "theta_sota_r_hat": _r_hat(theta)}
+        figures |= {f"nuts_{family}_{name}": value for name, value in found.items()}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return figures | {"nuts_peak_megabytes": peak}
 
 
-def textbook_figures() -> dict[str, float]:
+def textbook() -> dict[str, float]:
     """The model that a user would write, for a few draws."""
     import pymc as pm
-    from arviz_stats.base import array_stats
 
     board = obesity_board()
     counts = np.rint(board.count_bounds.mean(axis=1))
@@ -107,14 +94,14 @@ def textbook_figures() -> dict[str, float]:
             FEW, tune=FEW, chains=2, cores=2, nuts_sampler="nutpie", random_seed=1,
             progressbar=False, compute_convergence_checks=False, quiet=True,
         )  # fmt: skip
-        seconds = time.perf_counter() - start
-    names = ("location", "spread", "shift", "theta_sota")
-    values = np.stack([trace["posterior"][name].values for name in names], axis=-1)
+        spent = time.perf_counter() - start
+    values = {name: trace["posterior"][name].values
+              for name in ("location", "spread", "shift", "theta_sota")}  # fmt: skip
     return {
-        "textbook_seconds_of_few_draws": seconds,
-        "textbook_extrapolated_seconds": seconds * CHAINS * (DRAWS + TUNE) / (2 * 2 * FEW),
-        "textbook_r_hat": float(array_stats.rhat(values, chain_axis=0, draw_axis=1).max()),
-        "textbook_theta_sota_ess": _ess(values[..., -1]),
+        "textbook_seconds_of_few_draws": spent,
+        "textbook_extrapolated_seconds": spent * CHAINS * (DRAWS + TUNE) / (2 * 2 * FEW),
+        "textbook_r_hat": max(map(_r_hat, values.values())),
+        "textbook_theta_sota_ess": _ess(values["theta_sota"]),
         "textbook_divergences": int(trace["sample_stats"]["diverging"].sum()),
     }
 
@@ -131,38 +118,19 @@ def _r_hat(values: np.ndarray) -> float:
     return float(array_stats.rhat(values, chain_axis=0, draw_axis=1))
 
 
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def in_fresh_process(part: str) -> dict[str, float]:
     """Figures of one part, with an empty compilation cache; ``_seconds`` include the imports."""
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={cache}"}
         start = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, __file__, part],
-            env=environment, stdout=subprocess.PIPE, text=True, check=True,
-        )  # fmt: skip
-        return json.loads(done.stdout) | {f"{part}_process_seconds": time.perf_counter() - start}
-
-
-def main() -> None:
-    """Measure and print."""
-    parts = {"nuts": nuts_figures, "textbook": textbook_figures}
-    if len(sys.argv) > 1:
-        print(json.dumps(parts[sys.argv[1]]()))
-        return
-    figures = exact_figures() | growth()
-    for part in parts:
-        figures |= in_fresh_process(part)
-    warm = figures["nuts_auto_warm_seconds"]
-    figures["ratio_textbook_to_nuts"] = figures["textbook_extrapolated_seconds"] / warm
-    figures["ratio_textbook_to_exact"] = (
-        figures["textbook_extrapolated_seconds"] / figures["exact_seconds"]
-    )
-    report(figures)
+        found = printed(__file__, part, PYTENSOR_FLAGS=f"base_compiledir={cache}")
+        return json.loads(found) | {f"{part}_process_seconds": time.perf_counter() - start}
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        print(json.dumps({"nuts": nuts, "textbook": textbook}[sys.argv[1]]()))
+    else:
+        found = exact_figures() | in_fresh_process("nuts") | in_fresh_process("textbook")
+        whole = found["textbook_extrapolated_seconds"]
+        found["ratio_textbook_to_nuts"] = whole / found["nuts_auto_warm_seconds"]
+        report(found | {"ratio_textbook_to_exact": whole / found["exact_seconds"]})

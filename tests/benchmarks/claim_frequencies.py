@@ -18,13 +18,13 @@ probability 1/2 (or those of m permuted), which makes them equal and keeps which
 
 import json
 import os
-from collections.abc import Callable
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from timing import print_table
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import (
@@ -203,35 +203,32 @@ def matrices() -> dict[str, NDArray[np.int8]]:
     return found
 
 
-def print_table(rows: list[dict[str, Any]], show: Callable[[float], str]) -> None:
-    """Dictionaries of one shape as a Markdown table."""
-    print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
-    for row in rows:
-        cells = (show(v) if isinstance(v, float) else str(v) for v in row.values())
-        print("| " + " | ".join(cells) + " |")
+def print_dicts(rows: list[dict[str, Any]]) -> None:
+    """Dictionaries of one shape."""
+    print_table(list(rows[0]), (
+        [f"{v:.3f}" if isinstance(v, float) else v for v in row.values()] for row in rows
+    ))  # fmt: skip
 
 
 def print_verdicts(rows: list[dict[str, Any]]) -> None:
     """False claims among those with P(false) < 0.05, and the average of P(false)."""
     names = [name for name, value in rows[0].items() if isinstance(value, dict)]
-    print(f"| pairs | n | false | {' | '.join(names)} |\n|" + "---|" * (3 + len(names)))
-    for row in rows:
-        cells = [
-            f"{v['mean']:.3f}; {v['below']:.2f}, {v['false_below']:.4f}"
-            for v in (row[name] for name in names)
-        ]
-        print(f"| {row['set']} | {row['n']:,} | {row['false']:.3f} | {' | '.join(cells)} |")
+    shown = "{mean:.3f}; {below:.2f}, {false_below:.4f}"
+    print_table(["pairs", "n", "false", *names], (
+        [row["set"], row["n"], f"{row['false']:.3f}", *(shown.format(**row[k]) for k in names)]
+        for row in rows
+    ))  # fmt: skip
 
 
 def print_reliability(rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
     """Said and seen by bin, number of claims in brackets."""
     edges = [f"{low:.2g} to {high:.2g}" for low, high in pairwise(BINS)]
-    print(f"| pairs | n | congruence | {' | '.join(edges)} |\n|" + "---|" * (3 + len(edges)))
-    for row in rows:
-        for name in names:
-            bins = zip(*(row[name][k] for k in ("said", "seen", "count")), strict=True)
-            cells = [f"{said:.3f}, {seen:.3f} ({count:,})" for said, seen, count in bins]
-            print(f"| {row['set']} | {row['n']:,} | {name} | {' | '.join(cells)} |")
+    shown = []
+    for row, name in product(rows, names):
+        bins = zip(*(row[name][k] for k in ("said", "seen", "count")), strict=True)
+        cells = [f"{said:.3f}, {seen:.3f} ({count:,})" for said, seen, count in bins]
+        shown.append([row["set"], row["n"], name, *cells])
+    print_table(["pairs", "n", "congruence", *edges], shown)
 
 
 def main() -> None:
@@ -251,13 +248,11 @@ def main() -> None:
             of_task["relative_congruence"][3],
         ]
     )
-    print_table(equal_methods(rng, typical, close), lambda v: f"{v:.3f}")
+    print_dicts(equal_methods(rng, typical, close))
     boards = [best_of_equals(correct[task], m, n, rng, typical) for m in (2, 5, 30) for n in SIZES]
     for against in ("second", "fixed"):
-        print_table(
-            [{"m": r["m"], "n": r["n"], "won": r["fixed_won"]} | r[against] for r in boards],
-            lambda v: f"{v:.3f}",
-        )
+        given = ({"m": r["m"], "n": r["n"], "won": r["fixed_won"]} | r[against] for r in boards)
+        print_dicts(list(given))
     rows = []
     for name, cells in real.items():
         for label, kept in (("all", slice(None)), ("neighbours", neighbours(correct[name]))):

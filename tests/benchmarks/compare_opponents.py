@@ -14,7 +14,6 @@ for the mean of the winner, told the true covariance of the scores, clones taken
 
 import argparse
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -23,6 +22,7 @@ import numpy as np
 SHAPES = ("normal", "left-skewed", "plateau of equals", "few strong", "clones", "uniform")
 RHOS = (0.0, 0.6, 0.85)
 N_TEST = 1000
+OURS, RAW = ("mean", "lower", "upper"), ("raw", "raw_lower", "raw_upper")
 
 
 def simulate(boards: int, sizes: list[int], jobs: int) -> list[dict]:
@@ -32,12 +32,7 @@ def simulate(boards: int, sizes: list[int], jobs: int) -> list[dict]:
     cases = [
         (shape, m, rho, i) for shape in SHAPES for m in sizes for rho in RHOS for i in range(boards)
     ]
-    rows = []
-    for row in Parallel(n_jobs=jobs, return_as="generator")(delayed(judged)(*c) for c in cases):
-        rows.append(row)
-        if len(rows) % 50 == 0:
-            print(len(rows), "of", len(cases), flush=True)
-    return rows
+    return Parallel(n_jobs=jobs, verbose=5)(delayed(judged)(*case) for case in cases)
 
 
 def judged(shape: str, m: int, rho: float, index: int) -> dict:
@@ -52,11 +47,8 @@ def judged(shape: str, m: int, rho: float, index: int) -> dict:
     board, skills = simulate_shape(shape, m, N_TEST, rho, np.random.default_rng(key))
     posterior = leaderboard_posterior(board, draws=2000, random_seed=index)
     theta = posterior.draws["theta_sota"]
-    return {
-        "shape": shape,
-        "m": m,
-        "rho": rho,
-        "truth": float(skills.max()),
+    facts = {"shape": shape, "m": m, "rho": rho, "truth": float(skills.max())}
+    return facts | {
         "scores": board.scores.tolist(),
         "ours": [float(theta.mean()), *np.quantile(theta, [0.025, 0.975])],
         "shrinking": shrink_scores(board.scores, n_test=N_TEST, chance=0.1).estimate,
@@ -91,56 +83,24 @@ def hybrid_winner(scores: np.ndarray, noise: np.ndarray) -> list[float]:
     return [float(winner.ppf(q)) for q in (0.5, tail, 1 - tail)]
 
 
-def wilson(p: float, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Wilson's interval."""
-    q = z * z / n
-    half = z / (1 + q) * math.sqrt(p * (1 - p) / n + q / (4 * n))
-    return (p + q / 2) / (1 + q) - half, (p + q / 2) / (1 + q) + half
-
-
 def table(rows: list[dict]) -> None:
     """Coverage, error and interval score per number of classifiers, shape, rho and route."""
-    print(
-        "m | shape | rho | route | boards | coverage, raw | error / raw | score / raw | bias, raw"
-    )
-    for m in sorted({row["m"] for row in rows}):
-        cells = [(shape, "all") for shape in SHAPES] + [("all", rho) for rho in RHOS]
-        for shape, rho in [*cells, ("all", "all")]:
-            for route in ("ours", "shrinking", "winners"):
-                cell = [
-                    r
-                    for r in rows
-                    if r["m"] == m
-                    and shape in (r["shape"], "all")
-                    and rho in (r["rho"], "all")
-                    and r.get(route) is not None
-                ]
-                if cell:
-                    print(f"{m} | {shape} | {rho} | {route} | {against_raw(cell, route)}")
+    from bayes_sota.leaderboard.sample_coverage import summarize_judgements, wilson_interval
 
-
-def against_raw(cell: list[dict], route: str) -> str:
-    """One line of the table."""
-    truth = np.array([row["truth"] for row in cell])
-    best = [max(row["scores"]) for row in cell]
-    raw = measures(np.array([(p, *wilson(p, N_TEST)) for p in best]), truth)
-    said = [row[route] for row in cell]
-    if route == "shrinking":  # a point estimate
-        said = [(p, *wilson(p, N_TEST)) for p in said]
-    coverage, rmse, score, bias = measures(np.array(said), truth)
-    return (
-        f"{len(cell)} | {coverage:.3f}, {raw[0]:.3f} | {rmse / raw[1]:.2f} | "
-        f"{score / raw[2]:.2f} | {bias:+.4f}, {raw[3]:+.4f}"
-    )
-
-
-def measures(values: np.ndarray, truth: np.ndarray) -> tuple[float, float, float, float]:
-    """Coverage, root mean squared error, mean interval score and bias."""
-    mean, low, high = values.T
-    miss = np.maximum(low - truth, 0) + np.maximum(truth - high, 0)
-    error = mean - truth
-    score = np.mean(high - low + 40 * miss)
-    return float(np.mean(miss == 0)), float(np.sqrt(np.mean(error**2))), score, error.mean()
+    judged = []
+    for row in rows:
+        best = max(row["scores"])
+        shrunk = (row["shrinking"], *wilson_interval(row["shrinking"], N_TEST))
+        raw = dict(zip(RAW, (best, *wilson_interval(best, N_TEST)), strict=True))
+        facts = {name: row[name] for name in ("m", "shape", "rho", "truth")}
+        said = {"ours": row["ours"], "shrinking": shrunk, "winners": row.get("winners")}
+        judged += [
+            {"estimand": route, **facts, **raw, **dict(zip(OURS, values, strict=True))}
+            for route, values in said.items()
+            if values is not None
+        ]
+    for by in (("m", "shape"), ("m", "rho"), ("m",)):
+        print(summarize_judgements(judged, by).round(4).to_string())
 
 
 def main() -> None:

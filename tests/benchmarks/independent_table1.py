@@ -2,11 +2,9 @@
 
 Binomials by recurrence in extended precision, the two-binomial sum by direct summation, every
 single value of S0 and no Fourier transform: slow (about a second per value of x at n = 3,000) and
-simple enough to check by eye. Run as a script it prints row 4 of Table 1 of Møllersen & Holsbø
-(arXiv 2303.07272) beside the package's.
+simple enough to check by eye. ``bench_maximum.py law`` holds row 4 of Table 1 of Møllersen & Holsbø
+(arXiv 2303.07272) against it.
 """
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,17 +89,3 @@ def table1_row4(x: NDArray[np.int64]) -> NDArray[np.float64]:
     high = 0.9 + 0.025 / 1001
     skills, weights = gauss_legendre(high - 0.025, high, 24)
     return maximum_cdf(x, 3000, skills, weights, 1000, 0.6, 0.9)
-
-
-if __name__ == "__main__":
-    from bayes_sota.core.skills import Uniform
-    from bayes_sota.maximum.law import maximum_law
-
-    top = 0.9 + 0.025 / 1001
-    law = maximum_law(
-        n_test=3000, n_classifiers=1000, skill=Uniform(top - 0.025, top),
-        correlation=0.6, reference_skill=0.9,
-    )  # fmt: skip
-    counts = np.array([2700, 2720, 2730, 2740, 2752, 2770])
-    for count, slow, fast in zip(counts, table1_row4(counts), law.cdf(counts), strict=True):
-        print(f"{count}  {slow:.15f}  {fast:.15f}  {math.fabs(slow - fast):.1e}")

@@ -1,7 +1,7 @@
 """How often true nulls are rejected: pairs of equal players, twenty rounds, nominally 5 %.
 
-The full study is ``tests/benchmarks/epp_size.py``. Pairs of one tournament depend on each other a
-little, so that errors are those of the mean over tournaments.
+The full study is ``tests/benchmarks/epp_coverage.py``. Pairs of one tournament depend on each
+other a little, so that errors are those of the mean over tournaments.
 """
 
 import numpy as np

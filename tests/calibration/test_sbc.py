@@ -5,12 +5,7 @@ A posterior that is wrong on purpose must be found out, or the right one's passi
 
 import numpy as np
 import pytest
-from calibration.sbc import (
-    CalibrationSetting,
-    judge_ranks,
-    run_sbc,
-    simulate_board,
-)
+from calibration.sbc import CalibrationSetting, judge_ranks, run_sbc, simulate_board
 
 from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
 
@@ -26,8 +21,8 @@ CLOSE = MaximumPriors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08))
 
 def test_ranks_of_the_right_posterior_are_uniform() -> None:
     """On the boards on which a wrong number of classifiers shows, below."""
-    tree = run_sbc(CalibrationSetting(priors=CLOSE), replicates=40, draws=200, random_seed=SEED)
-    assert tree["prior_sbc"].sizes["sample"] == 40
+    tree = run_sbc(CalibrationSetting(priors=CLOSE), replicates=20, draws=200, random_seed=SEED)
+    assert tree["prior_sbc"].sizes["sample"] == 20
     assert all(inside(tree).values())
 
 

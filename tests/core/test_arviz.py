@@ -8,16 +8,12 @@ import xarray as xr
 NAMES = ["theta_sota", "expected_sota", "winner_skill"]
 
 
-def test_summary(tree: xr.DataTree) -> None:
+def test_summary(tree: xr.DataTree, two_boards: xr.DataTree) -> None:
+    assert len(az.summary(two_boards, var_names=["theta_sota"], ci_prob=0.95)) == 2
     table = az.summary(tree, var_names=NAMES, ci_prob=0.95, ci_kind="eti", round_to="none")
     expected = np.quantile(tree["posterior"]["theta_sota"].values, [0.025, 0.975])
     np.testing.assert_allclose(table.loc["theta_sota", ["eti95_lb", "eti95_ub"]], expected)
     assert table["r_hat"].max() < 1.02
-
-
-def test_summary_of_several_boards(two_boards: xr.DataTree) -> None:
-    table = az.summary(two_boards, var_names=["theta_sota"], ci_prob=0.95)
-    assert len(table) == 2
 
 
 @pytest.mark.parametrize("backend", ["none", "matplotlib"])
@@ -34,17 +30,11 @@ def test_plot_dist(tree: xr.DataTree, two_boards: xr.DataTree, backend: str) -> 
     assert figure.viz["plot"]["theta_sota"].sizes == {"board": 2}
 
 
-def test_lines_can_be_added_to_arvizs_figures(tree: xr.DataTree) -> None:
+def test_plots_of_predictions_and_lines(tree: xr.DataTree) -> None:
     figure = az.plot_dist(tree, var_names=["theta_sota"], backend="none")
-    figure = az.add_lines(figure, values={"theta_sota": 0.95})
-    assert "ref_line" in figure.viz
-
-
-def test_plot_dist_of_the_predictions(tree: xr.DataTree) -> None:
-    for group, name in (
-        ("prior_predictive", "observed_maximum"),
-        ("posterior_predictive", "best_new_score"),
-    ):
+    assert "ref_line" in az.add_lines(figure, values={"theta_sota": 0.95}).viz
+    names = {"prior_predictive": "observed_maximum", "posterior_predictive": "best_new_score"}
+    for group, name in names.items():
         figure = az.plot_dist(tree, group=group, var_names=[name], backend="none")
         assert name in figure.viz["plot"].data_vars
 

@@ -11,14 +11,11 @@ from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
     BoardPriors,
-    CorrelationPrior,
     FixedCorrelation,
     LogitNormalSkill,
     LogNormalTries,
     MaximumPriors,
     Priors,
-    SkillPrior,
-    TriesPrior,
     UniformSkill,
     UniformTries,
     board_priors,
@@ -71,26 +68,35 @@ def test_from_range_puts_95_percent_of_the_classifiers_there():
     assert prior.spread[1] / prior.spread[0] == pytest.approx(4)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"typical": (0.9, 0.8)}, "typical must be an increasing pair"),
-        ({"typical": (0.8, 0.9, 0.95)}, "typical must be an accuracy in"),
-        ({"typical": 90.0}, "typical must be an accuracy in"),
-        ({"typical": (0.0, 0.9)}, "typical must be an accuracy in"),
-        ({"typical": float("nan")}, "typical must be an accuracy in"),
-        ({"spread": -0.1}, "spread must be a standard deviation of log odds"),
-        ({"spread": (0.1, 9.0)}, "spread must be a standard deviation of log odds"),
-    ],
+NAN = float("nan")
+TYPICAL, SPREAD = (
+    "typical must be an accuracy in",
+    "spread must be a standard deviation of log odds",
 )
-def test_impossible_skills_are_refused(arguments, message):
+IMPOSSIBLE = [
+    (LogitNormalSkill, ((0.9, 0.8),), "typical must be an increasing pair"),
+    (LogitNormalSkill, ((0.8, 0.9, 0.95),), TYPICAL),
+    (LogitNormalSkill, (90.0,), TYPICAL),
+    (LogitNormalSkill, ((0.0, 0.9),), TYPICAL),
+    (LogitNormalSkill, (NAN,), TYPICAL),
+    (LogitNormalSkill, (0.9, -0.1), SPREAD),
+    (LogitNormalSkill, (0.9, (0.1, 9.0)), SPREAD),
+    (UniformSkill.from_range, (0.9, 0.7), "range must be an increasing pair"),
+    *((FixedCorrelation, (x,), r"correlation must lie in \[0, 1\)") for x in (-0.1, 1.0, NAN)),
+    *(
+        (FixedCorrelation.from_pairwise, (x,), r"pairwise correlation must lie in \[0, 1\)")
+        for x in (-0.1, 1.0, NAN)
+    ),
+    *((BetaCorrelation, x, "must be positive") for x in ((0.0, 1.0), (1.0, np.inf), (-1.0, 1.0))),
+    *((UniformTries, x, f"got {x[0]}:{x[1]}") for x in ((0, 5), (5, 5), (6, 5))),
+    *((LogNormalTries, x, "median >= 1 and factor > 1") for x in ((0.5, 3.0), (10.0, 1.0))),
+]
+
+
+@pytest.mark.parametrize(("make", "given", "message"), IMPOSSIBLE)
+def test_impossible_parameters_are_refused(make, given, message):
     with pytest.raises(InputError, match=message):
-        LogitNormalSkill(**arguments)
-
-
-def test_impossible_range_is_refused():
-    with pytest.raises(InputError, match="range must be an increasing pair"):
-        UniformSkill.from_range(0.9, 0.7)
+        make(*given)
 
 
 def test_default_correlation_is_what_its_docstring_says():
@@ -109,26 +115,8 @@ def test_fixed_correlation_is_fixed():
     np.testing.assert_array_equal(FixedCorrelation(0.3).quantile([0.1, 0.9]), [0.3, 0.3])
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.0, float("nan")])
-def test_impossible_correlations_are_refused(value):
-    with pytest.raises(InputError, match=r"correlation must lie in \[0, 1\)"):
-        FixedCorrelation(value)
-    with pytest.raises(InputError, match=r"pairwise correlation must lie in \[0, 1\)"):
-        FixedCorrelation.from_pairwise(value)
-
-
-@pytest.mark.parametrize(("a", "b"), [(0.0, 1.0), (1.0, float("inf")), (-1.0, 1.0)])
-def test_impossible_beta_parameters_are_refused(a, b):
-    with pytest.raises(InputError, match="must be positive"):
-        BetaCorrelation(a, b)
-
-
-def test_uniform_tries_are_uniform_on_the_logarithm():
-    prior = UniformTries(10, 1000)
-    np.testing.assert_allclose(prior.quantile([0, 0.5, 1]), [10, 100, 1000])
-
-
-def test_log_normal_tries_lie_within_the_factor_with_95_percent():
+def test_quantiles_of_tries_are_uniform_on_the_logarithm_or_within_the_factor():
+    np.testing.assert_allclose(UniformTries(10, 1000).quantile([0, 0.5, 1]), [10, 100, 1000])
     prior = LogNormalTries(1000, factor=4)
     np.testing.assert_allclose(prior.quantile([0.025, 0.5, 0.975]), [250, 1000, 4000], rtol=1e-9)
 
@@ -144,43 +132,13 @@ def test_nodes_are_possible_equally_likely_numbers(prior):
     assert np.sum(nodes <= max(1.0, np.round(middle))) >= 8
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 5), (5, 5), (6, 5)])
-def test_impossible_ranges_of_tries_are_refused(low, high):
-    with pytest.raises(InputError, match=f"got {low}:{high}"):
-        UniformTries(low, high)
-
-
-@pytest.mark.parametrize(("median", "factor"), [(0.5, 3.0), (10.0, 1.0)])
-def test_impossible_log_normal_tries_are_refused(median, factor):
-    with pytest.raises(InputError, match="median >= 1 and factor > 1"):
-        LogNormalTries(median, factor)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: SkillPrior().distribution(0.0, 1.0),
-        lambda: CorrelationPrior().quantile(0.5),
-        lambda: TriesPrior().quantile(0.5),
-    ],
-)
-def test_base_classes_stand_for_no_prior(call):
-    with pytest.raises(NotImplementedError):
-        call()
-
-
-def test_defaults():
-    assert MaximumPriors() == MaximumPriors(LogitNormalSkill(), BetaCorrelation())
-    assert MaximumPriors().skill.family == "logit-normal"
-
-
 def test_one_kind_of_priors_serves_a_maximum_and_a_board() -> None:
     skill = LogitNormalSkill(typical=(0.5, 0.9), spread=(0.1, 1.0))
     given = Priors(skill, FixedCorrelation(0.7))
     assert given.of_maximum() == MaximumPriors(skill, FixedCorrelation(0.7))
     board = BoardPriors((0.5, 0.9), (0.1, 1.0), FixedCorrelation(0.7))
     assert board_priors(given) == board_priors(board) == board
-    assert maximum_priors(None) == MaximumPriors()
+    assert maximum_priors(None) == MaximumPriors(LogitNormalSkill(), BetaCorrelation())
     assert board_priors(Priors(families=("normal",))).families == ("normal",)
 
 

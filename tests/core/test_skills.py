@@ -37,14 +37,18 @@ def scipy_twin(distribution):
     return stats.uniform(distribution.low, distribution.high - distribution.low)
 
 
+def composite(low, high, cells, order):
+    """Points and weights of the composite rule of Gauss and Legendre."""
+    edges = np.linspace(low, high, cells + 1)
+    u, w = np.polynomial.legendre.leggauss(order)
+    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    return (centre[:, None] + half[:, None] * u).ravel(), (half[:, None] * w).ravel()
+
+
 def fine_grid(distribution):
     """Points of the coordinate that carry the mass, with composite quadrature weights."""
-    low, high = distribution.axis_support()
-    edges = np.linspace(low, high, 2001)
-    u, w = np.polynomial.legendre.leggauss(10)
-    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    points = (centre[:, None] + half[:, None] * u).ravel()
-    weights = (half[:, None] * w).ravel() * distribution.axis_density(points)
+    points, weights = composite(*distribution.axis_support(), 2000, 10)
+    weights = weights * distribution.axis_density(points)
     coordinate = points if not isinstance(distribution, Beta) else distribution.axis_skill(points)
     return coordinate, weights
 
@@ -128,21 +132,18 @@ def expected_maximum_by_integration(distribution, m):
     low, high = distribution.axis_support()
     reach = 0.05 * (high - low)
     low, high = low - reach, high + reach
-    edges = np.linspace(low, high, 401)
-    u, w = np.polynomial.legendre.leggauss(20)
-    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    points = (centre[:, None] + half[:, None] * u).ravel()
+    points, weights = composite(low, high, 400, 20)
     skill = expit(points)  # both families integrate over the log odds
     coordinate = points if isinstance(distribution, LogitNormal) else skill
     survival, cdf = distribution.sf(coordinate), distribution.cdf(coordinate)
     with np.errstate(divide="ignore"):
         log_cdf = np.where(survival < 0.5, np.log1p(-survival), np.log(cdf))
     integrand = -np.expm1(m * log_cdf) * skill * expit(-points)
-    return float(expit(low) + (half[:, None] * w).ravel() @ integrand)
+    return float(expit(low) + weights @ integrand)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 10, 1000, 1e5])
-@pytest.mark.parametrize("spread", [1e-3, 0.05, 0.3, 1.0, 2.0])
+@pytest.mark.parametrize("m", [1, 2, 10, 1000, 1e5])
+@pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.3, 2.0])
 @pytest.mark.parametrize("location", [-1.0, 2.0, 6.0])
 @pytest.mark.parametrize("family", [LogitNormal, Beta.from_location_spread])
 def test_expected_maximum(family, location, spread, m):
@@ -151,20 +152,13 @@ def test_expected_maximum(family, location, spread, m):
     assert float(distribution.expected_maximum(m)) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("family", [LogitNormal, Beta.from_location_spread])
-def test_expected_maximum_of_nearly_equal_classifiers(family):
-    distribution = family(2.0, 1e-6)
-    expected = expected_maximum_by_integration(distribution, 1000)
-    assert float(distribution.expected_maximum(1000)) == pytest.approx(expected, abs=1e-9)
-
-
 @pytest.mark.parametrize("m", [1, 5, 1000, 100_000])
 def test_expected_maximum_of_uniform_skills_is_the_papers_formula(m):
     low, high = 0.875, 0.9
     field = Uniform(low, high)
-    t = np.linspace(low, high, 2_000_001)
-    share = ((t - low) / (high - low)) ** m
-    assert field.expected_maximum(m) == pytest.approx(high - np.trapezoid(share, t), abs=1e-9)
+    t, weights = composite(low, high, 20_000, 10)
+    share = weights @ ((t - low) / (high - low)) ** m
+    assert field.expected_maximum(m) == pytest.approx(high - share, abs=1e-12)
 
 
 def test_expected_maximum_broadcasts():
@@ -215,16 +209,10 @@ def test_take_and_expanded_keep_the_parameters(distribution):
     assert stacked.expanded().sf(c).shape == (3, c.size)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0.5, 1.1),
-                                           (float("nan"), 0.5)])  # fmt: skip
-def test_impossible_uniform_skills_are_refused(low, high):
-    with pytest.raises(InputError, match=f"0 <= low < high <= 1, got {low:g} and {high:g}"):
-        Uniform(low, high)
-
-
-def test_impossible_uniform_skills_among_many_are_named():
-    with pytest.raises(InputError, match=r"got 0\.5 and 0\.4"):
-        Uniform(np.array([0.1, 0.5]), np.array([0.2, 0.4]))
+@pytest.mark.parametrize("ends", [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0.5, 1.1), (np.nan, 0.5)])
+def test_impossible_uniform_skills_are_refused(ends):
+    with pytest.raises(InputError, match=f"0 <= low < high <= 1, got {ends[0]:g} and {ends[1]:g}"):
+        Uniform(*np.transpose([(0.1, 0.2), ends]))
 
 
 def test_expit_and_logit():

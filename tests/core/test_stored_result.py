@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import xarray as xr
 
 import bayes_sota as bs
+from bayes_sota.core import schema
 from bayes_sota.core.errors import InputError
 
 SECRET = b"somebody else's private numbers "
@@ -40,18 +42,6 @@ def virtual_data(file: h5py.File) -> None:
     file.create_virtual_dataset("x", layout)
 
 
-def external_link(file: h5py.File) -> None:
-    file["posterior/other"] = h5py.ExternalLink("other.nc", "/x")
-
-
-def soft_link(file: h5py.File) -> None:
-    file["posterior/other"] = h5py.SoftLink("/posterior/skill")
-
-
-def endless_groups(file: h5py.File) -> None:
-    file["posterior/again"] = file["posterior"]
-
-
 def many_groups(file: h5py.File) -> None:
     for depth in range(5):
         for number in range(10):
@@ -60,42 +50,6 @@ def many_groups(file: h5py.File) -> None:
             else:
                 file.create_group(f"g0/n{number}")
     file["posterior/deep"] = file["g4"]
-
-
-def references(file: h5py.File) -> None:
-    file.create_dataset("x", data=np.array([file.ref], h5py.ref_dtype))
-
-
-def compound(file: h5py.File) -> None:
-    file["x"] = np.zeros(2, [("a", "f8"), ("b", "i4")])
-
-
-def ragged(file: h5py.File) -> None:
-    file.create_dataset("x", (2,), h5py.vlen_dtype(np.float64))
-
-
-def opaque(file: h5py.File) -> None:
-    file["x"] = np.zeros(2, "V9")
-
-
-def named_type(file: h5py.File) -> None:
-    file["x"] = np.dtype("f8")
-
-
-def unwritten(file: h5py.File) -> None:
-    file.create_dataset("x", (10**9,), "f8")
-
-
-def overflowing(file: h5py.File) -> None:
-    file.create_dataset("x", (2**31, 2**31), "f8", chunks=(1024, 1024))
-
-
-def bomb(file: h5py.File) -> None:
-    file.create_dataset("x", (3 * 10**8,), "f8", chunks=(10**6,), compression="gzip")
-
-
-def large_chunk(file: h5py.File) -> None:
-    file.create_dataset("x", (10,), "f8", chunks=(4 * 10**8,), maxshape=(None,))
 
 
 def repeated_text(file: h5py.File) -> None:
@@ -109,37 +63,44 @@ def repeated_text(file: h5py.File) -> None:
     path.write_bytes(content)
 
 
-def many_texts(file: h5py.File) -> None:
-    file.attrs["x"] = ["y"] * 1000
+def dataset(*given: Any, **options: Any) -> Callable[[h5py.File], object]:
+    return lambda file: file.create_dataset("x", *given, **options)
 
 
-def odd_attribute(file: h5py.File) -> None:
-    file.attrs["x"] = file.ref
+def item(name: str, value: Callable[[h5py.File], Any]) -> Callable[[h5py.File], None]:
+    return lambda file: file.__setitem__(name, value(file))
 
 
-ATTACKS: list[tuple[Callable[[h5py.File], None], str]] = [
-    (external_data, "'x' are in another file"),
-    (virtual_data, "'x' are in another place"),
-    (external_link, "'other' is a link"),
-    (soft_link, "'other' is a link"),
-    (endless_groups, "nested more than 8 deep"),
-    (many_groups, "more than 2,000 variables"),
-    (references, "'x' holds neither"),
-    (compound, "'x' holds neither"),
-    (ragged, "'x' holds neither"),
-    (opaque, "'x' holds neither"),
-    (named_type, "'x' is neither a variable"),
-    (unwritten, "'x' declares 8,000,000,000 bytes"),
-    (overflowing, "'x' declares"),
-    (bomb, "'x' declares 2,400,000,000 bytes"),
-    (repeated_text, "text of 'x' is longer"),
-    (large_chunk, "'x' declares 3,200,000,000 bytes"),
-    (many_texts, "'x' has more than 64 texts"),
-    (odd_attribute, "'x' is neither a number nor text"),
-]
+OTHER, CHUNKS = "posterior/other", {"chunks": (10**6,), "compression": "gzip"}
+ATTACKS: dict[str, tuple[Callable[[h5py.File], object], str]] = {
+    "external data": (external_data, "'x' are in another file"),
+    "virtual data": (virtual_data, "'x' are in another place"),
+    "external link": (item(OTHER, lambda _: h5py.ExternalLink("other.nc", "/x")), "is a link"),
+    "soft link": (item(OTHER, lambda _: h5py.SoftLink("/posterior/skill")), "'other' is a link"),
+    "endless": (item("posterior/again", lambda f: f["posterior"]), "nested more than 8 deep"),
+    "many groups": (many_groups, "more than 2,000 variables"),
+    "references": (
+        lambda f: f.create_dataset("x", data=np.array([f.ref], h5py.ref_dtype)),
+        "'x' holds neither",
+    ),
+    "compound": (item("x", lambda _: np.zeros(2, [("a", "f8"), ("b", "i4")])), "'x' holds neither"),
+    "ragged": (dataset((2,), h5py.vlen_dtype(np.float64)), "'x' holds neither"),
+    "opaque": (item("x", lambda _: np.zeros(2, "V9")), "'x' holds neither"),
+    "named type": (item("x", lambda _: np.dtype("f8")), "'x' is neither a variable"),
+    "unwritten": (dataset((10**9,), "f8"), "'x' declares 8,000,000,000 bytes"),
+    "overflowing": (dataset((2**31, 2**31), "f8", chunks=(1024, 1024)), "'x' declares"),
+    "bomb": (dataset((3 * 10**8,), "f8", **CHUNKS), "'x' declares 2,400,000,000 bytes"),
+    "repeated text": (repeated_text, "text of 'x' is longer"),
+    "large chunk": (
+        dataset((10,), "f8", chunks=(4 * 10**8,), maxshape=(None,)),
+        "'x' declares 3,200,000,000 bytes",
+    ),
+    "many texts": (lambda f: f.attrs.update(x=["y"] * 1000), "'x' has more than 64 texts"),
+    "attribute": (lambda f: f.attrs.update(x=f.ref), "'x' is neither a number nor text"),
+}
 
 
-@pytest.mark.parametrize(("attack", "message"), ATTACKS, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(("attack", "message"), ATTACKS.values(), ids=ATTACKS)
 def test_what_no_result_has_is_refused(stored: Path, tmp_path: Path, attack, message) -> None:
     path = tmp_path / "x.nc"
     path.write_bytes(stored.read_bytes())
@@ -200,3 +161,11 @@ def test_a_result_of_another_version_is_refused_in_one_line(stored: Path, tmp_pa
     old = bs.save_result(tree, tmp_path / "old.nc")
     with pytest.raises(InputError, match=r"old\.nc is no result .* schema is '1'.* estimate it"):
         bs.read_result(old)
+
+
+def test_names_in_results_are_public() -> None:
+    """A change here is a change for every reader of saved files."""
+    names = [*schema.GROUPS, *schema.DIMENSIONS, *schema.VARIABLES, *schema.ATTRIBUTES]
+    assert schema.SCHEMA_VERSION == "2"
+    assert len(names) == len(set(names))
+    assert all(name.isidentifier() for name in names)

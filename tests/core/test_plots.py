@@ -1,6 +1,8 @@
-"""What the figures share."""
+"""What the figures share; a figure file appears whole or not at all."""
 
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,11 @@ from bayes_sota.core.plots import (
     make_ticks,
     plain_text,
     rounded,
+    save_figure,
 )
+from bayes_sota.maximum.plots_laws import plot_maximum_law
+
+LAW = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
 
 
 @pytest.mark.parametrize("low", [0.0, 0.5, 0.9, 0.99987])
@@ -71,11 +77,37 @@ def test_names_of_rows_are_shown_where_the_axis_itself_is_not(named: bool) -> No
 
 
 def test_figures_take_a_collection_and_its_arguments() -> None:
-    law = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
     size = {"figure_kwargs": {"figsize": (3.0, 2.0)}}
-    figure = bs.maximum.plot_maximum_law(law, backend="matplotlib", **size)
+    figure = plot_maximum_law(LAW, backend="matplotlib", **size)
     assert tuple(figure.viz["figure"].item().get_size_inches()) == (3.0, 2.0)
-    again = bs.maximum.plot_maximum_law(law, plot_collection=figure)
+    again = plot_maximum_law(LAW, plot_collection=figure)
     assert again is figure
     with pytest.raises(InputError, match="no panel epp"):
         bs.plot_epp(bs.fit_epp([[2, 1], [1, 2], [2, 1]]), plot_collection=figure)
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("law.png", b"\x89PNG"), ("law.svg", b"<?xml"), ("law.pdf", b"%PDF")]
+)
+def test_the_suffix_chooses_the_format(tmp_path: Path, name: str, start: bytes) -> None:
+    figure = plot_maximum_law(LAW, backend="matplotlib")
+    target = save_figure(figure, tmp_path / name, dpi=60)
+    assert target.read_bytes().startswith(start)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "law.png"
+    target.write_bytes(b"old")
+
+    class Broken:
+        def savefig(self, path: Path, **_: Any) -> None:
+            path.write_bytes(b"half a fig")
+            raise OSError("disk full")
+
+    with pytest.raises(InputError, match="does not exist"):
+        save_figure(Broken(), tmp_path / "nowhere" / "law.png")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"cannot write .*law\.png: disk full"):
+        save_figure(Broken(), target)  # type: ignore[arg-type]
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]

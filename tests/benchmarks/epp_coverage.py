@@ -1,0 +1,258 @@
+r"""EPP's tests and intervals: ``python tests/benchmarks/epp_coverage.py size|bayes|real``.
+
+*size*: two equal players in simulated tournaments of twenty rounds; a true null is rejected how
+often, and intervals cover how often? ``--players 5 16 --kinds same-round`` and so on run a part.
+The truth is the skill itself where scores follow Gumbel's law, which is the model; for other laws
+and for ties it is the estimate from 40,000 rounds. Overlapping splits share a part of every
+player's deviations in all rounds (correlation .1), as test sets of a tenth of the data do;
+``test_fraction`` corrects for it.
+
+*bayes*: intervals of the posterior in simulated tournaments, of all players and all pairs, with
+rankings and with weighted matches. Skills are equal or spread (normal with sd 1, fixed for each
+size). True skills of normal scores are those whose win probabilities are nearest to the law's (the
+large-sample limit of the likelihood), from 20,000 rounds. The models are compiled once for each
+size, and their data swapped.
+
+*real*, with ``BAYES_SOTA_DATA`` (two minutes): thirty published classifiers answered the 10,000
+items of CIFAR-10's test set. A round is the accuracy on so many items; a tournament has twenty
+rounds of different items. The truth is the estimate from 20,000 rounds drawn from all items: scores
+are real, ties are many, and no model is right.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from timing import print_table
+
+from bayes_sota.core.errors import InfiniteEstimateError
+from bayes_sota.data.read_outcomes import read_responses
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.counts import ranks_of_rounds
+from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.likelihoods import cluster_weight, count_cells, order_rounds, rows_of_rounds
+from bayes_sota.epp.quality import leaderboard_quality
+from bayes_sota.epp.simulate import simulate_tournament
+
+LEVEL, ROUNDS, SEED = 0.05, 20, 20_261_121
+Truths = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How tournaments come about."""
+
+    law: str = "gumbel"
+    spread: float = 0.0
+    step: float | None = None
+    overlap: float = 0.0
+    test_fraction: float | None = None
+
+    def skills(self, players: int) -> np.ndarray:
+        """The first two equal, in the middle; the others from better to worse, (m,)."""
+        others = np.linspace(self.spread, -self.spread, players - 2)
+        return np.concatenate([[0.0, 0.0], others])
+
+    def truth(self, players: int) -> np.ndarray:
+        """What estimates tend to with many rounds, (m,)."""
+        skills = self.skills(players)
+        if not self.spread or (self.law == "gumbel" and self.step is None):
+            return skills
+        settings = {"law": self.law, "step": self.step, "random_seed": SEED}
+        epp = fit_epp(simulate_tournament(skills, 40_000, **settings)).epp
+        return np.array([epp[skills == skill].mean() for skill in skills])
+
+
+SHAPES = {
+    "all equal": Shape(),
+    "spread": Shape(spread=1.0),
+    "spread, normal": Shape("normal", spread=1.0),
+    "spread, Student": Shape("student", spread=1.0),
+    "spread, ties": Shape(spread=1.0, step=1.0),
+    "overlap": Shape(overlap=0.1),
+    "overlap, corrected": Shape(overlap=0.1, test_fraction=0.1),
+    "overlap, normal, corrected": Shape("normal", overlap=0.1, test_fraction=0.1),
+}
+
+
+def held(ends: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Which intervals, (m, 2), hold the truth."""
+    return (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+
+
+def held_of_fit(fit: BradleyTerryFit, truth: np.ndarray, *, ranks: bool = True) -> Truths:
+    """Share of skills, whether all of them, and whether all ranks are in their intervals."""
+    found = {"skill": held(fit.interval(), truth).mean()}
+    found["all skills"] = held(fit.interval(kind="simultaneous"), truth).all()
+    if ranks:
+        low, high = fit.rank_interval().T
+        best, worst = ((truth > truth[:, None]).sum(axis=1), (truth < truth[:, None]).sum(axis=1))
+        found["all ranks"] = np.all((low <= 1 + best) & (high >= truth.size - worst))
+    return found
+
+
+def held_of_draws(draws: np.ndarray, truth: np.ndarray) -> Truths:
+    """Shares of players and of pairs whose equal-tailed interval holds the truth."""
+    first, second = np.triu_indices(truth.size, 1)
+    pairs = draws[:, first] - draws[:, second]
+    ends, gaps = (np.quantile(x, [0.025, 0.975], axis=0).T for x in (draws, pairs))
+    found = held(ends, truth), held(gaps, truth[first] - truth[second])
+    return {"posterior: skill": found[0].mean(), "posterior: difference": found[1].mean()}
+
+
+def shown(judged: list[Truths]) -> str:
+    """Mean shares in per cent with Monte Carlo standard errors."""
+    names = dict.fromkeys(name for one in judged for name in one)
+    found = [np.array([one[name] for one in judged if name in one], float) for name in names]
+    return ", ".join(
+        f"{name} {100 * x.mean():.1f} ± {100 * x.std() / np.sqrt(x.size):.1f}"
+        for name, x in zip(names, found, strict=True)
+    )
+
+
+def sized(
+    shape: Shape, players: int, kind: Any, truth: np.ndarray, seed: Any, ranks: bool
+) -> Truths:
+    """One tournament: three rejections, coverage of one skill, of all, of all ranks."""
+    given = {"law": shape.law, "step": shape.step, "overlap": shape.overlap, "random_seed": seed}
+    table = simulate_tournament(shape.skills(players), ROUNDS, **given)
+    try:
+        fit = fit_epp(table, kind, test_fraction=shape.test_fraction)
+    except InfiniteEstimateError:
+        return {}
+    test = fit.test(*fit.players[:2])
+    rejected = {
+        "rejected: clustered": test.p_value < LEVEL,
+        "Wald": test.p_value_model < LEVEL,
+        "likelihood ratio": test.lrt_p_value < LEVEL,
+    }
+    return rejected | held_of_fit(fit, truth, ranks=ranks)
+
+
+def size(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """One row per number of players, matches and shape."""
+    for players, kind, name in product(options.players, options.kinds, options.shapes):
+        shape, number = SHAPES[name], options.tournaments
+        key = [SEED, players, list(SHAPES).index(name)]  # the same tournaments for both kinds
+        judge = delayed(partial(sized, shape, players, kind, shape.truth(players)))
+        judged = Parallel(n_jobs=options.jobs, batch_size=50)(
+            judge(seed, i < options.ranked)
+            for i, seed in enumerate(np.random.SeedSequence(key).spawn(number))
+        )
+        finite = [one for one in judged if one]
+        yield f"{players}, {kind}, {name}, {len(finite)} of {number} finite", shown(finite)
+
+
+def data_of(table: ScoreTable, likelihood: str) -> dict[str, np.ndarray]:
+    """What changes in a compiled model from one tournament to another."""
+    ranks = ranks_of_rounds(table)
+    if likelihood == "plackett-luce":
+        return {"round_order": order_rounds(ranks).order}
+    rows = rows_of_rounds(ranks)
+    pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
+    weight = np.array([cluster_weight(rows, rows.unit)])
+    return {"counted": count_cells(cells, len(pairs)), "likelihood_weight": weight}
+
+
+def bayes(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """One row per number of players, likelihood, field of skills and law of scores."""
+    import nutpie
+
+    from bayes_sota.epp.models import build_epp
+
+    for m, likelihood in product(options.players, ("plackett-luce", "matches")):
+        template = simulate_tournament(np.zeros(m), ROUNDS, random_seed=0)
+        model = build_epp(template, likelihood=likelihood, centred=False)
+        compiled = nutpie.compile_pymc_model(model)
+        for spread, law in product(("equal", "spread"), ("gumbel", "normal")):
+            skills = np.random.default_rng(m).standard_normal(m) * (spread == "spread")
+            skills = truth = skills - skills.mean()
+            if law != "gumbel" and spread == "spread":
+                truth = fit_epp(simulate_tournament(skills, 20_000, law=law, random_seed=1)).epp
+            judged, divergences = [], 0
+            for number in range(options.bayes):
+                seed = np.random.SeedSequence((SEED, number))
+                table = simulate_tournament(skills, ROUNDS, law=law, random_seed=seed)
+                trace = nutpie.sample(
+                    compiled.with_data(**data_of(table, likelihood)), draws=500, tune=500,
+                    chains=2, cores=1, seed=number, progress_bar=False, target_accept=0.9,
+                )  # fmt: skip
+                divergences += int(trace.sample_stats["diverging"].sum())
+                judged.append(held_of_draws(trace.posterior["epp"].values.reshape(-1, m), truth))
+            case = f"{m}, {likelihood}, {spread}, {law}, {divergences} divergences"
+            yield case, shown(judged)
+
+
+def rounds_of(correct: np.ndarray, items: int, count: int, rng: np.random.Generator) -> ScoreTable:
+    """Accuracies of rounds; one tournament's rounds have different items."""
+    if count * items <= len(correct):
+        drawn = rng.permutation(len(correct))[: count * items].reshape(count, items)
+    else:
+        drawn = np.stack([rng.choice(len(correct), items, replace=False) for _ in range(count)])
+    return ScoreTable(np.stack([correct[rows].mean(axis=0) for rows in drawn]))
+
+
+def covered(fit: BradleyTerryFit, truth: np.ndarray) -> Truths:
+    """Shares of true statements of one fit."""
+    pairs = np.triu_indices(len(truth), 1)
+    gaps, true_gaps = ((x[:, None] - x)[pairs] for x in (fit.epp, truth))
+    half = 2.0930 * fit.standard_errors_of_pairs()[pairs]  # t of 19 degrees of freedom
+    return held_of_fit(fit, truth) | {
+        "difference": np.mean(np.abs(gaps - true_gaps) <= half),
+        "skill, independent matches": held(fit.interval(kind="model"), truth).mean(),
+        "connected": float(fit.connected),
+        "deviance p < .05": leaderboard_quality(fit, repetitions=39, random_seed=0).p_value < LEVEL,
+    }
+
+
+def sampled(table: ScoreTable, truth: np.ndarray, seed: int) -> Truths:
+    """The same of the posterior."""
+    from bayes_sota.epp.models import build_epp
+    from bayes_sota.epp.sample import sample_epp
+
+    settings = {"draws": 500, "tune": 500, "chains": 2, "log_likelihood": False}
+    tree = sample_epp(build_epp(table), random_seed=seed, **settings)
+    return held_of_draws(tree["posterior"]["epp"].values.reshape(-1, truth.size), truth)
+
+
+def real(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """One row per field and size of a round."""
+    path = Path(os.environ["BAYES_SOTA_DATA"]) / "cifar10" / "correct_cifar10_test.csv"
+    correct = read_responses(path).correct.astype(float)
+    order, rng = np.argsort(-correct.mean(axis=0)), np.random.default_rng(SEED)
+    fields = {"all 30": order, "best 10": order[:10], "every third": order[::3]}
+    for (name, chosen), items in product(fields.items(), (20, 50, 100)):
+        part = correct[:, chosen]
+        truth, judged = fit_epp(rounds_of(part, items, 20_000, rng)).epp, []
+        for k in range(options.tournaments):
+            table = rounds_of(part, items, ROUNDS, rng)
+            said = covered(fit_epp(table, penalty=0.01), truth)
+            judged.append(said | (sampled(table, truth, k) if k < options.bayes else {}))
+        yield f"{name}, rounds of {items} items", shown(judged)
+
+
+def main() -> None:
+    """Print the rows of one study as they come."""
+    studies = {"size": size, "bayes": bayes, "real": real}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study", choices=studies)
+    parser.add_argument("--players", type=int, nargs="+", default=[5, 16])
+    parser.add_argument("--kinds", nargs="+", default=["same-round", "all-rounds"])
+    parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
+    parser.add_argument("--tournaments", type=int, default=200)
+    parser.add_argument("--ranked", type=int, default=200, help="tournaments with ranks as well")
+    parser.add_argument("--bayes", type=int, default=0, help="tournaments with a posterior")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    print_table(["case", "shares in per cent"], studies[options.study](options))
+
+
+if __name__ == "__main__":
+    main()
