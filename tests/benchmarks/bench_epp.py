@@ -177,7 +177,7 @@ def tournaments_seconds(kind: Any) -> dict[str, float]:
     On two cores by the clock, which other work on the machine disturbs; and processor time of some
     of them one after another, scaled to thirty.
     """
-    from bayes_sota.epp.tournaments import fit_tournaments
+    from bayes_sota.epp.further_fits import fit_tournaments
 
     tables, some = [simulated(seed) for seed in range(TOURNAMENTS)], 5
     processor = seconds(lambda: fit_tournaments(tables[:some], kind), 1) * TOURNAMENTS / some

@@ -52,7 +52,7 @@ def truth_of(skills: np.ndarray, law: str) -> np.ndarray:
 
 def data_of(table: Any, likelihood: str) -> dict[str, np.ndarray]:
     """What changes in a compiled model from one tournament to another."""
-    ranks = ranks_of_rounds(table)
+    ranks = ranks_of_rounds(table.oriented)
     if likelihood == "plackett-luce":
         return {"round_order": order_rounds(ranks).order}
     rows = rows_of_rounds(ranks)

@@ -16,7 +16,7 @@ import numpy as np
 from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.quality import leaderboard_quality
+from bayes_sota.epp.simulate import leaderboard_quality
 
 ROUNDS, MANY, SEED = 20, 20_000, 20_261_121
 

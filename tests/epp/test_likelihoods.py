@@ -120,7 +120,7 @@ def test_first_places_of_balanced_orders_are_balanced() -> None:
 def test_weight_compares_the_spread_of_gradients_with_the_information() -> None:
     """By finite differences of the likelihood."""
     skills, step = np.array([0.5, 0.0, -0.5, 0.2]), 1e-3
-    ranks = ranks_of_rounds(simulate_tournament(skills, 20, missing=0.2, random_seed=1))
+    ranks = ranks_of_rounds(simulate_tournament(skills, 20, missing=0.2, random_seed=1).oriented)
     ranks = np.concatenate([ranks, ranks, ranks])  # rounds of a group are the same
 
     def value(shift: np.ndarray) -> np.ndarray:
@@ -145,14 +145,14 @@ def test_weight_compares_the_spread_of_gradients_with_the_information() -> None:
 def test_rounds_in_groups_count_less() -> None:
     """Every round three times over: a third of the information."""
     skills = np.array([0.5, 0.0, -0.5, 0.2])
-    ranks = ranks_of_rounds(simulate_tournament(skills, 500, random_seed=5))
+    ranks = ranks_of_rounds(simulate_tournament(skills, 500, random_seed=5).oriented)
     weight = group_weight(np.repeat(ranks, 3, axis=0), np.repeat(np.arange(500), 3), skills)
     assert weight == pytest.approx(1 / 3, rel=0.12)
 
 
 def test_simulated_rounds_are_rankings_of_this_law() -> None:
     skills = np.array([1.0, 0.0, -0.5])
-    ranks = ranks_of_rounds(simulate_tournament(skills, 6000, random_seed=8))
+    ranks = ranks_of_rounds(simulate_tournament(skills, 6000, random_seed=8).oriented)
     orders = list(permutations(range(3)))
     tables = np.array([ranks_of_order(order, 3) for order in orders])
     counts = [int(np.all(ranks == table, axis=1).sum()) for table in tables]
@@ -210,7 +210,7 @@ def test_slopes_are_derivatives(ties: str) -> None:
 
 def test_matches_of_rounds_are_those_that_are_counted() -> None:
     table = simulate_tournament([1, 0, -1, 0.5], 12, step=0.8, missing=0.2, random_seed=4)
-    rows = rows_of_rounds(ranks_of_rounds(table))
+    rows = rows_of_rounds(ranks_of_rounds(table.oriented))
     pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
     counts = count_cells(cells, len(pairs))
     expected = count_matches(table)
@@ -233,7 +233,7 @@ def test_listed_matches_keep_their_direction_and_tournament() -> None:
 def test_weight_is_that_of_the_sandwich(missing: float) -> None:
     """Another route: covariances of the maximum-likelihood fit, on the space of mean zero."""
     table = simulate_tournament([1, 0, -1, 0.5, 0], 30, missing=missing, random_seed=2)
-    rows = rows_of_rounds(ranks_of_rounds(table))
+    rows = rows_of_rounds(ranks_of_rounds(table.oriented))
     fit = fit_epp(table)
     product = np.linalg.pinv(fit.covariance_model) @ fit.covariance
     expected = (table.n_players - 1) / np.trace(product)
@@ -243,7 +243,7 @@ def test_weight_is_that_of_the_sandwich(missing: float) -> None:
 @pytest.mark.parametrize("m", [5, 16])
 def test_weight_of_equal_players(m: int) -> None:
     table = simulate_tournament(np.zeros(m), 1500, random_seed=m)
-    rows = rows_of_rounds(ranks_of_rounds(table))
+    rows = rows_of_rounds(ranks_of_rounds(table.oriented))
     for ties in ("half", "davidson"):
         assert cluster_weight(rows, rows.unit, ties) == pytest.approx(3 / (m + 1), rel=0.06)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from bayes_sota.epp.reading import local_rope_matches, local_rope_matches_of_means, read_means
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_scores import read_scores
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.local_rope import local_rope_matches, local_rope_matches_of_means, read_means
 
 
 def outcomes_of(matches: Matches) -> list[tuple[str, str, float]]:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pymc as pm
 import pytest
+from bayes_sota.epp.models import build_design
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
@@ -11,7 +12,6 @@ from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.likelihoods import cluster_weight, log_outcomes, rows_of_matches
 from bayes_sota.epp.models import build_epp
-from bayes_sota.epp.models_covariates import build_design
 from bayes_sota.epp.simulate import simulate_tournament
 
 QUICK = {"mode": "FAST_COMPILE"}
@@ -143,7 +143,7 @@ def test_skills_are_centred_where_the_data_are_clear() -> None:
     ("data", "settings", "message"),
     [
         (TABLE, {"ties": "none"}, "half, davidson, rao-kupper"),
-        (TABLE, {"likelihood": "thurstone"}, "plackett-luce or matches"),
+        (TABLE, {"likelihood": "thurstone"}, "auto, plackett-luce, matches"),
         (TABLE, {"likelihood": "plackett-luce", "ties": "davidson"}, "ties of davidson"),
         (BATTLES, {"likelihood": "plackett-luce"}, "listed matches need matches"),
         (BATTLES, {"round_covariates": {"x": [1, 2]}}, "listed matches have none"),

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from bayes_sota.epp.further_fits import add_player
 
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.new_player import add_player
 from bayes_sota.epp.simulate import simulate_tournament
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bayes_sota.epp.simulate import compare_leaderboards, leaderboard_quality, reliability
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.quality import compare_leaderboards, leaderboard_quality, reliability
 from bayes_sota.epp.simulate import simulate_tournament
 
 CYCLE = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]] * 6)

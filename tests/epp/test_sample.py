@@ -217,6 +217,6 @@ def test_log_likelihood_of_an_extended_model_is_the_models_own() -> None:
     assert found is not None
     assert set(found.data_vars) == {"seen", "round_rank"}
     np.testing.assert_allclose(found["seen"], stats.norm.logpdf(0.3, epp[..., 0], 0.5))
-    orders = order_rounds(ranks_of_rounds(TABLE))
+    orders = order_rounds(ranks_of_rounds(TABLE.oriented))
     expected = ranking_log_likelihood(epp.values[..., None, :], np.zeros(6, int), orders)
     np.testing.assert_allclose(found["round_rank"], expected)

@@ -9,7 +9,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import bootstrap_epp, simulate_tournament
+from bayes_sota.epp.further_fits import bootstrap_epp
+from bayes_sota.epp.simulate import simulate_tournament
 
 SKILLS = np.array([1.0, 0.2, -0.3, -1.5])
 LAWS = ("gumbel", "normal", "student", "reversed-gumbel")

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from bayes_sota.epp.reading import local_rope_matches
+from bayes_sota.epp.summary import epp_table, tournaments_table
+from bayes_sota.epp.further_fits import fit_tournaments
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.local_rope import local_rope_matches
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import epp_rope, epp_win_probability, summarize_epp
-from bayes_sota.epp.summary_table import epp_table, tournaments_table
-from bayes_sota.epp.tournaments import fit_tournaments
 
 
 def result(**more: np.ndarray) -> xr.DataTree:

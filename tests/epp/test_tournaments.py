@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from bayes_sota.epp.further_fits import fit_tournaments, tournaments_tree
 
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
 
 def test_as_single_fits() -> None:
