@@ -3,12 +3,12 @@
 A match compares two players' scores: of the same round, or of any two rounds of a tournament whose
 rounds are replicates (the OpenML study of Gosiewska et al. 2022, Sec. 4.1). A tie counts as half a
 win. With R rounds a pair has R matches or R^2; the latter are counted by walking once through the
-pooled order, never one by one. ``tests/epp/test_match_counts.py`` counts by hand.
+pooled order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
 
 The maximum of the likelihood is finite if and only if the graph of who won or tied against whom is
 strongly connected (Ford 1957): from every player wins lead to every other. Where every pair has as
 many matches it falls apart exactly between two places of the order of win totals whose upper part
-won everything there was to win against the lower one. ``tests/epp/test_win_graph.py`` compares the
+won everything there was to win against the lower one. ``tests/epp/test_counts.py`` compares the
 two ways.
 """
 

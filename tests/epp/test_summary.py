@@ -8,15 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayes_sota.epp.reading import local_rope_matches
-from bayes_sota.epp.summary import epp_table, tournaments_table
-from bayes_sota.epp.further_fits import fit_tournaments
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.further_fits import fit_tournaments
+from bayes_sota.epp.reading import local_rope_matches
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.summary import epp_rope, epp_win_probability, summarize_epp
+from bayes_sota.epp.summary import (
+    epp_rope,
+    epp_table,
+    epp_win_probability,
+    summarize_epp,
+    tournaments_table,
+)
 
 
 def result(**more: np.ndarray) -> xr.DataTree:
@@ -146,20 +151,3 @@ def test_the_legend_says_which_matches_were_played(matches: str, begins: str, un
     legend = epp_table(fit_epp(data, kind, penalty=0.5)).legend()[0]
     assert legend.startswith(begins)
     assert f"wins 73 % of the {unit}" in legend
-
-
-def test_what_is_refused() -> None:
-    tree = result()
-    for message, ask in (
-        ("did you mean 'middle'", lambda: epp_win_probability(tree, "best", "midle")),
-        ("'best' twice", lambda: epp_rope(tree, "best", "best", 0.1)),
-        ("at least 0 and below 0.5", lambda: epp_rope(tree, "best", "worst", 0.5)),
-        (
-            "one tournament",
-            lambda: epp_win_probability(tree, "best", "worst", new_tournament=True),
-        ),
-        ("in percent", lambda: summarize_epp(tree, 95)),
-        ("no draws of skills", lambda: summarize_epp(xr.DataTree())),
-    ):
-        with pytest.raises(InputError, match=message):
-            ask()
