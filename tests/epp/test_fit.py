@@ -1,6 +1,5 @@
 """Skills and their uncertainty: published numbers, and another route to each."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.special import expit
 from scipy.stats import chi2, norm, t
 
 from bayes_sota.data.matches import Matches
+from bayes_sota.data.read_scores import read_scores
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
@@ -34,30 +34,7 @@ def drawn(missing: float = 0.0, groups: list[str] | None = None, rounds: int = 1
 @pytest.fixture(scope="module")
 def vtab(data_directory: Path) -> BradleyTerryFit:
     """16 methods on the 19 data sets of VTAB, Gosiewska et al. 2022, Sec. 5."""
-    with (data_directory / "vtab" / "vtab_scores_16x19.csv").open(newline="") as file:
-        head, *rows = csv.reader(file)
-    scores = np.array([[float(value) for value in row[1:]] for row in rows]).T
-    return fit_epp(ScoreTable(scores, players=[row[0] for row in rows], rounds=head[1:]))
-
-
-def test_published_numbers_of_vtab(vtab: BradleyTerryFit) -> None:
-    skills = dict(zip(vtab.players, vtab.epp, strict=True))
-    assert skills["Sup-Rotation-100%"] == pytest.approx(3.2073, abs=1e-4)
-    assert skills["Sup-Exemplar-100%"] == pytest.approx(2.9638, abs=1e-4)
-    chance = vtab.win_probability("Sup-Rotation-100%", "Sup-Exemplar-100%")
-    assert chance == pytest.approx(0.56, abs=0.005)
-    assert vtab.rank[vtab.players.index("Sup-Rotation-100%")] == 1
-    found = vtab.test("Semi-Rotation-10%", "Rotation")
-    for name, value in {
-        "difference": -0.1444, "se_model": 0.2293, "wald_chi2": 0.3965, "p_value_model": 0.5289,
-        "lrt_chi2": 0.3969, "lrt_p_value": 0.5287, "se": 0.4187,
-    }.items():  # fmt: skip
-        assert getattr(found, name) == pytest.approx(value, abs=1e-4)
-    assert found.p_value == pytest.approx(0.73, abs=0.005)
-    assert (vtab.deviance, vtab.deviance_df) == (pytest.approx(64.6926, abs=1e-4), 105)
-    assert vtab.paper["deviance"] == pytest.approx(129.385, abs=1e-3)
-    assert vtab.paper["df"] == 224
-    assert vtab.paper["standardized_deviance"] == pytest.approx(-4.47, abs=0.005)
+    return fit_epp(read_scores(data_directory / "vtab" / "vtab_scores_16x19.csv", players="rows"))
 
 
 # Sandwich covariance

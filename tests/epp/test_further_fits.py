@@ -25,6 +25,7 @@ def test_as_single_fits() -> None:
             assert found.deviance == fit.deviance
 
 
+@pytest.mark.slow
 def test_processes_give_the_same() -> None:
     tables = [
         simulate_tournament([1, 0, -1], 20, tournament=str(k), random_seed=k) for k in range(3)

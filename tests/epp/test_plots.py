@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import plot_epp, shown_name
+from bayes_sota.epp.plots import odds_axis, plot_epp, shown_name
 from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 from bayes_sota.epp.simulate import simulate_tournament
 
@@ -122,8 +122,8 @@ def test_intervals_that_are_infinite_end_at_the_edge() -> None:
     scores[1:, 0] = np.nan
     scores[0] = [0.5, 0.2, 0.9, 0.1]
     fit = fit_epp(scores)  # a player of one round: its error is not known
-    known = fit.interval()[1:]
-    room = 0.05 * (known.max() - known.min())
+    known = np.append(fit.interval()[1:], fit.epp[0])
+    room = 0.05 * np.ptp(known)
     drawn = bars(plot_epp(fit, contrast=None, backend="none"), "interval_tied", "epp")[0]
     assert [drawn.min(), drawn.max()] == pytest.approx([known.min() - room, known.max() + room])
 

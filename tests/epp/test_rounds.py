@@ -250,22 +250,6 @@ def test_they_are_sums_over_matches(kind, missing, groups) -> None:
     assert not np.allclose(found.sum(axis=0), 0, atol=0.1)
 
 
-def test_listed_matches_are_added_up_within_clusters() -> None:
-    rng = np.random.default_rng(2)
-    first = rng.integers(4, size=60)
-    second = (first + rng.integers(1, 4, size=60)) % 4
-    outcomes, clusters = rng.choice([0, 0.5, 1], size=60), rng.choice(list("pqr"), size=60)
-    matches = Matches(first, second, outcomes, players=list("abcd"), clusters=clusters)
-    probabilities = np.clip(rng.random((4, 4)), 0.1, 0.9)
-    expected = np.zeros((3, 4))
-    for i, j, y, cluster in zip(first, second, outcomes, clusters, strict=True):
-        place = "pqr".index(cluster)
-        expected[place, i] += y - probabilities[i, j]
-        expected[place, j] -= y - probabilities[i, j]
-    found = cluster_scores(matches, "listed", probabilities)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-
 def test_matches_of_a_table_listed_one_by_one_are_the_same_tournament() -> None:
     """Same-round matches of a table, and the list of them with rounds as clusters."""
     table = drawn(0.35, GROUPS, seed=4)

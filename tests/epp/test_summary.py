@@ -10,10 +10,8 @@ import pytest
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.further_fits import fit_tournaments
-from bayes_sota.epp.reading import local_rope_matches
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import (
     epp_rope,
@@ -133,21 +131,3 @@ def test_several_tournaments_one_below_the_other() -> None:
     assert table.header()[0] == "tournament"
     with pytest.raises(InputError, match="prob"):
         epp_table(fit, 2.0)
-
-
-@pytest.mark.parametrize(
-    ("matches", "begins", "unit"),
-    [
-        ("same-round", "In every round each two players that have a score play once", "rounds"),
-        ("all-rounds", "Every score of a player meets every score of another", "matches"),
-        ("listed", "A gap of 1 in EPP", "matches"),
-    ],
-)
-def test_the_legend_says_which_matches_were_played(matches: str, begins: str, unit: str) -> None:
-    table = simulate_tournament([1.0, 0.0, -1.0], 12, random_seed=0)
-    folds = ScoreTable(table.scores, groups=[f"data {k // 4}" for k in range(12)])
-    data = local_rope_matches(folds) if matches == "listed" else table
-    kind = "same-round" if matches == "listed" else matches
-    legend = epp_table(fit_epp(data, kind, penalty=0.5)).legend()[0]
-    assert legend.startswith(begins)
-    assert f"wins 73 % of the {unit}" in legend
