@@ -520,21 +520,14 @@ def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
     """Scores, or matches, as a Dataset."""
     import xarray as xr
 
-    if isinstance(data, ScoreTable):
-        return xr.Dataset(
-            {
-                "score": (("round", "player"), data.scores),
-                "lower_is_better": ("round", data.lower_is_better.astype(np.int8)),
-            },
-            coords={"round": list(data.rounds), "player": list(data.players)},
-        )
+    if isinstance(data, Matches):
+        columns: dict[str, NDArray[Any]] = {"first": data.first, "second": data.second}
+        columns |= {"match_outcome": data.outcomes, "match_cluster": data.clusters}
+        return xr.Dataset({name: ("match", values) for name, values in columns.items()})
+    lower = data.lower_is_better.astype(np.int8)
     return xr.Dataset(
-        {
-            "first": ("match", data.first),
-            "second": ("match", data.second),
-            "match_outcome": ("match", data.outcomes),
-            "match_cluster": ("match", data.clusters),
-        }
+        {"score": (("round", "player"), data.scores), "lower_is_better": ("round", lower)},
+        coords={"round": list(data.rounds), "player": list(data.players)},
     )
 
 

@@ -226,6 +226,7 @@ def bootstrap_epp(
 
     Examples
     --------
+    >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
     >>> found = bootstrap_epp(fit, 200)
     >>> found.se.round(2).tolist(), fit.se.round(2).tolist()

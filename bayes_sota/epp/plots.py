@@ -192,9 +192,7 @@ def best_rows(frame: "pd.DataFrame", by: str, most: int) -> "pd.DataFrame":
     return frame.iloc[best_first(frame[by].to_numpy(), most)]
 
 
-def by_standing(
-    tied: BoolArray,
-) -> "Iterator[tuple[str, NDArray[np.intp], FloatArray, str]]":
+def by_standing(tied: BoolArray) -> "Iterator[tuple[str, NDArray[np.intp], FloatArray, str]]":
     """Players that may be the best, and those behind: kind, places, heights of rows, colour."""
     for kind, here, name in (("tied", tied, "theta_sota"), ("behind", ~tied, "dark")):
         places = np.flatnonzero(here)

@@ -92,7 +92,11 @@ def read_tournaments(
     scores, notes = found.scores, list(found.notes)
     tables: list[Tournament] = list(scores.values()) if isinstance(scores, dict) else [scores]
     if local_rope is not None:
-        return [_of_folds(table, local_rope, not unpaired_folds) for table in tables], notes
+        folds = [table for table in tables if isinstance(table, ScoreTable)]
+        if len(folds) < len(tables):
+            raise InputError("--local-rope is for scores of folds: these are battles")
+        paired = not unpaired_folds
+        return [local_rope_matches(t, threshold=local_rope, paired=paired) for t in folds], notes
     losses = [] if options.get("lower_is_better") is True else _look_like_losses(tables)
     if losses:
         notes.append(
@@ -100,17 +104,6 @@ def read_tournaments(
             "names rounds where it is not"
         )
     return tables, notes
-
-
-def _of_folds(table: Tournament, threshold: float, paired: bool) -> Matches:
-    if isinstance(table, Matches):
-        raise InputError("--local-rope is for scores of folds: these are battles")
-    if table.groups is None:
-        raise InputError(
-            "--local-rope takes scores in several folds of every data set: --group-column names "
-            "the data sets; means and standard deviations are given by FILE and --sds"
-        )
-    return local_rope_matches(table, threshold=threshold, paired=paired)
 
 
 def _look_like_losses(tables: Sequence[Tournament]) -> list[str]:
@@ -165,8 +158,8 @@ def local_rope_matches(
     if folds.groups is None:
         raise InputError(
             "local ROPE needs scores in several folds of every data set: groups of rounds "
-            "(group_column) say which rounds are folds of one; from means and standard deviations "
-            "it is local_rope_matches_of_means"
+            "(group_column) say which rounds are folds of one; means and standard deviations are "
+            "for local_rope_matches_of_means, in the shell for FILE and --sds"
         )
     names = tuple(dict.fromkeys(folds.groups))
     labels = np.array(folds.groups)

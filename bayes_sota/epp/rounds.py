@@ -48,7 +48,7 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
 
     Examples
     --------
-    >>> round(bonferroni_critical(0.95, 1, 18), 3)
+    >>> round(float(bonferroni_critical(0.95, 1, 18)), 3)
     2.101
     """
     from scipy.special import ndtri, stdtrit

@@ -399,6 +399,7 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
 
     Examples
     --------
+    >>> from bayes_sota.epp.fit import fit_epp
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> table = epp_table(fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0)))
     >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()

@@ -11,11 +11,7 @@ from scipy import special, stats
 from bayes_sota.core.priors import LogNormalTries, UniformTries
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.variants import (
-    population_sd_of,
-    private_variants,
-    private_variants_of,
-)
+from bayes_sota.epp.variants import population_sd_of, private_variants, private_variants_of
 
 SIGMA = 0.6
 Floats = NDArray[np.float64]
