@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 _OF_FIT = ("players", "epp", "se", "se_model", "df", "rank", "deviance", "deviance_df", "connected")
 _PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
 _PENALTY = 0.5
-_ROUND_OFF = 1e-14
+_STEP = 1e-12
+_MOST_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,9 +344,6 @@ def add_player(
     >>> round(float(fit.epp[1]), 2), round(new.epp, 2), new.rank
     (0.05, 1.16, 1)
     """
-    from scipy.optimize import brentq
-    from scipy.special import expit
-
     table = fit.data
     if isinstance(table, Matches):
         raise InputError("a player is added to a table of scores, not to listed matches")
@@ -370,8 +368,7 @@ def add_player(
             f"{player!r} {what} everybody in every match, so that its skill has no finite "
             "estimate; fit the leaderboard with a penalty"
         )
-    low, high = float(fit.epp.min()) - 50.0, float(fit.epp.max()) + 50.0
-    skill = brentq(lambda b: wins - n_matches @ expit(b - fit.epp), low, high, xtol=_ROUND_OFF)
+    skill = _solve(wins, n_matches, fit.epp)
     p = 1 / (1 + np.exp(fit.epp - skill))
     weights = n_matches * p * (1 - p)
     odds = np.exp(np.append(fit.epp, skill))
@@ -420,3 +417,21 @@ def _wins_of_last(whole: ScoreTable, kind: str) -> tuple[float, FloatArray]:
     mine = own[present[:, -1]]
     below = np.searchsorted(pooled, mine, side="left") + np.searchsorted(pooled, mine, side="right")
     return float(below.sum() / 2), mine.size * present[:, :-1].sum(axis=0).astype(np.float64)
+
+
+def _solve(wins: float, n_matches: FloatArray, skills: FloatArray) -> float:
+    """Newton on a convex-enough scale, held between bisection's bounds."""
+    from scipy.special import expit
+
+    low, high = float(skills.min()) - 50.0, float(skills.max()) + 50.0
+    b = float(np.average(skills, weights=n_matches))
+    for _ in range(_MOST_STEPS):
+        p = expit(b - skills)
+        gap = wins - float(n_matches @ p)
+        low, high = (b, high) if gap > 0 else (low, b)
+        step = gap / float(n_matches @ (p * (1 - p)))
+        new = b + step if low < b + step < high else (low + high) / 2
+        if abs(new - b) < _STEP * (1 + abs(b)):
+            return new
+        b = new
+    return b

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.further_fits import fit_tournaments
 from bayes_sota.epp.simulate import simulate_tournament
@@ -129,5 +128,3 @@ def test_several_tournaments_one_below_the_other() -> None:
         assert rows.loc[player, "lower"] == pytest.approx(fit.interval()[place, 0])
         assert rows.loc[player, "rank"] == fit.rank[place]
     assert table.header()[0] == "tournament"
-    with pytest.raises(InputError, match="prob"):
-        epp_table(fit, 2.0)
