@@ -36,7 +36,7 @@ from .data.score_table import ScoreTable as ScoreTable
 from .epp.fit import fit_epp as fit_epp
 from .epp.plots import plot_epp as plot_epp
 from .epp.sample import sample_epp as sample_epp
-from .epp.summary_table import epp_table as epp_table
+from .epp.summary import epp_table as epp_table
 from .items.comparison import compare_methods as compare_methods
 from .leaderboard.sample_estimate import estimate_sota as estimate_sota
 from .leaderboard.sample_estimate import sota_sensitivity as sota_sensitivity

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
 
+    from bayes_sota.epp.reading import Tournament
     from bayes_sota.epp.summary_report import EppReport
-    from bayes_sota.epp.tournaments import Tournament
 
 
 _REPLICATES = 200  # tournaments of the posterior predictive check
@@ -44,17 +44,21 @@ _ONLY_SAMPLED = {
     "--ties": "half", "--rope": None, "--draws": None, "--player-covariates": None,
     "--round-covariates": None,
 }  # fmt: skip
+_FIT = ("matches", "penalty", "test_fraction")
 _ONLY_FITTED = {"--penalty": 0.0, "--best-of": (), "--matches": "same-round", "--repetitions": None}
 
+
+def _choice(name: str, help: str, *choices: str) -> Callable[..., Any]:
+    """An option of a few words, the first of them by default."""
+    kind = click.Choice(choices)
+    return click.option(name, type=kind, default=choices[0], show_default=True, help=help)
+
+
 _READING = (
-    click.option(
-        "--format", type=click.Choice(["auto", "wide", "long", "battles", "cv_results", "lm_eval"]),
-        default="auto", show_default=True, help="Format of FILES.",
+    _choice(
+        "--format", "Format of FILES.", "auto", "wide", "long", "battles", "cv_results", "lm_eval"
     ),
-    click.option(
-        "--players", type=click.Choice(["auto", "rows", "columns"]), default="auto",
-        show_default=True, help="Where the players of a wide table are.",
-    ),
+    _choice("--players", "Where the players of a wide table are.", "auto", "rows", "columns"),
     click.option("--player-column", help="Column of the players."),
     click.option("--round-column", help="Column of the rounds: folds, splits, tasks, data sets."),
     click.option(
@@ -87,10 +91,10 @@ _READING = (
     ),
 )  # fmt: skip
 _MODEL = (
-    click.option(
-        "--matches", type=click.Choice(["same-round", "all-rounds"]), default="same-round",
-        show_default=True,
-        help="Compare scores of the same round, or any two: only for rounds that are replicates.",
+    _choice(
+        "--matches",
+        "Compare scores of the same round, or any two: only for rounds that are replicates.",
+        "same-round", "all-rounds",
     ),
     click.option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players."),
     number_option(
@@ -111,10 +115,9 @@ _MODEL = (
         help="PLAYER is the best of N private variants (a number, or a range A:B).",
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
-    click.option(
-        "--ties", type=click.Choice(["half", "davidson", "rao-kupper"]), default="half",
-        show_default=True,
-        help="What a tie is: half a win, or an outcome of its own (with --bayes).",
+    _choice(
+        "--ties", "What a tie is: half a win, or an outcome of its own (with --bayes).",
+        "half", "davidson", "rao-kupper",
     ),
     number_option(
         Range(0, 0.5, open_high=True), "--rope",
@@ -137,10 +140,7 @@ _OUTPUT = (
     output_options,
     seed_option,
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
-    click.option(
-        "--figure-kind", type=click.Choice(["forest", "matrix", "ranks"]), default="forest",
-        show_default=True, help="What the figure shows.",
-    ),
+    _choice("--figure-kind", "What the figure shows.", "forest", "matrix", "ranks"),
     click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf."),
     click.option(
         "--table", type=OutputFile("table"), help="Table of all players: .csv, .md or .json."
@@ -174,10 +174,7 @@ class EppOutput:
             report.table.save(self.table)
         drawn = partial(_figure, result, self.figure_kind, ci_prob)
         write_result_files(self.output, tree, self.figure, drawn)
-        if self.as_json:
-            echo_json(report.to_dict())
-        else:
-            self.print(report)
+        echo_json(report.to_dict()) if self.as_json else self.print(report)
         return echo_verdict(report.reasons)
 
     def print(self, report: "EppReport") -> None:
@@ -222,12 +219,12 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     else:
         _refuse(asked, _ONLY_SAMPLED, "is for the Bayesian model: add --bayes")
     tables, reading = _read(files, asked)
+    estimate = _sample if asked["bayes"] else _fit if len(tables) == 1 else _fit_several
     about = {"ci_prob": asked["ci_prob"], "reading": reading}
-    if asked["bayes"]:
-        return _sample(tables, shown, asked, about)
-    if len(tables) == 1:
-        return _fit(tables[0], shown, asked, about)
-    return _fit_several(tables, shown, asked, about)
+    return shown.deliver(*estimate(tables, shown, asked, about), asked["ci_prob"])
+
+
+type _Found = tuple[EppReport, Any, Callable[[], xr.DataTree]]
 
 
 def _refuse(asked: dict[str, Any], others: dict[str, Any], why: str) -> None:
@@ -238,7 +235,7 @@ def _refuse(asked: dict[str, Any], others: dict[str, Any], why: str) -> None:
 
 
 def _read(files: Sequence[Path], asked: dict[str, Any]) -> "tuple[list[Tournament], list[str]]":
-    from bayes_sota.epp.tournaments import read_tournaments
+    from bayes_sota.epp.reading import read_tournaments
 
     if asked["lower_is_better"] and asked["lower_is_better_in"]:
         raise InputError("--lower-is-better is for all rounds: leave out --lower-is-better-in")
@@ -249,38 +246,37 @@ def _read(files: Sequence[Path], asked: dict[str, Any]) -> "tuple[list[Tournamen
     return read_tournaments(source, lower_is_better=lower, **options)
 
 
-def _fit(data: "Tournament", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]) -> int:
+def _fit(
+    tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
+) -> _Found:
     from bayes_sota.epp.fit import fit_epp
     from bayes_sota.epp.summary_report import report_fit
 
     best_of = [(player, _variants(number)) for player, number in asked["best_of"]]
-    settings = {name: asked[name] for name in ("matches", "penalty", "test_fraction")}
-    fit = fit_epp(data, **settings)
+    fit = fit_epp(tables[0], **{name: asked[name] for name in _FIT})
     report = report_fit(
         fit, pairs=asked["test"], best_of=best_of, repetitions=asked["repetitions"],
         random_seed=shown.seed, **about,
     )  # fmt: skip
-    return shown.deliver(report, fit, fit.to_datatree, about["ci_prob"])
+    return report, fit, fit.to_datatree
 
 
 def _fit_several(
     tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
-) -> int:
+) -> _Found:
+    from bayes_sota.epp.further_fits import fit_tournaments, tournaments_tree
     from bayes_sota.epp.summary_report import report_tournaments
-    from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
-    unused = {f"--{name.replace('_', '-')}": asked[name] for name in ("test", "best_of")}
+    unused = {"--test": asked["test"], "--best-of": asked["best_of"]}
     unused |= {"--repetitions": asked["repetitions"], "--seed": shown.seed}
     refuse_unused("several tournaments", unused | {"--figure": shown.figure})
-    settings = {name: asked[name] for name in ("matches", "penalty", "test_fraction")}
-    found = fit_tournaments(tables, **settings)
-    report = report_tournaments(found, **about)
-    return shown.deliver(report, found, lambda: tournaments_tree(found), about["ci_prob"])
+    found = fit_tournaments(tables, **{name: asked[name] for name in _FIT})
+    return report_tournaments(found, **about), found, partial(tournaments_tree, found)
 
 
 def _sample(
     tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
-) -> int:
+) -> _Found:
     from bayes_sota.data.score_table import nearest_player
     from bayes_sota.epp.models import build_epp
     from bayes_sota.epp.sample import sample_epp
@@ -307,7 +303,7 @@ def _sample(
         tree, tables, pairs=asked["test"], rope=asked["rope"],
         test_fraction=asked["test_fraction"], **about,
     )  # fmt: skip
-    return shown.deliver(report, tree, lambda: tree, about["ci_prob"])
+    return report, tree, lambda: tree
 
 
 def _variants(text: str) -> int | tuple[int, int]:

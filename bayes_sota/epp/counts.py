@@ -3,19 +3,19 @@
 A match compares two players' scores: of the same round, or of any two rounds of a tournament whose
 rounds are replicates (the OpenML study of Gosiewska et al. 2022, Sec. 4.1). A tie counts as half a
 win. With R rounds a pair has R matches or R^2; the latter are counted by walking once through the
-pooled order, never one by one. ``tests/epp/test_match_counts.py`` counts by hand.
+pooled order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
 
 The maximum of the likelihood is finite if and only if the graph of who won or tied against whom is
 strongly connected (Ford 1957): from every player wins lead to every other. Where every pair has as
 many matches it falls apart exactly between two places of the order of win totals whose upper part
-won everything there was to win against the lower one. ``tests/epp/test_win_graph.py`` compares the
+won everything there was to win against the lower one. ``tests/epp/test_counts.py`` compares the
 two ways.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,16 +118,19 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
         )
     if isinstance(data, Matches):
         return _listed(data)
-    if kind == "same-round":
-        return _same_round(data)
-    if kind == "all-rounds":
-        if data.lower_is_better.any() and not data.lower_is_better.all():
-            raise InputError(
-                "all-rounds matches compare scores of different rounds, but lower is better in "
-                "some rounds only: use same-round matches"
-            )
-        return _all_rounds(data)
-    raise InputError(f'matches are "same-round" or "all-rounds", got {kind!r}')
+    if kind not in ("same-round", "all-rounds"):
+        raise InputError(f'matches are "same-round" or "all-rounds", got {kind!r}')
+    if kind == "all-rounds" and np.unique(data.lower_is_better).size > 1:
+        raise InputError(
+            "all-rounds matches compare scores of different rounds, but lower is better in "
+            "some rounds only: use same-round matches"
+        )
+    return count_scores(data.oriented, kind)
+
+
+def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
+    """The same of scores of which the larger one is better, (R, m), NaN where missing."""
+    return (_same_round if kind == "same-round" else _all_rounds)(scores)
 
 
 def penalised_totals(
@@ -147,118 +150,94 @@ def penalised_totals(
     return totals, n_matches
 
 
-def ranks_of_rounds(table: ScoreTable) -> NDArray[np.int32]:
+def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
     """Rank of every score in its round from 0 (worst), equal for ties, -1 where missing, (R, m).
 
     Examples
     --------
-    >>> ranks_of_rounds(ScoreTable([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
+    >>> ranks_of_rounds(np.array([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
     [[1, 0, 0], [0, -1, 1]]
     """
-    scores = table.oriented
     order = np.argsort(scores, axis=1, kind="stable")  # missing ones last
     ordered = np.take_along_axis(scores, order, axis=1)
-    steps = np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1)
-    places = np.concatenate([np.zeros((len(scores), 1), np.int64), steps], axis=1)
-    ranks = np.empty(scores.shape, np.int32)
-    np.put_along_axis(ranks, order, places.astype(np.int32), axis=1)
+    places = np.zeros(scores.shape, np.int32)
+    places[:, 1:] = np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1)
+    ranks = np.empty_like(places)
+    np.put_along_axis(ranks, order, places, axis=1)
     ranks[np.isnan(scores)] = ABSENT
     return ranks
 
 
-def _same_round(table: ScoreTable) -> MatchCounts:
-    ranks, present = ranks_of_rounds(table), table.present
-    m = table.n_players
-    small = np.int16 if m < 32_000 and table.n_rounds < 16_000 else np.int32
-    low = ranks.astype(small)
-    wins = np.zeros((m, m), small)
-    if present.all():
-        for rank in low:
-            wins += rank[:, None] > rank
-        doubled = wins - wins.T
-        doubled += small(table.n_rounds)
-        np.fill_diagonal(doubled, 0)
-        n_matches: int | FloatArray = table.n_rounds
-        decided = int(wins.sum(dtype=np.int64))
-        return MatchCounts(doubled, n_matches, table.n_rounds * m * (m - 1) // 2 - decided)
+def _same_round(scores: FloatArray) -> MatchCounts:
+    (rounds, m), present = scores.shape, ~np.isnan(scores)
+    small = np.int16 if m < 32_000 and rounds < 16_000 else np.int32
+    low = ranks_of_rounds(scores).astype(small)
     high = np.where(present, low, np.iinfo(small).max)  # nobody beats a player who is absent
+    wins = np.zeros((m, m), small)
     for own, other in zip(low, high, strict=True):
         wins += own[:, None] > other
-    shared = present.astype(np.float64).T @ present.astype(np.float64)
-    np.fill_diagonal(shared, 0)
-    doubled = wins - wins.T + shared.astype(small)
-    return MatchCounts(doubled, shared, int(shared.sum()) // 2 - int(wins.sum(dtype=np.int64)))
-
-
-def _all_rounds(table: ScoreTable) -> MatchCounts:
-    """Walk through the pooled order with the number of scores passed so far of each player."""
-    present = table.present
-    scores, owners = table.oriented[present], np.nonzero(present)[1]
-    order = np.argsort(scores)
-    owners, scores = owners[order], scores[order]
-    starts = np.flatnonzero(np.diff(scores, prepend=-np.inf))
-    ends = np.append(starts[1:], scores.size)
-    m = table.n_players
-    wide = np.dtype(np.int32 if table.n_rounds**2 < 2**30 else np.int64)
-    by_score = _doubled_by_score if table.n_rounds < m else _doubled_by_player
-    level = np.repeat(np.arange(starts.size), ends - starts)
-    tied = np.flatnonzero((ends - starts)[level] > 1)
-    doubled = by_score(_Pooled(owners, starts, ends, level, tied), m, wide)
+    n_matches: int | FloatArray = rounds
+    total = rounds * m * (m - 1)
+    if not present.all():
+        n_matches = present.T.astype(np.float64) @ present
+        np.fill_diagonal(n_matches, 0)
+        total = int(n_matches.sum())
+    doubled = wins - wins.T + np.asarray(n_matches).astype(small)
     np.fill_diagonal(doubled, 0)
-    counts = present.sum(axis=0).astype(np.float64)
-    cells = np.sort(level[tied] * m + owners[tied])  # equal scores of one player are no match
-    own = np.diff(np.flatnonzero(np.diff(cells, prepend=-1, append=-1)))
-    shared = np.diff(np.append(starts, scores.size))
-    shared = shared[shared > 1]
-    n_ties = (int(shared @ shared) - int(own @ own)) // 2
+    return MatchCounts(doubled, n_matches, total // 2 - int(wins.sum(dtype=np.int64)))
+
+
+def _all_rounds(scores: FloatArray) -> MatchCounts:
+    """From the levels of equal scores among those of all rounds."""
+    (rounds, m), present = scores.shape, ~np.isnan(scores)
+    owners = np.nonzero(present)[1]
+    _, level, sizes = np.unique(scores[present], return_inverse=True, return_counts=True)
+    doubled: NDArray[np.signedinteger]
+    doubled = np.zeros((m, m), np.int32 if rounds**2 < 2**30 else np.int64)
+    (_add_by_score if rounds < m else _add_by_player)(doubled, owners, level, sizes)
+    np.fill_diagonal(doubled, 0)
+    own = np.unique(level * m + owners, return_counts=True)[1]  # equal ones of a player: no match
+    n_ties = (int(sizes @ sizes) - int(own @ own)) // 2
     if present.all():
-        return MatchCounts(doubled, table.n_rounds**2, n_ties)
-    n_matches = np.outer(counts, counts)
+        return MatchCounts(doubled, rounds**2, n_ties)
+    played = present.sum(axis=0).astype(np.float64)
+    n_matches = np.outer(played, played)
     np.fill_diagonal(n_matches, 0)
     return MatchCounts(doubled, n_matches, n_ties)
 
 
-class _Pooled(NamedTuple):
-    """Scores of all rounds in ascending order: owners, and the levels of equal scores."""
-
-    owners: NDArray[np.intp]
-    starts: NDArray[np.intp]  # of each level
-    ends: NDArray[np.intp]
-    level: NDArray[np.intp]  # of each score
-    tied: NDArray[np.intp]  # places of scores that share their level
-
-
-def _doubled_by_score(pooled: _Pooled, m: int, wide: Any) -> NDArray[np.signedinteger]:
-    """Twice the wins of every pair, with what each player has passed so far, score by score."""
-    owners = pooled.owners
-    passed: NDArray[np.signedinteger] = np.zeros(m, wide)  # twice the scores below
-    doubled: NDArray[np.signedinteger] = np.zeros((m, m), wide)
-    for start, end in zip(pooled.starts.tolist(), pooled.ends.tolist(), strict=True):
+def _add_by_score(
+    doubled: NDArray[np.signedinteger],
+    owners: NDArray[np.intp],
+    level: NDArray[np.intp],
+    sizes: NDArray[np.intp],
+) -> None:
+    """Twice the wins of every pair, with what each player has passed so far, level by level."""
+    owners, ends = owners[np.argsort(level, kind="stable")], np.cumsum(sizes)
+    passed = np.zeros_like(doubled[0])  # twice the scores below
+    for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True):
         if end == start + 1:
             owner = owners[start]
             doubled[owner] += passed
             passed[owner] += 2
             continue
-        level: NDArray[np.signedinteger] = np.bincount(owners[start:end], minlength=m)
-        level = level.astype(wide)
-        for owner in np.flatnonzero(level):
-            doubled[owner] += level[owner] * (passed + level)
-        passed += 2 * level
-    return doubled
+        here = np.bincount(owners[start:end], minlength=passed.size).astype(passed.dtype)
+        for owner in np.flatnonzero(here):
+            doubled[owner] += here[owner] * (passed + here)
+        passed += 2 * here
 
 
-def _doubled_by_player(pooled: _Pooled, m: int, wide: Any) -> NDArray[np.signedinteger]:
+def _add_by_player(
+    doubled: NDArray[np.signedinteger],
+    owners: NDArray[np.intp],
+    level: NDArray[np.intp],
+    sizes: NDArray[np.intp],
+) -> None:
     """The same player by player: few of them, with many scores each."""
-    owners, starts, ends, level, tied = pooled
-    first, last = starts[level[tied]], ends[level[tied]]
-    doubled: NDArray[np.signedinteger] = np.empty((m, m), wide)
-    passed = np.zeros(owners.size + 1)
-    for loser in range(m):
-        passed[0] = 0
-        np.cumsum(owners == loser, out=passed[1:])
-        passed[tied] = (passed[first] + passed[last]) / 2
-        doubled[:, loser] = 2 * np.bincount(owners, weights=passed[:-1], minlength=m)
-    return doubled
+    for loser in range(len(doubled)):
+        here = np.bincount(level[owners == loser], minlength=sizes.size)
+        passed = 2 * np.cumsum(here) - here
+        doubled[:, loser] = np.bincount(owners, passed[level], len(doubled))
 
 
 def _listed(matches: Matches) -> MatchCounts:
@@ -333,8 +312,7 @@ def check_connected(graph: WinGraph, players: Sequence[str]) -> None:
 
 def _named(chosen: NDArray[np.intp], players: Sequence[str]) -> str:
     shown = ", ".join(repr(players[i]) for i in chosen[:_SHOWN])
-    more = len(chosen) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{shown} and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else shown
 
 
 def _complete(counts: MatchCounts) -> WinGraph:

@@ -19,7 +19,7 @@ often a true null is rejected.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,6 @@ from bayes_sota.epp.counts import (
 from bayes_sota.epp.rounds import (
     ROUND_OFF,
     bonferroni_critical,
-    bonferroni_criticals,
     cluster_scores,
     critical_values,
     critical_values_of_pairs,
@@ -192,19 +191,17 @@ class BradleyTerryFit:
     @cached_property
     def _matches_by_cluster(self) -> FloatArray:
         """Matches of each player in each cluster, up to a factor, (G, m)."""
-        data, m = self.data, len(self.players)
-        number = data.n_clusters
-        if isinstance(data, ScoreTable):
-            played = data.present.astype(np.float64)
-            if self.kind == "same-round":  # a player alone in a round has no match
-                played *= np.maximum(data.present.sum(axis=1, keepdims=True) - 1, 0)
-            found = np.zeros((number, m))
-            np.add.at(found, data.clusters, played)
+        data = self.data
+        found = np.zeros((data.n_clusters, len(self.players)))
+        if isinstance(data, Matches):
+            for players in (data.first, data.second):
+                np.add.at(found, (data.clusters, players), 1)
             return found
-        players = np.concatenate([data.first, data.second])
-        cells = np.concatenate([data.clusters, data.clusters]) * m + players
-        counted = np.bincount(cells, minlength=number * m).astype(np.float64)
-        return counted.reshape(number, m)
+        played = data.present.astype(np.float64)
+        if self.kind == "same-round":  # a player alone in a round has no match
+            played *= np.maximum(data.present.sum(axis=1, keepdims=True) - 1, 0)
+        np.add.at(found, data.clusters, played)
+        return found
 
     @cached_property
     def clusters_of_players(self) -> NDArray[np.intp]:
@@ -231,9 +228,8 @@ class BradleyTerryFit:
         influence = self.influence
         if influence is None:
             return self.covariance_model
-        clusters = len(influence)
         found = influence.T @ influence
-        found *= self.overlap * clusters / (clusters - 1)
+        found *= self.overlap * len(influence) / (len(influence) - 1)
         return np.asarray(found)
 
     @cached_property
@@ -276,19 +272,16 @@ class BradleyTerryFit:
             or wide enough for all players at once.
         """
         OPEN_SHARE.check(ci_prob, "ci_prob")
+        if kind not in get_args(IntervalKind):
+            raise InputError(f"kind is robust, model or simultaneous, got {kind!r}")
         if kind == "model":
             half = bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
         elif kind == "robust":
-            half = bonferroni_criticals(ci_prob, 1, self.df) * self.se
-        elif kind == "simultaneous":
-            m = len(self.players)
-            half = self.se * (
-                bonferroni_critical(ci_prob, m, np.inf)
-                if self.influence is None
-                else critical_values(self.influence, ci_prob, self.df)
-            )
+            half = bonferroni_critical(ci_prob, 1, self.df) * self.se
+        elif self.influence is None:
+            half = bonferroni_critical(ci_prob, len(self.players), np.inf) * self.se
         else:
-            raise InputError(f"kind is robust, model or simultaneous, got {kind!r}")
+            half = critical_values(self.influence, ci_prob, self.df) * self.se
         return np.column_stack([self.epp - half, self.epp + half])
 
     def win_probability(self, a: str, b: str) -> float:
@@ -352,8 +345,8 @@ class BradleyTerryFit:
             raise InputError(f"a test compares two players, got {a!r} twice")
         difference, se = float(self.epp[i] - self.epp[j]), float(self._pair_errors[i, j])
         df = float(min(self.df[i], self.df[j]))
-        half = bonferroni_critical(ci_prob, 1, df) * se
-        low, high = difference - half, difference + half
+        half = float(bonferroni_critical(ci_prob, 1, df)) * se
+        ends = (difference - half, difference + half)
         model = self.covariance_model
         se_model = float(np.sqrt(model[i, i] + model[j, j] - 2 * model[i, j]))
         wald = (difference / se_model) ** 2
@@ -364,9 +357,9 @@ class BradleyTerryFit:
             se=se,
             df=df,
             p_value=_two_sided(difference, se, df),
-            interval=(low, high),
+            interval=ends,
             win_probability=float(expit(difference)),
-            win_probability_interval=(float(expit(low)), float(expit(high))),
+            win_probability_interval=(float(expit(ends[0])), float(expit(ends[1]))),
             se_model=se_model,
             wald_chi2=wald,
             p_value_model=float(gammaincc(0.5, wald / 2)),
@@ -397,14 +390,10 @@ class BradleyTerryFit:
     @property
     def paper(self) -> dict[str, float]:
         """Deviance of the paper, which counts every match twice, with its df m (m - 2)."""
-        df = len(self.players) * (len(self.players) - 2)
-        doubled = 2 * self.deviance
-        scale = np.sqrt(2 * df) if df else np.nan
-        return {
-            "deviance": doubled,
-            "df": df,
-            "standardized_deviance": float((doubled - df) / scale),
-        }
+        m, doubled = len(self.players), 2 * self.deviance
+        df = m * (m - 2)
+        standardized = float((doubled - df) / (np.sqrt(2 * df) if df else np.nan))
+        return {"deviance": doubled, "df": df, "standardized_deviance": standardized}
 
     def to_datatree(self) -> "xr.DataTree":
         """Estimates and covariance in the group ``point_estimate``: numbers, no invented draws."""
@@ -428,14 +417,9 @@ class BradleyTerryFit:
             "penalty": self.penalty,
             "connected": int(self.connected),
         }
-        coords = {name: list(self.players) for name in two}
-        return xr.DataTree.from_dict(
-            {
-                "/": xr.Dataset(attrs=facts),
-                "point_estimate": xr.Dataset(numbers, coords=coords),
-                "observed_data": _observed_data(self.data),
-            }
-        )
+        point = xr.Dataset(numbers, coords={name: list(self.players) for name in two})
+        groups = {"point_estimate": point, "observed_data": _observed_data(self.data)}
+        return xr.DataTree.from_dict({"/": xr.Dataset(attrs=facts), **groups})
 
     @property
     def _floor(self) -> float:
@@ -508,9 +492,9 @@ def fit_epp(
     """
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
-    kind: MatchKind = "listed" if isinstance(data, Matches) else matches
-    if isinstance(data, Matches):
-        refuse_unused("listed matches", {"matches": matches != "same-round"})
+    listed = isinstance(data, Matches)
+    kind: MatchKind = "listed" if listed else matches
+    refuse_unused("listed matches", {"matches": listed and matches != "same-round"})
     if not (penalty == 0 or (np.isfinite(penalty) and penalty >= _LEAST_PENALTY)):
         raise InputError(
             f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "
@@ -536,21 +520,14 @@ def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
     """Scores, or matches, as a Dataset."""
     import xarray as xr
 
-    if isinstance(data, ScoreTable):
-        return xr.Dataset(
-            {
-                "score": (("round", "player"), data.scores),
-                "lower_is_better": ("round", data.lower_is_better.astype(np.int8)),
-            },
-            coords={"round": list(data.rounds), "player": list(data.players)},
-        )
+    if isinstance(data, Matches):
+        columns: dict[str, NDArray[Any]] = {"first": data.first, "second": data.second}
+        columns |= {"match_outcome": data.outcomes, "match_cluster": data.clusters}
+        return xr.Dataset({name: ("match", values) for name, values in columns.items()})
+    lower = data.lower_is_better.astype(np.int8)
     return xr.Dataset(
-        {
-            "first": ("match", data.first),
-            "second": ("match", data.second),
-            "match_outcome": ("match", data.outcomes),
-            "match_cluster": ("match", data.clusters),
-        }
+        {"score": (("round", "player"), data.scores), "lower_is_better": ("round", lower)},
+        coords={"round": list(data.rounds), "player": list(data.players)},
     )
 
 

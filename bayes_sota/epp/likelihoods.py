@@ -42,7 +42,7 @@ rankings and all orders.
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,20 +54,14 @@ from bayes_sota.epp.counts import ABSENT
 
 Ties = Literal["half", "davidson", "rao-kupper"]
 OUTCOMES = ("won", "tied", "lost")  # of the first player of a match
-_PARAMETERS: dict[str, Ties] = {"davidson_nu": "davidson", "rao_kupper_theta": "rao-kupper"}
+TIE_PARAMETERS: dict[Ties, str] = {"davidson": "davidson_nu", "rao-kupper": "rao_kupper_theta"}
 _FLAT = 0.01  # precision of a normal prior that keeps the maximum finite
 _SHARE = 1e-3  # least and most probability of a tie at the maximum
 
 
-def checked_ties(ties: str) -> None:
-    """Raise ``InputError`` for another model of ties."""
-    if ties not in get_args(Ties):
-        raise InputError(f"ties is one of {', '.join(get_args(Ties))}, got {ties!r}")
-
-
 def ties_of(variables: Container[Any]) -> Ties:
     """Model of ties whose parameter is among the variables of a posterior."""
-    return next((ties for name, ties in _PARAMETERS.items() if name in variables), "half")
+    return next((ties for ties, name in TIE_PARAMETERS.items() if name in variables), "half")
 
 
 def tie_parameter(p_tie: Any, ties: Ties) -> Any:
@@ -78,9 +72,7 @@ def tie_parameter(p_tie: Any, ties: Ties) -> Any:
     >>> tie_parameter(0.2, "davidson"), tie_parameter(0.2, "rao-kupper")
     (0.5, 1.4999999999999998)
     """
-    if ties == "davidson":
-        return 2 * p_tie / (1 - p_tie)
-    return (1 + p_tie) / (1 - p_tie)
+    return (2 * p_tie if ties == "davidson" else 1 + p_tie) / (1 - p_tie)
 
 
 def log_outcomes(
@@ -112,15 +104,15 @@ def log_outcomes(
     if ties == "half":
         won, lost = -logaddexp(0.0, -difference), -logaddexp(0.0, difference)
         return won, (won + lost) / 2, lost
+    parameter = tie_parameter(p_tie, ties)
+    log_parameter = operations.log(parameter)
     if ties == "davidson":
-        half, log_nu = difference / 2, operations.log(tie_parameter(p_tie, ties))
-        total = logaddexp(logaddexp(half, -half), log_nu)
-        return half - total, log_nu - total, -half - total
-    theta = tie_parameter(p_tie, ties)
-    log_theta = operations.log(theta)
-    won = -logaddexp(0.0, log_theta - difference)
-    lost = -logaddexp(0.0, log_theta + difference)
-    return won, operations.log(theta**2 - 1) + won + lost, lost
+        half = difference / 2
+        total = logaddexp(logaddexp(half, -half), log_parameter)
+        return half - total, log_parameter - total, -half - total
+    won = -logaddexp(0.0, log_parameter - difference)
+    lost = -logaddexp(0.0, log_parameter + difference)
+    return won, operations.log(parameter**2 - 1) + won + lost, lost
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,10 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
 several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`; a covariate x of rounds cancels in
 every difference, unless each player has a slope: :math:`\beta_{ir} = \beta_i + x_r b_i`. Rounds of
 scores are rankings, listed matches and models of ties compare pairs (``likelihoods``).
+
+A numeric covariate is one column of a design matrix, standardised; a category (algorithm family) is
+one centred column per level. Columns have mean zero, so that effects leave the mean of the skills
+at zero.
 ``tests/epp/test_models.py`` compares with enumeration and with integration by quadrature.
 """
 
@@ -23,15 +27,16 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import NDArray
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp import likelihoods
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import MatchRows, Ties
-from bayes_sota.epp.models_covariates import Design, build_design
 
 RankingLikelihood = Literal["auto", "plackett-luce", "matches"]
 _PENALTY = 0.5  # rounds of ties: finite estimates for weights and starting values
@@ -120,7 +125,7 @@ def build_epp(
     scales = (skill_scale, tournament_scale, effect_scale, slope_scale, *tie_prior)
     if not all(np.isfinite(scale) and scale > 0 for scale in scales):
         raise InputError(f"scales of priors and tie_prior are positive, got {scales}")
-    likelihoods.checked_ties(ties)
+    check_choice("ties", ties, Ties)
     tables = _checked_tables(data)
     field = _joined(tables, ties, _is_ranked(tables, ties, likelihood), round_covariates)
     design = None
@@ -142,6 +147,28 @@ def build_epp(
             _observe_matches(skills, _tie_probability(ties, tie_prior), field, weight)
     _BUILT[model] = (frozenset(model.named_vars), field)
     return model
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Design matrix.
+
+    Attributes
+    ----------
+    columns : ndarray, shape (n, n_columns)
+        Mean zero.
+    labels : tuple of str
+        Names of the columns: of the covariate, or "covariate: level".
+    categories : tuple of str
+        Names of the covariates that are categories.
+    category : ndarray of int, shape (n_columns,)
+        Place of a column's category, -1 for a numeric covariate.
+    """
+
+    columns: FloatArray
+    labels: tuple[str, ...]
+    categories: tuple[str, ...]
+    category: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +216,13 @@ class Field:
             return np.arange(len(self.tournament))
         return self.tournament  # all zero where there is one only
 
+    @property
+    def tournament_of_setting(self) -> NDArray[np.intp]:
+        """Tournament of each setting."""
+        found = np.zeros(int(self.setting.max()) + 1, np.intp)
+        found[self.setting] = self.tournament
+        return found
+
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Pairs of players in settings, and the cell of each match (``MatchRows.pairs``)."""
@@ -215,15 +249,12 @@ def _checked_tables(data: Any) -> list[Any]:
 
 
 def _is_ranked(tables: list[Any], ties: Ties, likelihood: RankingLikelihood) -> bool:
+    check_choice("likelihood", likelihood, RankingLikelihood)
     possible = isinstance(tables[0], ScoreTable) and ties == "half"
-    if likelihood == "auto":
-        return possible
-    if likelihood not in ("plackett-luce", "matches"):
-        raise InputError(f"likelihood is auto, plackett-luce or matches, got {likelihood!r}")
     if likelihood == "plackett-luce" and not possible:
         what = "listed matches" if ties == "half" else f"ties of {ties}"
         raise InputError(f"Plackett–Luce ranks the scores of rounds: {what} need matches")
-    return likelihood == "plackett-luce"
+    return possible and likelihood != "matches"
 
 
 def _joined(tables: list[Any], ties: Ties, ranked: bool, covariates: Any) -> Field:
@@ -239,7 +270,7 @@ def _joined(tables: list[Any], ties: Ties, ranked: bool, covariates: Any) -> Fie
     ranks = np.full((tournament.size, len(players)), ABSENT, np.int64)
     for place, table in enumerate(tables):
         own = [players.index(name) for name in table.players]
-        ranks[np.ix_(tournament == place, own)] = ranks_of_rounds(table)
+        ranks[np.ix_(tournament == place, own)] = ranks_of_rounds(table.oriented)
     rounds = tuple(
         f"{table.tournament}: {label}" if len(tables) > 1 else label
         for table in tables
@@ -254,9 +285,9 @@ def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
     if field.ranked and (table.groups is None or fit.test_fraction is not None):
         return 1 / fit.overlap
     if field.ranked:
-        return likelihoods.group_weight(ranks_of_rounds(table), table.clusters, fit.epp)
+        return likelihoods.group_weight(ranks_of_rounds(table.oriented), table.clusters, fit.epp)
     if isinstance(table, ScoreTable):
-        rows = likelihoods.rows_of_rounds(ranks_of_rounds(table))
+        rows = likelihoods.rows_of_rounds(ranks_of_rounds(table.oriented))
         clusters = fit.data.clusters[rows.unit]
     elif table.clustered:
         rows = likelihoods.rows_of_matches([table], table.players)
@@ -347,8 +378,7 @@ def _tie_probability(ties: Ties, prior: tuple[float, float]) -> Any:
     if ties == "half":
         return None
     p_tie = pm.Beta("p_tie", *prior)
-    name = "davidson_nu" if ties == "davidson" else "rao_kupper_theta"
-    pm.Deterministic(name, likelihoods.tie_parameter(p_tie, ties))
+    pm.Deterministic(likelihoods.TIE_PARAMETERS[ties], likelihoods.tie_parameter(p_tie, ties))
     return p_tie
 
 
@@ -356,8 +386,6 @@ def _observe_matches(skills: Any, p_tie: Any, field: Field, weights: Any) -> Non
     pairs, cells = field.pairs
     counts = likelihoods.count_cells(cells, len(pairs))
     where, first, second = pairs.T  # setting and players
-    tournament = np.zeros(int(field.setting.max()) + 1, np.intp)
-    tournament[field.setting] = field.tournament
     _record_matches(field)
     pm.modelcontext(None).add_coord("pair", np.arange(len(pairs)))
 
@@ -366,7 +394,7 @@ def _observe_matches(skills: Any, p_tie: Any, field: Field, weights: Any) -> Non
     sizes = counts.sum(axis=1).astype(int)
 
     def logp(counts: Any, logs: Any) -> Any:
-        return weights[tournament[where]] * (counts * logs).sum(axis=-1)
+        return weights[field.tournament_of_setting[where]] * (counts * logs).sum(axis=-1)
 
     def random(logs: Any, rng: Any = None, size: Any = None) -> Any:
         p = np.exp(logs)
@@ -392,3 +420,89 @@ def _record_matches(field: Field) -> None:
     pm.Data("match_outcome", 1 - rows.outcome / 2, dims="match")
     pm.Data("match_cluster", rows.unit, dims="match")
     pm.Data("cluster_tournament", field.tournament, dims="cluster")
+
+
+def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
+    """Columns of covariates.
+
+    Parameters
+    ----------
+    covariates : mapping of str to array-like, or pandas DataFrame
+        One value for each of ``names``, in their order; the rows of a frame are found by its index.
+        Numbers are standardised, anything else is a category.
+    names : sequence of str
+        Players or rounds.
+    kind : str
+        "player" or "round", for messages.
+
+    Raises
+    ------
+    InputError
+        Lengths that differ, names without a row, values that are missing or all the same.
+
+    Examples
+    --------
+    >>> given = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
+    >>> design = build_design(given, "abc", "player")
+    >>> design.labels
+    ('size', 'family: net', 'family: tree')
+    >>> design.columns[:, 0].round(2).tolist()
+    [-1.22, 0.0, 1.22]
+    """
+    columns: list[FloatArray] = []
+    labels: list[str] = []
+    categories: list[str] = []
+    category: list[int] = []
+    for name, values in _columns_by_name(covariates, names, kind).items():
+        found = _columns_of(name, values, names, kind)
+        columns += found.values()
+        labels += found
+        categories += [name] * (name not in found)
+        category += [-1 if name in found else len(categories) - 1] * len(found)
+    if not columns:
+        raise InputError(f"covariates of {kind}s are given, but none is named")
+    matrix = np.stack(columns, axis=1)
+    return Design(matrix, tuple(labels), tuple(categories), np.array(category, np.intp))
+
+
+def _columns_of(
+    name: str, values: NDArray[Any], names: Sequence[str], kind: str
+) -> dict[str, FloatArray]:
+    """One column of numbers, or one for each level of a category."""
+    if values.size != len(names):
+        raise InputError(f"covariate {name!r} has {values.size} values for {len(names)} {kind}s")
+    numeric = np.issubdtype(values.dtype, np.number) or values.dtype == bool
+    missing = ~np.isfinite(values) if numeric else [v is None or v != v for v in values]
+    if np.any(missing):
+        at = int(np.argmax(missing))
+        what = f"a finite number is needed, got {values[at]}" if numeric else (
+            "the category is missing"
+        )  # fmt: skip
+        raise InputError(f"covariate {name!r}, {kind} {names[at]!r}: {what}")
+    levels = np.unique(values.astype(np.float64 if numeric else str))
+    if levels.size < 2:
+        only = f"{levels[0]:g}" if numeric else repr(str(levels[0]))
+        raise InputError(f"covariate {name!r} is {only} for all {kind}s: it explains nothing")
+    if numeric:
+        numbers = values.astype(np.float64)
+        return {name: np.asarray((numbers - numbers.mean()) / numbers.std())}
+    members = {f"{name}: {level}": (values.astype(str) == level) * 1.0 for level in levels}
+    return {label: member - member.mean() for label, member in members.items()}
+
+
+def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[str, NDArray[Any]]:
+    if hasattr(covariates, "columns"):
+        index = [str(label) for label in covariates.index]
+        missing = [name for name in names if name not in set(index)]
+        if missing:
+            raise InputError(f"{kind} {missing[0]!r} has no row in the table of covariates")
+        if len(set(index)) < len(index):
+            raise InputError(f"the table of covariates names a {kind} more than once")
+        places = [index.index(name) for name in names]
+        return {str(c): covariates[c].to_numpy()[places] for c in covariates.columns}
+    if not hasattr(covariates, "items"):
+        raise InputError(
+            f"covariates of {kind}s are a mapping of names to values or a DataFrame, got "
+            f"{type(covariates).__name__}"
+        )
+    return {str(name): np.asarray(values).ravel() for name, values in covariates.items()}

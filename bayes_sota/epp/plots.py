@@ -4,7 +4,7 @@ Draws a fit or a posterior and computes nothing but intervals and shares of draw
 ``tests/epp/test_plots.py`` reads the artists back and measures that texts do not collide.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,8 +25,10 @@ from bayes_sota.core.plots import (
 from bayes_sota.core.text import plain_text as printable
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.summary import epp_table, summarize_epp
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
     from arviz_plots import PlotCollection
 
@@ -116,29 +118,45 @@ def plot_epp(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     if contrast not in (None, *_CONTRASTS):
         raise InputError(f"contrast is simultaneous, model or None, got {contrast!r}")
-    is_fit = isinstance(result, BradleyTerryFit)
-    board = _of_fit(result, ci_prob, contrast) if is_fit else _of_draws(result, ci_prob)
-    order = best_first(board.epp, most)
-    ends = [board.epp, board.thick.T, *([] if board.thin is None else [board.thin.T])]
-    label = f"EPP, and the probability of beating an average player\n({board.meaning})"
-    x = odds_axis(label, np.vstack(ends)[:, order])
-    names = [(int(board.ranks[i]), board.players[i]) for i in order]
+    board = _leaderboard(result, ci_prob)
+    drawn = best_rows(board, "epp", most)
+    meaning, ends = f"thick: {100 * ci_prob:.3g}% interval of each", ["epp", "lower", "upper"]
+    if not isinstance(result, BradleyTerryFit):
+        contrast, meaning = None, f"posterior mean; {meaning}"
+    elif contrast is not None:
+        thin = result.interval(ci_prob, contrast)[best_first(result.epp, most)]
+        drawn, meaning = (
+            drawn.assign(low=thin[:, 0], high=thin[:, 1]),
+            f"{meaning}; {_CONTRASTS[contrast]}",
+        )
+        ends += ["low", "high"]
+    label = f"EPP, and the probability of beating an average player\n({meaning})"
+    x = odds_axis(label, drawn[ends])
     panel, y = named_rows(
-        "epp", x, names, above=1.9, backend=backend, plot_collection=plot_collection, **pc_kwargs
+        "epp", x, drawn, above=1.9, backend=backend, plot_collection=plot_collection, **pc_kwargs
     )
     panel.vline("average", 0.0, COLORS["prior"])
-    for kind, here in (("tied", board.tied[order]), ("behind", ~board.tied[order])):
-        color, chosen = COLORS["theta_sota" if kind == "tied" else "dark"], order[here]
-        heights = -np.flatnonzero(here).astype(np.float64)
-        rows = heights[:, None]
-        if board.thin is not None:
-            thin = rows - (0.28 if contrast == "model" else 0.0)
-            draw_bars(panel, f"contrast_{kind}", _inside(board.thin[chosen], x), thin, color, 0.9)
-        draw_bars(panel, f"interval_{kind}", _inside(board.thick[chosen], x), rows, color, 2.8)
-        draw_dots(panel, f"epp_{kind}", board.epp[chosen], heights, color)
+    for kind, here, heights, color in by_standing(drawn["tied"].to_numpy()):
+        rows, chosen = heights[:, None], drawn.iloc[here]
+        if contrast is not None:
+            thin_rows = rows - (0.28 if contrast == "model" else 0.0)
+            thin = _inside(chosen[["low", "high"]], x)
+            draw_bars(panel, f"contrast_{kind}", thin, thin_rows, color, 0.9)
+        draw_bars(
+            panel, f"interval_{kind}", _inside(chosen[["lower", "upper"]], x), rows, color, 2.8
+        )
+        draw_dots(panel, f"epp_{kind}", chosen["epp"].to_numpy(), heights, color)
     set_axes(panel, x, y)
-    title_figure(panel.collection, _finding_of_skills(board, order))
+    title_figure(panel.collection, _finding_of_skills(board, len(drawn)))
     return panel.collection
+
+
+def _leaderboard(result: "BradleyTerryFit | xr.DataTree", ci_prob: float) -> "pd.DataFrame":
+    """What is drawn of the players, the best first."""
+    if isinstance(result, BradleyTerryFit):
+        return epp_table(result, ci_prob).frame.rename(columns={"tied_with_best": "tied"})
+    frame = summarize_epp(result, ci_prob).reset_index().rename(columns={"mean": "epp"})
+    return frame.assign(rank=1 + np.arange(len(frame)), tied=frame["p_best"] >= (1 - ci_prob) / 2)
 
 
 def shown_name(name: str, longest: int = _LONGEST) -> str:
@@ -169,29 +187,22 @@ def best_first(epp: FloatArray, most: int) -> NDArray[np.intp]:
     return np.argsort(-epp, kind="stable")[:most]
 
 
-def draws_of_players(tree: "xr.DataTree", name: str) -> tuple[tuple[str, ...], FloatArray]:
-    """Names, and posterior draws of a variable of the players, shape (draws, m).
-
-    Raises
-    ------
-    InputError
-        If the result holds none.
-    """
-    groups = getattr(tree, "children", {})
-    if "posterior" not in groups or name not in tree["posterior"]:
-        raise InputError(f"there are no draws of the players: no {name} in the group posterior")
-    values = tree["posterior"][name]
-    if set(values.dims) != {"chain", "draw", "player"}:
-        given = ", ".join(str(dim) for dim in values.dims)
-        raise InputError(f"draws of {name} have the dimensions chain, draw, player; got {given}")
-    draws = values.stack(sample=("chain", "draw")).transpose("sample", "player").values
-    return tuple(str(player) for player in values["player"].values), np.asarray(draws)
+def best_rows(frame: "pd.DataFrame", by: str, most: int) -> "pd.DataFrame":
+    """Rows of the best players, the best first."""
+    return frame.iloc[best_first(frame[by].to_numpy(), most)]
 
 
-def name_axis(names: Sequence[tuple[int, str]], margin: float = 0.6) -> Axis:
+def by_standing(tied: BoolArray) -> "Iterator[tuple[str, NDArray[np.intp], FloatArray, str]]":
+    """Players that may be the best, and those behind: kind, places, heights of rows, colour."""
+    for kind, here, name in (("tied", tied, "theta_sota"), ("behind", ~tied, "dark")):
+        places = np.flatnonzero(here)
+        yield kind, places, -places.astype(np.float64), COLORS[name]
+
+
+def name_axis(ranks: Iterable[int], names: Iterable[str], margin: float = 0.6) -> Axis:
     """Ranks and shortened names, one below the other from height 0."""
-    texts = [f"{rank}  {shown_name(name)}" for rank, name in names]
-    heights = [-float(row) for row in range(len(names))]
+    texts = [f"{rank:.0f}  {shown_name(name)}" for rank, name in zip(ranks, names, strict=True)]
+    heights = [-float(row) for row in range(len(texts))]
     return Axis("", heights[-1] - margin, margin, heights, texts, boxed=False)
 
 
@@ -209,10 +220,8 @@ def odds_axis(label: str, values: ArrayLike) -> Axis:
     room = 0.05 * (high - low) or 0.01 * max(abs(high), 1.0)
     low, high = low - room, high + room
     ticks, texts = make_ticks(low, high)
-    texts = [
-        f"{text}\n{_percent(1 / (1 + float(np.exp(-tick))))}"
-        for tick, text in zip(ticks, texts, strict=True)
-    ]
+    chances = (_percent(1 / (1 + float(np.exp(-tick)))) for tick in ticks)
+    texts = [f"{text}\n{chance}" for text, chance in zip(texts, chances, strict=True)]
     return Axis(label, low, high, ticks, texts)
 
 
@@ -225,24 +234,22 @@ def _percent(p: float) -> str:
 def named_rows(
     variable: str,
     x: Axis,
-    names: Sequence[tuple[int, str]],
+    drawn: "pd.DataFrame",
     *,
     above: float,
     margin: float = 0.6,
     **figure: Any,
 ) -> tuple[Panel, Axis]:
     """Panel with a row per player, less high for each where there are many, and its axis."""
-    size = (7.4, above + len(names) * (0.27 if len(names) <= 30 else 0.2))
+    size = (7.4, above + len(drawn) * (0.27 if len(drawn) <= 30 else 0.2))
     bounds = {variable: make_bounds(x.low, x.high)}
     collection = make_collection(bounds, figsize=size, **figure)
-    return Panel(collection, variable), name_axis(names, margin)
+    return Panel(collection, variable), name_axis(drawn["rank"], drawn["player"], margin)
 
 
-def _inside(ends: FloatArray, axis: Axis) -> FloatArray:
+def _inside(ends: "pd.DataFrame", axis: Axis) -> FloatArray:
     """Intervals, shape (m, 2); ends that are not known or infinite go to the edge."""
-    low = np.nan_to_num(ends[:, 0], nan=axis.low, neginf=axis.low)
-    high = np.nan_to_num(ends[:, 1], nan=axis.high, posinf=axis.high)
-    return np.column_stack([low, high])
+    return np.where(np.isfinite(ends), ends, [axis.low, axis.high])
 
 
 def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
@@ -255,16 +262,13 @@ def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
         library = backend_from_object(target)
         if backend == "matplotlib" and not y.boxed:
             library.remove_axis(target, axis="y")
-        library.xlim((x.low, x.high), target)
-        library.ylim((y.low, y.high), target)
-        for axis, ticks, label in (
-            (x, library.xticks, library.xlabel),
-            (y, library.yticks, library.ylabel),
-        ):
-            shown = [plain_text(text, backend) for text in axis.texts]
+        for side, axis in (("x", x), ("y", y)):
+            ticks = [float(tick) for tick in axis.ticks]
+            texts = [plain_text(text, backend) for text in axis.texts]
             look = {"rotation": axis.rotation} if axis.rotation else {}
-            ticks([float(tick) for tick in axis.ticks], shown, target, size=axis.size, **look)
-            label(plain_text(axis.label, backend), target, size=10)
+            getattr(library, f"{side}lim")((axis.low, axis.high), target)
+            getattr(library, f"{side}ticks")(ticks, texts, target, size=axis.size, **look)
+            getattr(library, f"{side}label")(plain_text(axis.label, backend), target, size=10)
 
     panel.draw(style, "axes", 0.0, store_artist=False)
 
@@ -323,51 +327,10 @@ def draw_dots(panel: Panel, label: str, x: FloatArray, y: FloatArray, color: str
         panel.dots(label, xr.DataArray(x, dims="point"), y, color, **hollow)
 
 
-@dataclass(frozen=True, eq=False)
-class _Board:
-    """What is drawn, in the order of the players."""
-
-    players: tuple[str, ...]
-    ranks: NDArray[np.intp]
-    epp: FloatArray
-    thick: FloatArray  # (m, 2)
-    thin: FloatArray | None
-    tied: BoolArray
-    meaning: str
-
-
-def _of_fit(fit: BradleyTerryFit, ci_prob: float, contrast: Contrast | None) -> _Board:
-    meaning = f"thick: {100 * ci_prob:.3g}% interval of each"
-    return _Board(
-        players=fit.players,
-        ranks=fit.rank,
-        epp=fit.epp,
-        thick=fit.interval(ci_prob),
-        thin=None if contrast is None else fit.interval(ci_prob, contrast),
-        tied=fit.tied_with_best(ci_prob),
-        meaning=meaning if contrast is None else f"{meaning}; {_CONTRASTS[contrast]}",
-    )
-
-
-def _of_draws(tree: "xr.DataTree", ci_prob: float) -> _Board:
-    players, draws = draws_of_players(tree, "epp")
-    winners = np.bincount(draws.argmax(axis=1), minlength=len(players)) / len(draws)
-    mean = draws.mean(axis=0)
-    return _Board(
-        players=players,
-        ranks=np.argsort(np.argsort(-mean, kind="stable")) + 1,
-        epp=mean,
-        thick=np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T,
-        thin=None,
-        tied=winners >= (1 - ci_prob) / 2,
-        meaning=f"posterior mean; thick: {100 * ci_prob:.3g}% interval of each",
-    )
-
-
-def _finding_of_skills(board: _Board, order: NDArray[np.intp]) -> str:
-    tied, count = int(board.tied.sum()), len(board.players)
+def _finding_of_skills(board: "pd.DataFrame", drawn: int) -> str:
+    tied, count = int(board["tied"].sum()), len(board)
     found = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:
         others = "the other" if count == 2 else f"all other {count - 1:,}"
-        found = f"{shown_name(board.players[int(np.argmax(board.epp))])} is better than {others}"
-    return found if len(order) == count else f"{found}\nthe first {len(order):,} are drawn"
+        found = f"{shown_name(board['player'].iloc[0])} is better than {others}"
+    return found if drawn == count else f"{found}\nthe first {drawn:,} are drawn"

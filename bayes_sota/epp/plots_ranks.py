@@ -17,17 +17,20 @@ from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots import (
     Axis,
     best_first,
+    best_rows,
+    by_standing,
     draw_area,
     draw_bars,
     draw_dots,
-    draws_of_players,
     name_axis,
     named_rows,
     set_axes,
     shown_name,
 )
+from bayes_sota.epp.summary import draws_of_players
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
     from arviz_plots import PlotCollection
 
@@ -94,41 +97,32 @@ def plot_rank_distribution(
     'a is the best with a probability of 72%'
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    shares: FloatArray | None = None
-    if isinstance(result, BradleyTerryFit):
-        players, middle = result.players, result.rank.astype(np.float64)
-        ends = result.rank_interval(ci_prob)
-    else:
-        players, shares = _shares(result)
-        middle = shares @ np.arange(1, len(players) + 1)
-        ends = _ends(shares, ci_prob)
-    order, tied = best_first(-middle, most), ends[:, 0] == 1
-    ranks = middle if shares is None else np.argsort(np.argsort(middle, kind="stable")) + 1
-    x = _rank_axis(ends[order], len(players), _meaning(ci_prob, of_fit=shares is None))
-    names = [(int(ranks[i]), players[i]) for i in order]
-    margin = 0.6 if shares is None else 0.95
+    of_fit = isinstance(result, BradleyTerryFit)
+    board, shares = _ranks_of_fit(result, ci_prob) if of_fit else _ranks_of_draws(result, ci_prob)
+    drawn = best_rows(board.assign(minus=-board["middle"]), "minus", most)
+    ends = drawn[["rank_lower", "rank_upper"]].to_numpy()
+    x = _rank_axis(int(ends.max()), _meaning(ci_prob, of_fit=of_fit))
     panel, y = named_rows(
         "rank",
         x,
-        names,
+        drawn,
         above=1.6,
-        margin=margin,
+        margin=0.6 if of_fit else 0.95,
         backend=backend,
         plot_collection=plot_collection,
         **pc_kwargs,
     )
+    tied = drawn["rank_lower"].to_numpy() == 1
     if shares is not None:
-        _draw_shares(panel, shares[order], tied[order])
-    low, wider = (0.0, 0.0) if shares is None else (0.12, 0.45)  # below, and as wide as steps
-    for kind, here in (("tied", tied[order]), ("behind", ~tied[order])):
-        color, chosen = COLORS["theta_sota" if kind == "tied" else "dark"], order[here]
-        heights = -np.flatnonzero(here).astype(np.float64)
-        bars = ends[chosen] + np.array([-wider, wider])
+        _draw_shares(panel, shares[drawn.index], tied)
+    low, wider = (0.0, 0.0) if of_fit else (0.12, 0.45)  # below, and as wide as steps
+    for kind, here, heights, color in by_standing(tied):
+        bars = ends[here] + np.array([-wider, wider])
         draw_bars(panel, f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
-        if shares is None:
-            draw_dots(panel, f"rank_{kind}", middle[chosen], heights, color)
+        if of_fit:
+            draw_dots(panel, f"rank_{kind}", drawn["middle"].to_numpy()[here], heights, color)
     set_axes(panel, x, y)
-    title_figure(panel.collection, _finding_of_ranks(players, shares, tied, len(order)))
+    title_figure(panel.collection, _finding_of_ranks(board, shares, len(drawn)))
     return panel.collection
 
 
@@ -201,10 +195,10 @@ def plot_win_matrix(
     _draw_grid(panel, count)
     if count <= _MOST_WRITTEN:
         _write_cells(panel, wins)
-    ranks = list(enumerate(players, start=1))
-    rows = name_axis(ranks, margin=0.5)
+    ranks = range(1, count + 1)
+    rows = name_axis(ranks, players, margin=0.5)
     if not named:
-        texts = [str(rank) if rank % 5 == 0 else "" for rank, _ in ranks]
+        texts = [str(rank) if rank % 5 == 0 else "" for rank in ranks]
     columns = Axis("", -0.5, count - 0.5, range(count), texts, 8, rotation=90 if named else 0)
     set_axes(panel, columns, rows)
     _draw_key(Panel(collection, "key"))
@@ -217,9 +211,9 @@ def _best_players(
 ) -> tuple[list[str], FloatArray, int]:
     """Names of the best players, their probabilities, and how many players there are."""
     if isinstance(result, BradleyTerryFit):
-        names, epp, wins = result.players, result.epp, result.win_probabilities()
+        names, epp, wins = list(result.players), result.epp, result.win_probabilities()
     elif (held := _held(result)) is not None:
-        names, epp = tuple(map(str, held["player"].values)), held["epp"].values
+        names, epp = [str(name) for name in held["player"].values], held["epp"].values
         wins = held["win_probability"].transpose("player", "player_other").values
     else:
         names, draws = draws_of_players(result, "epp")
@@ -247,15 +241,13 @@ def _classes(wins: FloatArray) -> NDArray[np.intp]:
 def _draw_classes(panel: Panel, wins: FloatArray) -> None:
     """One area per class; a second one where its cells of a column are not together."""
     classes, count = _classes(wins), len(wins)
-    for kind in range(len(_COLORS)):
-        runs = [_runs(classes[:, column] == kind) for column in range(count)]
+    for kind, color in enumerate(_COLORS):
+        runs = [_runs(column == kind) for column in classes.T]
         for layer in range(max(map(len, runs))):
-            ends = np.zeros((count, 2))
-            for column, found in enumerate(runs):
-                ends[column] = found[layer] if layer < len(found) else (0.0, 0.0)
+            ends = [found[layer] if layer < len(found) else (0, 0) for found in runs]
             label = f"class_{kind}" + (f"_{layer}" if layer else "")
-            edges = np.arange(count + 1) - 0.5
-            draw_area(panel, label, edges, 0.5 - ends.T[::-1], _COLORS[kind], 1.0)
+            steps = 0.5 - np.array(ends, np.float64).T[::-1]
+            draw_area(panel, label, np.arange(count + 1) - 0.5, steps, color, 1.0)
 
 
 def _runs(here: BoolArray) -> list[tuple[int, int]]:
@@ -311,23 +303,31 @@ def _share(p: float) -> str:
     return _whole_percent(p).replace(">", "more than ").replace("<", "less than ") + "%"
 
 
-def _shares(tree: "xr.DataTree") -> tuple[tuple[str, ...], FloatArray]:
-    """Names, and the probability of each rank from 1, shape (m, m)."""
+def _ranks_of_fit(fit: BradleyTerryFit, ci_prob: float) -> "tuple[pd.DataFrame, None]":
+    """Players with their ranks and rank intervals."""
+    import pandas as pd
+
+    columns = {"player": fit.players, "rank": fit.rank, "middle": fit.rank.astype(np.float64)}
+    ends = dict(zip(("rank_lower", "rank_upper"), fit.rank_interval(ci_prob).T, strict=True))
+    return pd.DataFrame(columns | ends), None
+
+
+def _ranks_of_draws(tree: "xr.DataTree", ci_prob: float) -> "tuple[pd.DataFrame, FloatArray]":
+    """The same, equal-tailed, and the probability of each rank from 1, shape (m, m)."""
+    import pandas as pd
+
     held = "posterior" in tree.children and "rank" in tree["posterior"]
     players, draws = draws_of_players(tree, "rank" if held else "epp")
     m = len(players)
     ranks = draws if held else np.argsort(np.argsort(-draws, axis=1), axis=1) + 1
     places = np.clip(np.rint(ranks).astype(np.intp) - 1, 0, m - 1) + m * np.arange(m)
-    return players, np.bincount(places.ravel(), minlength=m * m).reshape(m, m) / len(draws)
-
-
-def _ends(shares: FloatArray, ci_prob: float) -> NDArray[np.intp]:
-    """Equal-tailed interval of ranks, shape (m, 2)."""
-    below = np.cumsum(shares, axis=1)
-    ends = [
-        (below < level - 1e-12).sum(axis=1) + 1 for level in ((1 - ci_prob) / 2, (1 + ci_prob) / 2)
-    ]
-    return np.stack(ends, axis=1)
+    shares = np.bincount(places.ravel(), minlength=m * m).reshape(m, m) / len(draws)
+    middle = shares @ np.arange(1, m + 1)
+    below, tails = np.cumsum(shares, axis=1), ((1 - ci_prob) / 2, (1 + ci_prob) / 2)
+    lower, upper = ((below < level - 1e-12).sum(axis=1) + 1 for level in tails)
+    columns = {"player": players, "rank": np.argsort(np.argsort(middle, kind="stable")) + 1}
+    columns |= {"middle": middle, "rank_lower": lower, "rank_upper": upper}
+    return pd.DataFrame(columns), shares
 
 
 def _meaning(ci_prob: float, *, of_fit: bool) -> str:
@@ -337,8 +337,7 @@ def _meaning(ci_prob: float, *, of_fit: bool) -> str:
     return f"rank, 1 is best\n(areas: probability; bars: {percent} interval; blue: may be rank 1)"
 
 
-def _rank_axis(ends: NDArray[np.intp], count: int, label: str) -> Axis:
-    last = min(count, int(ends.max()))
+def _rank_axis(last: int, label: str) -> Axis:
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10**9) if last / step <= 20)
     ticks = [1, *range(step if step > 1 else 2, last + 1, step)]
     return Axis(label, 0.3, last + 0.7, ticks, [f"{tick:,}" for tick in ticks])
@@ -356,14 +355,12 @@ def _draw_shares(panel: Panel, shares: FloatArray, tied: BoolArray) -> None:
         draw_area(panel, f"ranks_{row}", np.arange(first, last + 1) + 0.5, ends, color, 0.55)
 
 
-def _finding_of_ranks(
-    players: tuple[str, ...], shares: FloatArray | None, tied: BoolArray, drawn: int
-) -> str:
+def _finding_of_ranks(board: "pd.DataFrame", shares: FloatArray | None, drawn: int) -> str:
+    count = len(board)
     if shares is None:
-        text = f"{int(tied.sum()):,} of {len(players):,} players may hold rank 1"
+        text = f"{int((board['rank_lower'] == 1).sum()):,} of {count:,} players may hold rank 1"
     else:
         best = int(np.argmax(shares[:, 0]))
-        name = shown_name(players[best], 30)
+        name = shown_name(board["player"][best], 30)
         text = f"{name} is the best with a probability of {shares[best, 0]:.0%}"
-    kept = f"\nthe first {drawn:,} of {len(players):,} are drawn"
-    return text if drawn == len(players) else text + kept
+    return text if drawn == count else f"{text}\nthe first {drawn:,} of {count:,} are drawn"

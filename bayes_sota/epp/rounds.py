@@ -22,6 +22,7 @@ matches one by one, and measures how often simultaneous statements are all true.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,20 +43,21 @@ _SMALL = 1e-12
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
 
-def bonferroni_critical(ci_prob: float, contrasts: int, df: float) -> float:
-    """Two-sided critical value for so many statistics at once.
+def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
+    """Two-sided critical value for so many statistics at once, of the shape of ``df``.
 
     Examples
     --------
-    >>> round(bonferroni_critical(0.95, 1, 18), 3)
+    >>> round(float(bonferroni_critical(0.95, 1, 18)), 3)
     2.101
     """
     from scipy.special import ndtri, stdtrit
 
     tail = (1 - ci_prob) / 2 / contrasts
-    if df <= 0:
-        return float("inf")
-    return float(-ndtri(tail)) if np.isinf(df) else float(-stdtrit(df, tail))
+    values, places = np.unique(df, return_inverse=True)
+    with np.errstate(invalid="ignore"):
+        found = np.where(np.isinf(values), -ndtri(tail), -stdtrit(values, tail))
+    return np.where(values > 0, found, np.inf)[places]
 
 
 def critical_values(
@@ -101,7 +103,7 @@ def critical_values_of_pairs(
     of_pairs = np.minimum(df[:, None], df)
     upper = np.triu_indices(m, 1)
     if _FLIPS * float(inner.shape[1]) ** 2 > _MOST_PAIRS:
-        found = bonferroni_criticals(ci_prob, upper[0].size, of_pairs[upper])
+        found = bonferroni_critical(ci_prob, upper[0].size, of_pairs[upper])
     else:
         largest = _largest_of_pairs(inner)
         full = inner.shape[1] * (inner.shape[1] - 1) // 2
@@ -146,7 +148,7 @@ def _criticals(
     random_seed: int,
 ) -> FloatArray:
     """Critical values of contrasts, ``full`` of them with all degrees of freedom."""
-    found = bonferroni_criticals(ci_prob, df.size, df)
+    found = bonferroni_critical(ci_prob, df.size, df)
     if full and clusters >= _ENOUGH_FLIPS:
         rng = generator_of(random_seed)
         draws = [
@@ -163,12 +165,6 @@ def _criticals(
 
 def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
     return np.asarray(df >= _NEARLY * (clusters - 1))
-
-
-def bonferroni_criticals(ci_prob: float, contrasts: int, df: FloatArray) -> FloatArray:
-    """The same for each of several degrees of freedom, the shape of ``df``."""
-    values, places = np.unique(df, return_inverse=True)
-    return np.array([bonferroni_critical(ci_prob, contrasts, value) for value in values])[places]
 
 
 def _largest(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -191,13 +187,10 @@ def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArra
     with np.errstate(divide="ignore"):
         inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
 
-    def largest(flips: FloatArray) -> FloatArray:
-        moved = flips @ influence
-        return np.array([
-            np.max(np.abs(row[:, None] - row) * inverse, initial=0.0) for row in moved
-        ])  # fmt: skip
+    def of_flip(row: FloatArray) -> float:
+        return float(np.max(np.abs(row[:, None] - row) * inverse, initial=0.0))
 
-    return largest
+    return lambda flips: np.array([of_flip(row) for row in flips @ influence])
 
 
 def _studentised(largest: FloatArray, clusters: int, ci_prob: float) -> float:
@@ -219,18 +212,20 @@ def cluster_scores(
     win_probabilities : ndarray, shape (m, m)
         P(row beats column) at the estimate, 1/2 on the diagonal.
     """
-    if isinstance(data, Matches):
-        return _of_matches(data, win_probabilities)
-    rounds = _of_same_round if kind == "same-round" else _of_all_rounds
-    values = rounds(data, win_probabilities)
     summed = np.zeros((data.n_clusters, data.n_players))
-    np.add.at(summed, data.clusters, values)
+    if isinstance(data, Matches):
+        surprise = data.outcomes - win_probabilities[data.first, data.second]
+        np.add.at(summed, (data.clusters, data.first), surprise)
+        np.add.at(summed, (data.clusters, data.second), -surprise)
+        return summed
+    of_rounds = _of_same_round if kind == "same-round" else _of_all_rounds
+    np.add.at(summed, data.clusters, of_rounds(data, win_probabilities))
     return summed
 
 
 def _of_same_round(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
     present = table.present
-    wins = np.stack([_wins_of_ranks(ranks) for ranks in ranks_of_rounds(table)])
+    wins = np.stack([_wins_of_ranks(ranks) for ranks in ranks_of_rounds(table.oriented)])
     if present.all():
         return np.asarray(wins - (probabilities.sum(axis=1) - 0.5))
     expected = present.astype(np.float64) @ probabilities.T - 0.5
@@ -293,11 +288,3 @@ def _below(scores: FloatArray, ordered: FloatArray) -> FloatArray:
     left = np.searchsorted(ordered, scores, side="left")
     right = np.searchsorted(ordered, scores, side="right")
     return np.asarray((left + right) / 2)
-
-
-def _of_matches(matches: Matches, probabilities: FloatArray) -> FloatArray:
-    surprise = matches.outcomes - probabilities[matches.first, matches.second]
-    summed = np.zeros((matches.n_clusters, matches.n_players))
-    np.add.at(summed, (matches.clusters, matches.first), surprise)
-    np.add.at(summed, (matches.clusters, matches.second), -surprise)
-    return summed

@@ -323,8 +323,6 @@ class SampledMatches:
     def _groups(self) -> tuple[NDArray[np.intp], int]:
         """Pair of players in a tournament of each pair in a setting."""
         field, pairs = self.field, self.field.pairs[0]
-        tournament = np.zeros(int(field.setting.max()) + 1, np.intp)
-        tournament[field.setting] = field.tournament
-        keys = np.column_stack([tournament[pairs[:, 0]], pairs[:, 1:]])
+        keys = np.column_stack([field.tournament_of_setting[pairs[:, 0]], pairs[:, 1:]])
         found, groups = np.unique(keys, axis=0, return_inverse=True)
         return groups.ravel(), len(found)

@@ -1,29 +1,45 @@
-r"""Tournaments drawn at random: from given skills, and from the rounds of a fit.
+r"""Tournaments drawn at random from skills, and how well one order of skills explains a real one.
 
 Simulated scores are :math:`\beta_i + e_{ir}`; with standard Gumbel e each round is one
-Plackett–Luce ranking, whose pairs follow the Bradley–Terry model exactly. The bootstrap of
-Properties 3.3 and 3.6 draws whole clusters of rounds (or of listed matches) with replacement and
-estimates everything again; a resample that no finite skills explain gets half a round of ties, and
-how many did is reported. ``tests/epp/test_simulate.py`` compares with win probabilities and with
-the sandwich.
+Plackett–Luce ranking, whose pairs follow the Bradley–Terry model exactly.
+
+The deviance D (Property 3.7 of Gosiewska et al. 2022) has no chi-square law: matches of one round
+are not independent, and D is far below its degrees of freedom even if the model is right. Here its
+law is simulated round by round with Gumbel scores; places that were tied, and players that were
+absent, stay so. The p-value and the standardized deviance refer to these replicates; both hardly
+depend on the law of the scores. A tie as half a win is not quite Bradley–Terry: where many scores
+are cut off at a floor, true leaderboards are rejected too often (16 % at 5 % in one case).
+Dependent rounds are refused: clustered matches, groups of rounds. ``tests/epp/test_simulate.py``
+measures how often true leaderboards are rejected.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.arguments import check_choice, generator_of
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp import solver
+from bayes_sota.epp.counts import (
+    MatchCounts,
+    count_matches,
+    count_scores,
+    penalised_totals,
+    win_graph,
+)
+from bayes_sota.epp.fit import BradleyTerryFit
 
-_PENALTY = 0.5
+_MOST_REPETITIONS = 999
+_LEAST_REPETITIONS = 19
+_WORK = 4e8  # comparisons in all replicates together, by default
+_ROUND_OFF = 1e-9
 ScoreLaw = Literal["gumbel", "normal", "student", "reversed-gumbel"]
 _LOGISTIC_SD = np.pi / np.sqrt(3)  # of a difference of two Gumbel scores
 
@@ -67,8 +83,7 @@ def simulate_tournament(
     >>> abs(float(wins) - 0.881) < 0.02  # 1 / (1 + exp(-2))
     True
     """
-    if law not in get_args(ScoreLaw):
-        raise InputError(f"law must be one of {', '.join(get_args(ScoreLaw))}, got {law!r}")
+    check_choice("law", law, ScoreLaw)
     if not (0 <= overlap < 1 and 0 <= missing < 1):
         raise InputError(f"overlap and missing are shares below 1, got {overlap!r}, {missing!r}")
     rng = generator_of(random_seed)
@@ -102,93 +117,284 @@ def _with_gaps(rng: np.random.Generator, scores: FloatArray, missing: float) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class EppBootstrap:
-    """Skills of resampled tournaments.
+class LeaderboardQuality:
+    """Deviance of a leaderboard and its law if the skills were right.
 
     Attributes
     ----------
-    players : tuple of str
-    epp : ndarray, shape (B, m)
-        Mean zero; NaN where a player is in no drawn round. Overlapping splits
-        (``fit.test_fraction``) widen their deviations from the estimate.
-    n_infinite : int
-        Resamples that needed a penalty, or were ties only.
+    tournament : str
+    deviance : float
+        Each match counted once.
+    replicates : ndarray, shape (B,)
+        Deviances of simulated tournaments.
+    p_value : float
+        Share of them that are as large, (1 + n) / (1 + B).
+    n_players, n_rounds : int
+    paper_standardized_deviance : float
+        Property 3.9 as printed: matches counted twice, chi-square moments.
     """
 
-    players: tuple[str, ...]
-    epp: FloatArray
-    n_infinite: int
+    tournament: str
+    deviance: float
+    replicates: FloatArray
+    p_value: float
+    n_players: int
+    n_rounds: int
+    paper_standardized_deviance: float
 
     @property
-    def se(self) -> FloatArray:
-        """Standard deviation over the resamples, (m,)."""
-        return np.asarray(np.nanstd(self.epp, axis=0, ddof=1))
+    def expected(self) -> float:
+        """Mean deviance of replicates."""
+        return float(self.replicates.mean())
 
-    def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        """Percentile interval, (m, 2)."""
-        return np.nanquantile(self.epp, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
+    @property
+    def standardized_deviance(self) -> float:
+        """Deviance in standard deviations of the replicates above their mean (Property 3.9)."""
+        spread = float(self.replicates.std(ddof=1))
+        if spread <= _ROUND_OFF * (1 + self.expected):
+            return float("nan")  # two players, whom skills always explain
+        return (self.deviance - self.expected) / spread
 
 
 @one_thread()
-def bootstrap_epp(
-    fit: BradleyTerryFit, repetitions: int = 1000, *, random_seed: Seed = 0
-) -> EppBootstrap:
-    """Estimate the skills again from resampled clusters of rounds.
+def leaderboard_quality(
+    fit: BradleyTerryFit,
+    *,
+    repetitions: int | None = None,
+    keep_ties: bool = True,
+    random_seed: Seed = 0,
+) -> LeaderboardQuality:
+    """Compare the deviance of a leaderboard with that of simulated tournaments.
 
     Parameters
     ----------
     fit : BradleyTerryFit
-    repetitions : int
+    repetitions : int, optional
+        Default: 999, fewer (at least 19) for thousands of players.
+    keep_ties : bool
+        Places that were tied are tied in replicates. Ties make deviances smaller: without them
+        replicates of a tournament with many are too large.
     random_seed : int, SeedSequence, Generator or None
 
     Examples
     --------
-    >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
-    >>> found = bootstrap_epp(fit, 200)
-    >>> found.se.round(2).tolist(), fit.se.round(2).tolist()
-    ([0.18, 0.16, 0.2], [0.18, 0.16, 0.2])
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> fit = fit_epp(simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1))
+    >>> found = leaderboard_quality(fit, repetitions=99)
+    >>> found.p_value > 0.05, fit.deviance_df, found.expected < fit.deviance_df
+    (True, 3, True)
     """
+    reason = not_comparable(fit.data)
+    if reason:
+        raise InputError(f"the deviance has no reference: {reason}")
+    n_players, n_rounds = fit.counts.n_players, getattr(fit.data, "n_rounds", 1)
+    if repetitions is None:
+        most = _WORK / (n_players**2 * n_rounds)
+        repetitions = int(np.clip(most, _LEAST_REPETITIONS, _MOST_REPETITIONS))
     if repetitions < 2:
-        raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
+        raise InputError(f"at least 2 repetitions are needed, got {repetitions}")
     rng = generator_of(random_seed)
-    kind = "same-round" if fit.kind == "listed" else fit.kind
-    found = np.full((repetitions, len(fit.players)), np.nan)
-    infinite = 0
-    for row in found:
-        data, players = _resampled(fit.data, rng)
-        try:
-            again = fit_epp(data, kind, penalty=fit.penalty)
-        except InfiniteEstimateError:
-            infinite += 1
-            again = fit_epp(data, kind, penalty=_PENALTY)
-        except InputError:  # a resample of ties only
-            infinite += 1
-            row[players] = 0.0
-            continue
-        row[players] = again.epp
-    found = fit.epp + np.sqrt(fit.overlap) * (found - fit.epp)
-    return EppBootstrap(fit.players, found, infinite)
-
-
-def _resampled(
-    data: ScoreTable | Matches, rng: np.random.Generator
-) -> tuple[ScoreTable | Matches, np.ndarray]:
-    """Clusters drawn with replacement, and the players who are in one."""
-    number = data.n_clusters
-    order = np.argsort(data.clusters, kind="stable")
-    starts = np.searchsorted(data.clusters[order], np.arange(number + 1))
-    drawn = rng.integers(number, size=number)
-    chosen = np.concatenate([order[starts[k] : starts[k + 1]] for k in drawn])
-    if isinstance(data, ScoreTable):
-        scores = data.oriented[chosen]
-        players = np.flatnonzero(~np.isnan(scores).all(axis=0))
-        return ScoreTable(scores[:, players]), players
-    first, second = data.first[chosen], data.second[chosen]
-    players = np.unique(np.concatenate([first, second]))
-    matches = Matches(
-        np.searchsorted(players, first),
-        np.searchsorted(players, second),
-        data.outcomes[chosen],
-        players=[data.players[i] for i in players],
+    replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
+    replicates = replicate(fit, rng, keep_ties)
+    found = np.array([_deviance(next(replicates), fit) for _ in range(repetitions)])
+    larger = int(np.sum(found >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
+    return LeaderboardQuality(
+        tournament=fit.data.tournament,
+        deviance=fit.deviance,
+        replicates=found,
+        p_value=(1 + larger) / (1 + repetitions),
+        n_players=n_players,
+        n_rounds=n_rounds,
+        paper_standardized_deviance=fit.paper["standardized_deviance"],
     )
-    return matches, players
+
+
+def not_comparable(data: ScoreTable | Matches) -> str:
+    """Why a deviance cannot be compared with simulated tournaments; empty if it can."""
+    if isinstance(data, Matches) and data.clustered:
+        return "matches of one cluster depend on each other in a way that is not simulated"
+    if isinstance(data, ScoreTable) and data.groups is not None:
+        return "rounds of one group depend on each other in a way that is not simulated"
+    return ""
+
+
+def compare_leaderboards(
+    fits: Iterable[BradleyTerryFit],
+    *,
+    repetitions: int | None = None,
+    random_seed: int | np.random.SeedSequence | None = 0,
+) -> list[LeaderboardQuality]:
+    """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10).
+
+    The order is that of the standardized deviance, each against replicates of its own tournament,
+    so that tournaments of different sizes compare.
+    """
+    fits, root = list(fits), random_seed
+    if not isinstance(root, np.random.SeedSequence):
+        root = np.random.SeedSequence(root)
+    found = [
+        leaderboard_quality(fit, repetitions=repetitions, random_seed=seed)
+        for fit, seed in zip(fits, root.spawn(len(fits)), strict=True)
+    ]
+    return sorted(found, key=lambda one: np.nan_to_num(one.standardized_deviance, nan=np.inf))
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Predicted win probabilities beside the shares of matches won.
+
+    Attributes
+    ----------
+    pairs_predicted, pairs_observed : ndarray, shape (n_pairs,)
+        Every pair that met, from the side of the better player, equal or more than 1/2 predicted.
+    predicted, observed : ndarray, shape (n_bins,)
+        Means of the pairs of each bin of the prediction.
+    lower, upper : ndarray, shape (n_bins,)
+        95 % interval of ``observed``, from leaving out one cluster of rounds at a time; NaN for
+        listed matches without clusters.
+        Where all matches of a bin were won, the lower end is that of as many rounds won.
+    n_pairs : ndarray of int, shape (n_bins,)
+    """
+
+    pairs_predicted: FloatArray
+    pairs_observed: FloatArray
+    predicted: FloatArray
+    observed: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    n_pairs: FloatArray
+
+    @property
+    def mean_error(self) -> float:
+        """Mean absolute difference over the pairs."""
+        return float(np.mean(np.abs(self.pairs_observed - self.pairs_predicted)))
+
+
+def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
+    """Compare predicted with empirical win frequencies (Fig. 5 of the paper).
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    n_bins : int
+        Of as many pairs each.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> fit = fit_epp(simulate_tournament(np.linspace(2, -2, 20), 50, random_seed=0))
+    >>> found = reliability(fit, 4)
+    >>> found.n_pairs.tolist(), round(found.mean_error, 2)
+    ([47, 48, 47, 48], 0.03)
+    """
+    if n_bins < 1:
+        raise InputError(f"n_bins is at least 1, got {n_bins}")
+    predicted, observed = fit.win_probabilities(), fit.counts.win_shares
+    rank = np.argsort(np.argsort(-fit.epp, kind="stable"), kind="stable")
+    rows, columns = np.nonzero((rank[:, None] < rank) & ~np.isnan(observed))
+    order = np.argsort(predicted[rows, columns], kind="stable")
+    rows, columns = rows[order], columns[order]
+    starts = np.unique(np.linspace(0, rows.size, n_bins, endpoint=False).astype(int))
+    sizes = np.diff(np.append(starts, rows.size))
+
+    def played(counts: MatchCounts) -> FloatArray:
+        return np.broadcast_to(counts.n_matches, predicted.shape)[rows, columns] * 1.0
+
+    def by_bin(counts: MatchCounts) -> FloatArray:
+        wins = np.add.reduceat(counts.doubled_wins[rows, columns] / 2, starts)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(wins / np.add.reduceat(played(counts), starts))
+
+    p, each = predicted[rows, columns], played(fit.counts)
+    middle = by_bin(fit.counts)
+    error = np.sqrt(fit.overlap) * _jackknife_error(fit, by_bin, middle)
+    certain = 1 - 0.025 ** (1 / fit.data.n_clusters)  # Clopper-Pearson's end for all of them
+    return Reliability(
+        pairs_predicted=p,
+        pairs_observed=observed[rows, columns],
+        predicted=np.add.reduceat(p * each, starts) / np.add.reduceat(each, starts),
+        observed=middle,
+        lower=np.clip(middle - np.where(middle == 1, certain, error), 0, 1),
+        upper=np.clip(middle + np.where(middle == 0, certain, error), 0, 1),
+        n_pairs=sizes,
+    )
+
+
+def _jackknife_error(
+    fit: BradleyTerryFit, by_bin: Callable[[MatchCounts], FloatArray], middle: FloatArray
+) -> FloatArray:
+    """Half a 95 % interval, leaving out one cluster of rounds at a time."""
+    from scipy.special import stdtrit
+
+    data, g = fit.data, fit.data.n_clusters
+    if isinstance(data, Matches) or g < 3:
+        return np.full(middle.shape, np.nan)
+    rest = (data.oriented[data.clusters != k] for k in range(g))
+    without = np.array([by_bin(count_scores(scores, fit.kind)) for scores in rest])
+    return np.asarray(-stdtrit(g - 1, 0.025) * np.sqrt(np.nanvar(without, axis=0) * (g - 1)))
+
+
+def _of_matches(
+    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+) -> Iterator[MatchCounts]:
+    """Tournaments of the same shape in which the estimated skills are true.
+
+    What is drawn follows the names of the players and what was observed, so that the order of a
+    file's rows and columns does not matter.
+    """
+    data, names = fit.data, np.array(fit.players)
+    assert isinstance(data, Matches)
+    first, second = fit.skills.odds[data.first], fit.skills.odds[data.second]
+    wins = first / (first + second)
+    order = np.lexsort((data.outcomes, names[data.second], names[data.first]))
+    while True:
+        drawn = np.empty(data.n_matches)
+        drawn[order] = rng.random(data.n_matches) < wins[order]
+        outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
+        yield count_matches(Matches(data.first, data.second, outcomes, players=data.players))
+
+
+def _of_scores(
+    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+) -> Iterator[MatchCounts]:
+    """The same of rounds; tied as they were observed: in each round, or of all scores together."""
+    data = fit.data
+    assert isinstance(data, ScoreTable)
+    columns = np.argsort(np.array(fit.players))
+    places = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
+    shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
+    observed = np.sort(data.oriented.reshape(shape), axis=1)
+    tied = keep_ties and fit.counts.n_ties > 0
+    while True:
+        noise = np.empty(data.scores.shape)
+        noise[places] = rng.gumbel(size=noise.shape)
+        scores = np.where(data.present, fit.epp + noise, np.nan)
+        if tied:
+            drawn = scores.reshape(shape)
+            np.put_along_axis(drawn, np.argsort(drawn, axis=1), observed, axis=1)
+        yield count_scores(scores, fit.kind)
+
+
+def _deviance(counts: MatchCounts, fit: BradleyTerryFit) -> float:
+    """Deviance of a replicate, fitted as the tournament was; in the limit of infinite skills.
+
+    Matches between strongly connected parts are then explained perfectly.
+    """
+    if fit.penalty:
+        skills = solver.solve(*penalised_totals(counts, fit.kind, fit.penalty), start=fit.epp)
+        return 2 * (solver.saturated_log_likelihood(counts) - solver.log_likelihood(skills, counts))
+    found = 0.0
+    for part in win_graph(counts).components:
+        if part.size < 2:
+            continue
+        inner = counts if part.size == counts.n_players else _part(counts, part)
+        totals, n_matches = penalised_totals(inner, fit.kind, 0.0)
+        skills = solver.solve(totals, n_matches, start=fit.epp[part])
+        found += solver.saturated_log_likelihood(inner) - solver.log_likelihood(skills, inner)
+    return 2 * found
+
+
+def _part(counts: MatchCounts, players: np.ndarray) -> MatchCounts:
+    inner = np.ix_(players, players)
+    n = counts.n_matches if isinstance(counts.n_matches, int) else counts.n_matches[inner]
+    return MatchCounts(counts.doubled_wins[inner], n, 0)

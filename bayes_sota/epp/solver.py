@@ -200,7 +200,7 @@ def model_covariance(skills: Skills, n_matches: float | FloatArray) -> FloatArra
     if failed or also_failed:
         raise ArithmeticError("the information is not positive definite")
     upper = inverse.T  # of a symmetric matrix, in the order of C
-    _mirror(upper)
+    np.copyto(upper, upper.T, where=np.tri(m, k=-1, dtype=bool))
     upper -= 1 / (m * m * constant)
     return np.asarray(upper)
 
@@ -277,11 +277,8 @@ def _sums(odds: FloatArray, n_matches: float | FloatArray) -> tuple[FloatArray, 
 
 
 def _start(totals: FloatArray, n_matches: float | FloatArray) -> FloatArray:
-    played = (
-        np.full(totals.size, float(n_matches) * (totals.size - 1))
-        if np.ndim(n_matches) == 0
-        else np.sum(n_matches, axis=1)
-    )
+    alike, others = np.ndim(n_matches) == 0, totals.size - 1
+    played = n_matches * np.full(totals.size, others) if alike else np.sum(n_matches, axis=1)
     guess = np.log((totals + 0.5) / (played - totals + 0.5))
     return np.asarray(guess - guess.mean())
 
@@ -315,13 +312,3 @@ def _conjugate_gradients(
         before, product = product, float(residual @ z)
         direction = z + (product / before) * direction
     return np.asarray(x - x.mean())
-
-
-def _mirror(matrix: FloatArray) -> None:
-    """Copy the upper triangle into the lower one, in place, block by block."""
-    m = len(matrix)
-    for begin in range(0, m, _ROWS):
-        end = min(begin + _ROWS, m)
-        block = matrix[begin:end, begin:end]
-        block[:] = np.triu(block) + np.triu(block, 1).T
-        matrix[end:, begin:end] = matrix[begin:end, end:].T

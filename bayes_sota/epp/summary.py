@@ -1,15 +1,17 @@
-r"""Tables and probabilities of a sampled EPP: shares and quantiles of its draws.
+r"""Tables of leaderboards, and probabilities of a sampled EPP: shares and quantiles of its draws.
 
-Of a pair it is the probability
+Of a pair the probability is the probability
 
 .. math:: p = \frac{1}{1 + e^{-(\beta_a - \beta_b)}}
 
 that A beats B in a new round, given that they do not tie. Two players are equivalent where
 :math:`|p - 1/2|` is at most a half width (region of practical equivalence, ROPE). Intervals are
-equal-tailed. ``tests/epp/test_summary.py`` compares with counting.
+equal-tailed. Names in tables come from strangers and are shown as plain text.
+``tests/epp/test_summary.py`` compares with counting.
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +19,15 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
+from bayes_sota.epp.counts import MatchKind
+from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.further_fits import TournamentLeaderboard
 from bayes_sota.epp.likelihoods import log_outcomes, ties_of
+from bayes_sota.epp.rounds import bonferroni_critical
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +35,35 @@ if TYPE_CHECKING:
 
 
 _SEED = 0  # of deviations in a new tournament
+_PLAYED = {
+    "same-round": "In every round each two players that have a score play once, the better score "
+    "wins. ",
+    "all-rounds": "Every score of a player meets every score of another, of all rounds, the better "
+    "one wins. ",
+    "listed": "",
+}
+_WINS = {
+    "half": "wins 73 % of the {}, a tie counted half, a gap of 2 88 %",
+    "davidson": "wins 73 % of the {} without a tie, a gap of 2 88 %",
+    "rao-kupper": "wins at least 73 % of the {} without a tie, a gap of 2 88 %",
+}
+_COLUMNS = {  # of the frame: title and text
+    "tournament": ("tournament", "{tournament}"),
+    "rank": ("rank", "{rank}"),
+    "player": ("player", "{player}"),
+    "epp": ("EPP", "{epp:.2f}"),
+    "se": ("se", "{se:.2f}"),
+    "lower": ("{:.0%} interval", "{lower:.2f} to {upper:.2f}"),
+    "p_beats_average": ("P(beats average)", "{p_beats_average}"),
+    "rank_lower": ("rank interval", "{rank_lower} to {rank_upper}"),
+    "p_best": ("P(best)", "{p_best}"),
+    "tied_with_best": ("may be best", "{tied_with_best}"),
+}
+_SHOWN = {
+    "p_beats_average": chance,
+    "p_best": chance,
+    "tied_with_best": lambda tied: "yes" if tied else "",
+}
 _HALF_WIDTH = Range(0, 0.5, open_high=True)
 
 
@@ -87,7 +124,7 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     import pandas as pd
 
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    skills = _skills(tree)
+    players, skills = draws_of_players(tree)
     rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     lower, upper = np.quantile(skills, tails, axis=0)
@@ -103,8 +140,7 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
         "rank_upper": rank_upper.astype(int),
         "p_beats_average": _expit(skills).mean(axis=0),
     }
-    players = pd.Index(_players(tree), name="player")
-    table = pd.DataFrame(columns, index=players)
+    table = pd.DataFrame(columns, index=pd.Index(players, name="player"))
     return table.sort_values("mean", ascending=False, kind="stable")
 
 
@@ -133,11 +169,12 @@ def epp_win_probability(
 
     Examples
     --------
-    >>> import xarray as xr
-    >>> draws = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
-    >>> skills = {"epp": (("chain", "draw", "player"), draws)}
-    >>> posterior = xr.Dataset(skills, {"player": ["a", "b"]})
-    >>> found = epp_win_probability(xr.DataTree.from_dict({"posterior": posterior}), "a", "b")
+    >>> import arviz as az
+    >>> epp = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
+    >>> coords, dims = {"player": ["a", "b"]}, {"epp": ["player"]}
+    >>> found = epp_win_probability(
+    ...     az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims), "a", "b"
+    ... )
     >>> round(found.mean, 2), found.p_tie
     (0.73, 0.0)
     """
@@ -170,11 +207,11 @@ def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> Equivale
 
     Examples
     --------
-    >>> import xarray as xr
-    >>> draws = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
-    >>> skills = {"epp": (("chain", "draw", "player"), draws)}
-    >>> posterior = xr.Dataset(skills, {"player": ["a", "b"]})
-    >>> epp_rope(xr.DataTree.from_dict({"posterior": posterior}), "a", "b", 0.05)
+    >>> import arviz as az
+    >>> epp = np.random.default_rng(0).normal([0.5, -0.5], 0.01, (2, 500, 2))
+    >>> coords, dims = {"player": ["a", "b"]}, {"epp": ["player"]}
+    >>> tree = az.from_dict({"posterior": {"epp": epp}}, coords=coords, dims=dims)
+    >>> epp_rope(tree, "a", "b", 0.05)
     EquivalenceProbabilities(a_better=1.0, equivalent=0.0, b_better=0.0)
     """
     _HALF_WIDTH.check(half_width, "half_width")
@@ -184,24 +221,33 @@ def epp_rope(tree: "xr.DataTree", a: str, b: str, half_width: float) -> Equivale
     return EquivalenceProbabilities(better, equivalent, worse)
 
 
-def _players(tree: "xr.DataTree") -> list[str]:
-    if "posterior" not in tree.children or "epp" not in tree["posterior"]:
-        raise InputError("this result has no draws of skills: sample_epp makes them")
-    return [str(name) for name in tree["posterior"]["player"].values]
+def draws_of_players(tree: "xr.DataTree", name: str = "epp") -> tuple[list[str], FloatArray]:
+    """Names, and posterior draws of a variable of the players, shape (draws, m).
 
-
-def _skills(tree: "xr.DataTree") -> FloatArray:
-    """Draws of the skills, (draws, players)."""
-    players = _players(tree)
-    return np.asarray(tree["posterior"]["epp"].values.reshape(-1, len(players)))
+    Raises
+    ------
+    InputError
+        If the result holds none.
+    """
+    if "posterior" not in tree.children or name not in tree["posterior"]:
+        raise InputError(
+            f"this result has no draws of skills, there is no {name} in the group posterior: "
+            "sample_epp makes them"
+        )
+    values = tree["posterior"][name]
+    if set(values.dims) != {"chain", "draw", "player"}:
+        given = ", ".join(map(str, values.dims))
+        raise InputError(f"draws of {name} have the dimensions chain, draw, player; got {given}")
+    values = values.transpose("chain", "draw", "player")
+    players = [str(player) for player in values["player"].values]
+    return players, np.asarray(values.values.reshape(-1, len(players)))
 
 
 def _difference(tree: "xr.DataTree", a: str, b: str) -> FloatArray:
-    players = _players(tree)
+    players, skills = draws_of_players(tree)
     first, second = nearest_player(players, a), nearest_player(players, b)
     if first == second:
         raise InputError(f"two players are compared, got {a!r} twice")
-    skills = _skills(tree)
     return skills[:, first] - skills[:, second]
 
 
@@ -285,3 +331,133 @@ def _loo(tree: "xr.DataTree") -> dict[str, Any]:
         "n_bad_k": int((found.pareto_k > found.good_k).sum()),
         "of": str(found.pareto_k.dims[0]),
     }
+
+
+@dataclass(frozen=True, eq=False)
+class EppTable(ResultTable):
+    """Skills of players, best first.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row per player: rank, player, epp, se (clustered by round), se_model (if matches were
+        independent), lower, upper, p_beats_average, and for one tournament rank_lower, rank_upper
+        and tied_with_best (all pairs at once); for several a first column tournament. From
+        posterior draws se is their standard deviation and p_best is there.
+    ci_prob : float
+        Probability of the intervals.
+    matches : {"same-round", "all-rounds", "listed"}
+        Which matches were counted.
+    ties : {"half", "davidson", "rao-kupper"}
+        Model of ties.
+    """
+
+    frame: "pd.DataFrame"
+    ci_prob: float
+    matches: MatchKind
+    ties: str = "half"
+    reasons: tuple[str, ...] = ()
+    text_columns = ("tournament", "player")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"players": [_player(row) for row in self.frame.to_dict("records")]}
+
+    def header(self) -> list[str]:
+        titles = (title for name, (title, _) in _COLUMNS.items() if name in self.frame)
+        return [title.format(self.ci_prob) for title in titles]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        frame = self.frame if top is None else self.frame.head(top)
+        texts = [text for name, (_, text) in _COLUMNS.items() if name in frame]
+        frame = frame.assign(
+            **{name: frame[name].map(_SHOWN[name]) for name in _SHOWN if name in frame}
+        )
+        return [[text.format_map(row) for text in texts] for row in frame.to_dict("records")]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        unit = "rounds" if self.matches == "same-round" else "matches"
+        wins = _WINS[self.ties].format(unit)
+        found = [f"{_PLAYED[self.matches]}A gap of 1 in EPP {wins}; 0 is the average player."]
+        if "tied_with_best" in self.frame:
+            found.append(
+                f"With {self.ci_prob:.0%} confidence all rank intervals are right together. May be "
+                "best: no other player is certainly better; one that is lower may be among them "
+                "where its scores vary more."
+            )
+        return found
+
+
+def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> EppTable:
+    """Leaderboard of one tournament.
+
+    Parameters
+    ----------
+    result : BradleyTerryFit or DataTree
+        From ``fit_epp`` or ``sample_epp``.
+    ci_prob : float
+        Probability of the intervals.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> table = epp_table(fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0)))
+    >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
+    [[1, '1', True], [2, '2', False], [3, '3', False]]
+    """
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    if isinstance(result, BradleyTerryFit):
+        lower, upper = result.rank_interval(ci_prob).T
+        own = {"rank_lower": lower, "rank_upper": upper, "tied_with_best": lower == 1}
+        return EppTable(_frame(_estimates(result, ci_prob) | own), ci_prob, result.kind)
+    summary = summarize_epp(result, ci_prob).reset_index()
+    summary = summary.rename(columns={"mean": "epp", "sd": "se"})
+    shown = ["lower", "upper", "p_beats_average", "rank_lower", "rank_upper", "p_best"]
+    columns = {"rank": 1 + np.arange(len(summary)), **summary[["player", "epp", "se", *shown]]}
+    kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
+    return EppTable(_frame(columns), ci_prob, kind, str(result.attrs["ties"]))
+
+
+def tournaments_table(
+    leaderboards: Sequence[TournamentLeaderboard], ci_prob: float = 0.95
+) -> EppTable:
+    """Leaderboards of several tournaments, one below the other."""
+    import pandas as pd
+
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    frames = [
+        _frame({"tournament": [board.tournament] * len(board.players)} | _estimates(board, ci_prob))
+        for board in leaderboards
+    ]
+    kinds = {board.matches for board in leaderboards}
+    kind = kinds.pop() if len(kinds) == 1 else "listed"
+    return EppTable(pd.concat(frames, ignore_index=True), ci_prob, kind)
+
+
+def _estimates(board: BradleyTerryFit | TournamentLeaderboard, ci_prob: float) -> dict[str, Any]:
+    half = bonferroni_critical(ci_prob, 1, board.df) * board.se
+    return {
+        "rank": board.rank,
+        "player": list(board.players),
+        "epp": board.epp,
+        "se": board.se,
+        "se_model": board.se_model,
+        "lower": board.epp - half,
+        "upper": board.epp + half,
+        "p_beats_average": board.p_beats_average,
+    }
+
+
+def _frame(columns: dict[str, Any]) -> "pd.DataFrame":
+    import pandas as pd
+
+    frame = pd.DataFrame(columns)
+    return frame.sort_values("epp", ascending=False, kind="stable", ignore_index=True)
+
+
+def _player(row: dict[str, Any]) -> dict[str, Any]:
+    found = dict(row)
+    found["interval"] = [found.pop("lower"), found.pop("upper")]
+    if "rank_lower" in found:
+        found["rank_interval"] = [found.pop("rank_lower"), found.pop("rank_upper")]
+    return found

@@ -17,10 +17,16 @@ from bayes_sota.core.types import Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.epp.quality import leaderboard_quality, not_comparable
-from bayes_sota.epp.summary import check_epp, epp_rope, epp_win_probability
-from bayes_sota.epp.summary_table import EppTable, epp_table, tournaments_table
-from bayes_sota.epp.tournaments import TournamentLeaderboard
+from bayes_sota.epp.further_fits import TournamentLeaderboard
+from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
+from bayes_sota.epp.summary import (
+    EppTable,
+    check_epp,
+    epp_rope,
+    epp_table,
+    epp_win_probability,
+    tournaments_table,
+)
 from bayes_sota.epp.variants import Variants, private_variants_of
 
 if TYPE_CHECKING:
@@ -170,7 +176,7 @@ def report_tournaments(
     Examples
     --------
     >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> from bayes_sota.epp.tournaments import fit_tournaments
+    >>> from bayes_sota.epp.further_fits import fit_tournaments
     >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
     >>> report_tournaments(found).title()
     '1 tournaments, 3 players'

@@ -18,7 +18,6 @@ and the shown variant has :math:`\beta - \mu \sim N(h w x, (1 - h) \tau^2)`, :ma
 Given c, tau and N the selection changes nothing: a posterior knows of no winner's curse where the
 prior is known. N matters because mu is not known (and z, where rho > 0): the more variants, the
 lower is the field that has a best one like this. With a flat prior of mu, tau known, the bias is
-that of ``selection_bias``, where tau = 0 reads the variants as equal:
 
 .. math:: E(b - \beta) = \frac{(1 - \rho) s^2}{w}\, E \max(Z_1, \dots, Z_N)
 
@@ -41,7 +40,7 @@ simulations, the uncorrected one in 95 %, which among normal variants covers in 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import (
     CORRELATION,
@@ -127,10 +126,27 @@ class VariantModel:
         return np.asarray(self.sigma**2 + self.correlation * scale**2)
 
     def box(self, n: FloatArray, scale: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First node of x and their distance."""
+        r"""First node of x and their distance.
+
+        The logarithm of :math:`\varphi(x) \Phi(x)^{n-1} \exp(slope\, x - precision\, x^2/2)` is
+        concave: to the left of the mode it falls at least as fast as its curvature there says, to
+        the right at least as fast as the normal factors.
+        """
+        from scipy.special import log_ndtr
+
         width, variance = self.own(scale) * np.cosh(y), self.common_variance(scale)
         slope = width * (self.estimate - self.centre) / variance
-        return _box_of_largest(n, width**2 / variance, slope, self.x_nodes)
+        normal = 1 + width**2 / variance  # curvature of the normal factors
+        x = np.zeros(np.broadcast_shapes(n.shape, normal.shape))
+        for _ in range(100):  # Newton on a decreasing convex derivative: never past the mode twice
+            mills = np.exp(-(x**2) / 2 - _LOG_ROOT_2PI - log_ndtr(x))
+            curvature = normal + (n - 1) * mills * np.maximum(x + mills, 0.0)
+            move = (slope - normal * x + (n - 1) * mills) / curvature
+            x = x + move
+            if np.max(np.abs(move)) < 1e-4:
+                break
+        low, high = x - _REACH / np.sqrt(curvature), x + _REACH / np.sqrt(normal)
+        return low, (high - low) / (self.x_nodes - 1)
 
     @property
     def x_nodes(self) -> int:
@@ -167,6 +183,8 @@ class VariantPosterior:
     """
 
     def __init__(self, model: VariantModel, tries: FloatArray, weights: FloatArray) -> None:
+        from scipy.special import log_ndtr
+
         self.model, self.tries = model, tries
         scale, log_scale = model.scales()
         self.scale = scale[:, None]
@@ -179,7 +197,8 @@ class VariantPosterior:
         self.low, self.step = model.box(n, self.scale, self.y)
         self.x = self.low[..., None] + self.step[..., None] * np.arange(model.x_nodes)
         common = distance - width[..., None] * self.x  # c - m
-        log_mass = _log_largest(n[..., None], self.x)
+        n = n[..., None]
+        log_mass = np.log(n) - self.x**2 / 2 + (n - 1) * log_ndtr(self.x)
         log_mass -= 0.5 * (common**2 / variance[..., None])
         rest = log_scale[:, None] + model.log_prior(self.scale, self.y) - np.log(variance) / 2
         rest = rest + np.log(weights[:, None, None])
@@ -256,54 +275,6 @@ def _best_of_all(
 
     field = NormalTestSet(GaussianScores(1.0), np.zeros(x.size), np.zeros(x.size))
     return field.walk_down(rng, inverse, np.zeros(x.size), others, shown)
-
-
-def largest_means(n: FloatArray) -> FloatArray:
-    """Expected largest of n standard normal variables.
-
-    Examples
-    --------
-    >>> largest_means(np.array([1.0, 2.0])).round(4)  # 0 and 1 / sqrt(pi)
-    array([0.    , 0.5642])
-    """
-    nodes = 4 * _X_NODES
-    low, step = _box_of_largest(n, np.zeros(1), np.zeros(1), nodes)
-    x = low[:, None] + step[:, None] * np.arange(nodes)
-    log_mass = _log_largest(n[:, None], x)
-    mass = np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
-    return np.asarray(np.sum(mass * x, axis=1) / mass.sum(axis=1))
-
-
-def _box_of_largest(
-    n: FloatArray, precision: FloatArray, slope: FloatArray, nodes: int
-) -> tuple[FloatArray, FloatArray]:
-    r"""First node and distance of nodes that hold the density of a largest and a normal factor.
-
-    The logarithm of :math:`\varphi(x) \Phi(x)^{n-1} \exp(slope\, x - precision\, x^2/2)` is
-    concave: to the left of the mode it falls at least as fast as its curvature there says, to the
-    right at least as fast as the normal factors.
-    """
-    from scipy.special import log_ndtr
-
-    x = np.zeros(np.broadcast_shapes(n.shape, precision.shape))
-    for _ in range(100):  # Newton on a decreasing convex derivative: never past the mode twice
-        mills = np.exp(-(x**2) / 2 - _LOG_ROOT_2PI - log_ndtr(x))
-        curvature = 1 + precision + (n - 1) * mills * np.maximum(x + mills, 0.0)
-        move = (slope - (1 + precision) * x + (n - 1) * mills) / curvature
-        x = x + move
-        if np.max(np.abs(move)) < 1e-4:
-            break
-    low = x - _REACH / np.sqrt(curvature)
-    high = x + _REACH / np.sqrt(1 + precision)
-    step = (high - low) / (nodes - 1)
-    return low, step
-
-
-def _log_largest(n: FloatArray, x: FloatArray) -> FloatArray:
-    """Log density of the largest of n standard normal variables, up to a constant."""
-    from scipy.special import log_ndtr
-
-    return np.asarray(np.log(n) - x**2 / 2 + (n - 1) * log_ndtr(x))
 
 
 def _hat(rng: np.random.Generator, draws: int) -> FloatArray:
@@ -433,7 +404,10 @@ def private_variants(
     NUMBER.check(estimate, "estimate")
     NUMBER.check(population_mean, "population_mean")
     POSITIVE.check(population_sd, "population_sd")
-    _check_errors(standard_error, variant_sd, error_correlation)
+    POSITIVE.check(standard_error, "standard_error")
+    CORRELATION.check(error_correlation, "error_correlation")
+    if variant_sd is not None:
+        NOT_NEGATIVE.check(variant_sd, "variant_sd")
     if df is not None:
         _FREEDOM.check(df, "df")
     COUNT.check(draws, "draws")
@@ -447,40 +421,7 @@ def private_variants(
     return PrivateVariants(model.estimate, *posterior.moments(), alone, posterior.draw(rng, draws))
 
 
-def selection_bias(
-    standard_error: float,
-    variants: Variants,
-    *,
-    variant_sd: float = 0.0,
-    error_correlation: float = 0.0,
-) -> float:
-    r"""Expected excess of the best of N estimates over its own skill, without a prior of skills.
-
-    .. math:: \frac{(1 - \rho) s^2}{\sqrt{\tau^2 + (1 - \rho) s^2}}\, E \max(Z_1, \dots, Z_N)
-
-    Parameters
-    ----------
-    standard_error, variants, error_correlation
-        As in ``private_variants``.
-    variant_sd : float
-        tau; the default takes all variants to be equal, which gives the largest bias.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(selection_bias(0.3, 20), 3), round(selection_bias(0.3, 20, variant_sd=0.3), 3)
-    (0.56, 0.396)
-    """
-    _check_errors(standard_error, variant_sd, error_correlation)
-    own = (1 - error_correlation) * standard_error**2
-    n, weights = _tries_nodes(_checked_variants(variants), 1.0)
-    return float(own / np.sqrt(variant_sd**2 + own) * (largest_means(n) @ weights))
-
-
-def population_sd_of(estimates: ArrayLike, standard_errors: ArrayLike) -> float:
+def population_sd_of(estimates: FloatArray, standard_errors: FloatArray) -> float:
     r"""Standard deviation of the true skills of players whose estimates have errors.
 
     The posterior median of sigma with a flat prior and the mean integrated out,
@@ -493,31 +434,20 @@ def population_sd_of(estimates: ArrayLike, standard_errors: ArrayLike) -> float:
 
     Parameters
     ----------
-    estimates, standard_errors : array_like, shape (m,)
+    estimates, standard_errors : ndarray, shape (m,)
         Of the other players; at least four, one for each provider.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        Fewer than four players, or numbers that are not finite or positive.
 
     Examples
     --------
-    >>> round(population_sd_of([0.9, 0.4, 0.1, -0.3, -0.4, -0.7], [0.2] * 6), 2)
+    >>> round(population_sd_of(np.array([0.9, 0.4, 0.1, -0.3, -0.4, -0.7]), np.full(6, 0.2)), 2)
     0.68
     """
-    b, s = (np.asarray(x, dtype=np.float64) for x in (estimates, standard_errors))
-    if b.ndim != 1 or b.shape != s.shape or b.size < _FEWEST_PLAYERS:
+    b, s = estimates, standard_errors
+    if b.size < _FEWEST_PLAYERS:
         raise InputError(
             f"the population's sd needs estimates and standard errors of at least "
-            f"{_FEWEST_PLAYERS} players, got {b.size} and {s.size}"
+            f"{_FEWEST_PLAYERS} players, got {b.size}"
         )
-    if not (np.isfinite(b).all() and np.isfinite(s).all() and (s > 0).all()):
-        raise InputError("estimates must be finite, and standard errors finite and positive")
     least = float(np.median(s))
     y = np.linspace(0, np.arcsinh(1e3 * (np.ptp(b) + least) / least), 1001)
     sigma = least * np.sinh(y)
@@ -543,13 +473,6 @@ def _tries_nodes(tries: int | TriesPrior, refinement: float) -> tuple[FloatArray
         hats += np.bincount(below + 1, position - below, nodes.size)
     kept = hats > 0
     return nodes[kept], hats[kept] / hats.sum()
-
-
-def _check_errors(error: float, variant_sd: float | None, correlation: float) -> None:
-    POSITIVE.check(error, "standard_error")
-    CORRELATION.check(correlation, "error_correlation")
-    if variant_sd is not None:
-        NOT_NEGATIVE.check(variant_sd, "variant_sd")
 
 
 def _checked_variants(variants: Variants) -> int | TriesPrior:
@@ -598,18 +521,17 @@ def private_variants_of(
     (0.91, 0.67)
     """
     place = fit.data.player_index(player)
-    others = np.arange(len(fit.players)) != place
     se, df = float(fit.se[place]), float(fit.df[place])
     if not (np.isfinite(se) and se > 0):
         raise InputError(f"{player!r} has no standard error: it is in too few rounds")
-    usable = others & np.isfinite(fit.se) & (fit.se > 0)
-    mean = float(fit.epp[usable].mean())
+    usable = np.isfinite(fit.se) & (fit.se > 0)
+    usable[place] = False
     return private_variants(
         float(fit.epp[place]),
         se,
         variants,
         population_sd=population_sd_of(fit.epp[usable], fit.se[usable]),
-        population_mean=mean,
+        population_mean=float(fit.epp[usable].mean()),
         variant_sd=variant_sd,
         error_correlation=error_correlation,
         df=df if np.isfinite(df) else None,

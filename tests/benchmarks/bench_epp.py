@@ -33,9 +33,9 @@ from timing import fastest, print_table, printed
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import count_matches
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.further_fits import fit_tournaments
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.solver import solve
-from bayes_sota.epp.tournaments import fit_tournaments
 
 PLAYERS, ROUNDS, TOURNAMENTS = 2_000, 20, 30
 KINDS = ("same-round", "all-rounds")

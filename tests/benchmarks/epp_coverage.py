@@ -38,8 +38,7 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import cluster_weight, count_cells, order_rounds, rows_of_rounds
-from bayes_sota.epp.quality import leaderboard_quality
-from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
 
 LEVEL, ROUNDS, SEED = 0.05, 20, 20_261_121
 Truths = dict[str, float]
@@ -152,7 +151,7 @@ def size(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
 def data_of(table: ScoreTable, likelihood: str) -> dict[str, np.ndarray]:
     """What changes in a compiled model from one tournament to another."""
-    ranks = ranks_of_rounds(table)
+    ranks = ranks_of_rounds(table.oriented)
     if likelihood == "plackett-luce":
         return {"round_order": order_rounds(ranks).order}
     rows = rows_of_rounds(ranks)

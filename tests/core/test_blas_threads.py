@@ -10,11 +10,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from bayes_sota.core import numerics as importance
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.epp import simulate as epp_simulate
+from bayes_sota.epp import further_fits
 from bayes_sota.epp import solver as bradley_terry_solver
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.quality import leaderboard_quality
-from bayes_sota.epp.simulate import bootstrap_epp, simulate_tournament
+from bayes_sota.epp.further_fits import bootstrap_epp
+from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
 
@@ -50,7 +50,7 @@ TOURNAMENT = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1)
     ("run", "module", "name"),
     [
         (quality, bradley_terry_solver, "log_likelihood"),
-        (bootstrap, epp_simulate, "_resampled"),
+        (bootstrap, further_fits, "_resampled"),
         (board, importance, "_local_fits"),
     ],
 )

@@ -6,12 +6,10 @@ import pymc as pm
 import pytest
 from scipy import stats
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.likelihoods import cluster_weight, log_outcomes, rows_of_matches
-from bayes_sota.epp.models import build_epp
-from bayes_sota.epp.models_covariates import build_design
+from bayes_sota.epp.models import build_design, build_epp
 from bayes_sota.epp.simulate import simulate_tournament
 
 QUICK = {"mode": "FAST_COMPILE"}
@@ -139,27 +137,6 @@ def test_skills_are_centred_where_the_data_are_clear() -> None:
     assert "skill_offset" in build_epp(equal).named_vars
 
 
-@pytest.mark.parametrize(
-    ("data", "settings", "message"),
-    [
-        (TABLE, {"ties": "none"}, "half, davidson, rao-kupper"),
-        (TABLE, {"likelihood": "thurstone"}, "plackett-luce or matches"),
-        (TABLE, {"likelihood": "plackett-luce", "ties": "davidson"}, "ties of davidson"),
-        (BATTLES, {"likelihood": "plackett-luce"}, "listed matches need matches"),
-        (BATTLES, {"round_covariates": {"x": [1, 2]}}, "listed matches have none"),
-        ([TABLE, BATTLES], {}, "Matches, ScoreTable"),
-        ([], {}, "got nothing"),
-        ([TABLE, TABLE], {}, "'simulated' occurs more than once"),
-        (TABLE, {"skill_scale": 0}, "scales of priors"),
-        (TABLE, {"player_covariates": {"x": [1]}}, "1 values for 4 players"),
-        (ScoreTable([[1, 1], [2, 2]]), {}, "all matches are ties"),
-    ],
-)
-def test_what_is_refused(data: object, settings: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        build_epp(data, **settings)
-
-
 NAMES = ["a", "b", "c", "d"]
 
 
@@ -178,22 +155,3 @@ def test_rows_of_a_frame_are_found_by_name() -> None:
     frame = pd.DataFrame({"size": [4.0, 3, 2, 1, 0]}, index=["d", "c", "b", "a", "unused"])
     same = build_design({"size": [1, 2, 3, 4]}, NAMES, "player")
     assert np.array_equal(build_design(frame, NAMES, "player").columns, same.columns)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"size": [1, 2]}, "'size' has 2 values for 4 players"),
-        ({"size": [1, 2, np.nan, 4]}, "'size', player 'c': a finite number"),
-        ({"size": [2, 2, 2, 2]}, "is 2 for all players"),
-        ({"family": ["x"] * 4}, "is 'x' for all players"),
-        ({"family": np.array(["x", None, "y", "y"], object)}, "player 'b': the category"),
-        ({}, "none is named"),
-        ([1, 2, 3, 4], "got list"),
-        (pd.DataFrame({"size": [1, 2]}, index=["a", "b"]), "player 'c' has no row"),
-        (pd.DataFrame({"s": range(5)}, index=[*NAMES, "a"]), "more than once"),
-    ],
-)
-def test_covariates_that_are_refused(given: object, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        build_design(given, NAMES, "player")

@@ -157,18 +157,6 @@ def test_replicated_rankings_win_as_often_as_bradley_and_terry_say() -> None:
     assert "n_ties" not in fresh
 
 
-def test_what_is_refused() -> None:
-    model = build_epp(TABLE)
-    with pytest.raises(InputError, match="2 chains"):
-        sample_epp(model, chains=1)
-    with pytest.raises(InputError, match="predictive is a number"):
-        sample_epp(model, predictive=-1)
-    with pm.Model() as other:
-        pm.Normal("x")
-    with pytest.raises(InputError, match="skills 'epp'"):
-        sample_epp(other)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
 def test_weighted_matches_agree_with_the_clustered_fit(ties: str) -> None:
@@ -217,6 +205,6 @@ def test_log_likelihood_of_an_extended_model_is_the_models_own() -> None:
     assert found is not None
     assert set(found.data_vars) == {"seen", "round_rank"}
     np.testing.assert_allclose(found["seen"], stats.norm.logpdf(0.3, epp[..., 0], 0.5))
-    orders = order_rounds(ranks_of_rounds(TABLE))
+    orders = order_rounds(ranks_of_rounds(TABLE.oriented))
     expected = ranking_log_likelihood(epp.values[..., None, :], np.zeros(6, int), orders)
     np.testing.assert_allclose(found["round_rank"], expected)

@@ -1,15 +1,22 @@
-"""Simulated tournaments follow their models; resampled rounds agree with the sandwich."""
+"""Simulated tournaments follow their models; deviances, predicted and observed shares."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import norm
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
+from bayes_sota.data.read_scores import read_scores
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import bootstrap_epp, simulate_tournament
+from bayes_sota.epp.simulate import (
+    compare_leaderboards,
+    leaderboard_quality,
+    reliability,
+    simulate_tournament,
+)
 
 SKILLS = np.array([1.0, 0.2, -0.3, -1.5])
 LAWS = ("gumbel", "normal", "student", "reversed-gumbel")
@@ -43,15 +50,6 @@ def test_every_law_has_the_spread_of_the_gumbel_law(law) -> None:
     assert half == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(ROUNDS))
 
 
-def test_normal_scores_follow_a_probit_instead() -> None:
-    """Near the logistic curve, and not on it: at one logit of difference, .709 for .731."""
-    scores = simulate_tournament([1.0, 0.0], ROUNDS, law="normal", random_seed=2).scores
-    wins = np.mean(scores[:, 0] > scores[:, 1])
-    expected = norm.cdf(1 / (np.pi / np.sqrt(3)))
-    assert wins == pytest.approx(expected, abs=4 * 0.46 / np.sqrt(ROUNDS))
-    assert wins < expit(1) - 0.01
-
-
 @pytest.mark.parametrize("law", LAWS)
 def test_overlap_correlates_a_players_rounds(law) -> None:
     tables = [
@@ -82,74 +80,108 @@ def test_steps_make_ties_and_gaps_leave_something() -> None:
         assert few.any(axis=1).all()
 
 
-def test_a_seed_decides_everything() -> None:
-    one, same, other = (
-        simulate_tournament(SKILLS, 5, random_seed=seed, players=list("abcd"), tournament="t")
-        for seed in (7, np.random.default_rng(7), 8)
+CYCLE = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]] * 6)
+
+
+def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
+    # Gosiewska et al. 2022: D doubled 129.385 with 224 df; replicates without ties have mean 59.6
+    # and P = .29 (reference value of a Plackett-Luce bootstrap).
+    fit = fit_epp(read_scores(data_directory / "vtab" / "vtab_scores_16x19.csv", players="rows"))
+    untied = leaderboard_quality(fit, keep_ties=False, repetitions=400, random_seed=1)
+    error = untied.replicates.std() / np.sqrt(400)
+    assert untied.expected == pytest.approx(59.6, abs=4 * error)
+    assert untied.p_value == pytest.approx(0.29, abs=4 * np.sqrt(0.29 * 0.71 / 400))
+    assert untied.paper_standardized_deviance == pytest.approx(-4.47, abs=0.005)
+    # Ties make deviances smaller, in the tournament and in replicates that keep them.
+    tied = leaderboard_quality(fit, repetitions=200, random_seed=1)
+    assert tied.expected < untied.expected - 5
+    assert tied.p_value < untied.p_value
+
+
+def test_equal_players_have_a_sixth_of_the_independent_deviance() -> None:
+    # E(D) is (m - 1)(m - 2) / 6 for equal players whose rounds are rankings: a third of the df.
+    fit = fit_epp(simulate_tournament(np.zeros(16), 200, random_seed=0))
+    found = leaderboard_quality(fit, repetitions=100, random_seed=0)
+    assert found.expected == pytest.approx(15 * 14 / 6, abs=4 * found.replicates.std() / 10)
+
+
+def test_true_leaderboards_are_rejected_at_the_level() -> None:
+    rng = np.random.default_rng(3)
+    p = []
+    while len(p) < 60:
+        table = simulate_tournament([1.0, 0.5, 0.0, -0.5, -1.0], 15, step=0.5, random_seed=rng)
+        try:
+            fit = fit_epp(table)
+        except InputError:
+            continue
+        p.append(leaderboard_quality(fit, repetitions=19, random_seed=rng).p_value)
+    # p is uniform on 1/20, ..., 1; the chi-square's would be near 1 always
+    assert np.mean(p) == pytest.approx(0.525, abs=4 * 0.29 / np.sqrt(60))
+    assert np.mean(np.array(p) <= 0.1) <= 0.1 + 4 * np.sqrt(0.09 / 60)
+
+
+def test_two_groups_that_beat_each_other_in_turn_are_not_one_order() -> None:
+    # Rock, paper, scissors: no skills explain it.
+    cycle = Matches.from_names(
+        ["rock", "paper", "scissors"] * 12, ["scissors", "rock", "paper"] * 12, [1.0] * 36
     )
-    np.testing.assert_array_equal(one.scores, same.scores)
-    assert not np.array_equal(one.scores, other.scores)
-    assert one.players == ("a", "b", "c", "d")
-    assert one.tournament == "t"
+    found = leaderboard_quality(fit_epp(cycle), repetitions=99)
+    assert found.p_value == 0.01
+    # Rankings of three rounds in turn, every pair won by two of three: E(D) is 1/3, D is 6.1.
+    assert leaderboard_quality(fit_epp(ScoreTable(CYCLE)), repetitions=99).p_value == 0.01
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"law": "cauchy"}, {"overlap": 1.0}, {"overlap": -0.1}, {"missing": 1.0}, {"missing": np.nan}],
-)
-def test_impossible_settings_are_refused(settings) -> None:
-    with pytest.raises(InputError, match=r"must be one of|shares below 1"):
-        simulate_tournament(SKILLS, 5, **settings)
-    with pytest.raises(InputError, match="at least 2 repetitions"):
-        bootstrap_epp(fit_epp([[2, 1], [1, 2]]), 1)
+def test_penalised_fits_are_compared_with_penalised_ones() -> None:
+    table = simulate_tournament([6.0, 5.5, -5.5, -6.0], 12, random_seed=0)
+    fit = fit_epp(table, penalty=0.5)
+    assert not fit.connected
+    assert leaderboard_quality(fit, repetitions=99).p_value > 0.02
 
 
+def test_leaderboards_are_ordered_by_their_own_replicates() -> None:
+    good = simulate_tournament(np.linspace(2, -2, 8), 30, tournament="good", random_seed=0)
+    bad = ScoreTable(CYCLE, tournament="bad")
+    found = compare_leaderboards([fit_epp(bad), fit_epp(good)], repetitions=59)
+    assert [quality.tournament for quality in found] == ["good", "bad"]
+    assert found[0].deviance > found[1].deviance  # sizes differ: deviances themselves mislead
+    assert found[0].p_value > 0.05 > found[1].p_value
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
-def test_standard_errors_are_those_of_the_sandwich(kind: str) -> None:
-    fit = fit_epp(simulate_tournament(np.linspace(1.5, -1.5, 6), 50, random_seed=0), kind)
-    found = bootstrap_epp(fit, 200)
-    assert found.n_infinite == 0
-    assert found.se == pytest.approx(fit.se, rel=0.25)
-    assert np.max(np.abs(found.interval() - fit.interval())) < 0.3
-    assert found.epp.mean(axis=1) == pytest.approx(0, abs=1e-9)
+def test_reliability_by_hand(kind: str, missing: float) -> None:
+    table = simulate_tournament(np.linspace(2, -2, 6), 30, missing=missing, random_seed=2)
+    fit = fit_epp(table, kind)
+    found = reliability(fit, 3)
+    p, share = fit.win_probabilities(), fit.counts.win_shares
+    n = np.broadcast_to(fit.counts.n_matches, share.shape)
+    pairs = sorted(
+        (p[i, j], share[i, j], n[i, j]) for i in range(6) for j in range(6) if p[i, j] > 0.5
+    )
+    assert found.n_pairs.tolist() == [5, 5, 5]
+    middle = np.array(pairs[5:10])
+    assert found.observed[1] == pytest.approx(np.average(middle[:, 1], weights=middle[:, 2]))
+    assert found.predicted[1] == pytest.approx(np.average(middle[:, 0], weights=middle[:, 2]))
+    assert np.all(found.lower <= found.observed)
+    assert np.all(found.observed <= found.upper)
+    assert found.pairs_predicted.tolist() == pytest.approx([pair[0] for pair in pairs])
 
 
-def test_whole_groups_are_drawn() -> None:
-    # Every round five times over, in one group: the bootstrap must not see five times the rounds.
-    table = simulate_tournament([0.5, 0.0, -0.5], 30, random_seed=1)
-    once = bootstrap_epp(fit_epp(table), 150).se
-    groups = [str(r) for r in range(30) for _ in range(5)]
-    repeated = ScoreTable(np.repeat(table.scores, 5, axis=0), groups=groups)
-    assert bootstrap_epp(fit_epp(repeated), 150).se == pytest.approx(once, rel=0.3)
+def test_reliability_interval_is_that_of_round_means() -> None:
+    # With every pair in one bin the share of a round is a mean, and the jackknife is its error.
+    table = simulate_tournament([1.0, 0.3, -1.3], 25, random_seed=4)
+    fit = fit_epp(table)
+    found = reliability(fit, 1)
+    order = np.argsort(-fit.epp)
+    scores = table.scores[:, order]
+    share = np.mean([scores[:, i] > scores[:, j] for i, j in ((0, 1), (0, 2), (1, 2))], axis=0)
+    error = share.std(ddof=1) / 5
+    assert (found.upper - found.observed)[0] == pytest.approx(2.0639 * error, rel=1e-3)
 
 
-def test_resamples_without_finite_skills_are_counted() -> None:
-    table = simulate_tournament([2.0, 0.0, -2.0], 8, random_seed=3)
-    found = bootstrap_epp(fit_epp(table), 100)
-    assert 0 < found.n_infinite < 100
-    assert np.all(np.isfinite(found.epp))
-
-
-def test_players_who_are_not_drawn_have_no_skill() -> None:
-    matches = Matches.from_names(
-        ["a", "b", "a", "b", "a", "b", "c"], ["b", "a", "b", "a", "b", "a", "a"],
-        [1, 1, 0.5, 0, 1, 1, 0.5],
-    )  # fmt: skip
-    found = bootstrap_epp(fit_epp(matches), 200)
-    assert np.isnan(found.epp[:, 2]).any()
-    assert np.isfinite(found.interval()).all()
-
-
-def test_resamples_of_ties_only_tell_nothing() -> None:
-    scores = np.ones((5, 3))
-    scores[0], scores[1] = [1, 2, 3], [3, 2, 1]
-    found = bootstrap_epp(fit_epp(scores), 100)
-    assert (found.epp == 0).all(axis=1).sum() >= 3
-    assert found.n_infinite > 3
-
-
-def test_overlapping_splits_widen_it() -> None:
-    table = simulate_tournament([0.5, 0, -0.5], 20, random_seed=0)
-    plain = bootstrap_epp(fit_epp(table), 50)
-    wide = bootstrap_epp(fit_epp(table, test_fraction=0.2), 50)
-    assert wide.se == pytest.approx(np.sqrt(1 + 20 / 4) * plain.se)
+def test_two_players_are_always_explained() -> None:
+    found = leaderboard_quality(
+        fit_epp(simulate_tournament([0.5, -0.5], 20, random_seed=0)), repetitions=49
+    )
+    assert np.isnan(found.standardized_deviance)
+    assert found.p_value == 1

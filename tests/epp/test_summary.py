@@ -9,14 +9,16 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayes_sota.core.errors import InputError
-from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.local_rope import local_rope_matches
+from bayes_sota.epp.further_fits import fit_tournaments
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.summary import epp_rope, epp_win_probability, summarize_epp
-from bayes_sota.epp.summary_table import epp_table, tournaments_table
-from bayes_sota.epp.tournaments import fit_tournaments
+from bayes_sota.epp.summary import (
+    epp_rope,
+    epp_table,
+    epp_win_probability,
+    summarize_epp,
+    tournaments_table,
+)
 
 
 def result(**more: np.ndarray) -> xr.DataTree:
@@ -126,40 +128,3 @@ def test_several_tournaments_one_below_the_other() -> None:
         assert rows.loc[player, "lower"] == pytest.approx(fit.interval()[place, 0])
         assert rows.loc[player, "rank"] == fit.rank[place]
     assert table.header()[0] == "tournament"
-    with pytest.raises(InputError, match="prob"):
-        epp_table(fit, 2.0)
-
-
-@pytest.mark.parametrize(
-    ("matches", "begins", "unit"),
-    [
-        ("same-round", "In every round each two players that have a score play once", "rounds"),
-        ("all-rounds", "Every score of a player meets every score of another", "matches"),
-        ("listed", "A gap of 1 in EPP", "matches"),
-    ],
-)
-def test_the_legend_says_which_matches_were_played(matches: str, begins: str, unit: str) -> None:
-    table = simulate_tournament([1.0, 0.0, -1.0], 12, random_seed=0)
-    folds = ScoreTable(table.scores, groups=[f"data {k // 4}" for k in range(12)])
-    data = local_rope_matches(folds) if matches == "listed" else table
-    kind = "same-round" if matches == "listed" else matches
-    legend = epp_table(fit_epp(data, kind, penalty=0.5)).legend()[0]
-    assert legend.startswith(begins)
-    assert f"wins 73 % of the {unit}" in legend
-
-
-def test_what_is_refused() -> None:
-    tree = result()
-    for message, ask in (
-        ("did you mean 'middle'", lambda: epp_win_probability(tree, "best", "midle")),
-        ("'best' twice", lambda: epp_rope(tree, "best", "best", 0.1)),
-        ("at least 0 and below 0.5", lambda: epp_rope(tree, "best", "worst", 0.5)),
-        (
-            "one tournament",
-            lambda: epp_win_probability(tree, "best", "worst", new_tournament=True),
-        ),
-        ("in percent", lambda: summarize_epp(tree, 95)),
-        ("no draws of skills", lambda: summarize_epp(xr.DataTree())),
-    ):
-        with pytest.raises(InputError, match=message):
-            ask()

@@ -1,15 +1,22 @@
-"""Matches counted one by one, against the counts of ranks and of the pooled order."""
+"""Matches counted one by one against the counts; strong components against SciPy."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InfiniteEstimateError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.counts import MatchCounts, count_matches, ranks_of_rounds
+from bayes_sota.epp.counts import (
+    MatchCounts,
+    check_connected,
+    count_matches,
+    ranks_of_rounds,
+    win_graph,
+)
 
 LOWER = [False, True, True, False, False, True]
 
@@ -79,29 +86,6 @@ def test_matches_of_scores_are_those_counted_by_hand(levels, missing, lower, kin
         assert_same(counts, by_hand(table, kind))
 
 
-def test_listed_matches_are_those_counted_by_hand() -> None:
-    rng = np.random.default_rng(0)
-    first = rng.integers(6, size=80)
-    second = (first + rng.integers(1, 6, size=80)) % 6
-    outcomes = rng.choice([0, 0.5, 1], size=80)
-    matches = Matches(first, second, outcomes, players=list("abcdef"))
-    doubled, n_matches = np.zeros((6, 6), int), np.zeros((6, 6), int)
-    for i, j, outcome in zip(first, second, outcomes, strict=True):
-        doubled[i, j] += int(2 * outcome)
-        doubled[j, i] += int(2 - 2 * outcome)
-        n_matches[i, j] += 1
-        n_matches[j, i] += 1
-    expected = doubled, n_matches, int(np.sum(outcomes == 0.5))
-    assert_same(count_matches(matches), expected)
-    assert_same(count_matches(matches, "all-rounds"), expected)  # taken as they are
-
-
-def test_players_that_never_share_a_round_have_no_match() -> None:
-    table = ScoreTable([[1, 2, np.nan], [np.nan, np.nan, 3]])
-    assert count_matches(table).n_pairs == 1
-    assert count_matches(table, "all-rounds").n_pairs == 3
-
-
 def test_zero_ties_with_minus_zero() -> None:
     table = ScoreTable([[0.0, -0.0], [1.0, 2.0]], lower_is_better=True)
     for kind, ties in (("same-round", 1), ("all-rounds", 1)):
@@ -110,7 +94,7 @@ def test_zero_ties_with_minus_zero() -> None:
 
 def test_ranks_are_dense_ranks() -> None:
     table = drawn(levels=4, missing=0.4, lower=LOWER, seed=3)
-    found = ranks_of_rounds(table)
+    found = ranks_of_rounds(table.oriented)
     for row, ranks in zip(table.oriented, found, strict=True):
         present = ~np.isnan(row)
         assert (ranks[~present] == -1).all()
@@ -133,14 +117,6 @@ def test_counts_of_very_many_rounds_do_not_overflow(levels: int | None) -> None:
     assert count_matches(ScoreTable(scores)).totals[0] == np.sum(1 + ahead) / 2
 
 
-def test_opposite_directions_and_unknown_kinds_are_refused() -> None:
-    table = ScoreTable([[1, 2], [2, 1]], lower_is_better=[True, False])
-    with pytest.raises(InputError, match="lower is better in some rounds only"):
-        count_matches(table, "all-rounds")
-    with pytest.raises(InputError, match=r"\"same-round\" or \"all-rounds\", got 'listed'"):
-        count_matches(table, "listed")
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_all_rounds_of_few_rounds_are_as_of_many(missing: float) -> None:
     """Counted score by score where there are fewer rounds than players, else player by player."""
@@ -151,3 +127,81 @@ def test_all_rounds_of_few_rounds_are_as_of_many(missing: float) -> None:
     assert_same(found, by_hand(few, "all-rounds"))
     before = count_matches(table, "all-rounds")
     np.testing.assert_array_equal(found.doubled_wins[:5, :5], before.doubled_wins)
+
+
+NAN = float("nan")
+
+
+def parts(graph) -> set[frozenset[int]]:
+    return {frozenset(part.tolist()) for part in graph.components}
+
+
+def by_scipy(wins: np.ndarray) -> set[frozenset[int]]:
+    number, labels = connected_components(wins > 0, directed=True, connection="strong")
+    return {frozenset(np.flatnonzero(labels == k).tolist()) for k in range(number)}
+
+
+def test_both_ways_find_the_strong_components_of_complete_tournaments() -> None:
+    rng = np.random.default_rng(0)
+    sizes = []
+    for _ in range(80):
+        m = int(rng.integers(2, 8))
+        scores = np.rint(4 * rng.random((int(rng.integers(2, 4)), m)) + np.arange(m))
+        for kind in ("same-round", "all-rounds"):
+            counts = count_matches(ScoreTable(scores), kind)
+            every = np.full((m, m), float(counts.n_matches))
+            np.fill_diagonal(every, 0)
+            quick = win_graph(counts)
+            general = win_graph(MatchCounts(counts.doubled_wins, every, counts.n_ties))
+            assert parts(quick) == parts(general) == by_scipy(counts.doubled_wins)
+            assert len(quick.pieces) == 1
+            assert len(general.pieces) == 1
+            order = [part.tolist() for part in quick.components]
+            assert order == [part.tolist() for part in general.components]
+            sizes.append(len(order))
+    assert {1, 2, 3, 4} <= set(sizes)  # of every sort
+
+
+def test_parts_of_incomplete_tournaments_come_from_the_best() -> None:
+    rng = np.random.default_rng(1)
+    apart = 0
+    for _ in range(80):
+        n, m = int(rng.integers(3, 12)), 6
+        first = np.concatenate([np.arange(m), rng.integers(m, size=n)])
+        own_half = rng.random() < 0.5
+        second = (first + rng.integers(1, m, size=first.size)) % m
+        if own_half:
+            second = first // 3 * 3 + (first + 1 + second % 2) % 3
+        outcomes = np.where(rng.random(first.size) < 0.8, first < second, 0.5)
+        counts = count_matches(Matches(first, second, outcomes, players=list("abcdef")))
+        graph = win_graph(counts)
+        assert parts(graph) == by_scipy(counts.doubled_wins)
+        for better in range(len(graph.components)):
+            for worse in graph.components[better + 1 :]:
+                assert not counts.doubled_wins[np.ix_(worse, graph.components[better])].any()
+        assert len(graph.pieces) == connected_components(counts.doubled_wins, directed=False)[0]
+        assert graph.connected == (len(graph.components) == 1)
+        apart += len(graph.pieces) > 1
+    assert 3 < apart < 60
+
+
+@pytest.mark.parametrize("decided", [False, True])
+def test_the_message_names_who_never_meets(decided: bool) -> None:
+    """Also where a player of one half never lost to the others of it, whom it did meet."""
+    half = [[2, 1], [2, 1] if decided else [1, 2]]
+    scores = [[*half[0], NAN, NAN], [*half[1], NAN, NAN], [NAN, NAN, 1, 2], [NAN, NAN, 2, 1]]
+    graph = win_graph(count_matches(ScoreTable(scores)))
+    with pytest.raises(InfiniteEstimateError) as caught:
+        check_connected(graph, list("abcd"))
+    found = str(caught.value)
+    sides = {"'a', 'b'", "'c', 'd'"}
+    assert "never meet" in found
+    assert set(found.split(" never meet")[0].split(" and ")) == sides
+
+
+def test_many_parts_are_ordered_at_once() -> None:
+    """As many parts as players, in an incomplete design: each beats all below."""
+    scores = np.tile(np.arange(400.0, 0, -1), (3, 1))
+    scores[0, 7] = np.nan
+    graph = win_graph(count_matches(ScoreTable(scores)))
+    assert [part.tolist() for part in graph.components] == [[i] for i in range(400)]

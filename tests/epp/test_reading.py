@@ -1,4 +1,4 @@
-"""Local ROPE: ties by hand, a plain loop over pandas groups, and the published example's files."""
+"""Matches by the local ROPE against a plain loop, and means and deviations read by name."""
 
 from itertools import combinations
 from pathlib import Path
@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.read_scores import read_scores
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp.local_rope import local_rope_matches, local_rope_matches_of_means, read_means
+from bayes_sota.epp.reading import local_rope_matches, local_rope_matches_of_means, read_means
 
 
 def outcomes_of(matches: Matches) -> list[tuple[str, str, float]]:
@@ -112,55 +111,9 @@ def test_reading_means_by_name(tmp_path: Path):
         ("a", "b", 0.5), ("a", "c", 1.0), ("b", "c", 0.5), ("b", "c", 1.0)
     ]  # fmt: skip
     assert matches.clusters.tolist() == [0, 0, 0, 1]
-    battles = tmp_path / "battles.csv"
-    battles.write_text("winner,loser\na,b\nb,a\n")
-    for text, message in (
-        ("model,y,x\nb,.3,.4\na,-,.6\n", "standard deviations has no player 'c'"),
-        ("model,y,x\nd,1,1\nc,.1,.2\nb,.3,.4\na,-,.6\n", "means has no player 'd'"),
-        ("model,y,z\nc,.1,.2\nb,.3,.4\na,.1,.6\n", "standard deviations has no round 'x'"),
-        ("model,y,x\nc,.1,.2\nb,,.4\na,-,.6\n", "player 'b', round 'y': .* got nan"),
-        ("model,y,x\nc,.1,-.2\nb,.3,.4\na,-,.6\n", "player 'c', round 'x': .* got -0.2"),
-    ):
-        deviations.write_text(text)
-        with pytest.raises(InputError, match=message):
-            read_means(means, deviations)
-    with pytest.raises(InputError, match="two tables of one tournament"):
-        read_means(means, battles)
 
 
 FOLDS = ScoreTable([[1, 2], [2, 1], [3, 1]], players=[*"ab"], groups=[*"ppq"])
-MEANS = ScoreTable([[1, 2], [2, 1]], players=[*"ab"])
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: local_rope_matches(MEANS), "needs scores in several folds"),
-        (lambda: local_rope_matches(FOLDS), "round 'q': players 'a' and 'b' have fewer than two f"),
-        (
-            lambda: local_rope_matches(FOLDS, threshold=-0.1),
-            "must be a number .* got -0.1",
-        ),
-        (
-            lambda: local_rope_matches(FOLDS, threshold=float("nan")),
-            "must be a number .* got nan",
-        ),
-        (
-            lambda: local_rope_matches(
-                ScoreTable(FOLDS.scores, groups=[*"ppq"], lower_is_better=["1"])
-            ),
-            "group 'p': folds of one data set have one direction",
-        ),
-        (lambda: local_rope_matches_of_means(MEANS, [[1, 1]]), r"the shape of the means, \(2, 2\)"),
-        (lambda: local_rope_matches_of_means(MEANS, [[1, 1], [1, -1]]), "'b', round '2': .* -1.0"),
-        (lambda: local_rope_matches_of_means(MEANS, [[1, 1], [1, np.inf]]), "got inf"),
-        (lambda: local_rope_matches_of_means(MEANS, np.ones((2, 2)), threshold=True), "got True"),
-    ],
-)
-def test_what_is_refused(build, message):
-    with pytest.raises(InputError, match=message) as caught:
-        build()
-    assert str(caught.value).isprintable()
 
 
 def test_single_folds_are_compared_without_a_threshold():

@@ -1,7 +1,8 @@
-r"""The local region of practical equivalence (ROPE): players tie in a round if they are close.
+r"""Tournaments from files, also as matches by the local region of practical equivalence (ROPE).
 
-From scores in several folds of every data set, or from their means and standard deviations as
-papers print them, two players i and j tie on a data set if, with threshold c (0.4 by default),
+By the local ROPE players tie in a round if they are close. From scores in several folds of every
+data set, or from their means and standard deviations as papers print them, two players i and j tie
+on a data set if, with threshold c (0.4 by default),
 
     |mean_i - mean_j| <= c sqrt((s_i^2 + s_j^2) / 2)    (folds differ, or only means are known),
     |mean(d)| <= c sd(d),  d = x_i - x_j                (the same folds: paired),
@@ -11,7 +12,7 @@ the first standard deviation is Cohen's d, over the second its paired version. L
 J. Wainer (2023), "A Bayesian Bradley-Terry model to compare multiple ML algorithms on multiple data
 sets", Journal of Machine Learning Research 24; the inequalities and the 0.4 are those of the
 program that the paper publishes, bbtcomp, which takes folds as paired unless told otherwise.
-``tests/epp/test_local_rope.py`` compares with a plain loop over pandas groups.
+``tests/epp/test_reading.py`` compares with a plain loop over pandas groups.
 """
 
 import os
@@ -25,11 +26,95 @@ from bayes_sota.core.arguments import NOT_NEGATIVE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.columns import is_loss
 from bayes_sota.data.matches import Matches
-from bayes_sota.data.read_scores import read_scores
+from bayes_sota.data.read_scores import read_noted_scores, read_scores
 from bayes_sota.data.score_table import ScoreTable
 
+Tournament = ScoreTable | Matches
 THRESHOLD = 0.4
+
+
+def read_tournaments(
+    source: Any,
+    *,
+    local_rope: float | None = None,
+    sds: Any = None,
+    unpaired_folds: bool = False,
+    **options: Any,
+) -> tuple[list[Tournament], list[str]]:
+    """Read one tournament or several, and what to know about how they were read.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, or DataFrame
+        As ``read_scores`` takes it.
+    local_rope : float, optional
+        Players tie in a group of folds, or with ``sds`` in a round, if they differ by less than so
+        many standard deviations of the folds (``local_rope_matches``).
+    sds : path or DataFrame, optional
+        Standard deviations over folds; ``source`` then holds the means.
+    unpaired_folds : bool
+        Whether the folds of a group were not the same for all players.
+    **options
+        As in ``read_scores``.
+
+    Returns
+    -------
+    tables : list of ScoreTable or Matches
+    notes : list of str
+
+    Raises
+    ------
+    InputError
+        What ``read_scores`` refuses, and options that do not go together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"task": ["x", "y"], "a": [0.9, 0.8], "b": [0.7, 0.9]})
+    >>> [one.players for one in read_tournaments(table)[0]]
+    [('a', 'b')]
+    """
+    if sds is not None:
+        if unpaired_folds:
+            raise InputError("--unpaired-folds is for scores of folds: --sds has no folds")
+        threshold = THRESHOLD if local_rope is None else local_rope
+        note = (
+            f"players tie in a round if they differ by less than {threshold:g} standard "
+            "deviations of the folds (--local-rope)"
+        )
+        means = read_means(source, sds, **options)
+        return [local_rope_matches_of_means(*means, threshold=threshold)], [note]
+    if unpaired_folds and local_rope is None:
+        raise InputError("--unpaired-folds is for --local-rope")
+    found = read_noted_scores(source, **options)
+    scores, notes = found.scores, list(found.notes)
+    tables: list[Tournament] = list(scores.values()) if isinstance(scores, dict) else [scores]
+    if local_rope is not None:
+        folds = [table for table in tables if isinstance(table, ScoreTable)]
+        if len(folds) < len(tables):
+            raise InputError("--local-rope is for scores of folds: these are battles")
+        paired = not unpaired_folds
+        return [local_rope_matches(t, threshold=local_rope, paired=paired) for t in folds], notes
+    losses = [] if options.get("lower_is_better") is True else _look_like_losses(tables)
+    if losses:
+        notes.append(
+            f"{losses[0]} looks like an error; higher is taken as better: --lower-is-better-in "
+            "names rounds where it is not"
+        )
+    return tables, notes
+
+
+def _look_like_losses(tables: Sequence[Tournament]) -> list[str]:
+    """Rounds whose names say that lower is better, taken as higher is better."""
+    return [
+        label
+        for table in tables
+        if isinstance(table, ScoreTable)
+        for label, lower in zip(table.rounds, table.lower_is_better, strict=True)
+        if not lower and is_loss(label)
+    ]
 
 
 def local_rope_matches(
@@ -60,12 +145,6 @@ def local_rope_matches(
         A table without groups, a data set with rounds of both directions, two players whose means
         differ with fewer than two folds to tell by how much, a threshold below 0.
 
-    Notes
-    -----
-    ``|mean_i - mean_j| <= threshold sqrt((s_i^2 + s_j^2) / 2)``, or paired
-    ``|mean(d)| <= threshold sd(d)``, is a tie (module docstring). A standard deviation of 0 leaves
-    ties to equal means.
-
     Examples
     --------
     >>> table = ScoreTable(
@@ -79,8 +158,8 @@ def local_rope_matches(
     if folds.groups is None:
         raise InputError(
             "local ROPE needs scores in several folds of every data set: groups of rounds "
-            "(group_column) say which rounds are folds of one; from means and standard deviations "
-            "it is local_rope_matches_of_means"
+            "(group_column) say which rounds are folds of one; means and standard deviations are "
+            "for local_rope_matches_of_means, in the shell for FILE and --sds"
         )
     names = tuple(dict.fromkeys(folds.groups))
     labels = np.array(folds.groups)
@@ -119,10 +198,6 @@ def local_rope_matches_of_means(
     ------
     InputError
         Standard deviations of another shape, negative or missing ones, a threshold below 0.
-
-    Notes
-    -----
-    ``|mean_i - mean_j| <= threshold sqrt((s_i^2 + s_j^2) / 2)`` is a tie (module docstring).
 
     Examples
     --------

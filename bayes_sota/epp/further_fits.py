@@ -1,0 +1,437 @@
+r"""What follows a first fit: many tournaments, rounds drawn again, a player that comes later.
+
+A skill says how likely a player beats the average of its tournament, and is so compared between
+tournaments (Property 3.4 of Gosiewska et al. 2022).
+
+The bootstrap of Properties 3.3 and 3.6 draws whole clusters of rounds (or of listed matches) with
+replacement and estimates everything again; a resample that no finite skills explain gets half a
+round of ties, and how many did is reported.
+
+A player that comes later is set on the scale of a leaderboard that stays as it is. With the others'
+skills held, the new skill solves :math:`\sum_j N_j \sigma(b - \beta_j) = w`: one equation in one
+unknown, however many players there are. Its uncertainty counts the new player's own rounds and what
+the same rounds did to the others,
+
+.. math:: \frac{1}{H} \Big[u_r + \sum_j N_j P_j (1 - P_j)\, a_{rj}\Big], \qquad
+   H = \sum_j N_j P_j (1 - P_j),
+
+a being the influence of round r on their skills. ``tests/epp/test_further_fits.py`` compares with
+single fits, with the sandwich and with a fit of everybody.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable, nearest_player
+from bayes_sota.epp.counts import MatchKind
+from bayes_sota.epp.fit import FACTS, BradleyTerryFit, fit_epp
+from bayes_sota.epp.rounds import bonferroni_critical, cluster_scores
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+_OF_FIT = ("players", "epp", "se", "se_model", "df", "rank", "deviance", "deviance_df", "connected")
+_PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
+_PENALTY = 0.5
+_STEP = 1e-12
+_MOST_STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class TournamentLeaderboard:
+    """What is kept of the fit of one of many tournaments.
+
+    Attributes
+    ----------
+    tournament : str
+    matches : {"same-round", "all-rounds", "listed"}
+        Which matches were counted.
+    players : tuple of str
+    epp, se, se_model : ndarray, shape (m,)
+        Skills, standard errors clustered by round and of independent matches.
+    df : ndarray, shape (m,)
+        Degrees of freedom of the t law.
+    rank : ndarray of int, shape (m,)
+        By skill from 1, equal skills share the better one.
+    deviance : float
+    deviance_df : int
+    paper_standardized_deviance : float
+    connected : bool
+        Whether the estimates are finite without a penalty.
+    """
+
+    tournament: str
+    matches: MatchKind
+    players: tuple[str, ...]
+    epp: FloatArray
+    se: FloatArray
+    se_model: FloatArray
+    df: FloatArray
+    rank: NDArray[np.intp]
+    deviance: float
+    deviance_df: int
+    paper_standardized_deviance: float
+    connected: bool
+
+    @property
+    def p_beats_average(self) -> FloatArray:
+        """Probability to beat the average player of the tournament, (m,)."""
+        return 1 / (1 + np.exp(-self.epp))
+
+
+def fit_tournaments(
+    tables: Iterable[ScoreTable | Matches],
+    matches: Literal["same-round", "all-rounds"] = "same-round",
+    *,
+    penalty: float = 0.0,
+    test_fraction: float | None = None,
+    jobs: int | None = None,
+) -> list[TournamentLeaderboard]:
+    """Fit every tournament on its own, in several processes.
+
+    Parameters
+    ----------
+    tables : iterable of ScoreTable or Matches
+        With different names (``tournament``).
+    matches, penalty, test_fraction
+        As in ``fit_epp``.
+    jobs : int, optional
+        Processes of joblib. Default: one, or for much work one per processor.
+
+    Raises
+    ------
+    InfiniteEstimateError
+        Naming the tournament. With a penalty such tournaments are flagged (``connected``).
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> tables = [
+    ...     simulate_tournament([1.0, 0.0, -1.0], 30, tournament=name, random_seed=seed)
+    ...     for seed, name in enumerate(["iris", "wine"])
+    ... ]
+    >>> [(found.tournament, found.epp.round(1).tolist()) for found in fit_tournaments(tables)]
+    [('iris', [1.0, -0.1, -0.9]), ('wine', [1.3, 0.4, -1.7])]
+    """
+    tables = list(tables)
+    names = [table.tournament for table in tables]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"tournament {repeated[0]!r} is there twice")
+    fitted = partial(fit_epp, matches=matches, penalty=penalty, test_fraction=test_fraction)
+    if jobs is None:
+        much = sum(table.n_players**2 for table in tables) > _PARALLEL
+        jobs = min(len(tables), os.cpu_count() or 1) if much else 1
+    if jobs == 1 or len(tables) == 1:
+        return [_leaderboard(table, fitted) for table in tables]
+    from joblib import Parallel, delayed
+
+    tasks = (delayed(_leaderboard)(table, fitted) for table in tables)
+    return list(Parallel(n_jobs=jobs)(tasks))
+
+
+def _leaderboard(
+    table: ScoreTable | Matches, fitted: Callable[..., BradleyTerryFit]
+) -> TournamentLeaderboard:
+    try:
+        fit = fitted(table)
+    except InputError as error:  # or InfiniteEstimateError
+        raise type(error)(f"tournament {table.tournament!r}: {error}") from None
+    return TournamentLeaderboard(
+        tournament=table.tournament,
+        matches=fit.kind,
+        paper_standardized_deviance=fit.paper["standardized_deviance"],
+        **{name: getattr(fit, name) for name in _OF_FIT},
+    )
+
+
+def tournaments_tree(leaderboards: Sequence[TournamentLeaderboard]) -> "xr.DataTree":
+    """Leaderboards as a DataTree: ``point_estimate`` by tournament and player.
+
+    A player who is not in a tournament has NaN there.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
+    >>> dict(tournaments_tree(found)["point_estimate"].sizes)
+    {'tournament': 1, 'player': 3}
+    """
+    import xarray as xr
+
+    players = list(dict.fromkeys(name for board in leaderboards for name in board.players))
+    fields = {"epp": "epp", "epp_se": "se", "epp_se_model": "se_model"}
+    numbers = np.full((3, len(leaderboards), len(players)), np.nan)
+    for row, board in enumerate(leaderboards):
+        columns = [players.index(name) for name in board.players]
+        numbers[:, row, columns] = [getattr(board, field) for field in fields.values()]
+    one = {name: (("tournament", "player"), of) for name, of in zip(fields, numbers, strict=True)}
+    deviance = ("tournament", [board.deviance for board in leaderboards])
+    names = [board.tournament for board in leaderboards]
+    coords = {"tournament": names, "player": players}
+    found = xr.Dataset({**one, "deviance": deviance}, coords=coords)
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": found})
+
+
+@dataclass(frozen=True, eq=False)
+class EppBootstrap:
+    """Skills of resampled tournaments.
+
+    Attributes
+    ----------
+    players : tuple of str
+    epp : ndarray, shape (B, m)
+        Mean zero; NaN where a player is in no drawn round. Overlapping splits
+        (``fit.test_fraction``) widen their deviations from the estimate.
+    n_infinite : int
+        Resamples that needed a penalty, or were ties only.
+    """
+
+    players: tuple[str, ...]
+    epp: FloatArray
+    n_infinite: int
+
+    @property
+    def se(self) -> FloatArray:
+        """Standard deviation over the resamples, (m,)."""
+        return np.asarray(np.nanstd(self.epp, axis=0, ddof=1))
+
+    def interval(self, ci_prob: float = 0.95) -> FloatArray:
+        """Percentile interval, (m, 2)."""
+        return np.nanquantile(self.epp, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
+
+
+@one_thread()
+def bootstrap_epp(
+    fit: BradleyTerryFit, repetitions: int = 1000, *, random_seed: Seed = 0
+) -> EppBootstrap:
+    """Estimate the skills again from resampled clusters of rounds.
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    repetitions : int
+    random_seed : int, SeedSequence, Generator or None
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> fit = fit_epp(simulate_tournament([0.5, 0.0, -0.5], 40, random_seed=0))
+    >>> found = bootstrap_epp(fit, 200)
+    >>> found.se.round(2).tolist(), fit.se.round(2).tolist()
+    ([0.18, 0.16, 0.2], [0.18, 0.16, 0.2])
+    """
+    if repetitions < 2:
+        raise InputError(f"the bootstrap needs at least 2 repetitions, got {repetitions}")
+    rng = generator_of(random_seed)
+    again = partial(fit_epp, matches="same-round" if fit.kind == "listed" else fit.kind)
+    found = np.full((repetitions, len(fit.players)), np.nan)
+    infinite = 0
+    for row in found:
+        data, players = _resampled(fit.data, rng)
+        try:
+            row[players] = again(data, penalty=fit.penalty).epp
+        except InfiniteEstimateError:
+            infinite += 1
+            row[players] = again(data, penalty=_PENALTY).epp
+        except InputError:  # a resample of ties only
+            infinite += 1
+            row[players] = 0.0
+    found = fit.epp + np.sqrt(fit.overlap) * (found - fit.epp)
+    return EppBootstrap(fit.players, found, infinite)
+
+
+def _resampled(
+    data: ScoreTable | Matches, rng: np.random.Generator
+) -> tuple[ScoreTable | Matches, np.ndarray]:
+    """Clusters drawn with replacement, and the players who are in one."""
+    number = data.n_clusters
+    order = np.argsort(data.clusters, kind="stable")
+    starts = np.searchsorted(data.clusters[order], np.arange(number + 1))
+    drawn = rng.integers(number, size=number)
+    chosen = np.concatenate([order[starts[k] : starts[k + 1]] for k in drawn])
+    if isinstance(data, ScoreTable):
+        scores = data.oriented[chosen]
+        players = np.flatnonzero(~np.isnan(scores).all(axis=0))
+        return ScoreTable(scores[:, players]), players
+    first, second = data.first[chosen], data.second[chosen]
+    players = np.unique(np.concatenate([first, second]))
+    matches = Matches(
+        np.searchsorted(players, first),
+        np.searchsorted(players, second),
+        data.outcomes[chosen],
+        players=[data.players[i] for i in players],
+    )
+    return matches, players
+
+
+@dataclass(frozen=True, eq=False)
+class NewPlayer:
+    """Skill of a player who was added to a leaderboard.
+
+    Attributes
+    ----------
+    player : str
+    epp : float
+        On the leaderboard's scale, whose players keep mean zero.
+    se : float
+        Clustered by round.
+    df : float
+    rank : int
+        Place that it would take, 1 is best.
+    others : tuple of str
+    win_probabilities : ndarray, shape (m,)
+        Against each of them.
+    """
+
+    player: str
+    epp: float
+    se: float
+    df: float
+    rank: int
+    others: tuple[str, ...]
+    win_probabilities: FloatArray
+
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
+        """Interval of the skill."""
+        half = float(bonferroni_critical(ci_prob, 1, self.df)) * self.se
+        return self.epp - half, self.epp + half
+
+    def win_probability(self, other: str) -> float:
+        """Probability that the new player beats another in a round."""
+        return float(self.win_probabilities[nearest_player(self.others, other)])
+
+
+def add_player(
+    fit: BradleyTerryFit, player: str, scores: Mapping[str, float] | ArrayLike
+) -> NewPlayer:
+    """Estimate the skill of one more player without estimating the others again.
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+        Of a ``ScoreTable``.
+    player : str
+        A name that is not there yet.
+    scores : mapping of round to score, or array-like, shape (n_rounds,)
+        NaN, or no entry, where it did not take part.
+
+    Raises
+    ------
+    InfiniteEstimateError
+        If it won, or lost, everything and the fit has no penalty.
+    InputError
+        A name that is there, rounds that are not, listed matches.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> table = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=0)
+    >>> fit = fit_epp(table)
+    >>> new = add_player(fit, "new", table.scores[:, 1] + 0.5)
+    >>> round(float(fit.epp[1]), 2), round(new.epp, 2), new.rank
+    (0.05, 1.16, 1)
+    """
+    table = fit.data
+    if isinstance(table, Matches):
+        raise InputError("a player is added to a table of scores, not to listed matches")
+    if player in table.players:
+        raise InputError(f"player {player!r} is on the leaderboard already")
+    whole = ScoreTable(
+        np.column_stack([table.scores, _scores_by_round(table, scores)]),
+        players=[*table.players, player],
+        rounds=table.rounds,
+        lower_is_better=table.lower_is_better,
+        groups=table.groups,
+        scheme=table.scheme,
+    )
+    wins, n_matches = _wins_of_last(whole, fit.kind)
+    extreme = not 0 < wins < n_matches.sum()
+    if fit.penalty:
+        extra = fit.penalty * (table.n_rounds if fit.kind == "all-rounds" else 1)
+        wins, n_matches = wins + extra * table.n_players / 2, n_matches + extra
+    if not 0 < wins < n_matches.sum():
+        what = "lost to" if wins == 0 else "won against"
+        raise InfiniteEstimateError(
+            f"{player!r} {what} everybody in every match, so that its skill has no finite "
+            "estimate; fit the leaderboard with a penalty"
+        )
+    skill = _solve(wins, n_matches, fit.epp)
+    p = 1 / (1 + np.exp(fit.epp - skill))
+    weights = n_matches * p * (1 - p)
+    odds = np.exp(np.append(fit.epp, skill))
+    own = cluster_scores(whole, fit.kind, odds[:, None] / (odds[:, None] + odds))[:, -1]
+    assert fit.influence is not None
+    influence = np.asarray((own + fit.influence @ weights) / weights.sum())
+    clusters = int(np.unique(table.clusters[~np.isnan(whole.scores[:, -1])]).size)
+    few = clusters / (clusters - 1) if clusters > 1 else np.inf
+    variance = float(influence @ influence) * float(fit.overlap_of(clusters))
+    if not fit.connected or extreme:  # rounds that all agree show no variation
+        variance = max(variance, 1 / float(n_matches @ (p * (1 - p))))
+    return NewPlayer(
+        player=player,
+        epp=skill,
+        se=float(np.sqrt(variance * few)),
+        df=float(clusters - 1),
+        rank=1 + int(np.sum(fit.epp > skill)),
+        others=table.players,
+        win_probabilities=p,
+    )
+
+
+def _scores_by_round(table: ScoreTable, scores: Mapping[str, float] | ArrayLike) -> FloatArray:
+    if isinstance(scores, Mapping):
+        unknown = [label for label in scores if label not in table.rounds]
+        if unknown:
+            raise InputError(f"there is no round {unknown[0]!r} in the leaderboard's table")
+        scores = [scores.get(label, np.nan) for label in table.rounds]
+    column = np.asarray(scores, np.float64)
+    if column.shape != (table.n_rounds,):
+        raise InputError(
+            f"a new player has one score per round, {table.n_rounds}, NaN where it has none; got "
+            f"shape {column.shape}"
+        )
+    return column
+
+
+def _wins_of_last(whole: ScoreTable, kind: str) -> tuple[float, FloatArray]:
+    """Wins of the last player, ties as half, and its matches against each other one."""
+    scores, present = whole.oriented, whole.present
+    own, others = scores[:, -1], scores[:, :-1]
+    if kind == "same-round":
+        wins = np.nansum((own[:, None] > others) + 0.5 * (own[:, None] == others))
+        return float(wins), (present[:, -1:] & present[:, :-1]).sum(axis=0).astype(np.float64)
+    pooled = np.sort(others[present[:, :-1]])
+    mine = own[present[:, -1]]
+    below = np.searchsorted(pooled, mine, side="left") + np.searchsorted(pooled, mine, side="right")
+    return float(below.sum() / 2), mine.size * present[:, :-1].sum(axis=0).astype(np.float64)
+
+
+def _solve(wins: float, n_matches: FloatArray, skills: FloatArray) -> float:
+    """Newton on a convex-enough scale, held between bisection's bounds."""
+    from scipy.special import expit
+
+    low, high = float(skills.min()) - 50.0, float(skills.max()) + 50.0
+    b = float(np.average(skills, weights=n_matches))
+    for _ in range(_MOST_STEPS):
+        p = expit(b - skills)
+        gap = wins - float(n_matches @ p)
+        low, high = (b, high) if gap > 0 else (low, b)
+        step = gap / float(n_matches @ (p * (1 - p)))
+        new = b + step if low < b + step < high else (low + high) / 2
+        if abs(new - b) < _STEP * (1 + abs(b)):
+            return new
+        b = new
+    return b

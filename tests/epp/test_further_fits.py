@@ -1,0 +1,147 @@
+"""Many tournaments, resampled rounds and an added player, each against fits one at a time."""
+
+import numpy as np
+import pytest
+
+from bayes_sota.core.errors import InfiniteEstimateError
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.further_fits import add_player, bootstrap_epp, fit_tournaments, tournaments_tree
+from bayes_sota.epp.simulate import simulate_tournament
+
+
+def test_as_single_fits() -> None:
+    tables = [
+        simulate_tournament(np.linspace(1, -1, m), 20, tournament=f"data {m}", random_seed=m)
+        for m in (3, 5)
+    ]
+    for kind in ("same-round", "all-rounds"):
+        for table, found in zip(tables, fit_tournaments(tables, kind), strict=True):
+            fit = fit_epp(table, kind)
+            assert found.tournament == table.tournament
+            for name in ("epp", "se", "se_model", "df", "p_beats_average"):
+                assert np.array_equal(getattr(found, name), getattr(fit, name))
+            assert found.deviance == fit.deviance
+
+
+@pytest.mark.slow
+def test_processes_give_the_same() -> None:
+    tables = [
+        simulate_tournament([1, 0, -1], 20, tournament=str(k), random_seed=k) for k in range(3)
+    ]
+    alone, together = fit_tournaments(tables), fit_tournaments(tables, jobs=2)
+    assert all(np.array_equal(a.epp, b.epp) for a, b in zip(alone, together, strict=True))
+
+
+def test_tree_has_gaps_where_a_player_is_missing() -> None:
+    tables = [
+        simulate_tournament([1, 0, -1], 20, players=list("abc"), tournament="x", random_seed=0),
+        simulate_tournament([1, 0, -1], 20, players=list("bcd"), tournament="y", random_seed=1),
+    ]
+    tree = tournaments_tree(fit_tournaments(tables))
+    epp = tree["point_estimate"]["epp"]
+    assert epp.sel(tournament="x", player="d").isnull()
+    assert float(epp.sel(tournament="y", player="d")) == fit_epp(tables[1]).epp[2]
+
+
+@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
+def test_standard_errors_are_those_of_the_sandwich(kind: str) -> None:
+    fit = fit_epp(simulate_tournament(np.linspace(1.5, -1.5, 6), 50, random_seed=0), kind)
+    found = bootstrap_epp(fit, 200)
+    assert found.n_infinite == 0
+    assert found.se == pytest.approx(fit.se, rel=0.25)
+    assert np.max(np.abs(found.interval() - fit.interval())) < 0.3
+    assert found.epp.mean(axis=1) == pytest.approx(0, abs=1e-9)
+
+
+def test_whole_groups_are_drawn() -> None:
+    # Every round five times over, in one group: the bootstrap must not see five times the rounds.
+    table = simulate_tournament([0.5, 0.0, -0.5], 30, random_seed=1)
+    once = bootstrap_epp(fit_epp(table), 150).se
+    groups = [str(r) for r in range(30) for _ in range(5)]
+    repeated = ScoreTable(np.repeat(table.scores, 5, axis=0), groups=groups)
+    assert bootstrap_epp(fit_epp(repeated), 150).se == pytest.approx(once, rel=0.3)
+
+
+def test_resamples_without_finite_skills_are_counted() -> None:
+    table = simulate_tournament([2.0, 0.0, -2.0], 8, random_seed=3)
+    found = bootstrap_epp(fit_epp(table), 100)
+    assert 0 < found.n_infinite < 100
+    assert np.all(np.isfinite(found.epp))
+
+
+def test_players_who_are_not_drawn_have_no_skill() -> None:
+    matches = Matches.from_names(
+        ["a", "b", "a", "b", "a", "b", "c"], ["b", "a", "b", "a", "b", "a", "a"],
+        [1, 1, 0.5, 0, 1, 1, 0.5],
+    )  # fmt: skip
+    found = bootstrap_epp(fit_epp(matches), 200)
+    assert np.isnan(found.epp[:, 2]).any()
+    assert np.isfinite(found.interval()).all()
+
+
+def test_resamples_of_ties_only_tell_nothing() -> None:
+    scores = np.ones((5, 3))
+    scores[0], scores[1] = [1, 2, 3], [3, 2, 1]
+    found = bootstrap_epp(fit_epp(scores), 100)
+    assert (found.epp == 0).all(axis=1).sum() >= 3
+    assert found.n_infinite > 3
+
+
+def test_overlapping_splits_widen_it() -> None:
+    table = simulate_tournament([0.5, 0, -0.5], 20, random_seed=0)
+    plain = bootstrap_epp(fit_epp(table), 50)
+    wide = bootstrap_epp(fit_epp(table, test_fraction=0.2), 50)
+    assert wide.se == pytest.approx(np.sqrt(1 + 20 / 4) * plain.se)
+
+
+@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_as_if_all_were_fitted(kind: str, missing: float) -> None:
+    skills = np.linspace(1.5, -1.5, 60)
+    table = simulate_tournament(skills, 20, missing=missing, step=0.1, random_seed=5)
+    newcomer = table.players[20]
+    others = [name for name in table.players if name != newcomer]
+    rest = fit_epp(table.subset(others), kind)
+    found = add_player(rest, newcomer, table.scores[:, 20])
+    whole = fit_epp(table, kind)
+    place = [table.players.index(name) for name in others]
+    gauge = whole.epp[place].mean()
+    assert found.epp == pytest.approx(whole.epp[20] - gauge, abs=0.01)
+    # The full fit's error of the skill about the others' mean.
+    contrast = np.where(np.arange(60) == 20, 1.0, -1 / 59)
+    influence = whole.influence @ contrast
+    assert found.se == pytest.approx(np.sqrt(influence @ influence * 20 / 19), rel=0.05)
+    assert found.win_probability(others[3]) == pytest.approx(
+        whole.win_probability(newcomer, others[3]), abs=0.01
+    )
+    low, high = found.interval()
+    assert low < found.epp < high
+    assert found.rank == 1 + int(np.sum(rest.epp > found.epp))
+
+
+def test_the_added_skill_solves_its_equation() -> None:
+    table = simulate_tournament([1.0, 0.0, -1.0], 15, random_seed=0)
+    fit = fit_epp(table)
+    scores = dict(zip(table.rounds, table.scores[:, 0] - 0.2, strict=True))
+    found = add_player(fit, "new", scores)
+    wins = np.sum(table.scores[:, 0][:, None] - 0.2 > table.scores)
+    assert 15 * found.win_probabilities.sum() == pytest.approx(wins, abs=1e-8)
+
+
+def test_penalty_is_that_of_the_leaderboard() -> None:
+    table = simulate_tournament([1.0, 0.0, -1.0], 15, random_seed=0)
+    top = table.scores.max(axis=1) + 1
+    with pytest.raises(InfiniteEstimateError, match="won against everybody"):
+        add_player(fit_epp(table), "new", top)
+    found = add_player(fit_epp(table, penalty=0.5), "new", top)
+    assert 2 < found.epp < 8
+    assert 15.5 * found.win_probabilities.sum() == pytest.approx(45 + 0.5 * 3 / 2)
+
+
+def test_a_newcomer_who_wins_everything_is_not_known_better_than_by_independent_matches() -> None:
+    table = simulate_tournament([0.5, 0.2, 0.0, -0.3, -0.5], 20, random_seed=0)
+    found = add_player(fit_epp(table, penalty=0.5), "new", table.scores.max(axis=1) + 1)
+    p = found.win_probabilities
+    assert found.se == pytest.approx(np.sqrt(20 / 19 / (20.5 * np.sum(p * (1 - p)))))
