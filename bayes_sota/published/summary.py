@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.published import numbers_challenges, numbers_epp, numbers_maximum
-from bayes_sota.published import numbers_maximum as numbers_auc
+from bayes_sota.published import numbers_epp, numbers_maximum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,15 +44,15 @@ _NUMBERS: dict[str, Callable[..., dict[str, Any]]] = {
     "figure-4": numbers_maximum.table_3,
     "figure-5": numbers_maximum.table_1,
     "figure-6": numbers_maximum.table_1,
-    "table-2": numbers_challenges.table_2,
-    "table-4": numbers_challenges.table_4,
-    "cassava": numbers_challenges.cassava,
-    "figure-8": numbers_challenges.table_2,
-    "figure-9": numbers_challenges.cassava,
-    "auc": numbers_auc.best_auc,
-    "figure-10": numbers_auc.best_auc,
-    "melanoma": numbers_auc.highest_best_auc,
-    "figure-11": numbers_auc.highest_best_auc,
+    "table-2": numbers_maximum.table_2,
+    "table-4": numbers_maximum.table_4,
+    "cassava": numbers_maximum.cassava,
+    "figure-8": numbers_maximum.table_2,
+    "figure-9": numbers_maximum.cassava,
+    "auc": numbers_maximum.best_auc,
+    "figure-10": numbers_maximum.best_auc,
+    "melanoma": numbers_maximum.highest_best_auc,
+    "figure-11": numbers_maximum.highest_best_auc,
     "vtab": numbers_epp.vtab,
     "epp-tables-6-8": numbers_epp.tables_6_8,
     "epp-figure-4": numbers_epp.openml,
@@ -61,8 +60,8 @@ _NUMBERS: dict[str, Callable[..., dict[str, Any]]] = {
     "epp-figure-6": numbers_epp.figure_6,
 }
 _READERS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
-    "obesity": numbers_challenges.read_board,
-    "cassava": numbers_challenges.read_board,
+    "obesity": numbers_maximum.read_board,
+    "cassava": numbers_maximum.read_board,
     "vtab": numbers_epp.fit_vtab,
 }
 

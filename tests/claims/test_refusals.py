@@ -10,6 +10,7 @@ import bayes_sota as bs
 from bayes_sota.claims import (
     GapOfAccuracies,
     GapOfMeans,
+    ReportedMeans,
     assured_size,
     build_case_differences,
     build_clustered_items,
@@ -18,12 +19,13 @@ from bayes_sota.claims import (
     powered_size,
     report_accuracies,
 )
-from bayes_sota.claims.congruence import OddsRatioCongruence, RelativeCongruence
+from bayes_sota.claims.accuracies import OddsRatioCongruence, RelativeCongruence
 from bayes_sota.claims.planning import smallest_size
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.responses import Responses
 
 p, means, plan = bs.false_claim_probability, bs.false_claim_probability_of_means, GapOfMeans
+best = bs.claims.best_try_probability_of_means
 SD = (0.1, 0.1)
 ANSWERS = Responses([[1, 0], [1, 1], [0, 1], [1, 1]])
 IN_PAIRS = Responses([[1, 0], [1, 1], [0, 1], [1, 1]], clusters=list("aabb"))
@@ -82,8 +84,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: means(81, 80, 100, sd=SD), "range of a case"),
     (lambda: bs.claims.best_try_probability(0.9, 0.8, 100, 0.5), "from 1 to 1,000,000, got 0.5"),
     (lambda: bs.claims.best_try_probability(0.8, 0.9, 100, 2), "exchange"),
-    (lambda: bs.claims.best_try_probability_of_means(0.9, 0.8, 9, np.inf, sd=SD), "got inf"),
-    (lambda: bs.claims.best_try_probability_of_means(0.9, 0.8, 100, 2), "give sd"),
+    (lambda: best(ReportedMeans(0.9, 0.8, 9, sd=SD), np.inf), "got inf"),
+    (lambda: best(ReportedMeans(0.9, 0.8, 100), 2), "give sd"),
     (lambda: report_accuracies(0.9, 0.8, 9, alpha=2.0, best_of=3), "leave out alpha=2"),
     (lambda: assured_size(plan(0.9, 0.8, (0.0, 0.0), 0.5), 9), "differ by the same amount"),
     (lambda: assured_size(plan(0.9, 0.8, SD, 0.5), 9, assurance=0.2), "assurance must be"),
