@@ -36,8 +36,7 @@ tables of n items are equally probable, so that the printed numbers leave
 
 with T the number of tables with these margins, over the counts that print so. An accuracy that no
 count gives at any n is impossible (the GRIM check of Brown & Heathers 2017, doi
-10.1177/1948550616673876). The same tests compare with all tables, one by
-one.
+10.1177/1948550616673876). The same tests compare with all tables, one by one.
 """
 
 from dataclasses import dataclass

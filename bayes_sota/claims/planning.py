@@ -4,6 +4,7 @@ At the observed gap: the smallest test set on which the same accuracies, or mean
 probability of a false claim small. At a true gap: the smallest on which that happens with a given
 power. With assurance: the smallest on which it happens with a given probability, when the truth is
 what the observed test set leaves open and fresh items are drawn.
+``ClaimPlan`` is all that ``bayes-sota claim plan`` prints;
 ``tests/claims/test_planning.py`` counts.
 """
 

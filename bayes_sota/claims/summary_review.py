@@ -21,7 +21,7 @@ from bayes_sota.claims.review import (
     review_probabilities,
     share_interval,
 )
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import chance, shown, spreadsheet_text
@@ -272,9 +272,7 @@ def claims_table(
     >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
     ([0.093, 0.0], ['depends on the congruence', 'supported'])
     """
-    if not 0 < level < 0.5:
-        hint = f"; in percent? then write {level / 100:g}" if 1 <= level < 50 else ""
-        raise InputError(f"level must lie in (0, 1/2), got {level:g}{hint}")
+    LEVEL.check(level, "level")
     frame = claims if is_frame(claims) else read_claims(claims)
     table = table_of_frame(frame)
     _check_free(table)

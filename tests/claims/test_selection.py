@@ -88,9 +88,9 @@ def test_correlated_tries_agree_with_simulated_pickings() -> None:
      {"sd": (0.05, 0.2)}, {"sd_difference": 0.05}],
 )  # fmt: skip
 def test_one_try_of_means_is_the_t_law_and_more_say_less(known) -> None:
-    for n in (6, 100):
+    for n, tries in ((6, (1, 2, 10, 100)), (100, (1, 10))):
         claim = ReportedMeans(0.81, 0.80, n, **known)
-        found = [best_try_probability_of_means(claim, k) for k in (1, 2, 10, 100)]
+        found = [best_try_probability_of_means(claim, k) for k in tries]
         assert found[0] == pytest.approx(claim.p_false(), abs=2e-3)
         assert all(a < b < 1 for a, b in pairwise(found))
 
