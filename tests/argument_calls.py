@@ -128,7 +128,8 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "best_try_probability": Call({**pair, "tries": 2}, {**pair_others, "tries": 3}),
         "best_try_probability_of_means": Call(
-            {**means, "tries": 2}, {**means_others, "tries": 3}, {"bounds": wide}
+            {"claim": bs.claims.ReportedMeans(**means), "tries": 2},
+            {"claim": bs.claims.ReportedMeans(**{**means, "n_test": 60}), "tries": 3},
         ),
         "board_table": Call(
             {"board_or_responses": board(), "draws": 60, "random_seed": 1},

@@ -1,8 +1,9 @@
+from .accuracies import OddsRatioCongruence as OddsRatioCongruence
+from .accuracies import RelativeCongruence as RelativeCongruence
 from .accuracies import false_claim_probability as false_claim_probability
 from .accuracies import false_claim_rope as false_claim_rope
 from .accuracies import reported_claim as reported_claim
-from .congruence import OddsRatioCongruence as OddsRatioCongruence
-from .congruence import RelativeCongruence as RelativeCongruence
+from .means import ReportedMeans as ReportedMeans
 from .means import false_claim_probability_of_means as false_claim_probability_of_means
 from .models import build_clustered_items as build_clustered_items
 from .models import build_hierarchical_claims as build_hierarchical_claims
@@ -13,6 +14,7 @@ from .planning import GapOfMeans as GapOfMeans
 from .planning import assured_size as assured_size
 from .planning import claim_test_size as claim_test_size
 from .planning import claim_test_size_of_means as claim_test_size_of_means
+from .planning import plan_claim as plan_claim
 from .planning import powered_size as powered_size
 from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
@@ -28,6 +30,5 @@ from .selection import claim_of_best_entry as claim_of_best_entry
 from .summary import report_accuracies as report_accuracies
 from .summary import report_means as report_means
 from .summary_methods import report_methods as report_methods
-from .summary_plan import plan_claim as plan_claim
 from .summary_review import claims_table as claims_table
 from .summary_review import read_claims as read_claims

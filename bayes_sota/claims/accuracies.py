@@ -11,6 +11,20 @@ is hardly ever reported, and the verdict can hinge on it. Given the margins alon
 makes the number of items that both got right uniform on the whole numbers that the margins allow,
 so that the answer is a finite average.
 
+Two accuracies allow a congruence in :math:`[\max(0, p_A + p_B - 1), \min(p_A, p_B)]`, which differs
+from claim to claim. A prior is therefore on a relative scale: the odds ratio
+:math:`\psi = p_{11} p_{00} / (p_{10} p_{01})`, feasible for every pair of accuracies (Plackett
+1965, doi 10.1080/01621459.1965.10480807), or the place within the range. Given the margins alone
+the prior :math:`Dir(\alpha)` of the cells gives the number of items that both got right the weights
+
+.. math:: P(x_{11}) \propto \prod_c \frac{\Gamma(x_c + \alpha_c)}{x_c!}
+
+which are equal for the flat prior. Neighbouring tables then differ by one term,
+
+.. math:: I_{1/2}(a + 1, b + 1) = I_{1/2}(a, b) + \frac{2^{-(a+b)}}{B(a, b)} \frac{a - b}{2ab}
+
+and thousands of tables are an integral.
+
 ``tests/claims/test_accuracies.py`` compares with the source's Monte Carlo, with sums over all
 tables, and with McNemar's mid-p value.
 
@@ -22,8 +36,7 @@ tables of n items are equally probable, so that the printed numbers leave
 
 with T the number of tables with these margins, over the counts that print so. An accuracy that no
 count gives at any n is impossible (the GRIM check of Brown & Heathers 2017, doi
-10.1177/1948550616673876). ``tests/claims/test_reported_claim.py`` compares with all tables, one by
-one.
+10.1177/1948550616673876). The same tests compare with all tables, one by one.
 """
 
 from dataclasses import dataclass
@@ -32,16 +45,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.claims.congruence import (
-    Congruence,
-    CongruencePrior,
-    at_most_half,
-    averaged,
-    congruence_at,
-    congruence_bounds,
-    possible_tables,
-    table_weights,
-)
 from bayes_sota.core.arguments import ALPHA
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
@@ -54,7 +57,14 @@ from bayes_sota.data.printed_scores import (
     rounding_order,
 )
 
-_NODES = 96  # of a Gauss-Legendre rule
+_PRIOR_NODES = 48  # of a Gaussian quadrature over a prior of the congruence
+_SLACK = 1e-9
+_LARGEST_RATIO = 1e120
+_FEW = 64  # claims fewer than this are summed one by one, whatever their range
+_MANY = 60_000  # claims from which on all cores share them
+_LONG = 4096  # tables from which on their sum is an integral
+_LONG_NODES = 128  # of a Gauss-Legendre rule for it
+_ROPE_NODES = 96
 _MOST_SIZES = 64  # the middles of equally long runs of sizes stand for more
 _MANY_SIZES = 16
 _MOST_TABLES = {False: 10_000_000, True: 100_000}  # one by one; fewer of each of many sizes
@@ -62,6 +72,154 @@ _ROUNDING_NODES = {False: 12, True: 5}
 _LARGEST = 10_000_000  # items
 _MOST_RANGE = 1_000_000
 Alpha = float | tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class OddsRatioCongruence:
+    r"""Log-normal prior of the odds ratio of the two methods' right answers.
+
+    Parameters
+    ----------
+    median : float
+        Of the odds ratio; 1 is independence, above 1 both tend to be right on the same items.
+    spread : float
+        Standard deviation of its logarithm; 0 is a known odds ratio.
+
+    Examples
+    --------
+    >>> prior = OddsRatioCongruence(median=20, spread=1)
+    >>> round(false_claim_probability(0.90, 0.88, 500, prior), 3)
+    0.082
+    """
+
+    median: float
+    spread: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.median < np.inf:
+            raise InputError(f"the median of an odds ratio is positive, got {self.median!r}")
+        if not 0 <= self.spread < np.inf:
+            raise InputError(f"the spread of log odds ratios is at least 0, got {self.spread!r}")
+
+    def __str__(self) -> str:
+        return f"odds ratio about {self.median:g}, sd of its logarithm {self.spread:g}"
+
+    def nodes(self, accuracy_a: FloatArray, accuracy_b: FloatArray) -> list[tuple[Any, float]]:
+        """Congruences, each shaped like the accuracies, and their probabilities."""
+        if not self.spread:
+            return [(congruence_of_odds_ratio(accuracy_a, accuracy_b, self.median), 1.0)]
+        points, weights = np.polynomial.hermite_e.hermegauss(_PRIOR_NODES)
+        ratios = np.exp(np.clip(np.log(self.median) + self.spread * points, -276, 276))
+        shares = (congruence_of_odds_ratio(accuracy_a, accuracy_b, psi) for psi in ratios)
+        return list(zip(shares, (weights / weights.sum()).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class RelativeCongruence:
+    """Beta prior of the place of the congruence between its bounds, 0 the least and 1 the largest.
+
+    Parameters
+    ----------
+    a, b : float
+        Parameters of the Beta distribution; (1, 1) is uniform.
+
+    Examples
+    --------
+    >>> round(false_claim_probability(0.90, 0.88, 500, RelativeCongruence(1, 1)), 3)
+    0.093
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        for value in (self.a, self.b):
+            if not 0 < value < np.inf:
+                raise InputError(f"parameters of a Beta distribution are positive, got {value!r}")
+
+    def __str__(self) -> str:
+        return f"place between its bounds Beta({self.a:g}, {self.b:g})"
+
+    def nodes(self, accuracy_a: FloatArray, accuracy_b: FloatArray) -> list[tuple[Any, float]]:
+        from scipy.special import roots_jacobi
+
+        points, weights = roots_jacobi(_PRIOR_NODES, self.b - 1, self.a - 1)
+        low, high = congruence_bounds(accuracy_a, accuracy_b)
+        shares = (low + (high - low) * (1 + x) / 2 for x in points)
+        return list(zip(shares, (weights / weights.sum()).tolist(), strict=True))
+
+
+CongruencePrior = OddsRatioCongruence | RelativeCongruence
+Congruence = float | Literal["min", "max", "independent"] | CongruencePrior | None
+CONGRUENCES = ("min", "max", "independent")
+
+
+def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:
+    """Least and largest share of items that both can have right, given their accuracies.
+
+    Examples
+    --------
+    >>> low, high = congruence_bounds(0.90, 0.88)
+    >>> round(float(low), 2), float(high)
+    (0.78, 0.88)
+    """
+    a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
+    return np.maximum(0.0, a + b - 1), np.minimum(a, b)
+
+
+def congruence_of_odds_ratio(
+    accuracy_a: ArrayLike, accuracy_b: ArrayLike, odds_ratio: ArrayLike
+) -> Any:
+    r"""Congruence at an odds ratio, feasible for every pair of margins (Plackett 1965).
+
+    .. math:: \psi = \frac{p_{11}\, p_{00}}{p_{10}\, p_{01}}
+
+    1 is independence, 0 and infinity are the bounds.
+
+    Examples
+    --------
+    >>> float(congruence_of_odds_ratio(0.9, 0.8, 1.0).round(12))
+    0.72
+    """
+    a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
+    psi = np.clip(np.asarray(odds_ratio, np.float64), 0.0, _LARGEST_RATIO)  # its square is finite
+    s = 1 + (a + b) * (psi - 1)
+    root = np.sqrt(np.maximum(s**2 - 4 * psi * (psi - 1) * a * b, 0.0))
+    # the same root of the quadratic in two forms, each where nothing cancels
+    positive = s > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(
+            positive, 2 * psi * a * b / np.where(positive, s + root, 1), (s - root) / (2 * psi - 2)
+        )
+
+
+def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: Any) -> FloatArray:
+    """Congruence that is known, at a bound or of independent mistakes, for each pair."""
+    low, high = congruence_bounds(accuracy_a, accuracy_b)
+    if isinstance(congruence, str):
+        known_at = {"min": low, "max": high, "independent": accuracy_a * accuracy_b}
+        if congruence not in known_at:
+            known = ", ".join(CONGRUENCES)
+            raise InputError(f"congruence must be a share of items or {known}, got {congruence!r}")
+        return np.asarray(known_at[congruence])
+    p11 = np.asarray(congruence, np.float64)
+    wrong = ~((p11 >= low - _SLACK) & (p11 <= high + _SLACK))
+    if np.any(wrong):
+        lowest, highest, given = (float(x[wrong][0]) for x in np.broadcast_arrays(low, high, p11))
+        raise InputError(
+            f"the congruence must lie between {lowest:.6g} and {highest:.6g}, what these "
+            f"accuracies allow, got {given:g}"
+        )
+    return np.asarray(np.clip(p11, low, high))
+
+
+def congruence_nodes(
+    accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: Any
+) -> list[tuple[Any, float]]:
+    """Congruences that are assumed, each shaped like the accuracies, and their probabilities."""
+    if isinstance(congruence, CongruencePrior):
+        return congruence.nodes(accuracy_a, accuracy_b)
+    return [(congruence_at(accuracy_a, accuracy_b, congruence), 1.0)]
 
 
 def false_claim_probability(
@@ -116,13 +274,10 @@ def false_claim_probability(
     a, b, n, cells = _checked(accuracy_a, accuracy_b, n_test, alpha)
     if congruence is None:
         found = averaged(a * n, b * n, n, cells)
-    elif isinstance(congruence, CongruencePrior):
-        found = np.zeros(np.broadcast_shapes(a.shape, b.shape, n.shape))
-        for p11, weight in congruence.nodes(a, b):
-            found = found + weight * at_most_half(n * (a - p11), n * (b - p11), cells)
     else:
-        p11 = congruence_at(a, b, congruence)
-        found = at_most_half(n * (a - p11), n * (b - p11), cells)
+        nodes = congruence_nodes(a, b, congruence)
+        each = (w * at_most_half(n * (a - p11), n * (b - p11), cells) for p11, w in nodes)
+        found = np.asarray(sum(each))
     if cells[1] == cells[2]:
         found = np.minimum(found, 0.5)  # what equal accuracies have, but for rounding
     return float(found) if np.ndim(found) == 0 else found
@@ -276,10 +431,8 @@ def _tables(
     """Numbers of items that both got right, and their probabilities, of one claim."""
     if congruence is None:
         return possible_tables(float(a * n), float(b * n), float(n), cells)
-    if isinstance(congruence, CongruencePrior):
-        shares, probabilities = zip(*congruence.nodes(a, b), strict=True)
-        return n * np.array(shares), np.array(probabilities)
-    return np.atleast_1d(n * congruence_at(a, b, congruence)), np.ones(1)
+    shares, probabilities = zip(*congruence_nodes(a, b, congruence), strict=True)
+    return n * np.array(shares), np.array(probabilities)
 
 
 def _difference_at_most(
@@ -291,7 +444,7 @@ def _difference_at_most(
     first, second = np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2]
     rest = np.maximum(n - x1 - x2, 0) + cells[0] + cells[3]
     kink = betainc(first + second, rest, abs(q))  # where the argument starts to be clipped
-    x, w = np.polynomial.legendre.leggauss(_NODES)
+    x, w = np.polynomial.legendre.leggauss(_ROPE_NODES)
     total = np.where(q < 0, 0.0, kink)  # below it the difference cannot reach q
     level = kink[:, None] + (1 - kink)[:, None] * (x + 1) / 2
     s = np.maximum(betaincinv((first + second)[:, None], rest[:, None], level), 1e-300)
@@ -305,10 +458,10 @@ def _checked(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     a, b, n = (np.asarray(x, np.float64) for x in (accuracy_a, accuracy_b, n_test))
     for value in (a, b):
-        if not np.all((value >= 0) & (value <= 1)):
-            first = float(value[~((value >= 0) & (value <= 1))].ravel()[0])
-            hint = f"; in percent? then write {first / 100:g}" if 1 < first <= 100 else ""
-            raise InputError(f"an accuracy lies in [0, 1], got {first:g}{hint}")
+        wrong = value[~((value >= 0) & (value <= 1))]
+        if wrong.size:
+            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
+            raise InputError(f"an accuracy lies in [0, 1], got {wrong[0]:g}{hint}")
     if np.any(a < b):
         raise InputError(
             "A is the reported winner, but its accuracy is below that of B: exchange the two"
@@ -322,6 +475,105 @@ def _checked(
     for cell in cells:
         ALPHA.check(cell, "alpha")
     return a, b, n, cells
+
+
+def at_most_half(x1: FloatArray, x2: FloatArray, cells: FloatArray) -> FloatArray:
+    """P(p1 <= p2) of tables with ``x1`` and ``x2`` items that one alone got right."""
+    from concurrent.futures import ThreadPoolExecutor
+    from itertools import repeat
+
+    from scipy.special import betainc
+
+    first, second = np.broadcast_arrays(np.maximum(x1, 0) + cells[1], np.maximum(x2, 0) + cells[2])
+    if first.size < _MANY:
+        return np.asarray(betainc(first, second, 0.5))
+    cuts = range(_MANY // 2, first.size, _MANY // 2)
+    parts = np.split(first.ravel(), cuts), np.split(second.ravel(), cuts)
+    with ThreadPoolExecutor() as threads:  # betainc runs without the interpreter's lock
+        found = list(threads.map(betainc, *parts, repeat(0.5)))
+    return np.concatenate(found).reshape(first.shape)
+
+
+def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray, cells: FloatArray) -> FloatArray:
+    """Mean of P(p1 <= p2) over all tables with these margins, ``x_a >= x_b``."""
+    shape = np.broadcast_shapes(x_a.shape, x_b.shape, n.shape)
+    own, other, size = (np.broadcast_to(x, shape).ravel() for x in (x_a, x_b, n))
+    if not np.all(cells == 1):
+        rows = zip(own.tolist(), other.tolist(), size.tolist(), strict=True)
+        return np.array([_summed(a, b, n, cells) for a, b, n in rows]).reshape(shape)
+    count = _numbers(own, other, size)
+    found = np.empty(count.shape)
+    long = count >= _LONG
+    if long.any():
+        found[long] = _integrated(own[long], other[long], count[long])
+    rest = np.flatnonzero(~long)
+    if rest.size < _FEW:
+        found[rest] = [_summed(own[i], other[i], size[i], cells) for i in rest]
+    else:
+        found[rest] = _stepped(own[rest], other[rest], count[rest])
+    return found.reshape(shape)
+
+
+def possible_tables(
+    x_a: float, x_b: float, n: float, cells: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Numbers of items that both may have right, and their probabilities."""
+    both, log_weight = table_weights(x_a, x_b, n, cells)
+    weights = np.exp(log_weight - log_weight.max())
+    return both, np.asarray(weights / weights.sum())
+
+
+def table_weights(
+    x_a: float, x_b: float, n: float, cells: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Numbers of items that both may have right, and the logarithms of their weights."""
+    from scipy.special import gammaln
+
+    both = min(x_a, x_b) - np.arange(int(_numbers(x_a, x_b, n)))
+    table = np.maximum([both, x_a - both, x_b - both, n - x_a - x_b + both], 0.0)
+    weights = np.sum(gammaln(table + cells[:, None]) - gammaln(table + 1), axis=0)
+    return np.asarray(both), np.asarray(weights)
+
+
+def _numbers(x_a: Any, x_b: Any, n: Any) -> Any:
+    """How many tables have these margins."""
+    return np.floor(np.minimum(x_a, x_b) - np.maximum(0.0, x_a + x_b - n) + _SLACK) + 1
+
+
+def _summed(x_a: float, x_b: float, n: float, cells: FloatArray) -> float:
+    both, weights = possible_tables(x_a, x_b, n, cells)
+    return float(weights @ at_most_half(x_a - both, x_b - both, cells))
+
+
+def _stepped(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
+    """Flat prior, many claims: up from the largest congruence, one term per step."""
+    from scipy.special import betainc, betaln
+
+    a, b = x_a - x_b + 1, np.ones_like(x_b)
+    value = betainc(a, b, 0.5)
+    density = np.exp(-(a + b) * np.log(2) - betaln(a, b))
+    total = value.copy()
+    for step in range(1, int(count.max())):
+        value = value + density * (a - b) / (2 * a * b)
+        density = density * (a + b) * (a + b + 1) / (4 * a * b)
+        a, b = a + 1, b + 1
+        total += np.where(step < count, value, 0.0)
+    return np.asarray(total / count)
+
+
+def _integrated(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
+    """Flat prior, thousands of tables: the sum by the midpoint rule backwards, an integral.
+
+    Over the root of the items that B alone got right, where the integrand is smooth.
+    """
+    x, w = np.polynomial.legendre.leggauss(_LONG_NODES)
+    root = (x + 1) / 2
+    total, none = np.zeros(count.shape), np.zeros(4)
+    for node, weight in zip(root, w * root, strict=True):
+        only_b = count * node**2 - 0.5
+        # only_b may lie below 0: the prior's items are added here, and none there
+        total += weight * at_most_half(x_a - x_b + only_b + 1, only_b + 1, none)
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,28 +672,24 @@ def reported_claim(
         where = (np.arange(_MOST_SIZES) + 0.5) * sizes.size / _MOST_SIZES
         sizes = sizes[where.astype(np.int64)]
     cells = np.broadcast_to(np.asarray(alpha, np.float64), (4,))
-
-    def run(method: int, index: int) -> tuple[int, int]:
-        fewest, most = ends[method]
-        return int(fewest[index]), int(most[index])
-
-    many = sizes.size > _MANY_SIZES
-    found = [
-        _at_size(n, run(0, n - low), run(1, n - low), congruence, cells, many)
+    runs = {
+        n: [(int(fewest[n - low]), int(most[n - low])) for fewest, most in ends]
         for n in sizes.tolist()
-    ]
-    units = np.array([unit for unit, *_ in found])
-    weights = np.array([evidence for _, evidence, *_ in found]) * np.exp(units - units.max())
+    }
+    many = sizes.size > _MANY_SIZES
+    found = [_at_size(n, a, b, congruence, cells, many) for n, (a, b) in runs.items()]
+    units, evidence, p, least, most = map(np.array, zip(*found, strict=True))
+    weights = evidence * np.exp(units - units.max())
     weights /= weights.sum()
-    likely = int(sizes[int(np.argmax(weights))]) - low
+    counts_a, counts_b = runs[int(sizes[int(np.argmax(weights))])]
     return ReportedClaim(
-        p_false=float(weights @ [p for *_, p, _, _ in found]),
-        lowest=min(least for *_, least, _ in found),
-        highest=max(most for *_, most in found),
+        p_false=float(weights @ p),
+        lowest=float(least.min()),
+        highest=float(most.max()),
         n_test=sizes,
         probability=weights,
-        counts_a=run(0, likely),
-        counts_b=run(1, likely),
+        counts_a=counts_a,
+        counts_b=counts_b,
         n_impossible=int((~possible).sum()),
     )
 

@@ -120,24 +120,14 @@ def _echo_lines(lines: Iterable[str], notes: Iterable[str] = (), quiet: bool = F
 
 _level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
 _tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
+_figure = click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf.")
 
 
 def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has, as one."""
-    options = (
-        output_options,
-        seed_option,
-        click.option(
-            "--output", type=OutputFile("result"), default=None,
-            help="Posterior draws as a DataTree: FILE.nc.",
-        ),
-        click.option(
-            "--figure", type=OutputFile("figure"), default=None,
-            help="Figure: .png, .svg or .pdf.",
-        ),
-        text_option,
-        _level,
-    )  # fmt: skip
+    draws = "Posterior draws as a DataTree: FILE.nc."
+    output = click.option("--output", type=OutputFile("result"), help=draws)
+    options = (output_options, seed_option, output, _figure, text_option, _level)
     return packed_options(function, _Output, options)
 
 
@@ -149,11 +139,9 @@ def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--max", "highest", is_flag=True, help="The largest.")
 @click.option("--independent", is_flag=True, help="Independent mistakes.")
 @number_option(
-    NOT_NEGATIVE,
-    "--odds-ratio",
-    nargs=2,
+    NOT_NEGATIVE, "--odds-ratio", nargs=2,
     help="Prior of the congruence: median of the odds ratio, and sd of its logarithm.",
-)
+)  # fmt: skip
 @number_option(ALPHA, "--alpha", default=1.0, help="Dirichlet prior.")
 @number_option(SHARE, "--rope", help="Half-width of practical equivalence.")
 @click.option(
@@ -177,14 +165,14 @@ def classification(
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    from bayes_sota.claims.congruence import OddsRatioCongruence
+    from bayes_sota.claims.accuracies import OddsRatioCongruence
     from bayes_sota.claims.summary import report_accuracies
 
     shown.check_seed()
+    prior = None if odds_ratio is None else OddsRatioCongruence(*odds_ratio)
     flags = {"min": lowest, "max": highest, "independent": independent}
     chosen: list[Any] = [name for name, flag in flags.items() if flag]
-    chosen += [] if congruence is None else [congruence]
-    chosen += [] if odds_ratio is None else [OddsRatioCongruence(*odds_ratio)]
+    chosen += [value for value in (congruence, prior) if value is not None]
     if len(chosen) > 1:
         raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
     a, b = (_printed(text) for text in accuracy)
@@ -217,10 +205,7 @@ def _size_range(text: str) -> tuple[int, int]:
 @number_option(NUMBER, "--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
 @number_option(NOT_NEGATIVE, "--sd", nargs=2, help="Standard deviations of cases.")
 @number_option(
-    NUMBER,
-    "--sd-coefficients",
-    nargs=3,
-    help="Imputed instead: c0 c1 c2 of c0 + c1 mean + c2 mean^2.",
+    NUMBER, "--sd-coefficients", nargs=3, help="Or imputed: c0 c1 c2 of c0 + c1 mean + c2 mean^2."
 )
 @number_option(POSITIVE, "--sd-difference", help="Of the differences of cases.")
 @number_option(COUNT, "--n-test", required=True, help="Number of cases.")
@@ -228,21 +213,19 @@ def _size_range(text: str) -> tuple[int, int]:
     PAIRWISE, "--pairwise-correlation", "correlation", help="Between the methods' cases."
 )
 @number_option(
-    PAIRWISE,
-    "--correlation-range",
-    nargs=2,
-    default=(0.0, 1.0),
+    PAIRWISE, "--correlation-range", nargs=2, default=(0.0, 1.0),
     help="Averaged over, where the correlation is not given.",
-)
+)  # fmt: skip
 @click.option("--unbounded", is_flag=True, help="Cases may lie outside [0, 1].")
 @_tries
 @_claim_options
 def segmentation(
     mean: tuple[float, float],
+    n_test: int,
     sd: Any,
     sd_coefficients: tuple[float, float, float] | None,
-    sd_difference: float | None,
     unbounded: bool,
+    best_of: float | None,
     shown: _Output,
     **given: Any,
 ) -> int:
@@ -250,37 +233,35 @@ def segmentation(
 
     Without a correlation the answer is averaged over 0 to 1.
     """
+    from bayes_sota.claims.means import ReportedMeans
     from bayes_sota.claims.summary import report_means
 
     shown.check_seed()
-    if sum(x is not None for x in (sd, sd_coefficients, sd_difference)) != 1:
+    if sum(x is not None for x in (sd, sd_coefficients, given["sd_difference"])) != 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
     if sd_coefficients is not None:
         sd = (sd_coefficients, sd_coefficients)
-    bounds = None if unbounded else (0.0, 1.0)
-    report = report_means(
-        *mean, sd=sd, sd_difference=sd_difference, bounds=bounds, level=shown.level, **given
-    )
-    return shown.deliver_claim(report)
+    means = ReportedMeans(*mean, n_test, sd=sd, bounds=None if unbounded else (0.0, 1.0), **given)
+    return shown.deliver_claim(report_means(means, best_of=best_of, level=shown.level))
 
 
 @command(
     epilog="Example: bayes-sota claim responses answers.csv --cluster-column patient --rope 0.01"
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
-@click.option("--item-column", default=None, help="Column of the items' names.")
-@click.option("--cluster-column", default=None, help="Column of what each item belongs to.")
+@click.option("--item-column", help="Column of the items' names.")
+@click.option("--cluster-column", help="Column of what each item belongs to.")
 @click.option(
-    "--run-separator", default=None,
+    "--run-separator",
     help='What stands between method and run in a column\'s name, such as "@" in resnet@1.',
-)  # fmt: skip
-@click.option("--metric", default=None, help="Which metric of an evaluation log.")
-@click.option("--scorer", default=None, help="Which scorer of an inspect_ai log.")
+)
+@click.option("--metric", help="Which metric of an evaluation log.")
+@click.option("--scorer", help="Which scorer of an inspect_ai log.")
 @click.option(
-    "--item-metric", type=click.Choice(["auc", "mean", "rmse"]), default=None,
+    "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
     help="What numbers per item are made into: auc needs a label column. Default mean.",
 )  # fmt: skip
-@click.option("--label-column", default=None, help="Column of 0 and 1, for auc.")
+@click.option("--label-column", help="Column of 0 and 1, for auc.")
 @click.option(
     "--lower-is-better", is_flag=True, default=None,
     help="Numbers are errors or losses. Default: if a log's metric is called so.",
@@ -373,7 +354,7 @@ def _read_outcomes(
 @number_option(ASSURANCE, "--power", help="At this true gap; default 0.8.")
 @number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
 @number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
-@click.option("--figure", type=OutputFile("figure"), default=None, help="Figure: .png, ...")
+@_figure
 @_level
 @output_options
 def plan(
@@ -387,7 +368,7 @@ def plan(
     **given: Any,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
-    from bayes_sota.claims.summary_plan import plan_claim
+    from bayes_sota.claims.planning import plan_claim
 
     if assurance is not None and n_test is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
@@ -397,11 +378,14 @@ def plan(
         _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
     )
     if figure is not None:
+        import pandas as pd
+
         from bayes_sota.claims.plots_curves import plot_required_size
         from bayes_sota.core.plots import save_figure
 
+        sizes = pd.DataFrame(found.required(), columns=["gap", "assumption", "n_needed"])
         drawn = plot_required_size(
-            found.required(), level=level, n_test=n_test, gap=found.gap.describe()["gap"],
+            sizes, level=level, n_test=n_test, gap=found.gap.describe()["gap"],
             n_needed=found.n_needed if n_test is None else None, title=found.title,
         )  # fmt: skip
         save_figure(drawn, figure)
@@ -422,7 +406,7 @@ def _gap(
     odds_ratio: float | None,
     pairwise_correlation: float | None,
 ) -> Any:
-    from bayes_sota.claims.congruence import OddsRatioCongruence
+    from bayes_sota.claims.accuracies import OddsRatioCongruence
     from bayes_sota.claims.planning import GapOfAccuracies, GapOfMeans
 
     if sd is not None:
@@ -439,8 +423,9 @@ def _gap(
         raise InputError("give --accuracy A B, or --gap and --winner, or --gap and --sd for means")
     if congruence is not None and odds_ratio is not None:
         raise InputError("give one of --congruence and --odds-ratio")
-    prior = None if odds_ratio is None else OddsRatioCongruence(odds_ratio, 0.0)
-    return GapOfAccuracies(*accuracy, congruence if prior is None else prior)
+    if odds_ratio is not None:
+        return GapOfAccuracies(*accuracy, OddsRatioCongruence(odds_ratio, 0.0))
+    return GapOfAccuracies(*accuracy, congruence)
 
 
 @command(epilog="Example: bayes-sota claim selection leaderboard.csv --n-test 500")
@@ -477,33 +462,24 @@ def selection(
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
 @click.argument("file", type=InputFile())
-@click.option(
-    "--table", "output", type=OutputFile("table"), default=None,
-    help="FILE with the results: .csv, .md or .json.",
-)  # fmt: skip
+@click.option("--table", type=OutputFile("table"), help="Results: .csv, .md, .tex or .json.")
 @number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
-@click.option("--group-by", default=None, help="Column of the groups; default group.")
+@click.option("--group-by", help="Column of the groups; default group.")
 @number_option(
-    NUMBER,
-    "--sd",
-    nargs=3,
+    NUMBER, "--sd", nargs=3,
     help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
-)
+)  # fmt: skip
 @click.option(
-    "--any-accuracy",
-    is_flag=True,
+    "--any-accuracy", is_flag=True,
     help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
-)
+)  # fmt: skip
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
-@click.option(
-    "--figure", type=OutputFile("figure"), default=None,
-    help="Figure of all claims: .png, .svg or .pdf.",
-)  # fmt: skip
+@_figure
 @output_options
 def batch(
     file: Path,
-    output: Path | None,
+    table: Path | None,
     any_accuracy: bool,
     top: int,
     figure: Path | None,
@@ -521,26 +497,25 @@ def batch(
     """
     from bayes_sota.claims.summary_review import claims_table
 
-    table = claims_table(file, check_counts=not any_accuracy, **given)
+    found = claims_table(file, check_counts=not any_accuracy, **given)
     if figure is not None:
         from bayes_sota.claims.plots import plot_claims
         from bayes_sota.core.plots import save_figure
 
-        frame = table.frame.assign(name=table.names(), group=table.groups())
-        save_figure(plot_claims(frame, level=table.level, backend="matplotlib"), figure)
-    if output is not None:
-        table.save(output)
+        frame = found.frame.assign(name=found.names(), group=found.groups())
+        save_figure(plot_claims(frame, level=found.level, backend="matplotlib"), figure)
+    if table is not None:
+        found.save(table)
     if as_json:
-        echo_json(table.to_dict())
+        echo_json(found.to_dict())
     else:
-        echo_table(table.header(), table.cells(top))
-        echo_table(*table.shares(), table.title)
-        lines = [] if quiet else table.legend(top)
-        lines += [f"Written to {output}"] if output is not None and not quiet else []
-        _echo_lines([*table.sentences(), *lines])
-    for reason in table.reasons:
+        echo_table(found.header(), found.cells(top))
+        echo_table(*found.shares(), found.title)
+        written = [] if table is None else [f"Written to {table}"]
+        _echo_lines([*found.sentences(), *([] if quiet else [*found.legend(top), *written])])
+    for reason in found.reasons:
         echo_problem("warning", f"left out: {reason}")
-    return 1 if table.reasons else 0
+    return 1 if found.reasons else 0
 
 
 for _command in (classification, segmentation, responses, selection, plan, batch):

@@ -10,6 +10,7 @@ paired t test and with quadrature.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -115,52 +116,67 @@ def false_claim_probability_of_means(
     if sd is None:
         raise InputError("give sd, the standard deviations of both methods, or sd_difference")
     first, second = imputed_sd(a, sd[0]), imputed_sd(b, sd[1])
-    _check_spreads(((a, first), (b, second)), n, bounds)
+    _check_spreads(a, first, n, bounds)
+    _check_spreads(b, second, n, bounds)
     if correlation is not None:
         r = np.asarray(correlation, np.float64)
         if not np.all((r >= -1) & (r <= 1)):
             raise InputError(f"correlation must lie in [-1, 1], got {correlation!r}")
-        return _plain(_probability(a, b, n, first, second, r))
+        return _plain(_probability(b - a, n, first, second, r))
     low, high = correlation_range
     if not -1 <= low < high <= 1:
         raise InputError(f"correlation_range must lie in [-1, 1], increasing, got {(low, high)}")
     x, w = np.polynomial.legendre.leggauss(_NODES)
     nodes = low + (high - low) * (x + 1) / 2
-    each = [_probability(a, b, n, first, second, np.asarray(r)) for r in nodes]
+    each = [_probability(b - a, n, first, second, np.asarray(r)) for r in nodes]
     return _plain(np.tensordot(w / 2, np.array(each), 1))
 
 
-def draw_difference(
-    mean_a: float,
-    mean_b: float,
-    n_test: int,
-    *,
-    sd: tuple[Sd, Sd] | None = None,
-    correlation: float | None = None,
-    correlation_range: tuple[float, float] = (0.0, 1.0),
-    sd_difference: float | None = None,
-    draws: int = 4000,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Posterior draws of the difference of the means, A minus B, shape (draws,).
+@dataclass(frozen=True)
+class ReportedMeans:
+    """Two reported means of the same cases, and what is known of how the cases vary.
 
-    Parameters are those of ``false_claim_probability_of_means``, which checks them.
+    Parameters
+    ----------
+    mean_a, mean_b, n_test, sd, correlation, correlation_range, sd_difference, bounds
+        As in ``false_claim_probability_of_means``, which checks them; one claim.
 
     Examples
     --------
-    >>> draws = draw_difference(0.8, 0.7, 50, sd_difference=0.2, rng=np.random.default_rng(0))
-    >>> draws.mean().round(2)
-    np.float64(0.1)
+    >>> claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1))
+    >>> round(claim.p_false(), 3), round(claim.p_false(correlation=0.7), 3)
+    (0.141, 0.1)
     """
-    spread: Any = sd_difference
-    if sd is not None and sd_difference is None:
-        first, second = imputed_sd(mean_a, sd[0]), imputed_sd(mean_b, sd[1])
-        r: Any = correlation
-        if correlation is None:
-            r = rng.uniform(*correlation_range, draws)
-        spread = _spread(first, second, r)
-    noise = rng.standard_t(n_test - 1, draws) / np.sqrt(n_test)
-    return np.asarray(mean_a - mean_b + spread * noise)
+
+    mean_a: float
+    mean_b: float
+    n_test: int
+    _: KW_ONLY
+    sd: Any = None
+    correlation: float | None = None
+    correlation_range: tuple[float, float] = (0.0, 1.0)
+    sd_difference: float | None = None
+    bounds: tuple[float, float] | None = (0.0, 1.0)
+
+    def p_false(self, **changes: Any) -> Any:
+        """Probability that B is at least as good as A, also where something else is known."""
+        return false_claim_probability_of_means(**{**vars(self), **changes})
+
+    @property
+    def spreads(self) -> list[float]:
+        """Standard deviations of A's and of B's cases."""
+        means = (self.mean_a, self.mean_b)
+        return [float(imputed_sd(m, sd)) for m, sd in zip(means, self.sd, strict=True)]
+
+    def draw_difference(self, draws: int, rng: np.random.Generator) -> FloatArray:
+        """Posterior draws of the difference of the means, A minus B, shape (draws,)."""
+        spread: Any = self.sd_difference
+        if spread is None:
+            r: Any = self.correlation
+            r = rng.uniform(*self.correlation_range, draws) if r is None else r
+            spread = _spread(*map(np.asarray, (*self.spreads, r)))
+        noise = rng.standard_t(self.n_test - 1, draws) / np.sqrt(self.n_test)
+        return np.asarray(self.mean_a - self.mean_b + spread * noise)
 
 
 def _spread(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
@@ -169,20 +185,16 @@ def _spread(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
 
 
 def _probability(
-    a: FloatArray,
-    b: FloatArray,
-    n: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    r: FloatArray,
+    gap: FloatArray, n: FloatArray, first: FloatArray, second: FloatArray, r: FloatArray
 ) -> FloatArray:
+    """P(A <= B) from the gap, B minus A, and the spreads of both."""
     from scipy.special import stdtr
 
     spread = _spread(first, second, r)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.sqrt(n) * (b - a) / spread
+        t = np.sqrt(n) * gap / spread
     # no spread at all: equal means stay a toss-up, others are certain
-    t = np.where(spread > 0, t, np.where(a > b, -np.inf, 0.0))
+    t = np.where(spread > 0, t, np.where(gap < 0, -np.inf, 0.0))
     return np.asarray(stdtr(n - 1, t))
 
 
@@ -193,32 +205,26 @@ def _plain(found: Any) -> Any:
 def _check_means(a: FloatArray, b: FloatArray, bounds: tuple[float, float]) -> None:
     low, high = bounds
     for mean in (a, b):
-        wrong = ~((mean >= low) & (mean <= high))
-        if np.any(wrong):
-            first = float(mean[wrong].ravel()[0])
-            hint = f"; in percent? then write {first / 100:g}" if 1 < first <= 100 else ""
+        wrong = mean[~((mean >= low) & (mean <= high))]
+        if wrong.size:
+            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
             raise InputError(
                 f"a mean lies between {low:g} and {high:g}, the range of a case, got "
-                f"{first:g}{hint}"
+                f"{wrong[0]:g}{hint}"
             )
 
 
-def _check_spreads(
-    pairs: tuple[tuple[FloatArray, FloatArray], ...], n: FloatArray, bounds: Any
-) -> None:
-    for mean, spread in pairs:
-        if not np.all((spread >= 0) & np.isfinite(spread)):
-            raise InputError(f"a standard deviation is at least 0, got {float(np.min(spread)):g}")
-        if bounds is None:
-            continue
-        low, high = bounds
-        most = np.sqrt((mean - low) * (high - mean) * n / (n - 1))
-        wrong = spread > most * (1 + 1e-9)
-        if np.any(wrong):
-            where = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-            values = (np.broadcast_to(x, wrong.shape)[where] for x in (mean, most, spread))
-            m, largest, given = (float(x) for x in values)
-            raise InputError(
-                f"cases between {low:g} and {high:g} with the mean {m:g} have a standard deviation "
-                f"of at most {largest:.4g}, got {given:g}"
-            )
+def _check_spreads(mean: FloatArray, spread: FloatArray, n: FloatArray, bounds: Any) -> None:
+    if not np.all((spread >= 0) & np.isfinite(spread)):
+        raise InputError(f"a standard deviation is at least 0, got {float(np.min(spread)):g}")
+    if bounds is None:
+        return
+    low, high = bounds
+    most = np.sqrt((mean - low) * (high - mean) * n / (n - 1))
+    wrong = spread > most * (1 + 1e-9)
+    if np.any(wrong):
+        m, largest, given = (float(x[wrong][0]) for x in np.broadcast_arrays(mean, most, spread))
+        raise InputError(
+            f"cases between {low:g} and {high:g} with the mean {m:g} have a standard deviation "
+            f"of at most {largest:.4g}, got {given:g}"
+        )

@@ -114,30 +114,18 @@ def build_hierarchical_claims(
         psi = _shared_log_odds_ratio(typical_prior, spread_prior) if shared else _flat()
         a = pm.Beta("accuracy_a", 2, 2, dims="claim", initval=start[0])
         b = pm.CustomDist(
-            "accuracy_b",
-            a,
-            psi,
-            logp=_second_accuracy_logp,
-            random=_draw_second_accuracy,
-            signature="(),()->()",
-            transform=logodds,
-            initval=start[1],
-            dims="claim",
-        )
+            "accuracy_b", a, psi, logp=_second_accuracy_logp, random=_draw_second_accuracy,
+            signature="(),()->()", transform=logodds, initval=start[1], dims="claim",
+        )  # fmt: skip
         cells = _cells(a, b, psi)
         for name, cell in zip(("congruence", "p_a_alone", "p_b_alone"), cells, strict=False):
             pm.Deterministic(name, cell, dims="claim")
         pm.Deterministic("difference", a - b, dims="claim")
         pm.CustomDist(
-            "counts",
-            pt.stack(cells, axis=-1),
-            counts[:, 3],
-            logp=_tables_logp(both, log_tables),
-            random=_draw_counts,
-            signature="(c),()->(c)",
-            observed=counts,
-            dims=("claim", "count"),
-        )
+            "counts", pt.stack(cells, axis=-1), counts[:, 3],
+            logp=_tables_logp(both, log_tables), random=_draw_counts,
+            signature="(c),()->(c)", observed=counts, dims=("claim", "count"),
+        )  # fmt: skip
     return model
 
 
@@ -162,18 +150,14 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
 
 def _possible_tables(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Numbers of items that both may have right, and log numbers of such tables, (claims, k)."""
-    x_a, x_b, both, n = counts.T
+    x_a, x_b, both, n = (x[:, None] for x in counts.T)
     known = both != _UNKNOWN
     least = np.where(known, both, np.maximum(0, x_a + x_b - n))
     most = np.where(known, both, np.minimum(x_a, x_b))
-    possible = least[:, None] + np.arange(int((most - least).max()) + 1)
-    inside = possible <= most[:, None]
-    possible = np.minimum(possible, most[:, None])
-    table = (
-        possible, x_a[:, None] - possible, x_b[:, None] - possible,
-        (n - x_a - x_b)[:, None] + possible,
-    )  # fmt: skip
-    log_number = gammaln(n + 1)[:, None] - sum(gammaln(x + 1) for x in table)
+    possible = least + np.arange(int((most - least).max()) + 1)
+    inside, possible = possible <= most, np.minimum(possible, most)
+    table = (possible, x_a - possible, x_b - possible, n - x_a - x_b + possible)
+    log_number = gammaln(n + 1) - sum(gammaln(x + 1) for x in table)
     return possible, np.where(inside, log_number, -np.inf)
 
 
@@ -187,13 +171,10 @@ def _shared_log_odds_ratio(typical_prior: tuple[float, float], spread_prior: flo
 def _flat() -> Any:
     """The log odds ratio that a flat Dirichlet prior of the cells has."""
     return pm.CustomDist(
-        "log_odds_ratio",
-        0.0,
-        logp=lambda psi, _: _flat_logp(psi),
+        "log_odds_ratio", 0.0, logp=lambda psi, _: _flat_logp(psi),
         random=lambda _, rng=None, size=None: rng.logistic(size=size) + rng.logistic(size=size),
-        signature="()->()",
-        dims="claim",
-    )
+        signature="()->()", dims="claim",
+    )  # fmt: skip
 
 
 def _flat_logp(psi: Any) -> Any:
@@ -334,12 +315,9 @@ def build_clustered_items(
         pm.Deterministic("congruence", p[0])
         pm.Deterministic("difference", p[1] - p[2])
         pm.DirichletMultinomial(
-            "tables",
-            n=pt.sum(given, axis=1),
-            a=p * (1 - correlation) / correlation,
-            observed=given,
-            dims=("cluster", "outcome"),
-        )
+            "tables", n=pt.sum(given, axis=1), a=p * (1 - correlation) / correlation,
+            observed=given, dims=("cluster", "outcome"),
+        )  # fmt: skip
     return model
 
 

@@ -98,10 +98,8 @@ def build_case_differences(
     values, cases = _checked_differences(differences, bounds, names)
     different = values != 0
     low, high = (float(x) for x in bounds)
-    coords = {
-        "case": [case for case, kept in zip(cases, different, strict=True) if kept],
-        "component": ["a_fails", "b_fails", "both_work"],
-    }
+    kept = [case for case, kept in zip(cases, different, strict=True) if kept]
+    coords = {"case": kept, "component": ["a_fails", "b_fails", "both_work"]}
     inside = 0.01 * (high - low)
     start = float(np.clip(np.median(values), low + inside, high - inside))
     with pm.Model(coords=coords) as model:
@@ -280,12 +278,8 @@ def build_metric_differences(
     if not correlation_shape > 0:
         raise InputError(f"correlation_shape must be positive, got {correlation_shape:g}")
     pairs = [f"{a}, {b}" for i, a in enumerate(names) for b in names[i + 1 :]]
-    coords = {
-        "case": np.arange(1, len(values) + 1),
-        "metric": names,
-        "metric_other": names,
-        "metric_pair": pairs,
-    }
+    numbers = np.arange(1, len(values) + 1)
+    coords = {"case": numbers, "metric": names, "metric_other": names, "metric_pair": pairs}
     with pm.Model(coords=coords) as model:
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD, dims="metric")
         relative_sd = pm.LogNormal("relative_sd", 0, 1, dims="metric")

@@ -4,29 +4,32 @@ At the observed gap: the smallest test set on which the same accuracies, or mean
 probability of a false claim small. At a true gap: the smallest on which that happens with a given
 power. With assurance: the smallest on which it happens with a given probability, when the truth is
 what the observed test set leaves open and fresh items are drawn.
+``ClaimPlan`` is all that ``bayes-sota claim plan`` prints;
 ``tests/claims/test_planning.py`` counts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.congruence import (
+from bayes_sota.claims.accuracies import (
     Congruence,
-    CongruencePrior,
     OddsRatioCongruence,
-    congruence_at,
+    congruence_nodes,
+    false_claim_probability,
 )
 from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
 
 _MOST = 10**9
 _LEVELS = 160  # nodes of a posterior
+_ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/claims.md)
+_GAPS = 25  # of the figure of sizes
 Truth = tuple[FloatArray, ...]
 
 
@@ -58,14 +61,18 @@ class GapOfAccuracies:
         if self.accuracy_a == self.accuracy_b:
             raise InputError("equal accuracies never make a claim, whatever the size")
 
+    @property
+    def _shared(self) -> Congruence:
+        return "independent" if self.congruence is None else self.congruence
+
     def p_false(self, n_test: int) -> float:
         """Probability that the claim is false, if this was observed on so many items."""
-        shared = "independent" if self.congruence is None else self.congruence
-        return float(false_claim_probability(self.accuracy_a, self.accuracy_b, n_test, shared))
+        a, b = self.accuracy_a, self.accuracy_b
+        return float(false_claim_probability(a, b, n_test, self._shared))
 
     def describe(self) -> dict[str, Any]:
         """Gap, accuracies and congruence, as ``bayes-sota claim plan --json`` has them."""
-        value, assumption = None, str(self.congruence or "independent")
+        value, assumption = None, str(self._shared)
         if isinstance(self.congruence, OddsRatioCongruence) and not self.congruence.spread:
             assumption = f"odds ratio {self.congruence.median:g}"
         elif isinstance(self.congruence, int | float):
@@ -79,11 +86,7 @@ class GapOfAccuracies:
     def _alone(self) -> tuple[float, float]:
         """Share of items that A alone gets right, and that B alone does."""
         a, b = np.asarray(self.accuracy_a, np.float64), np.asarray(self.accuracy_b, np.float64)
-        if isinstance(self.congruence, CongruencePrior):
-            both = sum(float(share) * weight for share, weight in self.congruence.nodes(a, b))
-        else:
-            shared = "independent" if self.congruence is None else self.congruence
-            both = float(congruence_at(a, b, shared))
+        both = sum(float(p11) * weight for p11, weight in congruence_nodes(a, b, self._shared))
         return self.accuracy_a - both, self.accuracy_b - both
 
     def truth(self) -> Truth:
@@ -338,3 +341,135 @@ def required_sizes(
         for name, shared in assumptions.items()
         for gap in gaps
     ]
+
+
+@dataclass(frozen=True)
+class ClaimPlan:
+    """Test items that a claim of one gap needs.
+
+    Attributes
+    ----------
+    gap : GapOfAccuracies or GapOfMeans
+    level : float
+        A claim is made where it is false with at most this probability.
+    n_needed : int
+        Items, if exactly this gap is observed.
+    power, n_for_power : float, int or None
+        Items for a claim with this probability if this is the true gap; None where the correlation
+        is not known.
+    n_test : int or None
+        Items observed so far.
+    assurance, n_assured, highest_assurance : float or None, int or None, float or None
+        Fresh items for a claim with this probability after the observed ones; None where no size
+        has more than the highest.
+    """
+
+    gap: Gap
+    level: float
+    n_needed: int
+    power: float
+    n_for_power: int | None
+    n_test: int | None = None
+    assurance: float | None = None
+    n_assured: int | None = None
+    highest_assurance: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects."""
+        names = ["level", "n_needed", "power", "n_for_power", "n_test"]
+        names += ["assurance", "n_assured", "highest_assurance"] * (self.n_test is not None)
+        found = {name: getattr(self, name) for name in names}
+        return {**found, **self.gap.describe(), "notes": list(self.notes())}
+
+    def sentences(self) -> Iterator[str]:
+        """The sizes in words."""
+        of = self.gap.describe()
+        unknown = "congruence" if "congruence" in of else "correlation"
+        yield (
+            f"{self.n_needed:,} items if exactly a gap of {of['gap']:.4g} is observed "
+            f"({unknown}: {of[unknown]['assumption']}, level {self.level:g})"
+        )
+        if self.n_for_power is not None:
+            yield (
+                f"{self.n_for_power:,} items for a claim with probability {self.power:g} if that "
+                "is the true gap"
+            )
+        if self.n_assured is not None:
+            size = round(self.n_assured, 2 - len(str(self.n_assured)))  # what it supports
+            yield f"about {size:,} fresh items for a claim with probability {self.assurance:g}"
+
+    def notes(self) -> Iterator[str]:
+        """What is missing and why, and what is assumed."""
+        if self.n_for_power is None:
+            yield "items for a given power need --pairwise-correlation"
+        if isinstance(self.gap, GapOfAccuracies) and self.gap.congruence is None:
+            yield (
+                f"real classifiers share more of their mistakes: --odds-ratio {_ODDS_RATIO:g} is "
+                "typical of close ones (docs/claims.md) and asks for fewer items"
+            )
+        if self.highest_assurance is not None and self.n_assured is None:
+            yield (
+                f"no size makes the claim with probability {self.assurance:g}: after "
+                f"{self.n_test:,} items A is the better one with probability "
+                f"{chance(self.highest_assurance)}"
+            )
+
+    def required(self) -> list[tuple[float, str, int]]:
+        """Gaps about this one, assumptions and the items that they need: a figure's columns."""
+        if not isinstance(self.gap, GapOfAccuracies):
+            raise InputError("a figure of sizes is for accuracies")
+        of = self.gap.describe()
+        assumptions: dict[str, Congruence] = {
+            "least congruence": "min", "independent": "independent",
+            f"odds ratio {_ODDS_RATIO:g}": OddsRatioCongruence(_ODDS_RATIO, 0.0),
+        }  # fmt: skip
+        if isinstance(self.gap.congruence, OddsRatioCongruence):
+            assumptions[of["congruence"]["assumption"]] = self.gap.congruence
+        best = self.gap.accuracy_a
+        gaps = np.geomspace(of["gap"] / 3, min(3 * of["gap"], best), _GAPS).tolist()
+        return required_sizes(best, gaps, assumptions, level=self.level)
+
+    @property
+    def title(self) -> str:
+        """Title of the figure: what is planned."""
+        of = self.gap.describe()
+        about = f"congruence: {of['congruence']['assumption']}"
+        if self.n_test is not None:
+            about = f"{self.n_test:,} items observed"
+        return f"A has {of['accuracy'][0]:g} right; {about}"
+
+
+def plan_claim(
+    gap: Gap,
+    *,
+    level: float = 0.05,
+    power: float = 0.8,
+    n_test: int | None = None,
+    assurance: float = 0.8,
+) -> ClaimPlan:
+    """Test items that a claim needs at a gap: observed, true, or left open by what was observed.
+
+    Parameters
+    ----------
+    gap : GapOfAccuracies or GapOfMeans
+    level : float
+        A claim is made where it is false with at most this probability.
+    power : float
+        Probability of a claim if this is the true gap.
+    n_test : int, optional
+        Items observed so far; adds the fresh items that make the claim with ``assurance``.
+    assurance : float
+
+    Examples
+    --------
+    >>> plan = plan_claim(GapOfAccuracies(0.90, 0.88))
+    >>> plan.n_needed, plan.n_for_power
+    (1330, 3028)
+    """
+    needed, for_power = smallest_size(gap.p_false, level), None
+    if not isinstance(gap, GapOfMeans) or gap.pairwise_correlation is not None:
+        for_power = powered_size(gap, level=level, power=power)
+    if n_test is None:
+        return ClaimPlan(gap, level, needed, power, for_power)
+    assured = assured_size(gap, n_test, level=level, assurance=assurance)
+    return ClaimPlan(gap, level, needed, power, for_power, n_test, assurance, *assured)

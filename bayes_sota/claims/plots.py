@@ -43,10 +43,7 @@ class _Rows:
     is_named: bool
     heights: FloatArray
     ticks: list[tuple[float, str]]
-
-    @property
-    def bottom(self) -> float:
-        return float(self.heights.min()) - 0.9
+    bottom: float
 
     @property
     def inches(self) -> float:
@@ -110,32 +107,20 @@ def plot_claims(
     rows = _arranged(frame, level)
     right = 1.04 * max(float(rows.values.max()), 1.5 * level)
     limits = make_bounds(-0.015 * right, right)
-    size = (7.4, rows.inches + 2.2)
-    collection = make_collection(
-        {"p_false": limits},
-        figsize=size,
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
+    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    collection = make_collection({"p_false": limits}, figsize=(7.4, rows.inches + 2.2), **given)
     panel = Panel(collection, "p_false")
     line = 0.18 * (1 - rows.bottom) / rows.inches  # of text, in rows
-    ends = (
-        xr.DataArray([level, level], dims="point"),
-        xr.DataArray([rows.bottom, 1.0], dims="point"),
-    )
-    panel.line("level", *ends, "black")
+    ends = xr.DataArray([[level, level], [rows.bottom, 1.0]], dims=("axis", "point"))
+    panel.line("level", ends[0], ends[1], "black")
     panel.text("level_label", level, 1 + 0.5 * line, f"level {level:.3g}")
     _draw_claims(panel, rows)
     _draw_legend(panel, rows.kinds, right, line)
-    ticks, labels = zip(*rows.ticks, strict=True) if rows.ticks else ((), ())
+    ticks = [list(part) for part in zip(*rows.ticks, strict=True)] or [[], []]
     panel.set_axes(
-        limits,
-        xlabel="probability that the claim is false",
-        xlim=limits,
-        ylim=(rows.bottom, 1 + 5 * line),
-        yticks=lambda _: (list(ticks), list(labels)),
-    )
+        limits, xlabel="probability that the claim is false", xlim=limits,
+        ylim=(rows.bottom, 1 + 5 * line), yticks=lambda _: (ticks[0], ticks[1]),
+    )  # fmt: skip
     finding = _finding(rows, level)
     title_figure(collection, finding if title is None else f"{title}\n{finding}")
     return collection
@@ -164,19 +149,18 @@ def _arranged(frame: "pd.DataFrame", level: float) -> _Rows:
     heights: FloatArray = -step * np.arange(size) - gaps * grouped
     ticks = []
     if is_named:
-        named = [plain_text(list(names)[row], _LONGEST) for row in order]
+        named = (plain_text(list(names)[row], _LONGEST) for row in order)
         ticks = list(zip(heights.tolist(), named, strict=True))
-    if grouped:
-        above = [int((values[place == i, 0] > level).sum()) for i in range(len(order_of))]
-        for index, group in enumerate(order_of):
-            here = place == index
-            count = f"{above[index]:,} of {int(here.sum()):,} above {level:.3g}"
-            height = heights[here].max() + 1.0 if is_named else heights[here].mean()
-            if index == 0 or is_named or ticks[-1][0] - height >= 0.8:
-                ticks.append((float(height), f"{plain_text(group, _LONGEST)}: {count}"))
+    for index, group in enumerate(order_of if grouped else ()):
+        here = place == index
+        above = int((values[here, 0] > level).sum())
+        height = float(heights[here].max() + 1.0 if is_named else heights[here].mean())
+        if index == 0 or is_named or ticks[-1][0] - height >= 0.8:
+            count = f"{above:,} of {int(here.sum()):,} above {level:.3g}"
+            ticks.append((height, f"{plain_text(group, _LONGEST)}: {count}"))
     kinds = np.where(values[:, 1] > level, "not_supported", "depends")
     kinds = np.where(values[:, 2] <= level, "supported", kinds)
-    return _Rows(values, kinds, is_named, heights, ticks)
+    return _Rows(values, kinds, is_named, heights, ticks, float(heights.min()) - 0.9)
 
 
 def _draw_claims(panel: Panel, rows: _Rows) -> None:
@@ -187,10 +171,8 @@ def _draw_claims(panel: Panel, rows: _Rows) -> None:
     drawn = {kind: rows.kinds == kind for kind in _KINDS if (rows.kinds == kind).any()}
     look = {"width": 2.0} if rows.is_named else {"width": 0.8, "alpha": 0.5}
     for kind, here in drawn.items():
-        values, heights = rows.values[here], rows.heights[here]
-        breaks = np.full(len(values), np.nan)
-        x = np.column_stack([values[:, 1], values[:, 2], breaks]).ravel()
-        y = np.column_stack([heights, heights, breaks]).ravel()
+        x = np.insert(rows.values[here, 1:], 2, np.nan, axis=1).ravel()  # NaN between the bars
+        y = np.repeat(rows.heights[here], 3)
         points = xr.DataArray([x, y], dims=("plot_axis", "point"), coords={"plot_axis": ["x", "y"]})
         panel.draw(visuals.line_xy, f"range_{kind}", points, color=_KINDS[kind][1], **look)
     for kind, here in drawn.items():
@@ -201,9 +183,10 @@ def _draw_claims(panel: Panel, rows: _Rows) -> None:
 
 def _draw_legend(panel: Panel, kinds: NDArray[np.str_], right: float, line: float) -> None:
     """What is drawn, and the counts of the verdicts in their colours, above the rows."""
-    texts = [("legend", "dot: averaged; bar: all that is possible", COLORS["dark"])]
-    for kind, (meaning, color) in _KINDS.items():
-        texts.append((f"legend_{kind}", f"{meaning}: {int((kinds == kind).sum()):,}", color))
+    texts = [("legend", "dot: averaged; bar: all that is possible", COLORS["dark"])] + [
+        (f"legend_{kind}", f"{meaning}: {int((kinds == kind).sum()):,}", color)
+        for kind, (meaning, color) in _KINDS.items()
+    ]
     for place, (label, text, color) in enumerate(texts):
         height = 1 + (4.5 - place) * line
         panel.text(label, right, height, text, side="right", color=color)
@@ -276,14 +259,8 @@ def plot_methods(
     ends = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=1)
     margin = 0.05 * float(np.ptp(ends)) or 0.01
     limits = make_bounds(float(ends.min()) - margin, float(ends.max()) + margin)
-    size = (7.4, 1.5 + 0.3 * len(order))
-    collection = make_collection(
-        {"skill": limits},
-        figsize=size,
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
+    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    collection = make_collection({"skill": limits}, figsize=(7.4, 1.5 + 0.3 * len(order)), **given)
     panel = Panel(collection, "skill")
     tied = p_false >= (1 - ci_prob) / 2
     for row, j in enumerate(order):
@@ -294,12 +271,10 @@ def plot_methods(
     chance = "p_best" if "p_best" in estimate else "p_best_uncorrected"
     labels = [f"{plain_text(names[j], _LONGEST)}  {estimate[chance][j]:.2f}" for j in order]
     panel.set_axes(
-        limits,
+        limits, xlim=limits, ylim=(-len(order) + 0.4, 0.6),
         xlabel=f"skill: mean and {ci_prob:.0%} interval (beside the name: {_CHANCES[chance]})",
-        xlim=limits,
-        ylim=(-len(order) + 0.4, 0.6),
         yticks=lambda _: ([-float(row) for row in range(len(order))], labels),
-    )
+    )  # fmt: skip
     others = sum(bool(tied[j]) for j in order if j != winner)
     best, rest = plain_text(names[winner], _LONGEST), len(names) - 1
     finding = f"{best} is told from " + ("the other" if rest == 1 else f"all other {rest}")

@@ -115,16 +115,8 @@ def plot_claim_sensitivity(
     x, p = _checked_curve(curve, unknown)
     margin = 0.03 * float(x[-1] - x[0]) or 0.01
     limits = make_bounds(float(x[0]) - margin, float(x[-1]) + margin)
-    panel = Panel(
-        make_collection(
-            {"p_false": limits},
-            figsize=(7.4, 4.2),
-            backend=backend,
-            plot_collection=plot_collection,
-            **pc_kwargs,
-        ),
-        "p_false",
-    )
+    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"p_false": limits}, figsize=(7.4, 4.2), **given), "p_false")
     main, accent = COLORS["theta_sota"], COLORS["winner_skill"]
     lines = {"level": (level, f"level {level:.3g}", "black")}
     if assumed is None and p_false is not None:
@@ -133,24 +125,20 @@ def plot_claim_sensitivity(
         panel.draw(visuals.hline, name, height, color=color, width=1.2)
     panel.line("curve", xr.DataArray(x, dims="point"), xr.DataArray(p, dims="point"), main)
     marks = _marks(x, p, p_false, assumed, independent, unknown)
+    colors = {name: accent if name == "assumed" else main for name in marks}
     for name, (place, height, _) in marks.items():
-        color = accent if name == "assumed" else main
-        panel.dots(name, xr.DataArray([place], dims="point"), height, color)
+        panel.dots(name, xr.DataArray([place], dims="point"), height, colors[name])
     top = 1.04 * max(float(p.max()), level, p_false or 0.0)
     texts = {name: (text, color) for name, (_, text, color) in lines.items()}
-    for name, (*_, text) in reversed(marks.items()):
-        texts[name] = text, accent if name == "assumed" else main
+    texts |= {name: (text, colors[name]) for name, (*_, text) in reversed(marks.items())}
     for row, (name, (text, color)) in enumerate(texts.items()):
         height = top * (1 + (row + 0.5) * _LINE)
         panel.text(f"{name}_label", float(x[-1]), height, text, side="right", color=color)
     _label_height(panel, "probability that the claim is false", level)
     panel.set_axes(
-        limits,
-        xlabel=_XLABELS[unknown],
-        xlim=limits,
-        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)),
-        yticks=lambda _: make_ticks(0.0, top),
-    )
+        limits, xlabel=_XLABELS[unknown], xlim=limits,
+        ylim=(-0.04 * top, top * (1 + len(texts) * _LINE)), yticks=lambda _: make_ticks(0.0, top),
+    )  # fmt: skip
     crossing = crossing_of(np.column_stack([x, p]), level) if needed is None else needed
     finding = _needed_sentence(x, crossing, level, unknown)
     title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
@@ -186,12 +174,11 @@ def _marks(
         names = (f"correlation {x[0]:.3g}:", f"correlation {x[-1]:.3g}:")
     marks = {"least": (x[0], p[0], names[0])}
     if independent is not None and x[0] <= independent <= x[-1]:
-        height = float(np.interp(independent, x, p))
-        marks["independent"] = (independent, height, "independent mistakes")
+        marks["independent"] = independent, np.interp(independent, x, p), "independent mistakes"
     marks["largest"] = (x[-1], p[-1], names[1])
     if assumed is not None:
-        height = float(np.interp(assumed, x, p)) if p_false is None else p_false
-        marks["assumed"] = (assumed, height, "assumed")
+        height = np.interp(assumed, x, p) if p_false is None else p_false
+        marks["assumed"] = assumed, height, "assumed"
     return {
         name: (float(u), float(v), f"{text} {chance(float(v))}")
         for name, (u, v, text) in marks.items()
@@ -292,14 +279,8 @@ def plot_required_size(
     reach = float(gaps.max() - gaps.min()) or float(gaps.max())
     left = max(0.0, float(gaps.min()) - 0.06 * reach)
     limits = make_bounds(left, float(gaps.max()) + _ROOM * reach)
-    collection = make_collection(
-        {"n_needed": limits},
-        figsize=(7.4, 4.2),
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
-    panel = Panel(collection, "n_needed")
+    given = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    panel = Panel(make_collection({"n_needed": limits}, figsize=(7.4, 4.2), **given), "n_needed")
     for index, (x, y) in enumerate(lines.values()):
         points = xr.DataArray(x, dims="point"), xr.DataArray(y, dims="point")
         panel.line(f"line_{index}", *points, COLORS[_PALETTE[index]])
@@ -310,18 +291,15 @@ def plot_required_size(
     _label_lines(panel, lines, n_test, ylim)
     _label_height(panel, "test items needed", 0.0)
     panel.set_axes(
-        limits,
-        xlabel="gap between A and B",
-        xlim=limits,
-        ylim=ylim,
+        limits, xlabel="gap between A and B", xlim=limits, ylim=ylim,
         yticks=lambda _: _size_ticks(*ylim),
-    )
+    )  # fmt: skip
     finding = _size_sentence(lines, level, n_test, gap)
     if n_needed is not None:
         planned = f"a gap of {gap:.3g} needs {n_needed:,} items (the dot)"
         finding = f"A claim at {100 * level:.3g}% of {planned}"
-    title_figure(collection, finding if title is None else f"{title}\n{finding}")
-    return collection
+    title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
+    return panel.collection
 
 
 def _checked_sizes(table: "pd.DataFrame") -> Lines:
@@ -334,12 +312,10 @@ def _checked_sizes(table: "pd.DataFrame") -> Lines:
         raise InputError("the table of sizes has no row with a number")
     if not (kept[["gap", "n_needed"]] > 0).all(axis=None):
         raise InputError("gaps and numbers of items must be positive")
-    parts = kept.sort_values("gap", kind="stable").groupby(kept["assumption"].astype(str))
-    lines = {
-        name: (part["gap"].to_numpy(float), np.log10(part["n_needed"].to_numpy(float)))
-        for name in dict.fromkeys(kept["assumption"].astype(str))
-        for part in (parts.get_group(name),)
-    }
+    lines = {}
+    for name, part in kept.groupby(kept["assumption"].astype(str), sort=False):
+        x, y = part.sort_values("gap", kind="stable")[["gap", "n_needed"]].to_numpy(float).T
+        lines[str(name)] = x, np.log10(y)
     if len(lines) > len(_PALETTE):
         raise InputError(f"at most {len(_PALETTE)} assumptions can be drawn, got {len(lines)}")
     return lines

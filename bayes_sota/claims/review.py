@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.congruence import congruence_bounds
+from bayes_sota.claims.accuracies import congruence_bounds, false_claim_probability
 from bayes_sota.claims.means import CORRELATIONS, false_claim_probability_of_means, imputed_sd
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
@@ -76,7 +76,7 @@ class ClaimRows:
     @property
     def usable(self) -> BoolArray:
         """Rows without a problem."""
-        return np.array([not problem for problem in self.problems], bool)
+        return ~np.array(self.problems, bool)
 
     @property
     def needs_spread(self) -> BoolArray:
@@ -92,9 +92,8 @@ def check_columns(table: Table) -> None:
     if twice:
         raise InputError(f"{table.where}: more than one column is called {shown(twice[0])}")
     find_column(table, "n_test", "number of test items")
-    pairs = (_ACCURACIES, _MEANS)
-    begun = [pair for pair in pairs if any(table.find_all(name) for name in pair)]
-    for name in [name for pair in begun or [_ACCURACIES] for name in pair]:
+    begun = [pair for pair in (_ACCURACIES, _MEANS) if any(map(table.find_all, pair))]
+    for name in chain(*begun or [_ACCURACIES]):
         find_column(table, name, "accuracy_a and accuracy_b, or mean_a and mean_b")
     for name in (*_NUMBERS, "metric"):
         if table.find_all(name):
@@ -188,8 +187,7 @@ def _metrics(table: Table, numbers: dict[str, FloatArray], problems: list[str]) 
     accuracy, mean = (
         ~np.isnan([numbers[name] for name in pair]).all(axis=0) for pair in (_ACCURACIES, _MEANS)
     )
-    column = table.find_all("metric")
-    cells = table.columns[column[0]] if column else [None] * len(problems)
+    cells = next((table.columns[j] for j in table.find_all("metric")), [None] * len(problems))
     words = ["" if cell is None else str(cell).strip() for cell in cells]
     named = [word for word in words if word.lower() not in _EMPTY]
     if named and not any(word.lower() in _METRICS for word in words):
@@ -198,15 +196,14 @@ def _metrics(table: Table, numbers: dict[str, FloatArray], problems: list[str]) 
             f"{shown(named[0])}"
         )
     metric = np.array([_METRICS.get(word.lower(), "") for word in words], dtype="U8")
-    for row, word in enumerate(words):
-        if metric[row]:
-            continue
-        if word.lower() not in _EMPTY:
-            text = f"metric is one of {', '.join(_METRICS)}, got {shown(word)}"
+    for row in np.flatnonzero(metric == "").tolist():
+        text = ""
+        if words[row].lower() not in _EMPTY:
+            text = f"metric is one of {', '.join(_METRICS)}, got {shown(words[row])}"
         elif accuracy[row] and mean[row]:
             text = "accuracies and means are both filled: say which with metric"
         else:
-            text, metric[row] = "", "dice" if mean[row] else "accuracy"
+            metric[row] = "dice" if mean[row] else "accuracy"
         problems[row] = problems[row] or text
     for name in (*_ACCURACIES, *_MEANS):
         kind = (metric == "accuracy") == (name in _ACCURACIES)
@@ -219,17 +216,17 @@ def _note_impossible(
     name: str, values: FloatArray, digits: IntArray, n_test: FloatArray, metric: Any, problems: Any
 ) -> None:
     """Accuracies that no whole number of items prints."""
-    usable = np.array([not problem for problem in problems], bool) & (metric == "accuracy")
+    usable = ~np.array(problems, bool) & (metric == "accuracy")
     rows = np.flatnonzero(usable & (values >= 0) & (values <= 1))
     values, digits, sizes = values[rows], digits[rows], n_test[rows].astype(np.int64)
     wrong = np.zeros(rows.size, bool)
-    exact = (digits == 0) | (digits >= EXACT_DECIMALS)
-    fewest, most = exact_ends(values[exact], sizes[exact])
-    wrong[exact] = fewest > most
-    for decimals in np.unique(digits[~exact]).tolist():
+    for decimals in np.unique(digits).tolist():
         here = np.flatnonzero(digits == decimals)
-        scaled = np.rint(values[here] * 10.0**decimals).astype(np.int64)
-        low, high = lattice_ends(scaled, sizes[here], 10**decimals, "nearest")
+        if 0 < decimals < EXACT_DECIMALS:
+            scaled = np.rint(values[here] * 10.0**decimals).astype(np.int64)
+            low, high = lattice_ends(scaled, sizes[here], 10**decimals, "nearest")
+        else:
+            low, high = exact_ends(values[here], sizes[here])
         wrong[here] = np.maximum(low, 0) > np.minimum(high, sizes[here])
     for place in np.flatnonzero(wrong).tolist():
         printed = f"{values[place]:.{digits[place] or 1}f}"
@@ -278,7 +275,7 @@ def review_probabilities(
     for kind in np.unique(kinds[rows.usable]):
         for block in _blocks(rows, np.flatnonzero((kinds == kind) & rows.usable)):
             _evaluate(rows, block, sd, found, problems)
-    assumption[np.array([bool(problem) for problem in problems], bool)] = ""
+    assumption[np.array(problems, bool)] = ""
     return found, assumption, problems
 
 
@@ -316,9 +313,8 @@ def _assumptions(rows: ClaimRows) -> NDArray[np.object_]:
 def _blocks(rows: ClaimRows, here: IntArray) -> Iterator[IntArray]:
     """Rows whose averages have about equally many terms: the longest one sets the pace of all."""
     low, high = congruence_bounds(rows.a[here], rows.b[here])
-    terms = np.log2(1 + np.maximum(0, (high - low) * rows.numbers["n_test"][here]))
-    for level in np.unique(terms.astype(np.int64)):
-        yield here[terms.astype(np.int64) == level]
+    terms = np.log2(1 + np.maximum(0, (high - low) * rows.numbers["n_test"][here])).astype(int)
+    yield from (here[terms == level] for level in np.unique(terms))
 
 
 def _evaluate(

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import draw_cells, false_claim_probability
-from bayes_sota.claims.congruence import Congruence
-from bayes_sota.claims.means import draw_difference, false_claim_probability_of_means
+from bayes_sota.claims.accuracies import Congruence, draw_cells, false_claim_probability
+from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
@@ -102,13 +101,9 @@ def sample_claim(
     rng, seed = resolve_seed(random_seed)
     settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
     trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
-    groups = {
-        "posterior": trace["posterior"].to_dataset(),
-        "sample_stats": trace["sample_stats"].to_dataset()[["diverging"]].astype(float),
-        "observed_data": trace["observed_data"].to_dataset(),
-    }
-    if "constant_data" in trace.children:
-        groups["constant_data"] = trace["constant_data"].to_dataset()
+    kept = ("posterior", "sample_stats", "observed_data", "constant_data")
+    groups = {name: trace[name].to_dataset() for name in kept if name in trace.children}
+    groups["sample_stats"] = groups["sample_stats"][["diverging"]].astype(float)
     if predictive:
         groups |= _predictive_groups(model, trace, draws * chains, rng)
     groups = {name: data.drop_attrs() for name, data in groups.items()}
@@ -148,15 +143,13 @@ def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame
     difference, over = tree["posterior"]["difference"], ("chain", "draw")
     ends = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
     mean, estimates = difference.mean(over), tree["point_estimate"]
-    columns = {
-        "mean": mean,
-        "sd": difference.std(over, ddof=1),
+    table = xr.Dataset({
+        "mean": mean, "sd": difference.std(over, ddof=1),
         **{k: difference.quantile(q, over).drop_vars("quantile") for k, q in ends.items()},
         "p_false": estimates["p_false"],
         # closed forms have no Monte Carlo error
         "p_false_mcse": estimates.get("p_false_mcse", xr.zeros_like(mean)),
-    }
-    table = xr.Dataset(columns)
+    })  # fmt: skip
     return (table if table.dims else table.expand_dims(claim=["1"])).to_dataframe()
 
 
@@ -168,13 +161,11 @@ def _predictive_groups(
     quick = {"mode": "FAST_COMPILE"}  # run once: compiling would take longer than drawing
     seeds = [int(rng.integers(2**31)) for _ in range(2)]
     found = pm.sample_prior_predictive(draws, model, random_seed=seeds[0], compile_kwargs=quick)
-    found.update(
-        pm.sample_posterior_predictive(
-            trace, model, random_seed=seeds[1], progressbar=False, compile_kwargs=quick
-        )
+    replicated = pm.sample_posterior_predictive(
+        trace, model, random_seed=seeds[1], progressbar=False, compile_kwargs=quick
     )
-    names = ("prior", "prior_predictive", "posterior_predictive")
-    return {name: found[name].to_dataset() for name in names}
+    groups = {name: found[name].to_dataset() for name in ("prior", "prior_predictive")}
+    return groups | {"posterior_predictive": replicated["posterior_predictive"].to_dataset()}
 
 
 def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
@@ -233,40 +224,23 @@ def claim_tree(
     both, only_a, only_b, _ = cells.T
     p = false_claim_probability(accuracy_a, accuracy_b, n_test, congruence, alpha=alpha)
     shared = "unknown" if congruence is None else str(congruence)
+    skill = np.column_stack([both + only_a, both + only_b])
     return _exact_tree(
-        {
-            "congruence": both,
-            "difference": only_a - only_b,
-            "skill": np.column_stack([both + only_a, both + only_b]),
-        },
-        {"p_false": p},
-        {"accuracy": [accuracy_a, accuracy_b]},
-        names,
+        {"congruence": both, "difference": only_a - only_b, "skill": skill},
+        {"p_false": p}, {"accuracy": [accuracy_a, accuracy_b]}, names,
         Numbers((accuracy_a, accuracy_b, n_test, repr(congruence))),
-        f"Dirichlet({alpha}) of the four cells, congruence {shared}",
-        seed,
-    )
+        f"Dirichlet({alpha}) of the four cells, congruence {shared}", seed,
+    )  # fmt: skip
 
 
 def claim_tree_of_means(
-    mean_a: float,
-    mean_b: float,
-    n_test: int,
-    *,
-    sd: Any = None,
-    correlation: float | None = None,
-    correlation_range: tuple[float, float] = (0.0, 1.0),
-    sd_difference: float | None = None,
-    bounds: tuple[float, float] | None = (0.0, 1.0),
-    draws: int = 1000,
-    random_seed: Seed = None,
+    claim: ReportedMeans, *, draws: int = 1000, random_seed: Seed = None
 ) -> "xr.DataTree":
     """Posterior of the difference of two means of the same cases, as a DataTree.
 
     Parameters
     ----------
-    mean_a, mean_b, n_test, sd, correlation, correlation_range, sd_difference, bounds
-        As in ``false_claim_probability_of_means``, one claim.
+    claim : ReportedMeans
     draws, random_seed
         As in ``claim_tree``.
 
@@ -277,26 +251,19 @@ def claim_tree_of_means(
 
     Examples
     --------
-    >>> tree = claim_tree_of_means(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7, random_seed=0)
-    >>> tree["posterior"]["difference"].shape
+    >>> claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)
+    >>> claim_tree_of_means(claim, random_seed=0)["posterior"]["difference"].shape
     (4, 1000)
     """
     rng, seed = resolve_seed(random_seed)
-    given: dict[str, Any] = {
-        "sd": sd, "correlation": correlation, "correlation_range": correlation_range,
-        "sd_difference": sd_difference,
-    }  # fmt: skip
-    p = false_claim_probability_of_means(mean_a, mean_b, n_test, bounds=bounds, **given)
-    difference = draw_difference(mean_a, mean_b, n_test, draws=_CHAINS * draws, rng=rng, **given)
+    names = ("sd", "correlation", "correlation_range", "sd_difference")
+    given = {name: getattr(claim, name) for name in names}
+    p, drawn = claim.p_false(), claim.draw_difference(_CHAINS * draws, rng)
     return _exact_tree(
-        {"difference": difference},
-        {"p_false": p},
-        {"mean": [mean_a, mean_b]},
-        ("A", "B"),
-        Numbers((mean_a, mean_b, n_test, repr(given))),
-        "flat in the mean difference and the logarithm of its standard deviation",
-        seed,
-    )
+        {"difference": drawn}, {"p_false": p}, {"mean": [claim.mean_a, claim.mean_b]}, ("A", "B"),
+        Numbers((claim.mean_a, claim.mean_b, claim.n_test, repr(given))),
+        "flat in the mean difference and the logarithm of its standard deviation", seed,
+    )  # fmt: skip
 
 
 def comparison_tree(
@@ -334,14 +301,11 @@ def comparison_tree(
         estimates["p_best"] = np.array(selected.p_best)
     return _exact_tree(
         {"difference": gap, "skill": comparison.sign * np.clip(draws, *comparison.bounds)},
-        estimates,
-        {"score": comparison.sign * comparison.scores},
-        comparison.methods,
+        estimates, {"score": comparison.sign * comparison.scores}, comparison.methods,
         outcomes.outcomes if isinstance(outcomes, Evaluations) else outcomes,
-        "flat Dirichlet of every pair, or Student t of the means (items.comparison)",
-        seed,
+        "flat Dirichlet of every pair, or Student t of the means (items.comparison)", seed,
         winner=comparison.methods[comparison.winner],
-    )
+    )  # fmt: skip
 
 
 def _exact_tree(
@@ -371,11 +335,6 @@ def _exact_tree(
         "point_estimate": dataset(estimates, dims[2:]),
         "observed_data": dataset(observed, dims[2:]),
     }
-    attributes: dict[str, Any] = {
-        **describe_provenance((data,), priors, method="exact", seed=seed),
-        "draws_are_independent": 1,
-        "diagnostics_reasons": "",
-    }
-    tree = result_tree(groups, attributes)
-    tree.attrs.update(more)
-    return tree
+    provenance = describe_provenance((data,), priors, method="exact", seed=seed)
+    exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
+    return result_tree(groups, {**provenance, **exact, **more})

@@ -38,18 +38,17 @@ posterior, so that there the difference holds what the two models differ in as w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.congruence import (
+from bayes_sota.claims.accuracies import (
     Congruence,
-    CongruencePrior,
     RelativeCongruence,
-    congruence_at,
+    congruence_nodes,
+    false_claim_probability,
 )
-from bayes_sota.claims.means import false_claim_probability_of_means, imputed_sd
+from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.core.arguments import TRIES, generator_of, refuse_tries
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
@@ -61,11 +60,6 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
 from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
-from bayes_sota.maximum.score_laws import ScoreLaw
-
-if TYPE_CHECKING:
-    from bayes_sota.leaderboard.joint import JointPosterior
-
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64
@@ -95,63 +89,44 @@ def best_try_probability(
     kernel = ScoreKernel.of(Leaderboard(counts, n_test=n_test, rounding="exact", percent=False))
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
     prior: Any = RelativeCongruence(1, 1) if congruence is None else congruence
-    nodes = [(congruence_at(a, b, prior), 1.0)] if not isinstance(prior, CongruencePrior) else None
-    dispersions = [(1 - _phi(a, b, p11), w) for p11, w in nodes or prior.nodes(a, b)]
+    dispersions = [(1 - _phi(a, b, p11), w) for p11, w in congruence_nodes(a, b, prior)]
     one, best = (
         float(logit(sum(w * not_below(kernel, d, k) for d, w in dispersions))) for k in (1.0, tries)
     )
     return float(expit(logit(given) + best - one)) if 0 < given < 1 else given
 
 
-def best_try_probability_of_means(
-    mean_a: float,
-    mean_b: float,
-    n_test: int,
-    tries: float,
-    *,
-    sd: Any = None,
-    correlation: float | None = None,
-    correlation_range: tuple[float, float] = (0.0, 1.0),
-    sd_difference: float | None = None,
-    bounds: tuple[float, float] | None = (0.0, 1.0),
-) -> float:
+def best_try_probability_of_means(claim: ReportedMeans, tries: float) -> float:
     """Probability that B is at least as good as A, the best of several equal tries, for means.
 
     Parameters
     ----------
-    mean_a, mean_b, n_test, sd, correlation, correlation_range, sd_difference, bounds
-        As in ``false_claim_probability_of_means``, one claim. Where only the standard deviation of
-        the differences is known, half of their variance is taken to be A's own.
+    claim : ReportedMeans
+        Where only the standard deviation of the differences is known, half of their variance is
+        taken to be A's own.
     tries : float
         Tries of A of which the best is reported, at least 1.
 
     Examples
     --------
-    >>> [round(best_try_probability_of_means(0.81, 0.80, 100, k, sd=(0.1, 0.1), correlation=0.7), 3)
-    ...  for k in (1, 10)]
+    >>> claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)
+    >>> [round(best_try_probability_of_means(claim, k), 3) for k in (1, 10)]
     [0.1, 0.401]
     """
     TRIES.check(tries, "tries")
-    false_claim_probability_of_means(
-        mean_a, mean_b, n_test, sd=sd, correlation=correlation,
-        correlation_range=correlation_range, sd_difference=sd_difference, bounds=bounds,
-    )  # fmt: skip
-    gap = mean_a - mean_b
-    if sd_difference is not None:
-        return _best_mean(gap, n_test, sd_difference**2 / 2, sd_difference**2, tries)
-    first, second = (float(imputed_sd(m, s)) for m, s in zip((mean_a, mean_b), sd, strict=True))
+    claim.p_false()  # refuses what no claim can be
+    gap, n, known = claim.mean_a - claim.mean_b, claim.n_test, claim.sd_difference
+    if known is not None:
+        return _best_mean(gap, n, known**2 / 2, known**2, tries)
+    first, second = claim.spreads
     x, w = np.polynomial.legendre.leggauss(_NODES)
-    low, high = correlation_range
+    low, high = claim.correlation_range
     nodes, weights = (low + high) / 2 + (high - low) / 2 * x, w / 2
-    if correlation is not None:
-        nodes, weights = np.array([correlation]), np.ones(1)
-    found = [
-        _best_mean(
-            gap, n_test, (1 - max(r, 0.0)) * first**2,
-            first**2 + second**2 - 2 * r * first * second, tries,
-        )
-        for r in nodes
-    ]  # fmt: skip
+    if claim.correlation is not None:
+        nodes, weights = np.array([claim.correlation]), np.ones(1)
+    own = [(1 - max(r, 0.0)) * first**2 for r in nodes]
+    total = [first**2 + second**2 - 2 * r * first * second for r in nodes]
+    found = [_best_mean(gap, n, *each, tries) for each in zip(own, total, strict=True)]
     return float(weights @ found)
 
 
@@ -161,30 +136,21 @@ def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
     ``kernel`` is of two scores, ``dispersion`` the variance of a score given psi, relative to that
     of one score, and ``tries`` are of the best score.
     """
-    law, psi = kernel.law, kernel.psi
     dispersion = max(dispersion, _LEAST_DISPERSION)
-    log_kernel = law.log_kernel(kernel.prepared, dispersion)
-    rows = []
-    for row, several in ((-1, tries), (0, 1.0)):
-        likelihood = np.exp(log_kernel[row] - log_kernel[row].max())
-        if several > 1:
-            value = float(kernel.values[row])
-            likelihood = _of_largest(likelihood, law, psi, value, dispersion, several)
-        rows.append(likelihood)
-    flat = np.gradient(psi)  # equal weight to equal lengths of skill
-    p_own, p_rival = (x * flat / np.sum(x * flat) for x in rows)
+    log_kernel = kernel.law.log_kernel(kernel.prepared, dispersion)
+    rival, own = (np.exp(log_kernel[row] - log_kernel[row].max()) for row in (0, -1))
+    if tries > 1:
+        own = _of_largest(own, kernel, dispersion, tries)
+    flat = np.gradient(kernel.psi)  # equal weight to equal lengths of skill
+    p_own, p_rival = (x * flat / np.sum(x * flat) for x in (own, rival))
     return float(p_rival @ (np.cumsum(p_own) - p_own / 2))
 
 
 def _of_largest(
-    likelihood: FloatArray,
-    law: ScoreLaw,
-    psi: FloatArray,
-    value: float,
-    dispersion: float,
-    tries: float,
+    likelihood: FloatArray, kernel: ScoreKernel, dispersion: float, tries: float
 ) -> FloatArray:
-    """Likelihood of the largest of several scores with one skill."""
+    """Likelihood of the largest of several scores with one skill, the best of a kernel's two."""
+    law, psi, value = kernel.law, kernel.psi, float(kernel.values[-1])
     below = 1 - law.reach(psi, value, dispersion)
     if law.spacing == 0:
         return np.asarray(likelihood * below ** (tries - 1))
@@ -348,14 +314,11 @@ def _of_items(
 ) -> SelectedClaim:
     from bayes_sota.leaderboard.from_items import items_posterior
 
-    notes: list[str] = []
-    posterior: JointPosterior
+    kept, notes = items, list[str]()
     if isinstance(items, Responses):
         kept = items.complete()  # one set of items for both probabilities
         notes = left_out(items, kept)
-        posterior = items_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
-    else:
-        posterior = items_posterior(items, priors, draws=_DRAWS, random_seed=rng)
+    posterior = items_posterior(kept, priors, draws=_DRAWS, random_seed=rng)
     if given is not None and given.methods != items.names:
         raise InputError("given is a comparison of other methods, or of several runs of these")
     if given is None:
@@ -380,13 +343,8 @@ def _selected(
     first, second = pair
     corrected, given = (0.5, 0.5) if tied else chances
     return SelectedClaim(
-        winner=names[first],
-        runner_up=names[second],
-        p_false_selected=corrected,
-        p_false=given,
-        p_not_best=float(1 - p_best[first]),
-        p_best=tuple(float(p) for p in p_best),
-        rho=float(posterior.draws["rho"].mean()),
-        notes=(*notes, *posterior.notes),
+        winner=names[first], runner_up=names[second], p_false_selected=corrected, p_false=given,
+        p_not_best=float(1 - p_best[first]), p_best=tuple(p_best.tolist()),
+        rho=float(posterior.draws["rho"].mean()), notes=(*notes, *posterior.notes),
         reasons=posterior.reasons,
-    )
+    )  # fmt: skip

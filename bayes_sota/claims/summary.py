@@ -13,6 +13,10 @@ import numpy as np
 
 from bayes_sota import __version__
 from bayes_sota.claims.accuracies import (
+    Congruence,
+    CongruencePrior,
+    congruence_at,
+    congruence_bounds,
     congruence_needed,
     crossing_of,
     false_claim_probability,
@@ -20,13 +24,7 @@ from bayes_sota.claims.accuracies import (
     reported_claim,
     sensitivity_to_congruence,
 )
-from bayes_sota.claims.congruence import (
-    Congruence,
-    CongruencePrior,
-    congruence_at,
-    congruence_bounds,
-)
-from bayes_sota.claims.means import CORRELATIONS, false_claim_probability_of_means, imputed_sd
+from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import chance
@@ -72,7 +70,7 @@ class ClaimReport(ResultTable):
         Some points of it.
     numbers : dict
         What else ``to_dict`` has of this kind of claim.
-    drawn_from : (tuple, dict)
+    drawn_from : dict
         Arguments of ``claim_tree`` or ``claim_tree_of_means``.
     notes : list of str
         What a reader should know.
@@ -91,7 +89,7 @@ class ClaimReport(ResultTable):
     sensitivity: list[list[float]]
     numbers: dict[str, Any]
     notes: list[str]
-    drawn_from: tuple[tuple[Any, ...], dict[str, Any]]
+    drawn_from: dict[str, Any]
     independent: float | None = None
     reasons: tuple[str, ...] = ()
 
@@ -116,8 +114,7 @@ class ClaimReport(ResultTable):
         from bayes_sota.claims.sample import claim_tree, claim_tree_of_means
 
         draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
-        numbers, options = self.drawn_from
-        return draw(*numbers, **options, random_seed=random_seed)
+        return draw(**self.drawn_from, random_seed=random_seed)
 
     def sentences(self) -> list[str]:
         if self.unknown == "correlation":
@@ -127,15 +124,14 @@ class ClaimReport(ResultTable):
     @property
     def text(self) -> str:
         """Paragraph that a review can use."""
-        if self.unknown == "correlation":
-            said, basis = [*_about_means(self)], "Student t of the paired means"
-        else:
-            said, alpha = [*_about_accuracies(self)], self.numbers["alpha"]
-            if "range" in self.assumed:
-                said.append("Please report how many items both got right, or the results per item.")
+        said, basis = _about_means, "Student t of the paired means"
+        if self.unknown == "congruence":
+            said, alpha = _about_accuracies, self.numbers["alpha"]
             prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
             basis = f"Dirichlet posterior of the paired outcomes, {prior}"
-        return " ".join([*said, *as_sentences(self.notes), f"({basis}; {_SOURCE})"])
+        asked = ["Please report how many items both got right, or the results per item."]
+        asked *= "range" in self.assumed
+        return " ".join([*said(self), *asked, *as_sentences(self.notes), f"({basis}; {_SOURCE})"])
 
     def header(self) -> list[str]:
         return [self.unknown, "P(false)"]
@@ -211,41 +207,25 @@ def report_accuracies(
         plain = float(false_claim_probability(a, b, n, congruence))
         best = best_try_probability(a, b, n, best_of, congruence)
         numbers["selection"] = _selection(best_of, best, plain)
+    claim: dict[str, Any] = {"accuracy_a": a, "accuracy_b": b, "n_test": n, "alpha": alpha}
     return ClaimReport(
-        unknown="congruence",
-        assumed=_described(congruence, a, b),
+        unknown="congruence", assumed=_described(congruence, a, b),
         p_false=found["p_false"] if found is not None and sizes[0] < sizes[1] else p,
-        needed=congruence_needed(a, b, n, level=level, alpha=alpha),
-        level=level,
-        n_test=n,
-        what=f"{a:g} against {b:g} on {n:,} items",
-        curve=sensitivity_to_congruence(a, b, n, alpha=alpha),
-        sensitivity=sensitivity_to_congruence(a, b, n, alpha=alpha, points=_POINTS).tolist(),
-        numbers=numbers,
-        notes=notes,
-        drawn_from=((a, b, n), {"congruence": congruence, "alpha": alpha}),
-    )
+        needed=congruence_needed(**claim, level=level), level=level, n_test=n,
+        what=f"{a:g} against {b:g} on {n:,} items", curve=sensitivity_to_congruence(**claim),
+        sensitivity=sensitivity_to_congruence(**claim, points=_POINTS).tolist(),
+        numbers=numbers, notes=notes, drawn_from={**claim, "congruence": congruence},
+    )  # fmt: skip
 
 
 def report_means(
-    mean_a: float,
-    mean_b: float,
-    n_test: int,
-    *,
-    sd: Any = None,
-    correlation: float | None = None,
-    correlation_range: tuple[float, float] = (0.0, 1.0),
-    sd_difference: float | None = None,
-    bounds: tuple[float, float] | None = (0.0, 1.0),
-    best_of: float | None = None,
-    level: float = 0.05,
+    claim: ReportedMeans, *, best_of: float | None = None, level: float = 0.05
 ) -> ClaimReport:
     """Report of the claim that A outperforms B, from two means of the same cases.
 
     Parameters
     ----------
-    mean_a, mean_b, n_test, sd, correlation, correlation_range, sd_difference, bounds
-        As in ``false_claim_probability_of_means``, one claim.
+    claim : ReportedMeans
     best_of, level
         As in ``report_accuracies``.
 
@@ -257,57 +237,44 @@ def report_means(
 
     Examples
     --------
-    >>> report = report_means(0.81, 0.80, 100, sd=(0.1, 0.1))
+    >>> report = report_means(ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1)))
     >>> round(report.p_false, 3), round(report.needed, 3)
     (0.141, 0.819)
     """
-    mean, (low, high), known = (mean_a, mean_b), correlation_range, sd_difference is not None
-    given = {
-        "sd": sd, "sd_difference": sd_difference, "correlation_range": correlation_range,
-        "bounds": bounds,
-    }  # fmt: skip
+    (low, high), known = claim.correlation_range, claim.sd_difference is not None
+    a, b, n, p = claim.mean_a, claim.mean_b, claim.n_test, float(claim.p_false())
 
     def curve(points: int) -> FloatArray:
         if known:
             return np.empty((0, 2))
         last = min(high, CORRELATIONS[1]) if low < CORRELATIONS[1] else high
         grid = np.linspace(low, last, points)
-        p = false_claim_probability_of_means(*mean, n_test, correlation=grid, **given)
-        return np.column_stack([grid, p])
+        return np.column_stack([grid, claim.p_false(correlation=grid)])
 
-    averaged = "given" if correlation is not None else f"averaged from {low:g} to {high:g}"
     numbers: dict[str, Any] = {
-        "mean": list(mean), "correlation_range": [low, high], "sd_difference": sd_difference,
-        "sd": sd and [float(imputed_sd(m, of)) for m, of in zip(mean, sd, strict=True)],
-        "sd_imputed": sd is not None and any(callable(of) or np.ndim(of) for of in sd),
+        "mean": [a, b], "correlation_range": [low, high], "sd_difference": claim.sd_difference,
+        "sd": claim.sd and claim.spreads,
+        "sd_imputed": any(callable(of) or np.ndim(of) for of in claim.sd or ()),
     }  # fmt: skip
-    p = float(false_claim_probability_of_means(*mean, n_test, correlation=correlation, **given))
-    notes = []
+    assumption, notes, fine = f"averaged from {low:g} to {high:g}", [], curve(201)
+    if claim.correlation is not None:
+        assumption = "given"
+    if known:
+        assumption = "not needed: the differences are known"
     if best_of is not None:
         from bayes_sota.claims.selection import best_try_probability_of_means
 
-        best = best_try_probability_of_means(
-            *mean, n_test, best_of, correlation=correlation, **given
-        )
+        best = best_try_probability_of_means(claim, best_of)
         numbers["selection"] = _selection(best_of, best, p)
         if known:
             notes = ["for the tries half of the variance of the differences is taken to be A's own"]
-    assumption = "not needed: the differences are known" if known else averaged
-    fine = curve(201)
     return ClaimReport(
-        unknown="correlation",
-        assumed={"value": correlation, "assumption": assumption},
-        p_false=p,
-        needed=None if known else crossing_of(fine, level),
-        level=level,
-        n_test=n_test,
-        what=f"{mean_a:g} against {mean_b:g} on {n_test:,} cases",
-        curve=fine,
-        sensitivity=curve(_POINTS).tolist(),
-        numbers=numbers,
-        notes=notes,
-        drawn_from=((mean_a, mean_b, n_test), {**given, "correlation": correlation}),
-    )
+        unknown="correlation", assumed={"value": claim.correlation, "assumption": assumption},
+        p_false=p, needed=None if known else crossing_of(fine, level), level=level, n_test=n,
+        what=f"{a:g} against {b:g} on {n:,} cases", curve=fine,
+        sensitivity=curve(_POINTS).tolist(), numbers=numbers, notes=notes,
+        drawn_from={"claim": claim},
+    )  # fmt: skip
 
 
 def _selection(tries: float, corrected: float, plain: float) -> dict[str, float]:
@@ -380,18 +347,18 @@ def _about_accuracies(report: ClaimReport) -> Iterator[str]:
             f"{chance(most)}."
         )
         yield _needed(report)
-    rounded = found["rounding"]
-    if rounded is not None and rounded["p_false"] != report.p_false and _open(rounded):
+    rounded = _left_open(found)
+    if rounded and rounded["p_false"] != report.p_false:
         yield f"With the rounding of the printed accuracies it is {chance(rounded['p_false'])}."
     yield from _about_tries(found)
 
 
 def _details_of_accuracies(report: ClaimReport) -> Iterator[str]:
     """What the screen has beside the paragraph."""
-    rounded, rope = report.numbers["rounding"], report.numbers.get("rope")
+    rounded, rope = _left_open(report.numbers), report.numbers.get("rope")
     if "range" not in report.assumed:
         yield _needed(report)
-    if rounded is not None and _open(rounded):
+    if rounded:
         ends = (sorted({*rounded[name]}) for name in ("counts_a", "counts_b"))
         a, b = (" to ".join(f"{x:,}" for x in pair) for pair in ends)
         lowest, highest = chance(rounded["lowest"]), chance(rounded["highest"])
@@ -406,9 +373,10 @@ def _details_of_accuracies(report: ClaimReport) -> Iterator[str]:
         yield f"With other priors of the four cells (alpha): {', '.join(others)}"
 
 
-def _open(rounded: dict[str, Any]) -> bool:
-    """Whether the printed digits fit more than one pair of counts."""
-    return bool(rounded["lowest"] < rounded["highest"])
+def _left_open(numbers: dict[str, Any]) -> dict[str, Any] | None:
+    """What the printed digits leave open; None where they fit one pair of counts, or none."""
+    rounded: dict[str, Any] | None = numbers["rounding"]
+    return rounded if rounded and rounded["lowest"] < rounded["highest"] else None
 
 
 def _needed(report: ClaimReport) -> str:

@@ -66,20 +66,17 @@ class MethodsReport(ResultTable):
         """Numbers of every method, the best score first."""
         of, selected = self.comparison, self.selected
         tied, intervals = of.tied_with_best(self.ci_prob), of.sign * of.interval(self.ci_prob)
-        found: list[dict[str, Any]] = []
-        for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j]):
-            found.append({
-                "name": of.methods[j], "score": float(of.sign * of.scores[j]),
-                "interval": sorted(intervals[j].tolist()),
-                "p_best": None if selected is None else selected.p_best[j],
-                "p_best_uncorrected": float(of.p_best[j]),
-                "p_not_below_winner": float(of.p_not_below[j]), "tied_with_best": bool(tied[j]),
-                "n_runs": of.n_runs[j],
-            })  # fmt: skip
-            if self.rope is not None:
-                words = ("winner_better", "equivalent", "better")
-                found[-1]["rope"] = dict(zip(words, of.rope(self.rope)[j].tolist(), strict=True))
-        return found
+        regions = None if self.rope is None else of.rope(self.rope).tolist()
+        words = ("winner_better", "equivalent", "better")
+        return [{
+            "name": of.methods[j], "score": float(of.sign * of.scores[j]),
+            "interval": sorted(intervals[j].tolist()),
+            "p_best": None if selected is None else selected.p_best[j],
+            "p_best_uncorrected": float(of.p_best[j]),
+            "p_not_below_winner": float(of.p_not_below[j]), "tied_with_best": bool(tied[j]),
+            "n_runs": of.n_runs[j],
+            **({} if regions is None else {"rope": dict(zip(words, regions[j], strict=True))}),
+        } for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])]  # fmt: skip
 
     @cached_property
     def reported_alone(self) -> dict[str, Any]:

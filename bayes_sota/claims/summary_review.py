@@ -21,7 +21,7 @@ from bayes_sota.claims.review import (
     review_probabilities,
     share_interval,
 )
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import chance, shown, spreadsheet_text
@@ -95,21 +95,19 @@ class ClaimsTable(ResultTable):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects, as ``bayes-sota claim batch --json`` has it."""
-        names, groups = self.names(), self.groups()
         results = self.frame[list(RESULTS)].to_dict("records")
+        rows = zip(self.names(), self.groups(), results, strict=True)
         claims = [
-            {"row": row + 1, "name": names[row], "group": groups[row], **result}
-            for row, result in enumerate(results)
+            {"row": row, "name": name, "group": group}
+            | {k: None if v != v else v for k, v in result.items()}
+            for row, (name, group, result) in enumerate(rows, 1)
         ]
         summaries = [_as_dict(group, shares) for group, shares in self._shares().items()]
         return {
-            "level": self.level,
-            "finding": self.finding,
-            "all": summaries[0],
-            "groups": summaries[1:],
-            "claims": [{k: None if v != v else v for k, v in one.items()} for one in claims],
+            "level": self.level, "finding": self.finding, "all": summaries[0],
+            "groups": summaries[1:], "claims": claims,
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
-        }
+        }  # fmt: skip
 
     def rounded(self) -> "pd.DataFrame":
         """Table as given with the results, all as text that is harmless to a spreadsheet."""
@@ -135,12 +133,11 @@ class ClaimsTable(ResultTable):
     def cells(self, top: int | None = None) -> list[list[str]]:
         results = self.frame[list(RESULTS)].head(len(self.frame) if top is None else top)
         columns = self.names()[:top], self.groups()[:top], results.to_numpy(object).tolist()
-        return [
-            [name, group or "", "", "", problem]
-            if problem
-            else [name, group or "", chance(p), f"{chance(low)} to {chance(high)}", verdict]
-            for name, group, (p, low, high, _, verdict, problem) in zip(*columns, strict=True)
-        ]
+        rows = []
+        for name, group, (p, low, high, _, verdict, problem) in zip(*columns, strict=True):
+            found = [chance(p), f"{chance(low)} to {chance(high)}", verdict]
+            rows.append([name, group or "", *(["", "", problem] if problem else found)])
+        return rows
 
     @property
     def title(self) -> str:
@@ -151,8 +148,7 @@ class ClaimsTable(ResultTable):
         """Summary as header and texts: claims, false ones expected, above the level, problems."""
         rows = []
         for group, shares in self._shares().items():
-            counts = [f"{one.n_above:,} ({_percents(one)})" for one in shares]
-            first = shares[0]
+            first, counts = shares[0], [f"{one.n_above:,} ({_percents(one)})" for one in shares]
             size, expected = f"{first.n_claims:,}", f"{first.expected_false:.1f}"
             rows.append([group or "all", size, expected, *counts, f"{first.n_problems:,}"])
         return [self.group_by or "group", *_SHARES], rows
@@ -182,10 +178,8 @@ class ClaimsTable(ResultTable):
 
     def _shares(self) -> dict[str, list[Any]]:
         """Rows of the summary by group: averaged, lowest, highest."""
-        shares: dict[str, list[Any]] = {}
-        for row in self.summary.itertuples(index=False):
-            shares.setdefault(row.group, []).append(row)
-        return shares
+        grouped = self.summary.groupby("group", sort=False)
+        return {str(name): list(part.itertuples(index=False)) for name, part in grouped}
 
 
 def read_claims(path: str | os.PathLike[str]) -> "pd.DataFrame":
@@ -278,9 +272,7 @@ def claims_table(
     >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
     ([0.093, 0.0], ['depends on the congruence', 'supported'])
     """
-    if not 0 < level < 0.5:
-        hint = f"; in percent? then write {level / 100:g}" if 1 <= level < 50 else ""
-        raise InputError(f"level must lie in (0, 1/2), got {level:g}{hint}")
+    LEVEL.check(level, "level")
     frame = claims if is_frame(claims) else read_claims(claims)
     table = table_of_frame(frame)
     _check_free(table)
@@ -314,12 +306,10 @@ def _as_pandas(frame: Any, table: Table) -> "pd.DataFrame":
 
 
 def _check_free(table: Table) -> None:
-    taken = [name for name in table.header if name in RESULTS]
-    if taken:
-        raise InputError(
-            f"{table.where}: the column {shown(taken[0])} is one that the result adds: rename or "
-            "remove it"
-        )
+    for name in table.header:
+        if name in RESULTS:
+            added = f"the column {shown(name)} is one that the result adds"
+            raise InputError(f"{table.where}: {added}: rename or remove it")
 
 
 def _group_column(table: Table, group_by: str | None) -> str | None:
@@ -371,20 +361,17 @@ def _summary(frame: "pd.DataFrame", group_by: str | None, level: float) -> "pd.D
 
 def _as_dict(group: str, shares: list[Any]) -> dict[str, Any]:
     """Summary of one group as plain Python objects."""
-    return {
-        "group": group or None,
-        "n_claims": int(shares[0].n_claims),
-        "n_problems": int(shares[0].n_problems),
-        "above_level": {
-            one.probability: {
-                "n": int(one.n_above),
-                "share": float(one.share) if one.n_claims else None,
-                "interval": [float(one.lower), float(one.upper)] if one.n_claims else None,
-                "expected_false": float(one.expected_false),
-            }
-            for one in shares
-        },
-    }
+    first = shares[0]
+    above = {
+        one.probability: {
+            "n": int(one.n_above), "share": float(one.share) if one.n_claims else None,
+            "interval": [float(one.lower), float(one.upper)] if one.n_claims else None,
+            "expected_false": float(one.expected_false),
+        }
+        for one in shares
+    }  # fmt: skip
+    sizes = {"n_claims": int(first.n_claims), "n_problems": int(first.n_problems)}
+    return {"group": group or None, **sizes, "above_level": above}
 
 
 def _percents(share: Any) -> str:

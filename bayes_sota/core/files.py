@@ -10,7 +10,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text, shown_path
 
 _ENDINGS = {
-    "table": (".csv", ".md", ".json"),
+    "table": (".tex", ".csv", ".md", ".json"),
     "figure": (".png", ".svg", ".pdf"),
     "result": (".nc",),
 }

@@ -1,17 +1,17 @@
-"""Tables of results, which write themselves as CSV, Markdown or JSON, as the ending of a file says.
+"""Tables of results, written as CSV, Markdown, LaTeX or JSON, as the ending of a file says.
 
 ``tests/leaderboard/test_summary_entries.py`` tries what all of them can do.
 """
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.text import markdown_text, spreadsheet_text
+from bayes_sota.core.text import latex_text, markdown_text, spreadsheet_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,19 +78,38 @@ class ResultTable(ABC):
         top : int, optional
             Rows to show. Default: all.
         """
-        parts = [markdown_text(line) for line in self.sentences()]
+        legend = "\n".join(f"{markdown_text(line)}  " for line in self.legend(top))
+        parts = self._parts("**{}**", markdown_text, markdown_table, top)
+        return write_text("\n\n".join([*parts, legend]) + "\n", path)
+
+    def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
+        """Table as LaTeX with its legend, to be read by ``\\input``; it needs no package.
+
+        Parameters
+        ----------
+        path : path, optional
+        top : int, optional
+            Rows to show. Default: all.
+        """
+        legend = map(latex_text, self.legend(top))
+        parts = self._parts(r"\textbf{{{}}}", latex_text, latex_table, top)
+        return write_text("\n\n".join([*parts, *legend]) + "\n", path)
+
+    def _parts(
+        self, bold: str, escape: Callable[[str], str], table: Callable[..., str], top: int | None
+    ) -> list[str]:
+        """Sentences, what cannot be trusted, and tables, in a language of documents."""
+        parts = [escape(line) for line in self.sentences()]
         if self.reasons:
-            parts.append("**Not to be trusted:** " + markdown_text("; ".join(self.reasons)))
-        parts += [markdown_table(header, rows) for header, rows in self.tables(top)]
-        parts.append("\n".join(f"{markdown_text(line)}  " for line in self.legend(top)))
-        return write_text("\n\n".join(parts) + "\n", path)
+            parts.append(f"{bold.format('Not to be trusted:')} {escape('; '.join(self.reasons))}")
+        return parts + [table(header, rows) for header, rows in self.tables(top)]
 
     def to_json(self) -> str:
         """``to_dict`` with the schema version first, as text."""
         return json.dumps({"schema_version": SCHEMA_VERSION, **self.to_dict()}, indent=2) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the table, as the ending of the name says: .csv, .md or .json.
+        """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
 
         Raises
         ------
@@ -98,21 +117,33 @@ class ResultTable(ABC):
             Another ending, or a place that cannot be written to.
         """
         path = check_ending(Path(path), "table")
+        written = {".csv": self.to_csv, ".md": self.to_markdown, ".tex": self.to_latex}
         ending = path.suffix.lower()
-        if ending == ".csv":
-            self.to_csv(path)
-        elif ending == ".md":
-            self.to_markdown(path)
+        if ending in written:
+            written[ending](path)
         else:
             write_text(self.to_json(), path)
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Table of texts in Markdown; columns of numbers are aligned to the right."""
-    columns = list(zip(*rows, strict=True)) or [() for _ in header]
-    align = ["---:" if all(map(_is_number, column)) else ":---" for column in columns]
+    align = ["---:" if of_numbers else ":---" for of_numbers in _numeric(header, rows)]
     escaped = [[markdown_text(cell) for cell in row] for row in rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in (header, align, *escaped))
+
+
+def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Table of texts in LaTeX; columns of numbers are aligned to the right."""
+    align = "".join("r" if of_numbers else "l" for of_numbers in _numeric(header, rows))
+    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (header, *rows)]
+    begin, end = rf"\begin{{tabular}}{{{align}}}", r"\end{tabular}"
+    return "\n".join([begin, r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", end])
+
+
+def _numeric(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
+    """Whether each column holds numbers alone."""
+    columns = list(zip(*rows, strict=True)) or [() for _ in header]
+    return [all(map(_is_number, column)) for column in columns]
 
 
 def _is_number(cell: str) -> bool:

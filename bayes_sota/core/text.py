@@ -19,6 +19,10 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
+}  # fmt: skip
 
 
 def spreadsheet_text(text: str) -> str:
@@ -46,6 +50,17 @@ def markdown_text(text: str) -> str:
         plain = plain.replace(sign, entity)
     escaped = "".join(f"\\{c}" if c in "\\|`[]*_~$" else c for c in plain)
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")  # no links by themselves
+
+
+def latex_text(text: str) -> str:
+    r"""Text that LaTeX sets as it is: no commands, columns, comments, mathematics or options.
+
+    Examples
+    --------
+    >>> print(latex_text(r"a_b & 5% \input{x} [t]"))
+    a\_b \& 5\% \textbackslash{}input\{x\} {[}t{]}
+    """
+    return "".join(_LATEX.get(c, c) for c in plain_text(text))
 
 
 def plain_text(text: object, longest: int | None = None) -> str:

@@ -56,42 +56,28 @@ def overlaps(figure: Any, variable: str) -> list[tuple[str, str]]:
 # Sensitivity
 
 
-def test_the_curve_its_ends_and_lines_are_drawn() -> None:
+def test_the_curve_its_ends_and_lines_are_drawn_whatever_the_order() -> None:
     curve = curve_of(0.9, 0.88, 500)
-    figure = plot_claim_sensitivity(curve, p_false=0.093, independent=0.792, backend="none")
+    frame = pd.DataFrame(curve, columns=["congruence", "p_false"]).sample(frac=1, random_state=0)
+    figure = plot_claim_sensitivity(frame, p_false=0.093, independent=0.792, backend="none")
     drawn = artist(figure, "curve", "p_false")
-    np.testing.assert_array_equal(drawn["x"], curve[:, 0])
-    np.testing.assert_array_equal(drawn["y"], curve[:, 1])
+    np.testing.assert_array_equal(np.column_stack([drawn["x"], drawn["y"]]), curve)
     assert artist(figure, "level", "p_false")["y"] == 0.05
     assert artist(figure, "average", "p_false")["y"] == 0.093
     for label, shared in (("least", 0.78), ("independent", 0.792), ("largest", 0.88)):
         point = artist(figure, label, "p_false")
-        assert point["x"] == pytest.approx(shared)
         exact = false_claim_probability(0.9, 0.88, 500, shared)
-        assert point["y"] == pytest.approx(exact, abs=1e-6)
+        assert (point["x"], point["y"]) == (pytest.approx(shared), pytest.approx(exact, abs=1e-6))
     assert "assumed" not in figure.viz
 
 
-def test_the_order_of_the_rows_does_not_matter() -> None:
-    curve = pd.DataFrame(curve_of(0.9, 0.88, 500), columns=["congruence", "p_false"])
-    shuffled = plot_claim_sensitivity(curve.sample(frac=1, random_state=0), backend="none")
-    assert title_of(shuffled) == title_of(plot_claim_sensitivity(curve, backend="none"))
-    assert np.all(np.diff(artist(shuffled, "curve", "p_false")["x"]) > 0)
-
-
-@pytest.mark.parametrize("level", [0.01, 0.1])
-@pytest.mark.parametrize(("a", "b", "n"), [(0.9, 0.88, 500), (0.75, 0.72, 640)])
-def test_the_title_says_what_the_claim_needs(a: float, b: float, n: int, level: float) -> None:
-    figure = plot_claim_sensitivity(curve_of(a, b, n), level=level, backend="none")
-    needed = brentq(lambda x: false_claim_probability(a, b, n, x) - level, a + b - 1, b)
-    printed = np.ceil(1000 * needed) / 10
-    assert title_of(figure) == (
-        f"The claim holds at {100 * level:g}% only if both get at least {printed:.1f}% of the "
-        "items right"
-    )
-
-
-def test_titles_of_claims_that_do_not_hinge_on_it() -> None:
+def test_the_title_says_what_the_claim_needs() -> None:
+    for a, b, n, level in ((0.9, 0.88, 500, 0.01), (0.75, 0.72, 640, 0.1)):
+        figure = plot_claim_sensitivity(curve_of(a, b, n), level=level, backend="none")
+        needed = brentq(lambda x, a=a, b=b, n=n, level=level:
+                        false_claim_probability(a, b, n, x) - level, a + b - 1, b)  # fmt: skip
+        printed = f"only if both get at least {np.ceil(1000 * needed) / 10:.1f}% of the items right"
+        assert title_of(figure) == f"The claim holds at {100 * level:g}% {printed}"
     holds = plot_claim_sensitivity(curve_of(0.95, 0.85, 500), title="X against Y", backend="none")
     assert title_of(holds) == "X against Y\nThe claim holds at 5% whatever the congruence"
     never = plot_claim_sensitivity(curve_of(0.8, 0.79, 100), backend="none")
@@ -116,28 +102,22 @@ def test_means_and_an_assumed_value() -> None:
     assert "average" not in figure.viz
 
 
-@pytest.mark.parametrize("claim", [(0.9, 0.88, 500), (0.95, 0.85, 500), (0.8, 0.79, 100)], ids=str)
+@pytest.mark.parametrize("claim", [(0.9, 0.88, 500), (0.8, 0.79, 100)], ids=str)
 def test_labels_of_the_curve_do_not_overlap(claim: tuple[float, float, int]) -> None:
-    figure = plot_claim_sensitivity(
-        curve_of(*claim),
-        p_false=false_claim_probability(*claim),
-        independent=claim[0] * claim[1],
-        backend="matplotlib",
-    )
+    given = {"p_false": false_claim_probability(*claim), "independent": claim[0] * claim[1]}
+    figure = plot_claim_sensitivity(curve_of(*claim), **given, backend="matplotlib")
     assert overlaps(figure, "p_false") == []
 
 
 def test_heights_are_spread_as_little_as_needed() -> None:
     rng = np.random.default_rng(0)
-    for size in (1, 2, 7):
-        for _ in range(50):
-            heights = rng.uniform(0, 1, size)
-            moved = np.array(spread_out(heights.tolist(), 0.1))
-            order = np.argsort(heights)
-            assert np.all(np.diff(moved[order]) >= 0.1 - 1e-9)
-            assert moved.mean() == pytest.approx(heights.mean())
-            if np.all(np.diff(heights[order]) >= 0.1):
-                np.testing.assert_allclose(moved, heights)
+    for size in (1, 2, 7) * 20:
+        heights = np.sort(rng.uniform(0, 1, size))
+        moved = np.array(spread_out(heights.tolist(), 0.1))
+        assert np.all(np.diff(moved) >= 0.1 - 1e-9)
+        assert moved.mean() == pytest.approx(heights.mean())
+        if np.all(np.diff(heights) >= 0.1):
+            np.testing.assert_allclose(moved, heights)
 
 
 # Size
@@ -145,12 +125,8 @@ def test_heights_are_spread_as_little_as_needed() -> None:
 
 @pytest.fixture(scope="module")
 def sizes() -> pd.DataFrame:
-    gaps = np.geomspace(0.01, 0.06, 12)
-    rows = [
-        (gap, name, claim_test_size(0.9, 0.9 - gap, name))
-        for name in ("independent", "max")
-        for gap in gaps
-    ]
+    gaps, names = np.geomspace(0.01, 0.06, 12), ("independent", "max")
+    rows = [(gap, name, claim_test_size(0.9, 0.9 - gap, name)) for name in names for gap in gaps]
     return pd.DataFrame(rows, columns=["gap", "assumption", "n_needed"])
 
 
@@ -177,14 +153,12 @@ def test_the_title_names_the_gap_that_a_size_supports(sizes: pd.DataFrame) -> No
     assert some.endswith(", under some assumptions")
     none = title_of(plot_required_size(independent, n_test=20, backend="none"))
     assert none == "20 items support no claim at 5% of a gap up to 0.06"
-    needed = title_of(plot_required_size(sizes, level=0.05, backend="none"))
-    smallest = sorted(sizes.loc[sizes["gap"] == 0.01, "n_needed"])
-    assert (
-        needed == f"A claim at 5% of a gap of 0.01 needs {smallest[0]:,} to {smallest[1]:,} items"
-    )
+    first, last = sorted(sizes.loc[sizes["gap"] == 0.01, "n_needed"])
+    needed = f"A claim at 5% of a gap of 0.01 needs {first:,} to {last:,} items"
+    assert title_of(plot_required_size(sizes, level=0.05, backend="none")) == needed
 
 
-@pytest.mark.parametrize("n_test", [None, 200, 500, 5000, 1_000_000])
+@pytest.mark.parametrize("n_test", [None, 500, 1_000_000])
 def test_labels_of_sizes_do_not_overlap(sizes: pd.DataFrame, n_test: int | None) -> None:
     figure = plot_required_size(sizes, n_test=n_test, backend="matplotlib")
     assert overlaps(figure, "n_needed") == []
@@ -209,34 +183,24 @@ def forest(size: int, groups: int = 0, name: str = "Paper {}") -> pd.DataFrame:
 KINDS = ("supported", "depends", "not_supported")
 
 
-def drawn_dots(figure: Any) -> np.ndarray:
-    dots = [
-        artist(figure, f"p_false_{k}", "p_false") for k in KINDS if f"p_false_{k}" in figure.viz
-    ]
-    return np.concatenate([np.column_stack([d["x"], d["y"]]) for d in dots])
-
-
-@pytest.mark.parametrize(("size", "groups"), [(5, 0), (40, 3), (350, 4)])
+@pytest.mark.parametrize(("size", "groups"), [(5, 0), (350, 4)])
 def test_every_claim_is_drawn_once_and_sorted(size: int, groups: int) -> None:
     frame = forest(size, groups)
     figure = plot_claims(frame, backend="none")
-    dots = drawn_dots(figure)
-    np.testing.assert_allclose(np.sort(dots[:, 0]), np.sort(frame["p_false"]))
-    assert len(np.unique(dots[:, 1])) == size
-    by_height = dots[np.argsort(-dots[:, 1]), 0]
-    falls = int((np.diff(by_height) < 0).sum())
-    assert falls <= max(groups - 1, 0)  # only where a group ends
+    drawn = {kind for kind in KINDS if f"p_false_{kind}" in figure.viz}
+    dots = [artist(figure, f"p_false_{kind}", "p_false") for kind in drawn]
+    x, y = (np.concatenate([dot[axis] for dot in dots]) for axis in "xy")
+    np.testing.assert_allclose(np.sort(x), np.sort(frame["p_false"]))
+    assert len(np.unique(y)) == size
+    assert (np.diff(x[np.argsort(-y)]) < 0).sum() <= max(groups - 1, 0)  # only where a group ends
     verdicts = {"supported": frame[COLUMNS[2]] <= 0.05, "not_supported": frame[COLUMNS[1]] > 0.05}
     for kind, holds in verdicts.items():
-        assert (f"range_{kind}" in figure.viz) == holds.any()
-        if not holds.any():
-            continue
-        bars = np.asarray(artist(figure, f"range_{kind}", "p_false")["x"]).reshape(-1, 3)
-        assert len(bars) == holds.sum()
-        assert np.isnan(bars[:, 2]).all()
-        for place, name in enumerate(COLUMNS[1:]):
-            expected = np.sort(frame.loc[holds, name])
-            np.testing.assert_allclose(np.sort(bars[:, place]), expected)
+        assert (kind in drawn) == (f"range_{kind}" in figure.viz) == holds.any()
+        if holds.any():
+            bars = np.reshape(artist(figure, f"range_{kind}", "p_false")["x"], (-1, 3))
+            expected = np.sort(frame.loc[holds, COLUMNS[1:]].to_numpy(), axis=0)
+            np.testing.assert_allclose(np.sort(bars[:, :2], axis=0), expected)
+            assert np.isnan(bars[:, 2]).all()
 
 
 def test_the_title_counts_and_rows_without_a_number_are_left_out() -> None:
@@ -273,7 +237,7 @@ def test_names_of_few_claims_and_groups_of_many() -> None:
 
 @pytest.mark.parametrize(
     ("size", "groups", "name"),
-    [(1, 0, "Paper {}"), (12, 4, 40 * "long" + " {}"), (60, 5, "Paper {}"), (350, 120, "Paper {}")],
+    [(1, 0, "Paper {}"), (12, 4, 40 * "long" + " {}"), (350, 120, "Paper {}")],
 )
 def test_labels_of_the_forest_do_not_overlap(size: int, groups: int, name: str) -> None:
     figure = plot_claims(forest(size, groups, name), backend="matplotlib")
@@ -330,8 +294,7 @@ def compared(values: Any, **options: Any) -> tuple[Any, Any]:
 
 def test_methods_are_drawn_best_first_in_the_colour_of_the_tied() -> None:
     rng = np.random.default_rng(0)
-    values = rng.normal([0.80, 0.60, 0.805], 0.1, (200, 3))
-    found, figure = compared(values, names=["b", "c", "a"])
+    found, figure = compared(rng.normal([0.80, 0.60, 0.805], 0.1, (200, 3)), names=["b", "c", "a"])
     drawn = [artist(figure, f"interval_{row}", "skill") for row in range(3)]
     order = np.argsort(-found.scores)
     for row, j in enumerate(order):
@@ -340,11 +303,8 @@ def test_methods_are_drawn_best_first_in_the_colour_of_the_tied() -> None:
     assert [one["color"] for one in drawn] == tied
     best = found.methods[order[0]]
     assert title_of(figure) == f"1 of the other 2 methods cannot be told from {best}"
-
-
-def test_errors_are_drawn_smallest_first() -> None:
-    values = np.random.default_rng(1).normal(0, [1.0, 2.0], (200, 2))
-    _, figure = compared(values, metric="rmse", names=["good", "bad"])
-    first, second = (artist(figure, f"mean_{row}", "skill")["x"] for row in range(2))
-    assert 0 < float(first.item()) < float(second.item())
+    errors = np.random.default_rng(1).normal(0, [1.0, 2.0], (200, 2))  # the smallest is first
+    _, figure = compared(errors, metric="rmse", names=["good", "bad"])
+    first, second = (float(artist(figure, f"mean_{row}", "skill")["x"].item()) for row in range(2))
+    assert 0 < first < second
     assert title_of(figure) == "good is told from the other"

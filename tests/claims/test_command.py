@@ -58,11 +58,8 @@ def result(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
 
 @pytest.mark.parametrize(
     ("option", "expected"),
-    [
-        ((), 0.093), (("--min",), 0.171), (("--independent",), 0.157), (("--max",), 0.0005),
-        (("--odds-ratio", "20", "1"), 0.082), (("--alpha", "0.5"), 0.071),
-    ],
-)  # fmt: skip
+    [((), 0.093), (("--min",), 0.171), (("--max",), 0.0005), (("--odds-ratio", "20", "1"), 0.082)],
+)
 def test_published_numbers(capsys, option: tuple[str, ...], expected: float) -> None:
     found = result(capsys, *REPORTED, *option)
     assert found["p_false"] == pytest.approx(expected, abs=5e-4)
@@ -80,17 +77,14 @@ def test_percent_text_tries_and_ranges_of_sizes(capsys) -> None:
     assert (out.count("\n"), "Please report" in out) == (1, True)
 
 
-def test_spreads_of_means(capsys) -> None:
+def test_spreads_of_means_and_planning(capsys) -> None:
     given = result(capsys, *MEANS, "--sd", "0.1", "0.1", "--pairwise-correlation", "0")
     same = result(capsys, *MEANS, "--sd-difference", 0.02**0.5)
     assert given["p_false"] == pytest.approx(same["p_false"])
     imputed = result(capsys, *MEANS, "--sd-coefficients", "0.5", "-0.5", "0")
     assert imputed["sd"] == pytest.approx([0.095, 0.1])
-
-
-def test_planning(capsys) -> None:
-    for given in (("--accuracy", "0.9", "0.88"), ("--gap", "0.02", "--winner", "0.9")):
-        assert result(capsys, "plan", *given)["n_needed"] == 1330
+    for accuracies in (("--accuracy", "0.9", "0.88"), ("--gap", "0.02", "--winner", "0.9")):
+        assert result(capsys, "plan", *accuracies)["n_needed"] == 1330
     means = ("--gap", ".01", "--sd", ".1", ".1", "--pairwise-correlation", ".7", "--n-test", "400")
     found = result(capsys, "plan", *means)
     assert found["n_needed"] < found["n_assured"]
@@ -136,27 +130,29 @@ def test_a_leaderboard_s_winner_was_picked(capsys) -> None:
     assert "corrected for the selection" in out
 
 
-def test_a_review_for_people(capsys) -> None:
-    code, out, error = run(capsys, "batch", "review.csv", "--group-by", "topic")
-    assert (code, error) == (0, "")
-    for part in ("0.093", "Of 3 claims about", "The numbers support 1:"):
-        assert part in out
-    rows = [line.split()[:2] for line in out.splitlines() if line.startswith(" skin")]
-    assert rows == [["skin", "2"]]
-    _, out, _ = run(capsys, "batch", "review.csv", "--top", 1, "--quiet")
-    assert "Doe" not in out
-    assert "not shown" not in out
-
-
-def test_files_of_a_review(capsys, folder: Path) -> None:
-    given = ("batch", "review.csv", "--table", "out.csv", "--figure", "f.png")
-    code, out, _ = run(capsys, *given)
-    assert code == 0
-    assert "0.093" in out  # nothing is hidden because a file was written
+def test_a_review_for_people_and_in_files(capsys, folder: Path) -> None:
+    given = (
+        "batch",
+        "review.csv",
+        "--group-by",
+        "topic",
+        "--table",
+        "out.csv",
+        "--figure",
+        "f.png",
+    )
+    code, out, error = run(capsys, *given)
+    assert (code, error) == (0, "")  # and nothing is hidden because a file was written
+    assert [
+        part for part in ("0.093", "Of 3 claims", "support 1:", "skin ") if part not in out
+    ] == []
     rows = list(csv.DictReader((folder / "out.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["paper"] for row in rows] == ["Li, 2024", "Doe", "'=1+1"]
     assert rows[1]["verdict"] == "supported"
     assert (folder / "f.png").read_bytes()[:4] == b"\x89PNG"
+    _, out, _ = run(capsys, "batch", "review.csv", "--top", 1, "--quiet")
+    assert "Doe" not in out
+    assert "not shown" not in out
 
 
 def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:
@@ -173,36 +169,24 @@ def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("classification", "--accuracy", "0.88", "0.90", "--n-test", "500"), "exchange the two"),
-        ((*REPORTED, "--congruence", "0.95"), "between 0.78 and 0.88"),
         ((*REPORTED, "--min", "--max"), "give one of"),
         ((*REPORTED, "--best-of", "3", "--alpha", "2"), "--best-of is for the flat prior"),
-        ((*REPORTED[:-1], "1"), "at least 2"),
         ((*REPORTED[:-1], "many"), "whole number or a range A:B, got 'many'"),
         ((*REPORTED[:2], "0.9x", "0.88", *REPORTED[4:]), "two numbers in [0, 1], got '0.9x'"),
         ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
         ((*REPORTED, "--output", "draws.csv"), "which is a table (--table)"),
-        ((*REPORTED, "--figure", "x.txt"), ".png, .svg or .pdf"),
         ((*REPORTED, "--figure", "no/x.png"), "does not exist"),
-        ((*MEANS, "--sd", ".6", ".1"), "at most 0.3943, got 0.6"),
         (MEANS, "give one of --sd,"),
         ((*MEANS, "--sd-difference", ".1", "--figure", "x.png"), "--figure shows the correlation"),
-        (("plan", "--accuracy", "0.9", "0.9"), "equal accuracies"),
         (("plan", "--gap", "0.1"), "--gap and --winner"),
         (("plan", "--gap", "0.1", "--winner", ".9", "--assurance", ".8"), "needs --n-test"),
         (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--winner", ".9"), "means are planned by"),
         (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--n-test", "9"), "need --pairwise-corr"),
         (("responses", "items.csv", "--label-column", "gold"), "for numbers with --item-metric"),
         (("responses", "runs.csv", "--run-separator", "#"), "no column has '#'"),
-        (("responses", "no-such-file.csv"), "no-such-file.csv"),
-        (("responses", "items.csv", "--draws", "3"), "--draws must be a whole number from 100"),
         (("batch", "review.csv", "--table", "review.csv"), "would overwrite the input review.csv"),
-        (("batch", "review.csv", "--table", "out.xlsx"), ".csv, .md or .json"),
-        (("batch", "review.csv", "--table", "no/out.csv"), "does not exist"),
         (("batch", "review.csv", "--table", "o.csv", "--level", "5"), "write 0.05"),
-        (("batch", "review.csv", "--table", "o.csv", "--group-by", "field"), "no column 'field'"),
         (("batch", "wrong.csv", "--table", "o.csv"), "--skip-problems leaves them out"),
-        (("batch", "means.csv"), "sd_a and sd_b, or sd_difference, must be given"),
         (("batch", "backwards.csv", "--skip-problems", "--table", "o.csv", "--figure", "f.png"),
          "no claim can be drawn: none has a probability"),
     ],

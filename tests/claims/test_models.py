@@ -116,6 +116,11 @@ def log_polya(table: np.ndarray, concentration: np.ndarray) -> float:
     return float(total - special.gammaln(table + 1).sum())
 
 
+def point_of(p: np.ndarray, correlation: float) -> dict[str, object]:
+    simplex = np.log(p[:-1]) - np.log(p).mean()
+    return {"p_simplex__": simplex, "intraclass_correlation_logodds__": special.logit(correlation)}
+
+
 def test_density_of_clustered_items() -> None:
     rng = np.random.default_rng(0)
     tables = rng.multinomial([3, 5, 8, 1, 4], [0.6, 0.2, 0.1, 0.1])
@@ -124,13 +129,9 @@ def test_density_of_clustered_items() -> None:
     density = quick(model)
     for correlation in (0.05, 0.5, 0.9):
         p = rng.dirichlet(np.ones(4))
-        point = {
-            "p_simplex__": np.log(p[:-1]) - np.log(p).mean(),
-            "intraclass_correlation_logodds__": special.logit(correlation),
-        }
         expected = np.log(6) + stats.beta.logpdf(correlation, 2, 3)
         expected += sum(log_polya(row, p * (1 - correlation) / correlation) for row in tables)
-        assert density(point) == pytest.approx(expected, abs=1e-6)
+        assert density(point_of(p, correlation)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_clusters_of_one_item_are_the_closed_form() -> None:
@@ -141,19 +142,12 @@ def test_clusters_of_one_item_are_the_closed_form() -> None:
     rng, found = np.random.default_rng(1), []
     for _ in range(6):
         p, correlation = rng.dirichlet(np.ones(4)), rng.random()
-        point = {
-            "p_simplex__": np.log(p[:-1]) - np.log(p).mean(),
-            "intraclass_correlation_logodds__": special.logit(correlation),
-        }
-        found.append(density(point) - stats.dirichlet.logpdf(p, counts + 1))
+        found.append(density(point_of(p, correlation)) - stats.dirichlet.logpdf(p, counts + 1))
     assert np.ptp(found) < 1e-7
 
 
 def test_answers_that_are_missing_are_left_out() -> None:
     answers = [[1, 1], [1, 0], [0, 1], [None, 1], [1, 0], [0, 0]]
     model = build_clustered_items(Responses(answers, clusters=list("aabbbc")))
-    assert model["cluster_tables"].get_value().tolist() == [
-        [1, 1, 0, 0],
-        [0, 1, 1, 0],
-        [0, 0, 0, 1],
-    ]
+    tables = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+    assert model["cluster_tables"].get_value().tolist() == tables

@@ -67,48 +67,42 @@ def test_draws_of_the_two_piece_law(moments: Any) -> None:
         assert abs(np.mean(drawn < mode) - share) < 4 * np.sqrt(share * (1 - share) / drawn.size)
 
 
+def some_differences() -> np.ndarray:
+    return np.round(0.01 + 0.05 * np.random.default_rng(0).standard_t(4, 30), 3)
+
+
+def point_of(law: tuple[float, ...], share: np.ndarray, power: float) -> dict[str, Any]:
+    mode, below, above, freedom = law
+    return {
+        "mode_interval__": np.log((1 + mode) / (1 - mode)),
+        "log_scale": np.log(below * above) / 2, "log_skew": np.log(above / below) / 2,
+        "degrees_of_freedom_log__": np.log(freedom),
+        "share_simplex__": np.log(share[:-1]) - np.log(share).mean(),
+        "log_failure_excess": np.log(power - 1),
+    }  # fmt: skip
+
+
 def test_draws_of_failures() -> None:
     """Shares, sizes and the mean that the model states."""
     law, share, power = (0.02, 0.03, 0.04, 6.0), np.array([0.1, 0.3, 0.6]), 1.5
     rng = np.random.default_rng(1)
     drawn = _case_draws(-1.0, 1.0)(*law, share, power, rng=rng, size=(40_000,))
     model = build_case_differences(some_differences())
-    point = {
-        "mode_interval__": np.log(1.02 / 0.98),
-        "log_scale": np.log(0.03 * 0.04) / 2,
-        "log_skew": np.log(0.04 / 0.03) / 2,
-        "degrees_of_freedom_log__": np.log(6.0),
-        "share_simplex__": np.log(share[:-1]) - np.log(share).mean(),
-        "log_failure_excess": np.log(power - 1),
-    }
     mean = model.compile_fn(
         model.replace_rvs_by_values([model["difference"]]), inputs=model.value_vars,
         mode="FAST_COMPILE", on_unused_input="ignore",
-    )(point)[0]  # fmt: skip
+    )(point_of(law, share, power))[0]  # fmt: skip
     assert abs(drawn.mean() - mean) < 4 * drawn.std() / np.sqrt(drawn.size)
     for sign, part in ((-1, 0.1), (1, 0.3)):
         far = part * (1 - 0.4**power)  # hardly any of the others is that far
         assert np.mean(sign * drawn > 0.4) == pytest.approx(far, abs=4 * np.sqrt(far / 40_000))
 
 
-def some_differences() -> np.ndarray:
-    return np.round(0.01 + 0.05 * np.random.default_rng(0).standard_t(4, 30), 3)
-
-
 def test_density_of_case_differences() -> None:
     values = some_differences()
-    model = build_case_differences(values)
-    density = model.compile_logp(mode="FAST_COMPILE", jacobian=False)
+    density = build_case_differences(values).compile_logp(mode="FAST_COMPILE", jacobian=False)
     mode, scale, skew, freedom = 0.02, 0.06, -0.3, 4.0
     share, power = np.array([0.05, 0.15, 0.8]), 1.7
-    point = {
-        "mode_interval__": np.log((mode + 1) / (1 - mode)),
-        "log_scale": np.log(scale),
-        "log_skew": skew,
-        "degrees_of_freedom_log__": np.log(freedom),
-        "share_simplex__": np.log(share[:-1]) - np.log(share).mean(),
-        "log_failure_excess": np.log(power - 1),
-    }
     law = (mode, scale * np.exp(-skew), scale * np.exp(skew), freedom)
     failure = np.where(values < 0, share[0], share[1]) * stats.beta.pdf(np.abs(values), power, 1)
     work = np.array([kernel(x, *law) for x in values]) / integral(law, 0)
@@ -117,7 +111,7 @@ def test_density_of_case_differences() -> None:
     expected += stats.norm.logpdf(np.log(power - 1), 0, 0.5)
     expected += np.log(1 / 2) + stats.norm.logpdf(np.log(scale), np.log(0.05), 1.5)
     expected += stats.norm.logpdf(skew, 0, 0.5) + stats.gamma.logpdf(freedom, 2, scale=10)
-    assert density(point) == pytest.approx(expected, rel=1e-7)
+    assert density(point_of(law, share, power)) == pytest.approx(expected, rel=1e-7)
 
 
 def test_ties_but_for_rounding_are_ties() -> None:
