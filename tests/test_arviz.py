@@ -1,0 +1,217 @@
+"""What works on every result: ArviZ's own functions on the trees of all routes.
+
+``python tests/test_arviz.py`` writes the table of docs/arviz.md; a test holds it to what happens.
+"""
+
+import io
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import arviz as az
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayes_sota as bs
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "arviz.md"
+START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
+DRAWS = {"draws": 100, "random_seed": 0}
+ONE = "one observation"
+
+
+def scores(n: int = 500, m: int = 20) -> bs.Leaderboard:
+    rng = np.random.default_rng(0)
+    return bs.Leaderboard(rng.binomial(n, 0.9 - 0.02 * rng.random(m)) / n, n_test=n)
+
+
+def aucs() -> bs.Leaderboard:
+    found = 0.9 - 0.01 * np.random.default_rng(1).gamma(2, 1, 20)
+    return bs.Leaderboard(np.round(found, 4), metric="auc", n_test=600, n_positive=80)
+
+
+def errors() -> bs.Leaderboard:
+    found = 1.2 + 0.05 * np.random.default_rng(2).gamma(2, 1, 20)
+    return bs.Leaderboard(found, metric="score", standard_error=0.05, lower_is_better=True)
+
+
+def maximum(score: float = 0.98) -> bs.Leaderboard:
+    return bs.Leaderboard.from_maximum(score, n_test=200, n_classifiers=50)
+
+
+def best_auc() -> bs.Leaderboard:
+    return bs.Leaderboard.from_maximum(
+        0.94, n_test=600, n_positive=80, n_classifiers=50, metric="auc"
+    )
+
+
+def outcomes() -> tuple[np.ndarray, np.ndarray]:
+    """Right answers of five classifiers to 120 items, and numbers behind them."""
+    rng = np.random.default_rng(3)
+    number = rng.normal(size=(120, 1)) + rng.normal(size=(120, 5)) - 0.3 * np.arange(5)
+    return number > -1, number
+
+
+def answers() -> bs.Responses:
+    return bs.Responses(outcomes()[0], clusters=np.arange(120) // 4)
+
+
+def pairs() -> bs.PairedBoards:
+    rng = np.random.default_rng(4)
+    skill = rng.uniform(0.7, 0.8, 40)
+    public, private = rng.binomial(500, skill, (2, 40)) / 500
+    return bs.PairedBoards(public, private, n_test=(500, 500))
+
+
+def table() -> bs.ScoreTable:
+    rng = np.random.default_rng(5)
+    return bs.ScoreTable(rng.normal(size=(15, 4)) + [0.0, 0.4, 0.8, 1.0], players=list("abcd"))
+
+
+def claim(model: Any) -> xr.DataTree:
+    return bs.claims.sample_claim(model, tune=300, **DRAWS)
+
+
+def review() -> xr.DataTree:
+    reported = ([0.9, 0.85, 0.8], [0.88, 0.8, 0.79], [500, 200, 300], [np.nan, 0.75, np.nan])
+    return claim(bs.claims.build_hierarchical_claims(*reported))
+
+
+def metrics() -> xr.DataTree:
+    gaps = np.random.default_rng(6).normal(0.02, 0.1, (60, 2))
+    return claim(bs.claims.build_metric_differences(gaps))
+
+
+def cases() -> xr.DataTree:
+    return claim(bs.claims.build_case_differences(np.random.default_rng(7).normal(0.02, 0.1, 60)))
+
+
+def comparison() -> xr.DataTree:
+    found = bs.compare_methods(answers(), draws=400, random_seed=0)
+    return bs.claims.comparison_tree(found, answers())
+
+
+def epp(**settings: Any) -> xr.DataTree:
+    model = bs.epp.build_epp(table(), **settings)
+    return bs.sample_epp(model, tune=300, predictive=100, **DRAWS)
+
+
+def sota(board: Any, **settings: Any) -> xr.DataTree:
+    return bs.estimate_sota(board, **(DRAWS | settings))
+
+
+ROUTES: dict[str, Callable[[], xr.DataTree]] = {
+    "maximum, exact": lambda: sota(maximum()),
+    "maximum, ABC/SMC": lambda: sota(maximum(), method="abc", draws=50),
+    "maximum, NUTS": lambda: sota(maximum(), method="nuts"),
+    "two maxima": lambda: sota([maximum(), maximum(0.97)]),
+    "best AUC": lambda: sota(best_auc()),
+    "board of accuracies": lambda: sota(scores()),
+    "board, NUTS": lambda: sota(scores(), method="nuts"),
+    "board of AUCs": lambda: sota(aucs()),
+    "board of errors": lambda: sota(errors()),
+    "responses": lambda: sota(answers()),
+    "item scores": lambda: sota(bs.ItemScores(outcomes()[1])),
+    "paired boards": lambda: bs.estimate_paired(pairs(), **DRAWS),
+    "claim of accuracies": lambda: bs.claims.claim_tree(0.9, 0.88, 500, **DRAWS),
+    "claim of means": lambda: bs.claims.claim_tree_of_means(0.81, 0.8, 100, sd=(0.1, 0.1), **DRAWS),
+    "compared methods": comparison,
+    "review of claims": review,
+    "clustered items": lambda: claim(bs.claims.build_clustered_items(answers())),
+    "differences of cases": cases,
+    "several metrics": metrics,
+    "EPP of rounds": epp,
+    "EPP of matches": lambda: epp(matches="all-rounds"),
+}
+SAMPLED = ("ABC", "NUTS", "review", "clustered", "differences", "several", "EPP")
+
+
+def to_netcdf(tree: xr.DataTree) -> None:
+    content = io.BytesIO()
+    tree.to_netcdf(content, engine="h5netcdf")
+    content.seek(0)
+    with xr.open_datatree(content, engine="h5netcdf") as back:
+        xr.testing.assert_identical(back.load(), tree)
+
+
+CHECKS: dict[str, Callable[[xr.DataTree], object]] = {
+    "summary": az.summary,
+    "plot_dist": az.plot_dist,
+    "plot_forest": az.plot_forest,
+    "plot_prior_posterior": az.plot_prior_posterior,
+    "plot_ppc_dist": az.plot_ppc_dist,
+    "plot_ppc_pit": az.plot_ppc_pit,
+    "loo": az.loo,
+    "compare": lambda tree: az.compare({"one": tree, "other": tree.copy()}),
+    "psense_summary": az.psense_summary,
+    "netCDF": to_netcdf,
+}
+NOT: Mapping[tuple[str, str], str] = {
+    **{
+        (route, check): ONE
+        for route in ("maximum, exact", "maximum, ABC/SMC", "maximum, NUTS", "best AUC")
+        for check in ("loo", "compare")
+    },
+}
+
+
+@cache
+def tree_of(route: str) -> xr.DataTree:
+    return ROUTES[route]()
+
+
+def marked(route: str) -> Any:
+    slow = any(word in route for word in SAMPLED)
+    return pytest.param(route, marks=pytest.mark.slow) if slow else route
+
+
+@pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_arviz_offers_works(route: str, check: str) -> None:
+    if (route, check) in NOT:
+        pytest.skip(f"does not apply: {NOT[route, check]}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as a large Pareto k: an answer, not a failure
+        try:
+            CHECKS[check](tree_of(route))
+        finally:
+            plt.close("all")
+
+
+@pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
+def test_groups_are_those_that_arviz_needs(route: str) -> None:
+    tree = tree_of(route)
+    posterior, prior = set(tree["posterior"].data_vars), set(tree["prior"].data_vars)
+    assert posterior == prior
+    observed = set(tree["observed_data"].data_vars)
+    assert observed == set(tree["posterior_predictive"].data_vars)
+    assert observed == set(tree["prior_predictive"].data_vars)
+    assert set(tree["log_likelihood"].data_vars) <= observed
+    for group in ("posterior", "log_likelihood", "log_prior"):
+        draws = {name: tree[group].sizes[name] for name in ("chain", "draw")}
+        assert draws == {name: tree["posterior"].sizes[name] for name in ("chain", "draw")}
+        assert all(np.isfinite(v.values).all() for v in tree[group].data_vars.values()), group
+
+
+def rendered() -> str:
+    head = ["result", *CHECKS]
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    for route in ROUTES:
+        cells = [NOT.get((route, check), "works") for check in CHECKS]
+        lines.append(f"| {route} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_table_of_the_documentation_is_that_of_the_tests() -> None:
+    assert PAGE.read_text().split(START)[1].split(END)[0] == rendered()
+
+
+if __name__ == "__main__":
+    before, rest = PAGE.read_text().split(START)
+    PAGE.write_text(before + START + rendered() + END + rest.split(END)[1])
+    sys.exit(0)
