@@ -70,7 +70,8 @@ def pairs() -> bs.PairedBoards:
 
 def table() -> bs.ScoreTable:
     rng = np.random.default_rng(5)
-    return bs.ScoreTable(rng.normal(size=(15, 4)) + [0.0, 0.4, 0.8, 1.0], players=list("abcd"))
+    found = rng.normal(size=(15, 4)) + np.array([0.0, 0.4, 0.8, 1.0])
+    return bs.ScoreTable(found, players=list("abcd"))
 
 
 def claim(model: Any) -> xr.DataTree:

@@ -8,9 +8,11 @@ unpack. A file with any of this is refused before its data are read
 
 import hashlib
 import io
+import logging
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -211,6 +213,129 @@ def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "x
             quiet=not settings.get("progressbar"),
             **settings,
         )
+
+
+LARGEST_GROUP = 64 << 20
+"""Bytes of a group of predictions; larger ones keep every k-th draw."""
+_QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
+
+
+def model_of(
+    trace: "xr.DataTree", model: "pm.Model | None", build: "Callable[[], pm.Model]"
+) -> "pm.Model":
+    """The model that a trace is of: the given one, that of the ``with`` block, or a built one.
+
+    Raises
+    ------
+    InputError
+        The trace is of other data or another schema, lacks variables of the model, or has more
+        of them than a built model, which only the extended model can explain.
+    """
+    import pymc as pm
+
+    check_trace(trace)
+    given = model if model is not None else pm.Model.get_context(error_if_none=False)
+    found = build() if given is None else given
+    names = set(trace["posterior"].data_vars)
+    missing = [v.name for v in found.free_RVs if v.name not in names]
+    if missing:
+        raise InputError(
+            f"the trace lacks {', '.join(missing)}, which the model has: is it of another model?"
+        )
+    more = sorted(names - set(found.named_vars))
+    if more and given is None:
+        raise InputError(
+            f"the trace has {', '.join(more)}, which the model of the data lacks: give the "
+            "extended model as model=, or call this in its with block"
+        )
+    _check_observed(trace, found)
+    return found
+
+
+def check_trace(trace: "xr.DataTree") -> None:
+    """Refuse what is no trace, has chains of different length, or is of another schema."""
+    if "posterior" not in trace.children or not len(trace["posterior"].data_vars):
+        raise InputError("the trace has no group 'posterior' with draws")
+    stated = str(trace.attrs.get("schema_version", SCHEMA_VERSION))
+    if stated != SCHEMA_VERSION:
+        raise InputError(
+            f"the trace is of schema {shown(stated)}, this version's is {SCHEMA_VERSION}: sample "
+            "it again"
+        )
+    for name, variable in trace["posterior"].data_vars.items():
+        if not {"chain", "draw"} <= set(variable.dims):
+            raise InputError(f"{shown(name)} of the trace has no dimensions chain and draw")
+        if variable.dtype.kind == "f" and not np.isfinite(variable.values).all():
+            raise InputError(
+                f"{shown(name)} of the trace has draws that are not finite: are its chains of "
+                "different length?"
+            )
+
+
+def _check_observed(trace: "xr.DataTree", model: "pm.Model") -> None:
+    if "observed_data" not in trace.children:
+        return
+    for variable in model.observed_RVs:
+        stored = trace["observed_data"].get(variable.name)
+        here = model.rvs_to_values[variable].eval()
+        if stored is None:
+            raise InputError(f"the trace observed no {shown(variable.name)}, which the model does")
+        if stored.shape != here.shape or not np.allclose(stored.values, here, equal_nan=True):
+            raise InputError(f"the trace is of other data: its {shown(variable.name)} differ")
+
+
+def model_groups(
+    model: "pm.Model", trace: "xr.DataTree", rng: np.random.Generator
+) -> "dict[str, xr.Dataset]":
+    """Groups that a model gives for a trace: prior, predictions, log likelihood and log prior.
+
+    Returns
+    -------
+    dict of str to Dataset
+        ``prior`` of the variables of the posterior, ``prior_predictive`` and
+        ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
+        ``LARGEST_GROUP``), ``log_likelihood``, ``log_prior``.
+    """
+    import pymc as pm
+    from pymc.stats import compute_log_likelihood, compute_log_prior
+
+    posterior = trace["posterior"].to_dataset()
+    draws = posterior.sizes["chain"] * posterior.sizes["draw"]
+    observed = [v.name for v in model.observed_RVs]
+    size = sum(int(model.rvs_to_values[v].size.eval()) for v in model.observed_RVs)
+    every = -(-8 * size * draws // LARGEST_GROUP)
+    seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
+    whole: Any = {"model": model, "extend_inferencedata": False, "progressbar": False}
+    with _quiet():
+        prior = pm.sample_prior_predictive(
+            -(-draws // every), model, random_seed=seeds[0], compile_kwargs=_QUICK
+        )
+        fresh = pm.sample_posterior_predictive(
+            posterior.isel(draw=slice(None, None, every)), model, var_names=observed,
+            random_seed=seeds[1], progressbar=False, compile_kwargs=_QUICK,
+        )  # fmt: skip
+        likelihood = compute_log_likelihood(trace, compile_kwargs=_QUICK, **whole)
+        log_prior = compute_log_prior(trace, compile_kwargs=_QUICK, **whole)
+    groups = {
+        "prior": prior["prior"].to_dataset()[[n for n in posterior if n in prior["prior"]]],
+        "prior_predictive": prior["prior_predictive"].to_dataset(),
+        "posterior_predictive": fresh["posterior_predictive"].to_dataset(),
+        "log_likelihood": likelihood,
+        "log_prior": log_prior,
+    }
+    return {name: data.drop_attrs() for name, data in groups.items()}
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without PyMC's lines on what it draws."""
+    logger = logging.getLogger("pymc.sampling.forward")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:

@@ -13,12 +13,14 @@ POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of
 GROUPS: Final = (
     "posterior", "prior", "posterior_predictive", "prior_predictive", "sample_stats",
     "log_likelihood", "log_prior", "observed_data", "constant_data", "point_estimate",
+    "predictions", "predictive_check",
 )  # fmt: skip
 
 DIMENSIONS: Final = (
     "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
     "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
     "metric_other", "metric_pair", "component", "cluster", "case", "outcome", "count",
+    "replicate", "statistic",
 )  # fmt: skip
 
 VARIABLES: Final = {
@@ -116,6 +118,9 @@ VARIABLES: Final = {
     "best": "index of the best team",
     "public_score": "public score of a team",
     "private_score": "private score of a team",
+    "observed": "statistic of the observed data",
+    "replicated": "statistic of replicated data",
+    "p_value": "share of replicates whose statistic is larger, ties by half",
     "private_from_public": "private score predicted from the public one alone",
 }
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _R_HAT, _ESS = 1.02, 400.0
+_DRAWN = ("posterior", "predictions", "posterior_predictive")
 
 
 def estimand_summary(
@@ -32,7 +33,7 @@ def estimand_summary(
     tree : DataTree
         A result.
     name : str
-        Variable of ``posterior`` or ``posterior_predictive``.
+        Variable of ``posterior`` or ``predictions``.
     ci_prob : float
         Probability of the equal-tailed interval.
     board : int
@@ -235,14 +236,11 @@ def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
 
 def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
     """The group that holds a variable."""
-    for group in ("posterior", "posterior_predictive"):
+    for group in _DRAWN:
         if group in tree.children and name in tree[group]:
             return tree[group]
     raise InputError(f"the result has no variable {name!r}")
 
 
 def _holds(tree: "xr.DataTree", name: str) -> bool:
-    return any(
-        group in tree.children and name in tree[group]
-        for group in ("posterior", "posterior_predictive")
-    )
+    return any(group in tree.children and name in tree[group] for group in _DRAWN)
