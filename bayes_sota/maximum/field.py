@@ -288,11 +288,7 @@ def _lowest_relevant(
 
 
 def fixed_field(
-    skills: FloatArray,
-    n_test: int,
-    correlation: float,
-    reference_skill: float,
-    rough: bool = False,
+    skills: FloatArray, n_test: int, correlation: float, reference_skill: float, rough: bool = False
 ) -> Field:
     """Nodes for given skills; equal skills share one, and very many distinct ones are condensed."""
     values, multiplicity = np.unique(skills, return_counts=True)

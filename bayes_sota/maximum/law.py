@@ -213,16 +213,24 @@ def maximum_law(
         skills = _checked_skills(skill)
         n_skills = skills.size if np.ndim(skill) else None
     m = _number_of_classifiers(n_classifiers, n_skills)
-    theta_sota = _best_skill(skills, m)
+    if isinstance(skills, SkillDistribution):
+        drawn_from, theta_sota = skills, float(np.squeeze(skills.expected_maximum(m)))
+    else:
+        drawn_from, theta_sota = None, float(skills.max())
     reference = theta_sota if reference_skill is None else float(reference_skill)
     _check_dependence(skills, correlation, reference, cap_correlation)
     known = reference_count
     if known is not None and not (float(known).is_integer() and 0 <= known <= n_test):
         raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {known}")
-    part = _build_field(skills, n_test, m, correlation, reference, rough)
-    start, values, _ = replace(part, reference_count=known).tabulate()
-    drawn_from = skills if isinstance(skills, SkillDistribution) else None
-    board = (n_test, m, theta_sota, correlation, reference)
+    dependence = (correlation, reference)
+    if isinstance(skills, SkillDistribution):
+        part = random_field(skills, n_test, m, *dependence)
+    elif skills.size == 1:
+        part = Field(skills, np.array([float(m)]), False, n_test, m, *dependence)
+    else:
+        part = fixed_field(skills, n_test, *dependence, rough)
+    start, values, _ = replace(part, rough=rough, reference_count=known).tabulate()
+    board = (n_test, m, theta_sota, *dependence)
     return MaximumLaw(*board, start, values, drawn_from, reference_count=known)
 
 
@@ -270,22 +278,6 @@ def resampled_maximum_law(
     return MaximumLaw(n_test, m, float(values.max()), correlation, reference, start, table)
 
 
-def _build_field(
-    skills: FloatArray | SkillDistribution,
-    n_test: int,
-    m: int,
-    correlation: float,
-    reference: float,
-    rough: bool,
-) -> Field:
-    if isinstance(skills, SkillDistribution):
-        return replace(random_field(skills, n_test, m, correlation, reference), rough=rough)
-    if skills.size == 1:
-        weights = np.array([float(m)])
-        return Field(skills, weights, False, n_test, m, correlation, reference, rough=rough)
-    return fixed_field(skills, n_test, correlation, reference, rough)
-
-
 def _positive_integer(value: float, name: str) -> int:
     try:
         whole = float(value).is_integer() and value >= 1
@@ -320,12 +312,6 @@ def _number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> i
     return _positive_integer(value, "n_classifiers")
 
 
-def _best_skill(skills: FloatArray | SkillDistribution, n_classifiers: int) -> float:
-    if isinstance(skills, SkillDistribution):
-        return float(np.squeeze(skills.expected_maximum(n_classifiers)))
-    return float(skills.max())
-
-
 def _check_dependence(
     skills: FloatArray | SkillDistribution, correlation: float, reference: float, cap: bool
 ) -> None:
@@ -337,10 +323,9 @@ def _check_dependence(
         raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
     if cap:
         return
+    ends = (0.0, 1.0)
     if isinstance(skills, Uniform):
-        ends = [float(np.asarray(end)) for end in (skills.low, skills.high)]
-    elif isinstance(skills, SkillDistribution):
-        ends = [0.0, 1.0]
-    else:
-        ends = [skills.min(), skills.max()]
+        ends = float(np.asarray(skills.low)), float(np.asarray(skills.high))
+    elif not isinstance(skills, SkillDistribution):
+        ends = skills.min(), skills.max()
     require_feasible(np.array(ends), correlation, reference)

@@ -260,9 +260,7 @@ def shrink_scores(
     excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
     found = _shrunk(law_at, excess_of, board)
     infeasible = int(np.sum(~skills_at(found["weight"])[1]))
-    return _estimate(
-        board | found, _error(best, n_test), _single(best, n_test, ci_prob), infeasible
-    )
+    return _estimate_accuracy(board | found, infeasible)
 
 
 def shrink_aucs(
@@ -371,9 +369,7 @@ def crop_scores(
         "excess": law_at(levels.size - 1).mean() - best,
     }  # fmt: skip
     infeasible = int(np.sum(~_feasible(kept[kept <= threshold], correlation)))
-    return _estimate(
-        board | found, _error(best, n_test), _single(best, n_test, ci_prob), infeasible
-    )
+    return _estimate_accuracy(board | found, infeasible)
 
 
 def _observed(
@@ -441,6 +437,13 @@ def _estimate(
     return FieldEstimate(**found, **verdict, single=single, n_infeasible=n_infeasible)
 
 
+def _estimate_accuracy(found: dict[str, Any], n_infeasible: int) -> FieldEstimate:
+    best, n_test = found["observed_maximum"], found["n_test"]
+    error = float(np.sqrt(best * (1 - best) / n_test))
+    single = binomial_interval(round(best * n_test), n_test, found["ci_prob"])
+    return _estimate(found, error, single, n_infeasible)
+
+
 def _feasible(skills: FloatArray, correlation: float) -> Any:
     """Which skills can have the correlation with a reference as good as the best (Eq. 8)."""
     if correlation == 0:
@@ -489,12 +492,3 @@ def _root(excess_of: Callable[[float], float], at_one: float) -> float:
             return float(brentq(excess, low, high, xtol=_WEIGHT_ERROR))
         step *= 4
     raise InputError("shrinking finds no field whose best score would be the observed one")
-
-
-def _error(score: float, n_test: int) -> float:
-    """Standard error of an accuracy."""
-    return float(np.sqrt(score * (1 - score) / n_test))
-
-
-def _single(score: float, n_test: int, ci_prob: float) -> tuple[float, float]:
-    return binomial_interval(round(score * n_test), n_test, ci_prob)

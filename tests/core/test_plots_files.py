@@ -8,7 +8,7 @@ import pytest
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import save_figure
-from bayes_sota.maximum.plots_laws import plot_maximum_law
+from bayes_sota.maximum.plots import plot_maximum_law
 
 LAW = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
 

@@ -20,7 +20,7 @@ from bayes_sota.maximum.walk import (
 )
 
 SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
-DRAWS = 30_000
+DRAWS = 12_000
 
 CASES = {
     "near one": (200, 50, LogitNormal(3.3, 0.3), 0.75, 0.98),
@@ -170,8 +170,8 @@ def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float
         NormalTestSet.draw(rng, scores, np.full(DRAWS, rho)), field, np.full(DRAWS, m), theta
     )
     again, winner = ours.draw(rng)
-    skills = expit(rng.normal(1.8, spread, (DRAWS // 4, m)))
-    normal = rho * rng.standard_normal((DRAWS // 4, 1))
+    skills = expit(rng.normal(1.8, spread, (DRAWS // 2, m)))
+    normal = rho * rng.standard_normal((DRAWS // 2, 1))
     normal = normal + np.sqrt(1 - rho**2) * rng.standard_normal(skills.shape)
     whole = scores.estimate(normal, skills)
     true_best, true_theta = whole.max(1), skills.max(1)
