@@ -16,7 +16,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import LARGEST
+from bayes_sota.data.checks import CLASSIFIERS, TEST_ITEMS, whole_number
 from bayes_sota.maximum.dependence import require_feasible
 from bayes_sota.maximum.field import Field, fixed_field, random_field, resampled_field
 
@@ -205,7 +205,7 @@ def maximum_law(
     >>> round(law.mean(), 4), round(law.std(), 4), law.interval()[1]
     (0.914, 0.0035, 0.9206666666666666)
     """
-    n_test = _positive_integer(n_test, "n_test")
+    n_test = whole_number(n_test, "n_test", TEST_ITEMS)
     skills: FloatArray | SkillDistribution
     if isinstance(skill, SkillDistribution):
         skills, n_skills = skill, None
@@ -269,25 +269,13 @@ def resampled_maximum_law(
     >>> round(law.mean(), 4), law.theta_sota
     (0.9162, 0.9)
     """
-    n_test = _positive_integer(n_test, "n_test")
-    m = _positive_integer(n_classifiers, "n_classifiers")
+    n_test = whole_number(n_test, "n_test", TEST_ITEMS)
+    m = whole_number(n_classifiers, "n_classifiers", CLASSIFIERS)
     values = _checked_skills(skills)
     reference = float(values.max()) if reference_skill is None else float(reference_skill)
     _check_dependence(values, correlation, reference, cap=True)
     start, table, _ = resampled_field(values, n_test, m, correlation, reference).tabulate()
     return MaximumLaw(n_test, m, float(values.max()), correlation, reference, start, table)
-
-
-def _positive_integer(value: float, name: str) -> int:
-    try:
-        whole = float(value).is_integer() and value >= 1
-    except (TypeError, ValueError):
-        whole = False
-    if not whole:
-        raise InputError(f"{name} must be a positive whole number, got {value}")
-    if value > LARGEST:
-        raise InputError(f"{name} must be at most {LARGEST:,}, got {value}")
-    return int(value)
 
 
 def _checked_skills(skill: ArrayLike) -> FloatArray:
@@ -309,7 +297,7 @@ def _number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> i
     value = n_skills if n_classifiers is None else n_classifiers
     if value is None:
         raise InputError("n_classifiers is needed unless one skill per classifier is given")
-    return _positive_integer(value, "n_classifiers")
+    return whole_number(value, "n_classifiers", CLASSIFIERS)
 
 
 def _check_dependence(

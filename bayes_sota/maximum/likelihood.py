@@ -8,7 +8,8 @@ number T of classifiers at the maximum is zero-truncated binomial; their skills 
 :math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
 :math:`P(X < x \mid k, \theta)\, dP(\theta)`, all independent. Hence exact joint draws of the
 winner's skill and of the best skill, without simulation of scores and without an epsilon.
-``tests/maximum/test_likelihood.py`` compares with direct summation and with simulated fields.
+``tests/maximum/test_likelihood.py`` compares with direct summation, ``test_posterior.py`` the draws
+with simulated fields.
 """
 
 from collections.abc import Sequence
@@ -149,7 +150,7 @@ class NormalScoring:
         if correlation > 0:
             cell = shift_step(correlation, tries) / refinement
             count = 2 * int(np.ceil(SHIFT_REACH / cell)) + 1
-            shifts = (np.arange(count) - count // 2) * cell
+            shifts = np.asarray((np.arange(count) - count // 2) * cell, np.float64)
             weights = np.exp(-0.5 * shifts**2) / np.sum(np.exp(-0.5 * shifts**2))
         g = self.scores.normal_score(self.edges[:, None], skills)
         own = np.sqrt(1 - correlation**2)

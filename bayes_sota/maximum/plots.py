@@ -153,7 +153,7 @@ def _draw_prior(
     panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
     xlim, ends = make_bounds(low, 1.0), (interval.isel(bound=0), interval.isel(bound=1))
     text = f"posterior {ci_prob:.0%}"
-    label_beside(panel, "interval_label", ends, xlim, 1.12, text, color=COLORS[name])
+    _label_beside(panel, "interval_label", ends, xlim, 1.12, text, color=COLORS[name])
     panel.set_axes(
         observed,
         xlabel=f"{word_of_skill(tree)}, all that the prior allows",
@@ -162,17 +162,10 @@ def _draw_prior(
     )
 
 
-def label_beside(
-    panel: Panel,
-    label: str,
-    ends: tuple[xr.DataArray, xr.DataArray],
-    limits: xr.DataArray,
-    y: float,
-    text: Any,
-    *,
-    gap: float = 0.012,
-    **look: Any,
-) -> None:
+def _label_beside(
+    panel: Panel, label: str, ends: tuple[xr.DataArray, xr.DataArray], limits: xr.DataArray,
+    y: float, text: Any, *, gap: float = 0.012, **look: Any,
+) -> None:  # fmt: skip
     """Text beside a line or a band between ``ends``, on the side with more room."""
     left_of_it = ends[0] > limits.mean("bound")
     width = limits.isel(bound=1) - limits.isel(bound=0)
@@ -180,14 +173,13 @@ def label_beside(
     panel.text(label, x, y, text, side=xr.where(left_of_it, "right", "left"), **look)
 
 
-def label_observed(
+def _label_observed(
     panel: Panel, observed: xr.DataArray, limits: xr.DataArray, y: float, word: str, **look: Any
 ) -> None:
     """The observed maximum beside its line."""
-    ends = (observed, observed)
-    label_beside(
-        panel, "observed_maximum_label", ends, limits, y, lambda value: f"{word} {value:.5g}",
-        value=observed, **look,
+    _label_beside(
+        panel, "observed_maximum_label", (observed, observed), limits, y,
+        lambda value: f"{word} {value:.5g}", value=observed, **look,
     )  # fmt: skip
 
 
@@ -211,7 +203,7 @@ def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataA
         panel.dots(f"mean_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
     reversed_sign = tree.get("constant_data", {}).get("lower_is_better", False)
     word = "best observed score" if reversed_sign else "observed maximum"
-    label_observed(panel, observed, limits, len(draws) + 0.08, word)
+    _label_observed(panel, observed, limits, len(draws) + 0.08, word)
     panel.set_axes(
         observed,
         xlabel=f"{word_of_skill(tree)}, magnified",
@@ -341,12 +333,9 @@ def plot_maximum_law(
     alone = maximum_law(n_test=law.n_test, n_classifiers=1, skill=law.theta_sota)
     anything = make_bounds(0.0, 1.0)
     collection = make_collection(
-        {"pmf": anything},
-        figsize=(7.4, 3.9),
-        backend=backend,
-        plot_collection=plot_collection,
+        {"pmf": anything}, figsize=(7.4, 3.9), backend=backend, plot_collection=plot_collection,
         **pc_kwargs,
-    )
+    )  # fmt: skip
     panel = Panel(collection, "pmf")
     _draw_pmf(panel, "one_classifier", alone, COLORS["theta_sota"])
     _draw_pmf(panel, "maximum", law, COLORS["winner_skill"])
@@ -477,13 +466,9 @@ def plot_prior_predictive(
     panels = {"observed_maximum": observed, "field": get_variable(tree, "prior", "location")}
     size = (4.4 * (observed.size + 1), 4.2)
     collection = make_collection(
-        panels,
-        figsize=size,
-        backend=backend,
-        plot_collection=plot_collection,
+        panels, figsize=size, backend=backend, plot_collection=plot_collection, across=True,
         **pc_kwargs,
-        across=True,
-    )
+    )  # fmt: skip
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
     n_test = get_variable(tree, "constant_data", "n_test")
     word = word_of_skill(tree)
@@ -506,7 +491,7 @@ def _draw_scores(
     panel.histogram("histogram", _histogram(predicted, n_test, low), COLORS["prior"])
     panel.bar("interval", _middle(predicted, ci_prob), -0.04, COLORS["prior"], 3)
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
-    label_observed(panel, observed, make_bounds(low, 1.0), 1.1, "observed", gap=0.02)
+    _label_observed(panel, observed, make_bounds(low, 1.0), 1.1, "observed", gap=0.02)
     panel.set_axes(
         observed,
         xlabel=f"best observed score ({word})",

@@ -107,33 +107,26 @@ class Request:
             name: {k: v.reshape(*shape, *v.shape[1:]) for k, v in group.items()}
             for name, group in groups.items()
         }
-        provenance = describe_provenance(
+        attributes = describe_provenance(
             self.boards, self.priors, method=method, seed=seed,
             model_name=self.model_name, model_hash=self.model_hash,
         )  # fmt: skip
-        return self._assembled(shaped, {**provenance, **found})
+        facts = [self._facts(board) for board in self.boards]
+        constant = {name: [fact[name] for fact in facts] for name in facts[0]}
+        maximum = {"observed_maximum": constant.pop("maximum")}
+        content: dict[str, Any] = {**shaped, "observed_data": maximum, "constant_data": constant}
+        names = [board.name for board in self.boards]
+        datasets = {name: _dataset(group, names) for name, group in content.items()}
+        return result_tree(datasets, {**attributes, **found, "metric": self.boards[0].metric})
 
-    def _assembled(
-        self,
-        arrays: Mapping[str, Mapping[str, FloatArray]],
-        attributes: Mapping[str, str | float | int],
-    ) -> xr.DataTree:
-        boards, given = self.boards, self.reference_skill
-        ends = [score_bounds(board) for board in boards]
-        facts = {
-            "n_test": [board.n_test or 0 for board in boards],
-            "n_positive": [board.n_positive or 0 for board in boards],
-            "standard_error": [board.standard_error or 0 for board in boards],
-            "score_low": [low for low, _ in ends],
-            "score_high": [high for _, high in ends],
-            "typical_tries": [board.typical_tries for board in boards],
-            "reference_skill": [default_reference_skill(board, given) for board in boards],
-        }
-        maximum = {"observed_maximum": [board.maximum for board in boards]}
-        content = {**arrays, "observed_data": maximum, "constant_data": facts}
-        names = [board.name for board in boards]
-        groups = {name: _dataset(group, names) for name, group in content.items()}
-        return result_tree(groups, {**attributes, "metric": boards[0].metric})
+    def _facts(self, board: Leaderboard) -> dict[str, float]:
+        low, high = score_bounds(board)
+        return {
+            "maximum": board.maximum, "n_test": board.n_test or 0,
+            "n_positive": board.n_positive or 0, "standard_error": board.standard_error or 0,
+            "score_low": low, "score_high": high, "typical_tries": board.typical_tries,
+            "reference_skill": default_reference_skill(board, self.reference_skill),
+        }  # fmt: skip
 
     def complete(
         self,

@@ -132,23 +132,15 @@ class FieldEstimate:
         plain = ("excess", "multiplicity", "reason", "n_below_chance", "n_infeasible", "chance",
                  "correlation")  # fmt: skip
         return {
-            "method": self.method,
-            "criterion": self.criterion,
-            "n_test": self.n_test,
-            "n_classifiers": int(self.scores.size),
-            "observed_maximum": self.observed_maximum,
-            "theta_sota": {"estimate": self.estimate},
-            own: getattr(self, own),
-            "expected_maximum": self.expected_maximum,
-            "interval": list(self.interval),
-            "bias": self.observed_maximum - self.estimate,
-            "n_above_sota": self.n_above(),
-            "n_above_sota_rounded": self.n_above(4),
-            "single_interval": list(self.single),
+            "method": self.method, "criterion": self.criterion, "n_test": self.n_test,
+            "n_classifiers": int(self.scores.size), "observed_maximum": self.observed_maximum,
+            "theta_sota": {"estimate": self.estimate}, own: getattr(self, own),
+            "expected_maximum": self.expected_maximum, "interval": list(self.interval),
+            "bias": self.observed_maximum - self.estimate, "n_above_sota": self.n_above(),
+            "n_above_sota_rounded": self.n_above(4), "single_interval": list(self.single),
             "n_above_single_interval": self.n_above_single,
-            **{name: getattr(self, name) for name in plain},
-            "prob": self.ci_prob,
-        }
+            **{name: getattr(self, name) for name in plain}, "prob": self.ci_prob,
+        }  # fmt: skip
 
     def to_datatree(self) -> "xr.DataTree":
         """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
@@ -163,13 +155,12 @@ class FieldEstimate:
         group = xr.Dataset({**numbers, "interval_lower": low, "interval_upper": high})
         observed = {"observed_maximum": self.observed_maximum}
         facts = {"n_test": self.n_test, "n_classifiers": self.scores.size}
-        tree = xr.DataTree.from_dict(
-            {
-                "point_estimate": group,
-                "observed_data": xr.Dataset({"score": ("classifier", self.scores), **observed}),
-                "constant_data": xr.Dataset({**facts, "chance": self.chance}),
-            }
-        )
+        groups = {
+            "point_estimate": group,
+            "observed_data": xr.Dataset({"score": ("classifier", self.scores), **observed}),
+            "constant_data": xr.Dataset({**facts, "chance": self.chance}),
+        }
+        tree = xr.DataTree.from_dict(groups)
         tree.attrs.update(
             schema_version=SCHEMA_VERSION, method=self.method, criterion=self.criterion,
             multiplicity=int(self.multiplicity), reason=self.reason, ci_prob=self.ci_prob,

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import betainc
 from scipy.stats import binom
 
-from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import (
     NOISE,
@@ -17,7 +17,6 @@ from bayes_sota.maximum.dependence import (
     feasible_skills,
     log_characteristic_function,
     reference_nodes,
-    require_feasible,
     skill_nodes,
     survival_table,
     tail_half_width,
@@ -62,15 +61,6 @@ def test_feasible_skills_is_equation_8():
     low, high = feasible_skills(0.6, 0.9)
     assert low == pytest.approx(odds / (1 + odds), abs=1e-15)
     assert high == pytest.approx(1 / (1 + 0.36 * 0.1 / 0.9), abs=1e-15)
-
-
-def test_infeasible_correlation_names_skill_and_both_ranges():
-    with pytest.raises(InfeasibleCorrelationError) as caught:
-        require_feasible([0.7, 0.95], 0.6, 0.9)
-    message = str(caught.value)
-    for part in ("0.6", "skill 0.7", "[0, 0.5092]", "[0.764151, 0.961538]"):
-        assert part in message
-    require_feasible([0.7642, 0.9615], 0.6, 0.9)
 
 
 @pytest.mark.parametrize("p", [0.0, 1e-6, 0.0001, 0.1, 0.3, 0.5, 0.7, 0.96, 0.9999, 1.0])
@@ -182,14 +172,6 @@ def test_nothing_overflows_between_distant_skills():
     assert table.skills.size > 256  # more than one block
     assert np.all(np.isfinite(table.survival))
     check_table(edges, table, 20_000, 0.8, 0.9, (2, 6))
-
-
-def test_survival_is_monotone_and_goes_from_zero_to_one():
-    _, table = make_table(500, (440, 470), 0.77, 0.92)
-    assert np.all(np.diff(table.survival, axis=0) <= 1e-12)
-    assert np.all(np.diff(table.survival, axis=2) >= -1e-12)
-    assert table.survival[..., 0].max() < 1e-9
-    assert table.survival[..., -1].min() > 1 - 1e-9
     assert table.survival[table.survival > 0].min() >= NOISE
 
 

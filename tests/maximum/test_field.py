@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform, logit
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum import field as module
-from bayes_sota.maximum.dependence import feasible_skills, reference_nodes
+from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.field import fixed_field, random_field
 from bayes_sota.maximum.law import maximum_law
 
@@ -96,17 +96,6 @@ def test_nodes_integrate_the_skills(distribution):
     density = distribution.axis_density(u)
     mean = np.trapezoid(distribution.axis_skill(u) * density, u) / np.trapezoid(density, u)
     assert part.weights @ part.skills == pytest.approx(mean, abs=1e-11)
-
-
-@pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.5), Uniform(0.5, 0.99)])
-def test_no_panel_reaches_across_a_kink(distribution):
-    kinks = np.array(feasible_skills(0.6, 0.9))
-    part = random_field(distribution, 50, 1, 0.6, 0.9)
-    axis = part.skills if isinstance(distribution, Uniform) else logit(part.skills)
-    ends = kinks if isinstance(distribution, Uniform) else logit(kinks)
-    panels = axis.reshape(-1, 14)
-    inside = (panels[:, :1] < ends) & (panels[:, -1:] > ends)
-    assert not inside.any()
 
 
 def test_memory_does_not_grow_with_classifiers_times_items():

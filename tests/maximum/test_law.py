@@ -320,9 +320,9 @@ def test_draws_follow_the_law_and_the_seed():
         ({"skill": []}, "1-dimensional"),
         ({"skill": [0.8, 0.9]}, "2 skills are given, but n_classifiers is 10"),
         ({"n_classifiers": None}, "n_classifiers is needed"),
-        ({"n_classifiers": 2.5}, "n_classifiers must be a positive whole number, got 2.5"),
-        ({"n_test": 0}, "n_test must be a positive whole number, got 0"),
-        ({"n_test": "many"}, "n_test must be a positive whole number, got many"),
+        ({"n_classifiers": 2.5}, "n_classifiers is .* a whole number of at least 1, got 2.5"),
+        ({"n_test": 0}, "n_test is .* a whole number of at least 1, got 0"),
+        ({"n_test": "many"}, "n_test is .* a whole number of at least 1, got many"),
         ({"correlation": 1.2}, r"correlation must lie in \[0, 1\], got 1.2"),
         ({"correlation": float("nan")}, "got nan"),
         ({"correlation": 0.5, "reference_skill": 1.0}, r"must lie in \(0, 1\), got 1"),
@@ -336,11 +336,13 @@ def test_bad_input_is_named(arguments, message):
 
 
 def test_infeasible_correlation_is_refused_unless_it_may_be_cut():
-    arguments = {"n_test": 20, "skill": [0.5, 0.9], "correlation": 0.6}
-    with pytest.raises(InfeasibleCorrelationError, match=r"correlations in \[0, 0.3333\]"):
+    arguments = {"n_test": 20, "skill": [0.7, 0.9], "correlation": 0.6}
+    with pytest.raises(InfeasibleCorrelationError) as caught:
         maximum_law(**arguments)
+    for part in ("0.6", "skill 0.7", "[0, 0.5092]", "[0.764151, 0.961538]", "cap_correlation"):
+        assert part in str(caught.value)
     assert maximum_law(**arguments, cap_correlation=True).mean() > 0.9
-    with pytest.raises(InfeasibleCorrelationError, match="cap_correlation"):
+    with pytest.raises(InfeasibleCorrelationError):
         maximum_law(n_test=20, n_classifiers=5, skill=LogitNormal(2.0, 0.1), correlation=0.6)
 
 
