@@ -152,8 +152,8 @@ def _draw_prior(
     start = low + empty_half * (1 - low)
     panel.text("prior_label", start, 0.8, text, side="left", color=COLORS["dark"])
     xlim, ends = make_bounds(low, 1.0), (interval.isel(bound=0), interval.isel(bound=1))
-    text = f"posterior {ci_prob:.0%}"
-    _label_beside(panel, "interval_label", ends, xlim, 1.12, text, color=COLORS[name])
+    look = {"text": f"posterior {ci_prob:.0%}", "color": COLORS[name]}
+    _label_beside(panel, "interval_label", ends, xlim, y=1.12, **look)
     panel.set_axes(
         observed,
         xlabel=f"{word_of_skill(tree)}, all that the prior allows",
@@ -163,24 +163,22 @@ def _draw_prior(
 
 
 def _label_beside(
-    panel: Panel, label: str, ends: tuple[xr.DataArray, xr.DataArray], limits: xr.DataArray,
-    y: float, text: Any, *, gap: float = 0.012, **look: Any,
-) -> None:  # fmt: skip
+    panel: Panel, label: str, ends: Sequence[xr.DataArray], limits: xr.DataArray, **look: Any
+) -> None:
     """Text beside a line or a band between ``ends``, on the side with more room."""
     left_of_it = ends[0] > limits.mean("bound")
-    width = limits.isel(bound=1) - limits.isel(bound=0)
-    x = xr.where(left_of_it, ends[0] - gap * width, ends[1] + gap * width)
-    panel.text(label, x, y, text, side=xr.where(left_of_it, "right", "left"), **look)
+    gap = look.pop("gap", 0.012) * (limits.isel(bound=1) - limits.isel(bound=0))
+    x = xr.where(left_of_it, ends[0] - gap, ends[1] + gap)
+    panel.text(label, x, side=xr.where(left_of_it, "right", "left"), **look)
 
 
 def _label_observed(
     panel: Panel, observed: xr.DataArray, limits: xr.DataArray, y: float, word: str, **look: Any
 ) -> None:
     """The observed maximum beside its line."""
-    _label_beside(
-        panel, "observed_maximum_label", (observed, observed), limits, y,
-        lambda value: f"{word} {value:.5g}", value=observed, **look,
-    )  # fmt: skip
+    label, ends = "observed_maximum_label", (observed, observed)
+    look |= {"text": lambda value: f"{word} {value:.5g}", "value": observed}
+    _label_beside(panel, label, ends, limits, y=y, **look)
 
 
 def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataArray]) -> None:

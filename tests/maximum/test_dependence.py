@@ -56,13 +56,6 @@ def test_a_perfect_or_hopeless_classifier_depends_on_nobody(skill):
     assert float(a) == float(b) == skill
 
 
-def test_feasible_skills_is_equation_8():
-    odds = 0.36 * 0.9 / 0.1
-    low, high = feasible_skills(0.6, 0.9)
-    assert low == pytest.approx(odds / (1 + odds), abs=1e-15)
-    assert high == pytest.approx(1 / (1 + 0.36 * 0.1 / 0.9), abs=1e-15)
-
-
 @pytest.mark.parametrize("p", [0.0, 1e-6, 0.0001, 0.1, 0.3, 0.5, 0.7, 0.96, 0.9999, 1.0])
 def test_characteristic_function_times_a_million_items(p):
     """What is lost is multiplied by n; it must not matter where the characteristic function lives.

@@ -245,24 +245,6 @@ def test_nuts_agrees_with_the_exact_route():
         assert ours.std() == pytest.approx(reference.std(), rel=0.15)
 
 
-def test_unknown_priors_are_refused():
-    class Other(SkillPrior):
-        def distribution(self, location, spread):
-            return LogitNormalSkill().distribution(location, spread)
-
-    class OtherCorrelation(CorrelationPrior):
-        def quantile(self, q):
-            return np.asarray(q)
-
-    for boards, priors, message in (
-        ([], None, "at least one"),
-        (BOARD, MaximumPriors(Other()), "skill prior Other"),
-        (BOARD, MaximumPriors(correlation=OtherCorrelation()), "prior OtherCorrelation"),
-    ):
-        with pytest.raises(InputError, match=message):
-            build_observed_maximum(boards, priors)
-
-
 FIRST = Leaderboard.from_maximum("0.912", n_test=3000, n_classifiers=200)
 SECOND = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=(20, 80), name="second")
 
@@ -350,16 +332,39 @@ class OtherTries(TriesPrior):
     """A prior that nobody wrote a simulator for."""
 
 
+class OtherSkill(SkillPrior):
+    def distribution(self, location, spread):
+        return LogitNormalSkill().distribution(location, spread)
+
+
+class OtherCorrelation(CorrelationPrior):
+    def quantile(self, q):
+        return np.asarray(q)
+
+
+UNKNOWN = [MaximumPriors(OtherSkill()), MaximumPriors(correlation=OtherCorrelation())]
+
+
 @pytest.mark.parametrize(
-    ("boards", "priors", "change", "message"),
+    ("build", "boards", "priors", "change", "message"),
     [
-        ([], MaximumPriors(), {}, "at least one board"),
-        ([FIRST], MaximumPriors(), {"epsilon": 0.0}, "epsilon must be positive"),
-        ([FIRST], MaximumPriors(), {"reference_skill": 1.0}, "reference skill"),
-        ([FIRST], MaximumPriors(correlation=CorrelationPrior()), {}, "CorrelationPrior"),
-        ([FIRST.with_tries(OtherTries())], MaximumPriors(), {}, "OtherTries"),
+        (build_observed_maximum, [], MaximumPriors(), {}, "at least one"),
+        (build_observed_maximum, BOARD, UNKNOWN[0], {}, "skill prior OtherSkill"),
+        (build_observed_maximum, BOARD, UNKNOWN[1], {}, "prior OtherCorrelation"),
+        (build_simulated_maximum, [], MaximumPriors(), {"epsilon": 0.01}, "at least one board"),
+        (build_simulated_maximum, [FIRST], MaximumPriors(), {"epsilon": 0.0}, "epsilon must be"),
+        (build_simulated_maximum, [FIRST], UNKNOWN[0], {"epsilon": 0.01}, "OtherSkill"),
+        (build_simulated_maximum, [FIRST], UNKNOWN[1], {"epsilon": 0.01}, "OtherCorrelation"),
+        (
+            build_simulated_maximum, [FIRST], MaximumPriors(),
+            {"epsilon": 0.01, "reference_skill": 1.0}, "reference skill",
+        ),
+        (
+            build_simulated_maximum, [FIRST.with_tries(OtherTries())], MaximumPriors(),
+            {"epsilon": 0.01}, "OtherTries",
+        ),
     ],
-)
-def test_what_cannot_be_simulated_is_refused(boards, priors, change, message):
+)  # fmt: skip
+def test_what_cannot_be_built_is_refused(build, boards, priors, change, message):
     with pytest.raises(InputError, match=message):
-        build_simulated_maximum(boards, priors, **({"epsilon": 0.01} | change))
+        build(boards, priors, **change)

@@ -223,12 +223,10 @@ def test_same_seed_same_draws():
     assert np.any(one["theta_sota"] != other["theta_sota"])
 
 
-@pytest.mark.parametrize(
-    "change", [{"draws": 0}, {"reference_skill": 1.0}, {"reference_skill": 0.0}]
-)
-def test_impossible_settings_are_refused(change):
-    with pytest.raises(InputError):
-        sota_posterior(BOARD, **change)
+def test_impossible_settings_are_refused():
+    for change in ({"draws": 0}, {"reference_skill": 1.0}, {"reference_skill": 0.0}):
+        with pytest.raises(InputError):
+            sota_posterior(BOARD, **change)
     with pytest.raises(InputError, match="at least one"):
         sota_posterior([])
 

@@ -218,14 +218,3 @@ def test_cell_law_agrees_with_numerical_inversion(distribution, factor):
     for level, skill in zip(levels, skills, strict=True):
         exact = optimize.brentq(lambda s, u=level: mass_above(s) / total - u, *bracket, xtol=1e-9)
         assert skill == pytest.approx(exact, abs=4e-4)
-
-
-def test_cell_law_without_a_factor_is_the_distribution_itself():
-    distribution = repeated(LogitNormal(2.0, 0.3), 1)
-    nodes = np.array([0.85, 0.9])
-    tail = distribution.expanded().sf(distribution.from_skill(nodes))
-    law = CellLaw.build(distribution, tail, np.ones((1, 2)))
-    levels = np.array([1e-6, 0.2, 0.5, 0.8, 1.0 - 1e-9])
-    expected = distribution.skill(distribution.isf(levels))
-    drawn = law.inverse(np.zeros(5, np.int64), levels)
-    np.testing.assert_allclose(drawn, expected, rtol=1e-9)
