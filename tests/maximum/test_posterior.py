@@ -167,7 +167,7 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
         pytest.param(LogitNormalSkill(), 13_840, 3_558, "0.9116", marks=SLOW),
         pytest.param(LogitNormalSkill(), 200, 50, "0.98", marks=SLOW),
         (LogitNormalSkill((0.8, 0.801), (0.01, 2.0)), 200, 50, "0.98"),  # a narrow ridge
-        (UniformSkill(), 11_072, 3_558, "0.9116"),
+        pytest.param(UniformSkill(), 11_072, 3_558, "0.9116", marks=SLOW),
         (UniformSkill(), 200, 50, "0.98"),
     ],
 )
