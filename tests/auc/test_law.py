@@ -124,7 +124,7 @@ def test_best_of_independent_classifiers() -> None:
     ("a", "b", "rho"), [pytest.param(40, 300, 0.9, marks=pytest.mark.slow), (60, 50, 0.7)]
 )
 def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
-    m, repeats = 15, 4000
+    m, repeats = 25, 4000
     rng = np.random.default_rng(3)
     fields = np.full(m, 0.88)
     sample = np.array([estimates(rng, fields, a, b, rho, 1.0).max() for _ in range(repeats)])
