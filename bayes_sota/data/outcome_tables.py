@@ -219,17 +219,10 @@ def check_clusters(tables: Sequence[Table], wanted: str | None) -> None:
         find_column(tables[0], wanted, "cluster_column")
 
 
-@dataclass(frozen=True)
-class OutcomeTables:
-    """What some tables hold: parts, the cluster of each item, the column of the true classes."""
-
-    parts: list[Part]
-    clusters: Mapping[str, str] | None = None
-    truth: str | None = None
-
-
-def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTables:
-    """Outcomes of the method columns of some tables.
+def parts_of_tables(
+    tables: Mapping[Path, Table], choices: Choices
+) -> tuple[list[Part], dict[str, str] | None, str | None]:
+    """Outcomes of the method columns of some tables, clusters of items, column of the truth.
 
     Raises
     ------
@@ -274,7 +267,7 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
             if roles.clusters is not None
         ]
         parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *told))
-    return OutcomeTables(parts, _clusters(every), None if truth is None else truth.column)
+    return parts, _clusters(every), None if truth is None else truth.column
 
 
 def _parts(

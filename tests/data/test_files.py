@@ -16,13 +16,12 @@ import pytest
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.files import delimited, limits
+from bayes_sota.data.files import delimited, tables
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.read_evaluations import read_evaluations
-from bayes_sota.data.read_outcomes import read_item_scores, read_responses
+from bayes_sota.data.read_outcomes import read_evaluations, read_item_scores, read_responses
 from bayes_sota.data.read_scores import read_scores
 from bayes_sota.leaderboard.specification import load_model
 
@@ -118,7 +117,7 @@ def test_every_table_reader_has_the_same_limits(
     most: int,
     message: str,
 ) -> None:
-    monkeypatch.setattr(limits, limit, most)
+    monkeypatch.setattr(tables, limit, most)
     for content in (PLAIN.encode(), gzip.compress(PLAIN.encode())):
         put(tmp_path / "f.csv", content)
         assert message in refused(TABLE_READERS[reader], tmp_path / "f.csv")
@@ -133,7 +132,7 @@ def test_large_rows_are_refused_before_they_are_built(
     assert "more than 10,000 columns" in refused(open_table, path)
     put(path, '"x\n",' * 20_000)  # one row of many lines
     assert "more than 10,000 columns" in refused(open_table, path)
-    put(path, "a,b\n" * 2 + "\n" * (limits.MAX_ROWS + 9))
+    put(path, "a,b\n" * 2 + "\n" * (tables.MAX_ROWS + 9))
     assert "more than 2,000,000 rows" in refused(open_table, path)
 
 
@@ -142,7 +141,7 @@ def test_large_rows_are_refused_before_they_are_built(
     [
         ("{" + ",".join(f'"k{i}":1' for i in range(60_000)) + ',"k59999":1}', "'k59999' occurs"),
         (json.dumps([{"name": i, f"k{i}": 1} for i in range(20_000)]), "more than 10,000 columns"),
-        ("[" + "[]," * limits.MAX_VALUES + "[]]", "more than 10,000,000 values"),
+        ("[" + "[]," * tables.MAX_VALUES + "[]]", "more than 10,000,000 values"),
         ('[{"team": ["a"], "score": 1}, {"team": ["b"], "score": 2}]', "a name is text, got ['a']"),
     ],
     ids=["key twice", "keys of their own", "lists", "list as name"],
@@ -212,7 +211,7 @@ def test_parquet_text_that_is_none_and_text_that_repeats_for_ever(
     parquet.write_table(arrow.table({"id": ["x" * 999] * 2_000, "score": [1] * 2_000}), path)
     first = open_table(path).columns[0]
     assert len({id(cell) for cell in first}) == 1
-    monkeypatch.setattr(limits, "MAX_ROWS", 1_000)
+    monkeypatch.setattr(tables, "MAX_ROWS", 1_000)
     assert "more than 1,000 rows" in refused(open_table, path)
 
 

@@ -14,10 +14,10 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.read_evaluations import read_evaluations
 from bayes_sota.data.read_outcomes import (
     looks_like_item_scores,
     looks_like_responses,
+    read_evaluations,
     read_item_scores,
     read_responses,
 )

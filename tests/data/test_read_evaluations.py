@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.files import limits
+from bayes_sota.data.files import tables
 from bayes_sota.data.formats import item_logs
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.read_evaluations import Evaluations, read_evaluations
-from bayes_sota.data.read_outcomes import read_item_scores, read_responses
+from bayes_sota.data.read_outcomes import (
+    Evaluations,
+    read_evaluations,
+    read_item_scores,
+    read_responses,
+)
 from bayes_sota.data.responses import Responses
 
 MATRIX = "case_id,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
@@ -556,7 +560,7 @@ def test_broken_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     ):  # fmt: skip
         assert message in refused(archived(path, members), good)
     archive_of(path, log_of("a", *"CC" * 50))
-    monkeypatch.setattr(limits, "MAX_BYTES", 60)
+    monkeypatch.setattr(tables, "MAX_BYTES", 60)
     assert "more than 60 bytes unpacked" in refused(path)
     monkeypatch.undo()
     monkeypatch.setattr(item_logs, "_LARGEST_ARCHIVE", 600)
@@ -688,7 +692,7 @@ def test_paths_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ):  # fmt: skip
         assert f"{next(iter(options))} is not for this format (" in refused(path, **options)
     assert "no column 'x' (item_column)" in refused(table, item_column="x")
-    monkeypatch.setattr(limits, "MAX_BYTES", 10)
+    monkeypatch.setattr(tables, "MAX_BYTES", 10)
     assert "f.csv: more than 10 bytes unpacked" in refused(table)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.files import limits
+from bayes_sota.data.files import tables
 from bayes_sota.data.read_boards import read_leaderboard
 
 PLAIN = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
@@ -244,7 +244,7 @@ def test_broken_and_encrypted_archives(tmp_path):
 
 
 def test_an_archive_that_unpacks_to_too_much(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(tables, "MAX_BYTES", 1_000)
     path = zipped(tmp_path, {"a.csv": PLAIN + " " * 2_000})
     refused(path, "more than 1,000 bytes unpacked")
     content = bytearray(path.read_bytes())
@@ -292,5 +292,5 @@ def test_bad_parquet_and_frames(tmp_path):
 def test_a_large_parquet_file_is_refused(tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
     pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "x.parquet")
-    monkeypatch.setattr(limits, "MAX_BYTES", 20)
+    monkeypatch.setattr(tables, "MAX_BYTES", 20)
     refused(tmp_path / "x.parquet", "more than 20 bytes unpacked")
