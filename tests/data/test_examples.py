@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.examples import Example, list_examples, load_example
+from bayes_sota.data.examples import (
+    Example,
+    list_examples,
+    load_example,
+    load_responses_example,
+)
 
 BOARDS = {
     "obesity-risk": "playground-series-s4e2",
@@ -26,11 +31,8 @@ def test_example_builds_a_board_and_names_its_sources(example: Example) -> None:
 def test_unknown_example_lists_those_that_exist() -> None:
     with pytest.raises(InputError, match="no example 'melanoma'; examples: obesity-risk, "):
         load_example("melanoma")
-
-
-def test_impossible_example_fails_at_construction() -> None:
-    with pytest.raises(InputError, match="no number of right answers"):
-        Example("board", "0.95", n_test=10, n_classifiers=3)
+    with pytest.raises(InputError, match="no example of responses 'letters'; examples: digits"):
+        load_responses_example("letters")
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -41,10 +43,6 @@ def test_example_agrees_with_the_leaderboard(name: str, data_directory: Path) ->
     assert scores[:2] == [float(example.maximum), float(example.runner_up)]
     assert isinstance(example.n_classifiers, int)
     assert 0.95 * len(scores) < example.n_classifiers < len(scores)  # those above chance
-
-
-@pytest.mark.parametrize("name", BOARDS)
-def test_size_agrees_with_the_lattice_of_scores(name: str, data_directory: Path) -> None:
     with (data_directory / "kaggle" / "n_inferred.csv").open(encoding="utf-8") as file:
         rows = {(r["slug"], r["split"]): int(r["n_inferred"]) for r in csv.DictReader(file)}
-    assert rows[BOARDS[name], "private"] == load_example(name).n_test
+    assert rows[slug, "private"] == example.n_test

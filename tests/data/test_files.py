@@ -5,7 +5,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.files import delimited, tables
-from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import open_table
 from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
@@ -174,7 +173,6 @@ def test_numbers_that_overflow_later_are_refused(tmp_path: Path, reader: str) ->
 
 ODD_COLUMNS = {
     "timestamp": [datetime(2024, 1, 1), datetime(2024, 1, 2)],
-    "date": [date(2024, 1, 1), date(2024, 1, 2)],
     "duration": [timedelta(seconds=1), timedelta(seconds=2)],
     "truth values": [True, False],
     "lists": [[1], [2, 3]],
@@ -213,24 +211,6 @@ def test_parquet_text_that_is_none_and_text_that_repeats_for_ever(
     assert len({id(cell) for cell in first}) == 1
     monkeypatch.setattr(tables, "MAX_ROWS", 1_000)
     assert "more than 1,000 rows" in refused(open_table, path)
-
-
-@pytest.mark.parametrize(
-    ("content", "cells"),
-    [
-        ("\ufeffa;b\r\n1;2\r\n\r\n", ["1", "2"]),
-        ('a,b\r"x\ry",2\r', ["x\ry", "2"]),
-        ("a\tb\n 1\t2,5\n\n\n", [" 1", "2,5"]),
-        ("a,a\n1,2\n", ["1", "2"]),
-        ("a,b,\n1,2,\n", ["1", "2", ""]),
-    ],
-)
-def test_what_spreadsheets_write(tmp_path: Path, content: str, cells: list[str]) -> None:
-    put(tmp_path / "f.csv", content)
-    assert [column[0] for column in open_table(tmp_path / "f.csv").columns] == cells
-    zipped(tmp_path / "f.zip", content.encode())
-    assert [column[0] for column in open_table(tmp_path / "f.zip").columns] == cells
-    assert read_content(tmp_path / "f.zip").stem == "a"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ def test_matches_without_clusters_are_independent():
     assert (found.clusters.tolist(), found.clustered, found.n_clusters) == ([0, 1], False, 2)
     assert found.players == ("1", "2")
     assert repr(found) == "<Matches 'arena': 2 matches of 2 players, 2 ties>"
-    assert repr(Matches.from_names("ab", "bc", [1, 0])).endswith("3 players>")
 
 
 def test_hash_is_of_everything_observed():
@@ -42,11 +41,9 @@ def test_hash_is_of_everything_observed():
     ("first", "second", "outcomes", "options", "message"),
     [
         ([0, 1], [1, 0], [1, 2], {}, "match 2: an outcome is 1 .* got 2.0"),
-        ([0, 1], [1, 0], [1, np.nan], {}, "match 2: .* got nan"),
         ([0, 1], [1, 1], [1, 0], {}, "match 2: 'b' plays against itself"),
         ([0, 0], [1, 1], [1, 0], {"players": [*"abc"]}, "player 'c' has no match"),
         ([0, 2], [1, 1], [1, 0], {}, "numbered from 0 to 1"),
-        ([0, -1], [1, 0], [1, 0], {}, "numbered from 0 to 1"),
         ([0], [1], [1], {}, "at least 2 matches, got 1"),
         ([0, 1], [1], [1, 0], {}, "an outcome each, got 2, 1 and 2"),
         ([0, 1], [1, 0], [1, 0], {"clusters": [1]}, "2 matches and 1 clusters"),
