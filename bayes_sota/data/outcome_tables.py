@@ -20,6 +20,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import (
     WORDS,
     answer_of,
+    check_names,
     classes_seen,
     coded_names,
     find_column,
@@ -145,12 +146,7 @@ def find_roles(
 def _check_header(table: Table) -> None:
     if all(answer_of(name) not in (None, MISSING) for name in table.header):
         raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
-    for number, name in enumerate(table.header, start=1):
-        if not name and number > 1:
-            raise InputError(f"{table.where}: column {number} has no name")
-    twice = [name for name, count in Counter(table.header).items() if count > 1]
-    if twice:
-        raise InputError(f"{table.where}: two columns are called {shown(twice[0])}")
+    check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
 
 
 def _item_position(

@@ -1,7 +1,7 @@
 """Leaderboards from files and frames, one board or the public and private board of the same teams.
 
 The files are not trusted: they are parsed by ``bayes_sota.data.files``, and what is no score is an
-error with its place (``tests/data/test_readers.py``, ``test_read_paired.py``).
+error with its place (``tests/data/test_readers.py``, ``test_paired.py``).
 """
 
 import os
@@ -14,14 +14,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import shown
 from bayes_sota.data.checks import Metric, check_metric
-from bayes_sota.data.columns import (
-    find_column,
-    find_name_column,
-    find_score_column,
-    named_in,
-    refuse_loss,
-    several,
-)
+from bayes_sota.data.columns import find_name_column, find_score_column, refuse_loss
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
@@ -347,7 +340,13 @@ def _from_one(
     table: Table, wanted: dict[str, str | None], name_column: str | None
 ) -> list[Entries]:
     """Entries of both boards, which are columns of one table."""
-    public, private = (_board_column(table, column, which) for which, column in wanted.items())
+    public, private = (
+        find_score_column(
+            table, column, {which + word for word in _WORDS} | {word + which for word in _WORDS},
+            which,
+        )
+        for which, column in wanted.items()
+    )  # fmt: skip
     if public == private:
         raise InputError(
             f"{table.where}: {shown(table.header[public])} cannot be both boards; say which "
@@ -355,23 +354,6 @@ def _from_one(
         )
     names, rows = find_name_column(table, name_column, public), range(len(table.places))
     return [_entries(table, public, names, rows), _entries(table, private, None, rows)]
-
-
-def _board_column(table: Table, wanted: str | None, which: str) -> int:
-    """Position of a board's column: the one asked for, or the only one named like it."""
-    if wanted is not None:
-        return find_column(table, wanted, f"{which}_column")
-    found = named_in(table, {which + word for word in _WORDS} | {word + which for word in _WORDS})
-    if len(found) == 1:
-        return found[0]
-    names = several(table.header[i] for i in found)
-    problem = f"{len(found)} columns look like {which} scores ({names})"
-    if not found:
-        problem = f"no column looks like {which} scores"
-    raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with "
-        f"{which}_column"
-    )
 
 
 def _joined(

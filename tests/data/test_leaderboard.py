@@ -121,6 +121,7 @@ def test_full_board_has_the_attributes_that_others_rely_on():
     assert (b.metric, b.standard_error, b.rounding, b.decimals) == ("accuracy", None, "nearest", 2)
     assert (b.name, b.notes) == ("x", ("read so",))
     assert b.order.tolist() == [1, 3, 0, 2]
+    assert "n_entries=4" in repr(b)
     assert full().names == ("entry 1", "entry 2", "entry 3", "entry 4")
 
 

@@ -346,6 +346,7 @@ def test_metrics_of_samples(tmp_path: Path) -> None:
          "line 2: the key 'acc' occurs twice"),
         (lines(sample(0, 1)) + '{"doc_id": 1, "acc": 1' + "0" * 400 + "}\n", "must be a number"),
         (lines(sample(0, 1)) + "[" * 200_000 + "\n", "line 2: is not JSON: nested too deeply"),
+        (lines({"a": 1}, {"a": 2}), "none of the formats that are read"),
         (lines({"results": {}, "versions": {}}), "that is in samples_*.jsonl (--log_samples)"),
     ],
 )  # fmt: skip

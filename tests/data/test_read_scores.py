@@ -295,6 +295,7 @@ def test_cv_results_that_are_refused(search):
     assert read_scores(plain).players == ("candidate 1", "candidate 2")
     assert read_scores(plain).rounds[2] == "split2"
     twice = plain | {"params": [{"C": 1}, {"C": 1}]}
+    refused(plain | {"params": [{}]}, "columns of cv_results_ have one length")
     refused(twice, "candidate 2 has the parameters of candidate 1, 'C=1'")
     refused(plain | {"split1_test_score": [0.5, "x"]}, "candidate 2, column 'split1_test_score'")
     refused({"split0_train_score": [1, 2]}, "with keys split0_test_score")

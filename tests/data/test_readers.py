@@ -187,6 +187,8 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
     [
         ("[", r"is not JSON \(line 1, column 2: "),
         ("[]", "board.json: no rows$"),
+        ("", "board.json: the file is empty"),
+        ("3", "JSON of a leaderboard is a list of records"),
         ("[0.9, 0.8]", "record 1 is not an object: 0.9"),
         ('[{"name": "A", "score": 0.9}, {"name": "B"}]', "record 2, column 'score' must be a num"),
         ('[{"name": "A", "score": 0.9}, {"score": 0.8}]', "record 2, column 'name': the name is"),
