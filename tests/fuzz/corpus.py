@@ -86,10 +86,10 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
         "names.json": json.dumps({r["team"]: r["score"] for r in records}).encode(),
         "board.parquet": _parquet({key: [r[key] for r in records] for key in rows[0]}),
     }
-    draws = (*_BOARD, "--draws", "100", *_EXACT)
+    draws = ("--draws", "100")
     read = {
-        "board": ("board", "{file}", *draws),
-        "sota": ("sota", "{file}", *draws, "--no-sensitivity"),
+        "board": ("board", "{file}", *_BOARD, *draws, *_EXACT),
+        "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
         "selection": ("claim", "selection", "{file}", *_BOARD, *_EXACT),
         "infer": ("infer-n", "{file}", "--json"),
         "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10", "--json"),
@@ -99,7 +99,7 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
         for key, command in read.items():
             if name == "board.csv" or key in ("board", "infer"):
                 yield Case("board", name, content, command, score_columns=columns)
-    command = ("board", "{file}", *draws, "--rounding", "nearest")
+    command = ("board", "{file}", *_BOARD, "--rounding", "nearest", *draws, *_EXACT)
     name = "slug-publicleaderboard.csv"
     yield Case("kaggle", name, table_text(kaggle), command, score_columns=(4,))
 
