@@ -1,8 +1,7 @@
 """Bundled examples: best scores of public leaderboards, and answers of real classifiers.
 
 Numbers only, so that they can travel with the package. ``tests/data/test_examples.py`` holds the
-scores against the leaderboards that they were read from; ``tests/data/test_examples.py`` retrains
-some of the classifiers.
+scores against the leaderboards that they were read from, and retrains some of the classifiers.
 """
 
 import tomllib
