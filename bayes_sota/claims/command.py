@@ -323,7 +323,7 @@ def _read_outcomes(
         )
     if item_metric is None:
         from bayes_sota.claims.summary_methods import runs_hint
-        from bayes_sota.data.read_evaluations import read_evaluations
+        from bayes_sota.data.read_outcomes import read_evaluations
 
         found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
         return {

@@ -45,7 +45,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import summed_by_cluster
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.read_evaluations import Evaluations
+from bayes_sota.data.read_outcomes import Evaluations
 from bayes_sota.data.responses import Responses
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
