@@ -64,7 +64,7 @@ from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
 from bayes_sota.maximum.score_laws import ScoreLaw
 
 if TYPE_CHECKING:
-    from bayes_sota.leaderboard.joint import JointPosterior
+    from bayes_sota.leaderboard.from_items import JointPosterior
 
 
 _LEAST_DISPERSION = 1e-3

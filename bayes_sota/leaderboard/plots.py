@@ -6,13 +6,13 @@ Draws a table and computes nothing; ``tests/leaderboard/test_plots.py`` reads th
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, rounded, title_figure
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
     from arviz_plots import PlotCollection
 
 
@@ -28,7 +28,7 @@ _HEADINGS = {
 
 
 def plot_sensitivity(
-    rows: "pd.DataFrame",
+    rows: pd.DataFrame,
     *,
     observed_maximum: float | None = None,
     ci_prob: float = 0.95,
@@ -105,7 +105,7 @@ def plot_sensitivity(
     return collection
 
 
-def _check_rows(rows: "pd.DataFrame") -> None:
+def _check_rows(rows: pd.DataFrame) -> None:
     missing = [name for name in _COLUMNS if name not in rows]
     if missing:
         raise InputError(f"the table of sensitivity lacks the column {', '.join(missing)}")
@@ -113,18 +113,18 @@ def _check_rows(rows: "pd.DataFrame") -> None:
         raise InputError("the table of sensitivity has no row")
 
 
-def _levels(rows: "pd.DataFrame") -> list[float]:
+def _levels(rows: pd.DataFrame) -> list[float]:
     """Height of every row, with a gap where the assumption changes."""
     names = rows["assumption"].to_numpy()
     gaps = np.concatenate([[0], np.cumsum(names[1:] != names[:-1])])
     return [-float(row + 0.6 * gap) for row, gap in enumerate(gaps)]
 
 
-def _number(rows: "pd.DataFrame", index: int, column: str) -> float:
+def _number(rows: pd.DataFrame, index: int, column: str) -> float:
     return float(rows[column].to_numpy()[index])
 
 
-def _draw_baseline(panel: Panel, rows: "pd.DataFrame", observed_maximum: float | None) -> None:
+def _draw_baseline(panel: Panel, rows: pd.DataFrame, observed_maximum: float | None) -> None:
     color, mean = COLORS["theta_sota"], _number(rows, 0, "mean")
     band = make_bounds(_number(rows, 0, "lower"), _number(rows, 0, "upper"))
     panel.span("baseline_interval", band, color, 0.12)
@@ -136,9 +136,7 @@ def _draw_baseline(panel: Panel, rows: "pd.DataFrame", observed_maximum: float |
         panel.text("observed_maximum_label", observed_maximum, 1.0, text, side=side)
 
 
-def _draw_row(panel: Panel, rows: "pd.DataFrame", index: int, level: float) -> None:
-    import xarray as xr
-
+def _draw_row(panel: Panel, rows: pd.DataFrame, index: int, level: float) -> None:
     color = COLORS["winner_skill" if index else "theta_sota"]
     ends = make_bounds(_number(rows, index, "lower"), _number(rows, index, "upper"))
     mean = xr.DataArray([_number(rows, index, "mean")], dims="point")
@@ -146,7 +144,7 @@ def _draw_row(panel: Panel, rows: "pd.DataFrame", index: int, level: float) -> N
     panel.dots(f"mean_{index}", mean, level, color)
 
 
-def _label(rows: "pd.DataFrame", index: int) -> str:
+def _label(rows: pd.DataFrame, index: int) -> str:
     name, value = str(rows["assumption"].to_numpy()[index]), rows["value"].to_numpy()[index]
     heading = _HEADINGS.get(name, name)
     if isinstance(value, str):
@@ -156,7 +154,7 @@ def _label(rows: "pd.DataFrame", index: int) -> str:
     return f"{heading} × {value:g}" if name == "n_classifiers" else f"{heading} = {value:.3g}"
 
 
-def _limits(rows: "pd.DataFrame", observed_maximum: float | None) -> "xr.DataArray":
+def _limits(rows: pd.DataFrame, observed_maximum: float | None) -> xr.DataArray:
     extra = [] if observed_maximum is None else [observed_maximum]
     low, high = min([*rows["lower"], *extra]), max([*rows["upper"], *extra])
     margin = 0.05 * (high - low)
@@ -165,7 +163,7 @@ def _limits(rows: "pd.DataFrame", observed_maximum: float | None) -> "xr.DataArr
     return make_bounds(*ends) if bounded else make_bounds(low - margin, high + margin)
 
 
-def _finding(rows: "pd.DataFrame") -> str:
+def _finding(rows: pd.DataFrame) -> str:
     """How far the furthest mean is, in interval half-widths."""
     if len(rows) == 1:
         return "The best classifier's skill as given"

@@ -16,7 +16,7 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command_files import echo_report, priors_with
+from bayes_sota.leaderboard.command import echo_report, priors_with
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")

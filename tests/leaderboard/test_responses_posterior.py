@@ -11,10 +11,9 @@ from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import response_correlation
-from bayes_sota.leaderboard.from_items import AnswerKernel, items_posterior
-from bayes_sota.leaderboard.joint import JointSampler
+from bayes_sota.leaderboard.from_items import AnswerKernel, JointSampler, items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_coverage import draw_real_board
+from bayes_sota.leaderboard.sample_estimate import draw_real_board
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))
 

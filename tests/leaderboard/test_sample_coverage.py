@@ -7,7 +7,7 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.leaderboard.sample_coverage import (
+from bayes_sota.leaderboard.sample_estimate import (
     FIELDS,
     draw_real_board,
     interval_score,
