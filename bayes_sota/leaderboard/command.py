@@ -446,17 +446,7 @@ def _read_scores(
 @seed_option
 @output_options
 def board(
-    file: Path,
-    correlation: float | None,
-    pairwise_correlation: float | None,
-    draws: int,
-    top: int,
-    output: Path | None,
-    ci_prob: float,
-    as_json: bool,
-    seed: int | None,
-    quiet: bool,
-    **reading: Any,
+    file: Path, output: Path | None, as_json: bool, quiet: bool, top: int, **options: Any
 ) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
@@ -466,9 +456,10 @@ def board(
     """
     from bayes_sota.leaderboard.summary_entries import board_table
 
-    priors = priors_with(chosen_correlation(correlation, pairwise_correlation))
-    data = read_file(file, **reading)
-    table = board_table(data, priors=priors, ci_prob=ci_prob, draws=draws, random_seed=seed)
+    rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
+    ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
+    settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed}
+    table = board_table(read_file(file, **options), priors=priors_with(rho), **settings)
     if output is not None:
         table.save(output)
     return echo_report(table, as_json, quiet, top)

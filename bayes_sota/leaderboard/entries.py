@@ -80,13 +80,13 @@ class EntryDraws:
 
     def mean(self) -> FloatArray:
         """Posterior mean of each skill, shape (m,)."""
-        means = self._pooled(self.skill, lambda pooled: pooled.mean(axis=0, dtype=float)[:, None])
-        return np.asarray(means[0])
+        found = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
+        return np.asarray(found[0])
 
     def sd(self) -> FloatArray:
         """Posterior standard deviation of each skill, shape (m,)."""
-        spreads = self._pooled(self.skill, lambda pooled: pooled.std(axis=0, dtype=float)[:, None])
-        return np.asarray(spreads[0])
+        found = self._pooled(self.skill, lambda x: x.std(axis=0, dtype=float)[:, None])
+        return np.asarray(found[0])
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""

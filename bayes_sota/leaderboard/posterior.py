@@ -212,10 +212,8 @@ class NodeSampler:
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
         rest_of = self.rest @ np.log(cdf)
         tries = self._tries(size, rng)
-        field = np.cumsum(density[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
-        best_of_rest = _inverse(
-            np.exp(rest_of + self._log_hidden(density, field, tries)), rng, kernel.y
-        )
+        log_hidden = self._log_hidden(density, tries)
+        best_of_rest = _inverse(np.exp(rest_of + log_hidden), rng, kernel.y)
         leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
         fresh = expected_best(shape * self.reach, self.total, kernel.psi)
         best = np.repeat(np.interp(fresh, kernel.psi, kernel.y), REPEATS)
@@ -239,22 +237,26 @@ class NodeSampler:
             return np.full(size, float(tries))
         return np.asarray(np.maximum(tries.quantile(rng.random(size)), self.total))
 
-    def _log_hidden(self, density: FloatArray, field: FloatArray, tries: FloatArray) -> FloatArray:
+    def _log_hidden(self, density: FloatArray, tries: FloatArray) -> FloatArray:
         """Log probability that no entry that is not listed has a higher skill, (sets, G)."""
         if self.hidden is None:
             return np.zeros_like(density)
         mass = density * self.hidden
-        above = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1] - mass
-        rate = self.total / np.maximum(field[:, :1], _TINY)
+        rate = self.total / np.maximum(_from_above(density * self.reach)[:, :1], _TINY)
         per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
         unlisted = np.maximum(per_set - self.kernel.modelled.size, 0)
         listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
-        return np.asarray(-np.minimum(1.0, unlisted / listed) * rate * above)
+        return np.asarray(-np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass))
+
+
+def _from_above(mass: FloatArray) -> FloatArray:
+    """Sum of each row from every place on."""
+    return np.asarray(np.cumsum(mass[:, ::-1], axis=1)[:, ::-1])
 
 
 def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatArray:
     """Expected best psi of fields of so many draws from densities on a grid, (N,)."""
-    above = np.cumsum(density[:, ::-1], axis=1)[:, ::-1]
+    above = _from_above(density)
     beyond = np.append(above[:, 1:], np.zeros((len(above), 1)), axis=1)
     beyond = beyond / np.maximum(above[:, :1], _TINY)
     log_cdf = count * np.log1p(-np.minimum(beyond, 1 - 1e-12))
