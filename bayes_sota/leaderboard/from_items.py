@@ -48,7 +48,13 @@ from bayes_sota.items.correlation import (
 )
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
-from bayes_sota.leaderboard.posterior import count_above, expected_best, few_points, find_cells
+from bayes_sota.leaderboard.posterior import (
+    LeaderboardPosterior,
+    count_above,
+    expected_best,
+    few_points,
+    find_cells,
+)
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, auc_scores_of
 
 _JOINT = 200  # classifiers drawn together; the others are too far below to be the best
@@ -63,32 +69,21 @@ _MOST_CLASSIFIERS = 2_500  # whose correlations fit into 2 GiB
 
 
 @dataclass(frozen=True, eq=False)
-class JointPosterior:
+class JointPosterior(LeaderboardPosterior):
     """Draws from the posterior of classifiers that were compared item by item.
 
     Attributes
     ----------
     scores : ndarray, shape (m,)
         Observed scores, larger is better.
-    draws : dict of str to ndarray, shape (D,)
-        theta_sota, expected_sota, winner_skill, winner_new_score, best_new_score, rho, shift,
-        n_classifiers, n_above_sota; names as in ``bayes_sota.core.schema``.
     skill : ndarray, shape (D, m)
         Skill of each classifier, jointly; negative where a lower score is better.
     correlation : ResponseCorrelation
-    fit : FieldFit
-        Weighted parameters of P(psi) behind the draws.
-    reasons, notes : tuple of str
-        Why the result cannot be trusted; what a reader should know.
     """
 
     scores: FloatArray
-    draws: dict[str, FloatArray]
     skill: FloatArray
     correlation: ResponseCorrelation
-    fit: FieldFit
-    reasons: tuple[str, ...]
-    notes: tuple[str, ...]
 
     @cached_property
     def p_best(self) -> FloatArray:
@@ -182,7 +177,7 @@ def items_posterior(
     values["best_new_score"] = sampler.best_new_score(skill, size, rng)
     reasons = (*few_points(fit), *_reasons(data, found))
     notes = tuple(_notes(data, kernel, found))
-    return JointPosterior(data.scores, values, skill, found, fit, reasons, notes)
+    return JointPosterior(values, fit, reasons, notes, data.scores, skill, found)
 
 
 @dataclass(frozen=True, eq=False)

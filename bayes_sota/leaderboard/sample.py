@@ -18,7 +18,7 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
-from bayes_sota.leaderboard.from_items import JointPosterior, items_posterior
+from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import (
     BLOCK,
     REPEATS,
@@ -80,16 +80,14 @@ def sample_board(
     """
     rng, seed = resolve_seed(random_seed)
     drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
-    result: LeaderboardPosterior | JointPosterior
+    result: LeaderboardPosterior
+    shape, skill = (chains, draws), dict[str, FloatArray]()
     if isinstance(data, Leaderboard):
         result = leaderboard_posterior(data, priors, learn_rho=learn_rho, **drawn)
     else:
-        result = items_posterior(data, priors, **drawn)
-    shaped: dict[str, Any] = {
-        name: values.reshape(chains, draws) for name, values in result.draws.items()
-    }
-    if isinstance(result, JointPosterior):
-        shaped["skill"] = result.skill.reshape(chains, draws, -1)
+        result = joint = items_posterior(data, priors, **drawn)
+        skill["skill"] = joint.skill.reshape(*shape, -1)
+    shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
     provenance = describe_provenance(
         (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
     )

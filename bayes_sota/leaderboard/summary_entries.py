@@ -24,7 +24,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
-from bayes_sota.leaderboard.from_items import JointPosterior, items_posterior
+from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 
 COLUMNS = (
@@ -225,7 +225,7 @@ def board_table(
     board, items = _as_board(board_or_responses, n_test)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
-    posterior: LeaderboardPosterior | JointPosterior
+    posterior: LeaderboardPosterior
     if items is None:
         posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
@@ -237,8 +237,8 @@ def board_table(
         ]
     else:
         count = min(max(draws, _DRAWS), most)
-        posterior = items_posterior(items, priors, draws=count, random_seed=rng)
-        entries = posterior.entries
+        posterior = joint = items_posterior(items, priors, draws=count, random_seed=rng)
+        entries = joint.entries
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)

@@ -3,7 +3,7 @@ r"""Two boards of the same teams as a plain ``pm.Model``, every skill integrated
 The same likelihood as ``bayes_sota.paired.likelihood``, one family of P at a time, and one
 normal or wide residual per board; a score that says nothing has the same small probability. The
 free variables are the standard normal coordinates of the family and of the noise, so that the two
-can be compared point by point (``tests/paired/test_models.py``).
+can be compared point by point (``tests/paired/test_likelihood.py``).
 """
 
 from typing import Any

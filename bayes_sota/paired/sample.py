@@ -1,7 +1,7 @@
 """Two boards of the same teams: posterior draws as a DataTree.
 
 The draws are resampled from weighted points (``importance_effective_size``) and laid out as
-chains, so that every ArviZ function works; ``tests/paired/test_sample.py`` checks the
+chains, so that every ArviZ function works; ``tests/paired/test_command.py`` checks the
 shape of the result.
 """
 
