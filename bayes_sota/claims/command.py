@@ -41,7 +41,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
-from bayes_sota.leaderboard.command_files import field_options, priors_with, read_file
+from bayes_sota.leaderboard.command import field_options, priors_with, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
