@@ -27,7 +27,7 @@ from .data.matches import Matches as Matches
 from .data.paired import PairedBoards as PairedBoards
 from .data.read_boards import read_leaderboard as read_leaderboard
 from .data.read_boards import read_paired_boards as read_paired_boards
-from .data.read_evaluations import read_evaluations as read_evaluations
+from .data.read_outcomes import read_evaluations as read_evaluations
 from .data.read_outcomes import read_item_scores as read_item_scores
 from .data.read_outcomes import read_responses as read_responses
 from .data.read_scores import read_scores as read_scores

@@ -42,6 +42,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.checks import CLASSIFIERS, whole_number
 
 _LEVELS = 1500  # at which laws are tabulated
 _CORRELATED_LEVELS, _OFFSETS, _ROWS = 3000, 600, 21
@@ -70,7 +71,10 @@ def correlated_maximum(
     )
     tilts, centres = best.tilts(means, probability)
     own = sd * np.sqrt(max(1 - _shared(float(skills[-1]), a, b, ratio, rho), 0.0))
-    offsets = _offsets(centres, 10 * own + 2 / CELLS, 0.5 / (a * b))
+    # log odds of an estimate less those of its mean: laws end at 1 wherever their mean is
+    reach, lattice = (10 * own + 2 / CELLS) * np.array([[-1.0], [1.0]]), 0.5 / (a * b)
+    lowest, highest = logit(np.clip(centres + reach, lattice, 1 - lattice)) - logit(centres)
+    offsets = np.linspace(lowest.min(), highest.max(), _OFFSETS)
     rows = np.zeros((tilts.size, offsets.size))
     for row, tilt, centre in zip(rows, tilts, centres, strict=True):
         z = best.reference_scores(tilt)
@@ -86,13 +90,6 @@ def correlated_maximum(
         below += weight * np.exp(np.interp(places - middle, offsets, log_cdf, left=-800, right=0))
     below[-1] = 1.0
     return levels, below
-
-
-def _offsets(centres: FloatArray, reach: float, lattice: float) -> FloatArray:
-    """Log odds of an estimate less those of its mean: laws end at 1 wherever their mean is."""
-    ends = np.clip(centres + reach * np.array([[-1.0], [1.0]]), lattice, 1 - lattice)
-    low, high = logit(ends) - logit(centres)
-    return np.linspace(low.min(), high.max(), _OFFSETS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,8 +379,13 @@ def auc_maximum_law(
             raise InputError(f"correlation must lie in [0, 1), got {rho:g}")
     sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
     ratio = checked_ratio(spread_ratio)
-    if isinstance(auc, SkillDistribution):
-        return _random_field(auc, sizes, _number(n_classifiers, None), correlation, ratio)
+    if isinstance(auc, SkillDistribution):  # every classifier's AUC is drawn anew
+        m, ends = _number(n_classifiers, None), auc.axis_skill(np.array(auc.axis_support()))
+        low, high = (float(x) for x in np.clip(ends, 1e-4, 1 - 1e-9))
+        nodes = distribution_nodes(auc, AucScores.of(*sizes, low, high, ratio))
+        levels, below = AucField.of(high, *sizes, correlation, ratio).random(*nodes, m)
+        best = float(auc.expected_maximum(m))
+        return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
     values = checked_auc(auc)
     if values.ndim > 1:
         raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
@@ -438,22 +440,6 @@ def _correlated(
     return levels, share * below + (1 - share) * limit
 
 
-def _random_field(
-    distribution: SkillDistribution,
-    sizes: tuple[int, int],
-    m: int,
-    correlation: Correlation,
-    ratio: float,
-) -> AucMaximumLaw:
-    """Law where every classifier's AUC is drawn anew."""
-    ends = distribution.axis_skill(np.array(distribution.axis_support()))
-    low, high = (float(x) for x in np.clip(ends, 1e-4, 1 - 1e-9))
-    nodes, weights = distribution_nodes(distribution, AucScores.of(*sizes, low, high, ratio))
-    levels, below = AucField.of(high, *sizes, correlation, ratio).random(nodes, weights, m)
-    expected = float(distribution.expected_maximum(m))
-    return AucMaximumLaw(auc_sota=expected, n_classifiers=m, levels=levels, below=below)
-
-
 def _number(n_classifiers: int | None, given: int | None) -> int:
     """From what is asked and the number of AUCs given (None: not an array)."""
     m = given if n_classifiers is None else n_classifiers
@@ -461,6 +447,4 @@ def _number(n_classifiers: int | None, given: int | None) -> int:
         raise InputError("n_classifiers is needed unless one AUC per classifier is given")
     if given not in (None, 1) and m != given:
         raise InputError(f"{given} AUCs are given, but n_classifiers is {m}")
-    if not (float(m).is_integer() and m >= 1):
-        raise InputError(f"n_classifiers must be a positive whole number, got {m}")
-    return int(m)
+    return whole_number(m, "n_classifiers", CLASSIFIERS)

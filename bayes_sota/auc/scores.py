@@ -98,13 +98,8 @@ class AucScores:
         True
         """
         low, high = sorted(float(checked_auc(x)) for x in (lowest, highest))
-        return _tabulated(
-            checked_size(n_positive, "positive"),
-            checked_size(n_negative, "negative"),
-            round(low, 4),
-            round(high, 4),
-            checked_ratio(spread_ratio),
-        )
+        a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
+        return _tabulated(a, b, round(low, 4), round(high, 4), checked_ratio(spread_ratio))
 
     @property
     def largest(self) -> float:

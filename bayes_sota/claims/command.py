@@ -41,7 +41,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
-from bayes_sota.leaderboard.command_files import field_options, priors_with, read_file
+from bayes_sota.leaderboard.command import field_options, priors_with, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def _read_outcomes(
         )
     if item_metric is None:
         from bayes_sota.claims.summary_methods import runs_hint
-        from bayes_sota.data.read_evaluations import read_evaluations
+        from bayes_sota.data.read_outcomes import read_evaluations
 
         found = read_evaluations(*files, lower_is_better=lower_is_better, **reading)
         return {

@@ -96,8 +96,7 @@ def _write(
     from bayes_sota.core.plots import save_figure
     from bayes_sota.core.sample import save_result
     from bayes_sota.leaderboard.plots import plot_sensitivity
-    from bayes_sota.maximum.plots import plot_sota
-    from bayes_sota.maximum.plots_laws import plot_prior_predictive
+    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
 
     files = [save_result(tree, directory / f"{name}.nc") for name, (_, tree) in trees.items()]
     lead = trees["obesity-risk"][1]

@@ -10,8 +10,8 @@ from .matches import Matches as Matches
 from .paired import PairedBoards as PairedBoards
 from .read_boards import read_leaderboard as read_leaderboard
 from .read_boards import read_paired_boards as read_paired_boards
-from .read_evaluations import Evaluations as Evaluations
-from .read_evaluations import read_evaluations as read_evaluations
+from .read_outcomes import Evaluations as Evaluations
+from .read_outcomes import read_evaluations as read_evaluations
 from .read_outcomes import read_item_scores as read_item_scores
 from .read_outcomes import read_responses as read_responses
 from .read_scores import read_scores as read_scores

@@ -7,7 +7,8 @@ and cells are taken for, and every reader's tests the tables that are refused.
 import math
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
@@ -122,25 +123,45 @@ def only_column(
     return found[0] if found else None
 
 
-def find_score_column(table: Table, wanted: str | None = None) -> int:
-    """Position of the column of scores: the one asked for, or the only one that looks like it."""
+def find_score_column(
+    table: Table,
+    wanted: str | None = None,
+    words: Collection[str] = WORDS["scores"],
+    what: str = "",
+) -> int:
+    """Position of the column of scores: the one asked for, or the only one that looks like it.
+
+    ``what`` says which scores, where there are several kinds.
+    """
+    option = f"{what or 'score'}_column"
     if wanted is not None:
-        return find_column(table, wanted, "score_column")
-    found = named_in(table, WORDS["scores"])
+        return find_column(table, wanted, option)
+    found = named_in(table, words)
     if len(found) == 1:
         return found[0]
-    problem = f"{len(found)} columns look like scores ({several(table.header[i] for i in found)})"
+    like = f"{what} scores".lstrip()
+    problem = f"{len(found)} columns look like {like} ({several(table.header[i] for i in found)})"
     if not found:
-        problem = "no column looks like scores"
-        seen = classes_seen(chain.from_iterable(table.columns[1:]))
+        problem = f"no column looks like {like}"
+        seen = None if what else classes_seen(chain.from_iterable(table.columns[1:]))
         if len(table.columns) > 2 and seen:
             raise InputError(
                 f"{table.where}: {seen}; claim responses compares classes with a column "
                 "ground_truth"
             )
     raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with score_column"
+        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
     )
+
+
+def check_names(where: str, names: Mapping[int, str], end: str = "") -> None:
+    """Raise ``InputError`` unless columns, by their positions, have names that no other has."""
+    nameless = [position for position, name in names.items() if not name]
+    if nameless:
+        raise InputError(f"{where}: column {nameless[0] + 1} has no name{end}")
+    twice = [name for name, count in Counter(names.values()).items() if count > 1]
+    if twice:
+        raise InputError(f"{where}: two columns are called {shown(twice[0])}")
 
 
 def find_name_column(table: Table, wanted: str | None, scores: int) -> int | None:

@@ -1,5 +1,6 @@
 """``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,15 +65,10 @@ def infer_n(
         )
     reasons = [] if fit.is_identified else [fit.statement]
     if as_json:
-        result = {
-            "n_test": fit.n_test,
-            "candidates": list(fit.candidates),
-            "decimals": fit.decimals,
-            "rounding": fit.rounding,
-            "n_scores": fit.n_scores,
-            "p_other": fit.p_other,
-            "n_fitting": fit.n_fitting,
-            "other_rounding": fit.other and {"rounding": fit.other[0], "n_test": fit.other[1]},
+        fields = asdict(fit)
+        other = fields.pop("other")
+        result = fields | {
+            "other_rounding": other and {"rounding": other[0], "n_test": other[1]},
             "statement": fit.statement,
             "notes": list(entries.notes),
             "diagnostics": {"ok": not reasons, "reasons": reasons},

@@ -1,8 +1,7 @@
 """Bundled examples: best scores of public leaderboards, and answers of real classifiers.
 
 Numbers only, so that they can travel with the package. ``tests/data/test_examples.py`` holds the
-scores against the leaderboards that they were read from; ``tests/data/test_digits.py`` retrains
-some of the classifiers.
+scores against the leaderboards that they were read from, and retrains some of the classifiers.
 """
 
 import tomllib
@@ -75,12 +74,12 @@ class Example:
         )
 
 
-_EXAMPLES = tuple(
-    Example(name, **fields)
+_EXAMPLES = {
+    name: Example(name, **fields)
     for name, fields in tomllib.loads(
         Path(__file__).with_name("examples.toml").read_text("utf-8")
     ).items()
-)
+}
 
 
 def list_examples() -> tuple[Example, ...]:
@@ -91,7 +90,7 @@ def list_examples() -> tuple[Example, ...]:
     >>> [example.name for example in list_examples()]
     ['obesity-risk', 'obesity-risk-paper', 'cassava']
     """
-    return _EXAMPLES
+    return tuple(_EXAMPLES.values())
 
 
 def load_example(name: str) -> Example:
@@ -108,10 +107,9 @@ def load_example(name: str) -> Example:
     >>> board.maximum, board.n_test, board.n_classifiers
     (0.91157, 11072, 3558)
     """
-    known = {example.name: example for example in list_examples()}
-    if name not in known:
-        raise InputError(f"there is no example {name!r}; examples: {', '.join(known)}")
-    return known[name]
+    if name not in _EXAMPLES:
+        raise InputError(f"there is no example {name!r}; examples: {', '.join(_EXAMPLES)}")
+    return _EXAMPLES[name]
 
 
 @dataclass(frozen=True)

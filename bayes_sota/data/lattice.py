@@ -174,12 +174,8 @@ def fit_lattice(parsed: Mapping[Rounding, PrintedScores], max_n: int = LARGEST_S
         n_scores=int(n_scores),
         p_other=abs(float(np.expm1(weights[order[0]] - total))),
         n_fitting=int(sizes.size),
-        other=(rest[0], _smallest(found[rest[0]][0])) if rest else None,
+        other=(rest[0], next(iter(found[rest[0]][0].tolist()), None)) if rest else None,
     )
-
-
-def _smallest(sizes: IntArray) -> int | None:
-    return int(sizes[0]) if sizes.size else None
 
 
 def _distinct(printed: PrintedScores) -> NDArray[Any]:

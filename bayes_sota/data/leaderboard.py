@@ -17,23 +17,8 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.checks import (
-    GIVEN,
-    Metric,
-    check_alone,
-    check_attainable,
-    check_aucs,
-    check_metric,
-    checked_names,
-    checked_positives,
-    checked_submissions,
-    checked_tries,
-    entry_names,
-    find_rounding,
-    find_test_size,
-    tries_of_entries,
-    typical,
-)
+from bayes_sota.data import checks
+from bayes_sota.data.checks import Metric
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
     Rounding,
@@ -171,18 +156,20 @@ class Leaderboard:
         notes: Sequence[str] = (),
     ) -> None:
         """Check everything and find the counts behind each score."""
-        check_metric(metric, standard_error, n_test, percent, lower_is_better, rounding, decimals)
-        given = None if names is None else checked_names(names)
+        checks.check_metric(
+            metric, standard_error, n_test, percent, lower_is_better, rounding, decimals
+        )
+        given = None if names is None else checks.checked_names(names)
         subject = partial(_subject, given)
         is_accuracy, is_score = metric == "accuracy", metric == "score"
         parsed = parse_each(
             scores, rounding, decimals, percent=percent, bounded=not is_score, subject=subject
         )
-        size, source = find_test_size(n_test, parsed, not is_score)
+        size, source = checks.find_test_size(n_test, parsed, not is_score)
         chosen, bounds, remarks = next(iter(parsed)), None, tuple[str, ...]()
         if is_accuracy:
-            chosen, bounds, remarks = find_rounding(parsed, size)
-            check_attainable(parsed[chosen], bounds, size, chosen, subject)
+            chosen, bounds, remarks = checks.find_rounding(parsed, size)
+            checks.check_attainable(parsed[chosen], bounds, size, chosen, subject)
         printed = parsed[chosen]
         m = printed.values.size
         values = -printed.values if lower_is_better else printed.values
@@ -190,17 +177,17 @@ class Leaderboard:
         if printed.in_percent:
             remarks += ("scores in percent were divided by 100",)
         if metric == "auc":
-            remarks += check_aucs(values, subject)
+            remarks += checks.check_aucs(values, subject)
         vars(self).update(
             scores=_read_only(values),
-            names=entry_names(given, m),
+            names=checks.entry_names(given, m),
             count_bounds=_read_only(bounds),
             maximum=float(values[best]),
             n_test=size,
             n_test_source=source,
-            n_positive=checked_positives(n_positive, size, metric),
-            tries=tries_of_entries(n_classifiers, m),
-            submissions=_read_only(checked_submissions(submissions, m, subject)),
+            n_positive=checks.checked_positives(n_positive, size, metric),
+            tries=checks.tries_of_entries(n_classifiers, m),
+            submissions=_read_only(checks.checked_submissions(submissions, m, subject)),
             metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
             lower_is_better=bool(lower_is_better),
@@ -256,24 +243,24 @@ class Leaderboard:
         >>> Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558).counts
         (12616, 12617)
         """
-        tries = checked_tries(n_classifiers)
+        tries = checks.checked_tries(n_classifiers)
         how = rounding_order(rounding)[0]
-        check_metric(metric, standard_error, n_test, percent=None)
+        checks.check_metric(metric, standard_error, n_test, percent=None)
         printed = parse_scores(
             [maximum], rounding=how, decimals=decimals, percent=False, subject=_the_maximum
         )
-        n, _ = find_test_size(n_test, {how: printed}, metric != "score")
+        n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
         best, counts = float(printed.values[0]), None
         if metric == "accuracy":
             bounds = count_bounds(printed, n, how)
-            check_attainable(printed, bounds, n, how, _the_maximum)
+            checks.check_attainable(printed, bounds, n, how, _the_maximum)
             counts = _pair(bounds[0])
         else:
-            check_alone(best, metric, standard_error)
+            checks.check_alone(best, metric, standard_error)
         board = object.__new__(cls)
         vars(board).update(
-            _NO_ENTRIES, maximum=best, n_test=n, n_test_source=GIVEN,
-            n_positive=checked_positives(n_positive, n, metric), tries=tries, metric=metric,
+            _NO_ENTRIES, maximum=best, n_test=n, n_test_source=checks.GIVEN,
+            n_positive=checks.checked_positives(n_positive, n, metric), tries=tries, metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
             lower_is_better=False, rounding=how, decimals=printed.decimals, name=name,
             notes=(), _best_counts=counts,
@@ -336,13 +323,13 @@ class Leaderboard:
     @property
     def typical_tries(self) -> float:
         """Number of classifiers, or its prior median."""
-        return typical(self.tries)
+        return checks.typical(self.tries)
 
     def with_tries(self, n_classifiers: int | TriesPrior) -> "Leaderboard":
         """The same board with another number of classifiers; not fewer than its entries."""
         if self.n_entries is None:
-            return self._copy(tries=checked_tries(n_classifiers))
-        return self._copy(tries=tries_of_entries(n_classifiers, self.n_entries))
+            return self._copy(tries=checks.checked_tries(n_classifiers))
+        return self._copy(tries=checks.tries_of_entries(n_classifiers, self.n_entries))
 
     def maximum_only(self) -> "Leaderboard":
         """The same board of which only the best score is known.
@@ -355,7 +342,7 @@ class Leaderboard:
         if self.lower_is_better:
             raise InputError("the best error alone has no scale for a prior; give the whole board")
         if self.metric == "score":
-            check_alone(self.maximum, self.metric, self.standard_error)
+            checks.check_alone(self.maximum, self.metric, self.standard_error)
         return self._copy(**_NO_ENTRIES)
 
     def without(self, entries: int | str | Sequence[int | str]) -> "Leaderboard":
@@ -385,7 +372,7 @@ class Leaderboard:
             **{name: _read_only(a if a is None else a[kept]) for name, a in arrays.items()},
             names=tuple(np.array(self.names, object)[kept]),
             maximum=float(scores[best]),
-            tries=tries_of_entries(tries, int(kept.sum())),
+            tries=checks.tries_of_entries(tries, int(kept.sum())),
             _best_counts=None if bounds is None else _pair(bounds[best]),
         )
 

@@ -1,6 +1,6 @@
 r"""Matches of two players each, as arenas of language models list them: won, lost or tied.
 
-``tests/data/test_matches.py`` checks what is refused.
+``tests/data/test_score_table.py`` checks what is refused.
 """
 
 from collections.abc import Sequence

@@ -20,6 +20,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import (
     WORDS,
     answer_of,
+    check_names,
     classes_seen,
     coded_names,
     find_column,
@@ -145,12 +146,7 @@ def find_roles(
 def _check_header(table: Table) -> None:
     if all(answer_of(name) not in (None, MISSING) for name in table.header):
         raise InputError(f"{table.where}: line 1 must name the columns, but it holds answers")
-    for number, name in enumerate(table.header, start=1):
-        if not name and number > 1:
-            raise InputError(f"{table.where}: column {number} has no name")
-    twice = [name for name, count in Counter(table.header).items() if count > 1]
-    if twice:
-        raise InputError(f"{table.where}: two columns are called {shown(twice[0])}")
+    check_names(table.where, {j: name for j, name in enumerate(table.header) if name or j})
 
 
 def _item_position(
@@ -219,17 +215,10 @@ def check_clusters(tables: Sequence[Table], wanted: str | None) -> None:
         find_column(tables[0], wanted, "cluster_column")
 
 
-@dataclass(frozen=True)
-class OutcomeTables:
-    """What some tables hold: parts, the cluster of each item, the column of the true classes."""
-
-    parts: list[Part]
-    clusters: Mapping[str, str] | None = None
-    truth: str | None = None
-
-
-def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTables:
-    """Outcomes of the method columns of some tables.
+def parts_of_tables(
+    tables: Mapping[Path, Table], choices: Choices
+) -> tuple[list[Part], dict[str, str] | None, str | None]:
+    """Outcomes of the method columns of some tables, clusters of items, column of the truth.
 
     Raises
     ------
@@ -274,7 +263,7 @@ def parts_of_tables(tables: Mapping[Path, Table], choices: Choices) -> OutcomeTa
             if roles.clusters is not None
         ]
         parts[-1] = replace(parts[-1], notes=(*parts[-1].notes, *told))
-    return OutcomeTables(parts, _clusters(every), None if truth is None else truth.column)
+    return parts, _clusters(every), None if truth is None else truth.column
 
 
 def _parts(

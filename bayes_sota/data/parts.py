@@ -199,8 +199,7 @@ def join_parts(parts: Sequence[Part]) -> Joined:
     tasks = {part.task for part in parts} - {""}
     if len(tasks) == 1:  # it is that of the files that do not name theirs
         parts = [replace(part, task=next(iter(tasks))) for part in parts]
-    _check_same_metric(parts)
-    _check_same_documents(parts)
+    _check_comparable(parts)
     prefixed = len({part.task for part in parts}) > 1
     columns = _columns(parts)
     runs_of = Counter(method for method, _ in columns)
@@ -264,7 +263,8 @@ def _check_runs(method: str, tasks: Mapping[str, list[Part]]) -> None:
         raise InputError(f"{shown(method)} has not as many runs of every task: {listed}")
 
 
-def _check_same_metric(parts: Sequence[Part]) -> None:
+def _check_comparable(parts: Sequence[Part]) -> None:
+    """Refuse several metrics of a task, and several documents under one number."""
     first: dict[str, Part] = {}
     for part in parts:
         other = first.setdefault(part.task, part)
@@ -273,9 +273,6 @@ def _check_same_metric(parts: Sequence[Part]) -> None:
                 f"{other.where} gives {shown(other.metric)} and {part.where} {shown(part.metric)}; "
                 "choose one for all"
             )
-
-
-def _check_same_documents(parts: Sequence[Part]) -> None:
     seen: dict[tuple[str, str], tuple[str, str]] = {}
     for part in parts:
         differing = [
@@ -284,9 +281,9 @@ def _check_same_documents(parts: Sequence[Part]) -> None:
             if seen.setdefault((part.task, item), (fingerprint, part.where))[0] != fingerprint
         ]
         if differing:
-            other = seen[part.task, differing[0]][1]
+            where = seen[part.task, differing[0]][1]
             raise InputError(
-                f"{part.where} and {other} hold different documents (doc_hash) under the same "
+                f"{part.where} and {where} hold different documents (doc_hash) under the same "
                 f"number: {len(differing)} of {len(part.hashes)}, the first is doc_id "
                 f"{shown(differing[0])}"
             )

@@ -299,23 +299,19 @@ def _in_percent(
     above = np.array([number > 1 for number in unique])[where]
     if not above.any() or max(unique) > 100:
         return False
-    if above.mean() > 0.5:
-        below = np.array([0 < number <= 1 for number in unique])[where]
-        if not below.any():
-            return True
-        index = int(np.argmax(below))
-        score = unique[where[index]]
-        raise InputError(
-            f"{int(below.sum())} of {len(where)} scores do not exceed 1, as if the others were in "
-            f"percent; {subject(index)} is {score}: if it is a fraction write {score * 100:f}, if "
-            "all are in percent use percent=True"
-        )
-    index = int(np.argmax(above))
+    most = above.mean() > 0.5
+    odd = np.array([0 < number <= 1 for number in unique])[where] if most else above
+    if not odd.any():
+        return True
+    index = int(np.argmax(odd))
     score = unique[where[index]]
+    count, what = f"{int(odd.sum())} of {len(where)} scores", f"{subject(index)} is {score}"
     raise InputError(
-        f"{int(above.sum())} of {len(where)} scores exceed 1; {subject(index)} is {score}"
-        f": accuracies lie in [0, 1]; if only this one is in percent write {score / 100}, "
-        "if all are use percent=True"
+        f"{count} do not exceed 1, as if the others were in percent; {what}: if it is a fraction "
+        f"write {score * 100:f}, if all are in percent use percent=True"
+        if most
+        else f"{count} exceed 1; {what}: accuracies lie in [0, 1]; if only this one is in percent "
+        f"write {score / 100}, if all are use percent=True"
     )
 
 

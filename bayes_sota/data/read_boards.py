@@ -1,27 +1,20 @@
 """Leaderboards from files and frames, one board or the public and private board of the same teams.
 
 The files are not trusted: they are parsed by ``bayes_sota.data.files``, and what is no score is an
-error with its place (``tests/data/test_readers.py``, ``test_read_paired.py``).
+error with its place (``tests/data/test_readers.py``, ``test_paired.py``).
 """
 
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import shown
 from bayes_sota.data.checks import Metric, check_metric
-from bayes_sota.data.columns import (
-    find_column,
-    find_name_column,
-    find_score_column,
-    named_in,
-    refuse_loss,
-    several,
-)
+from bayes_sota.data.columns import find_name_column, find_score_column, refuse_loss
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
@@ -234,12 +227,12 @@ def _cells(table: Table, column: int, rows: Sequence[int]) -> tuple[Any, ...]:
 
 
 def _names(table: Table, column: int, rows: Sequence[int], kaggle: bool) -> tuple[str, ...]:
-    for row, cell in zip(rows, _cells(table, column, rows), strict=True):
+    cells = _cells(table, column, rows)
+    for row, cell in zip(rows, cells, strict=True):
         if cell is None or cell != cell:
             raise InputError(f"{table.place(row, column)}: the name is missing")
         if isinstance(cell, Nested):
             raise InputError(f"{table.place(row, column)}: a name is text, got {shown(cell)}")
-    cells = _cells(table, column, rows)
     names = team_names(table, column, rows) if kaggle else [str(cell).strip() for cell in cells]
     seen: dict[str, int] = {}
     for row, name in zip(rows, names, strict=True):
@@ -322,23 +315,17 @@ def read_paired_boards(
         if not lower_is_better:
             refuse_loss(entries.where, entries.column)
         entries.check(rounding="exact", percent=False if bounded else None, bounded=bounded)
-    public, private = both
-    scores, names, notes = (public.scores, private.scores), public.names, [*public.notes]
-    where = public.where
-    if private_path is not None:
-        scores, names, told = _joined(public, private)
-        notes += [*private.notes, *told]
-        where += f" and {private.where}"
-    with located(where):
+    public, private = both if private_path is None else _joined(*both)
+    with located(public.where):
         boards = PairedBoards(
-            scores[0],
-            scores[1],
-            names,
+            public.scores,
+            private.scores,
+            public.names,
             n_test=n_test,
             standard_errors=standard_errors,
             lower_is_better=lower_is_better,
             name=public.stem if name is None else name,
-            notes=notes,
+            notes=public.notes,
         )
     return boards.subset(boards.order(boards.public))
 
@@ -347,7 +334,13 @@ def _from_one(
     table: Table, wanted: dict[str, str | None], name_column: str | None
 ) -> list[Entries]:
     """Entries of both boards, which are columns of one table."""
-    public, private = (_board_column(table, column, which) for which, column in wanted.items())
+    public, private = (
+        find_score_column(
+            table, column, {which + word for word in _WORDS} | {word + which for word in _WORDS},
+            which,
+        )
+        for which, column in wanted.items()
+    )  # fmt: skip
     if public == private:
         raise InputError(
             f"{table.where}: {shown(table.header[public])} cannot be both boards; say which "
@@ -357,27 +350,8 @@ def _from_one(
     return [_entries(table, public, names, rows), _entries(table, private, None, rows)]
 
 
-def _board_column(table: Table, wanted: str | None, which: str) -> int:
-    """Position of a board's column: the one asked for, or the only one named like it."""
-    if wanted is not None:
-        return find_column(table, wanted, f"{which}_column")
-    found = named_in(table, {which + word for word in _WORDS} | {word + which for word in _WORDS})
-    if len(found) == 1:
-        return found[0]
-    names = several(table.header[i] for i in found)
-    problem = f"{len(found)} columns look like {which} scores ({names})"
-    if not found:
-        problem = f"no column looks like {which} scores"
-    raise InputError(
-        f"{table.where}: {problem}; there are {table.listed_columns()}: say which with "
-        f"{which}_column"
-    )
-
-
-def _joined(
-    public: Entries, private: Entries
-) -> tuple[tuple[tuple[Any, ...], tuple[Any, ...]], tuple[str, ...], list[str]]:
-    """Scores of the teams that are on both boards, the teams, and who was left out."""
+def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
+    """Teams that are on both boards, and notes on who was left out."""
     for entries, which in ((public, "public"), (private, "private")):
         if entries.names is None:
             raise InputError(
@@ -386,13 +360,17 @@ def _joined(
             )
     first, second = (dict(zip(e.names or (), e.scores, strict=True)) for e in (public, private))
     teams = tuple(team for team in first if team in second)
+    where = f"{public.where} and {private.where}"
     if not teams:
-        files = f"{public.where} and {private.where}"
-        raise InputError(f"{files}: no team is on both boards, by their names")
-    notes = [
+        raise InputError(f"{where}: no team is on both boards, by their names")
+    told = (
         f"left out {len(board) - len(teams):,} teams that are on the {which} board only"
         for board, which in ((first, "public"), (second, "private"))
         if len(board) > len(teams)
-    ]
-    scores = tuple(first[team] for team in teams), tuple(second[team] for team in teams)
-    return scores, teams, notes
+    )
+    one, other = (tuple(board[team] for team in teams) for board in (first, second))
+    notes = (*public.notes, *private.notes, *told)
+    return (
+        replace(public, scores=one, names=teams, where=where, notes=notes),
+        replace(private, scores=other),
+    )

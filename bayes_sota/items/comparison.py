@@ -45,7 +45,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import summed_by_cluster
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.read_evaluations import Evaluations
+from bayes_sota.data.read_outcomes import Evaluations
 from bayes_sota.data.responses import Responses
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
@@ -374,7 +374,8 @@ class MethodComparison:
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Methods that cannot be told from the winner, itself among them, shape (m,).
 
-        All with ``p_not_below >= (1 - ci_prob) / 2``, as in ``paired_outcomes``.
+        All with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
+        does not lie below zero.
         """
         return np.asarray(self.p_not_below >= (1 - ci_prob) / 2)
 
@@ -457,18 +458,11 @@ def compare_methods(
         drawn, p_not_below = law.draw(first, draws, rng)
     place = np.argsort(order)
     return MethodComparison(
-        methods=names,
-        scores=scores[place],
-        winner=int(order[first]),
-        draws=drawn[:, place],
-        p_not_below=p_not_below[place],
-        n_items=len(data.values),
-        n_clusters=n_clusters,
-        bounds=data.bounds,
-        n_runs=tuple(len(of) for of in columns),
+        methods=names, scores=scores[place], winner=int(order[first]), draws=drawn[:, place],
+        p_not_below=p_not_below[place], n_items=len(data.values), n_clusters=n_clusters,
+        bounds=data.bounds, n_runs=tuple(len(of) for of in columns), notes=tuple(notes),
         sign=1 if isinstance(outcomes, Responses) else outcomes.sign,
-        notes=tuple(notes),
-    )
+    )  # fmt: skip
 
 
 def _runs(

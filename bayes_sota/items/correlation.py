@@ -398,8 +398,12 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
     >>> bool(abs(found.rho - 0.55) < 0.05), found.families
     (True, ())
     """
-    groups = _cluster_groups(responses)
-    parts = None if groups is None else np.stack([counts_of(g) for g in groups], axis=1)
+    parts = None
+    if responses.clusters is not None:
+        names, group = np.unique(np.array(responses.clusters), return_inverse=True)
+        count = min(_GROUPS, names.size)
+        groups = [counts_of(responses.correct[group % count == g]) for g in range(count)]
+        parts = np.stack(groups, axis=1)
     total = counts_of(responses.correct)
     answered = np.maximum(np.diagonal(total[1]), 1.0)
     overlap = total[1] / np.sqrt(np.outer(answered, answered))
@@ -448,8 +452,8 @@ def influence_correlation(
 
 def _family_cut(correlation: FloatArray, carrying: float) -> float:
     """Residual correlation from which two classifiers are relatives: what chance does not reach."""
-    off = ~np.eye(len(correlation), dtype=bool)
-    own = 1 - float(np.clip(np.median(correlation[off]), 0.0, 0.98))
+    typical = np.median(correlation[~np.eye(len(correlation), dtype=bool)])
+    own = 1 - float(np.clip(typical, 0.0, 0.98))
     return float(np.clip(_CLEAR / (np.sqrt(max(carrying, 1.0)) * own), FAMILY, _SURE))
 
 
@@ -461,7 +465,11 @@ class _AnswerSums:
     shared: FloatArray
 
     def phi(self) -> FloatArray:
-        return _phi(self.counts)
+        """With half an item more of each disagreement; NaN where few items overlap."""
+        both_right, both, first = self.counts
+        phi = _smoothed_phi(both_right, both, first, np.swapaxes(first, -1, -2))
+        enough = both >= min(_LEAST_OVERLAP, 0.5 * both.max())
+        return _with_ones(np.where(enough, phi, np.nan))
 
     def overlap(self) -> FloatArray:
         return self.shared
@@ -581,23 +589,6 @@ def counts_of(correct: NDArray[np.int8]) -> FloatArray:
         return np.array([both_right, n, np.broadcast_to(own, n.shape)], np.float64)
     answered = given.astype(np.float32)
     return np.array([both_right, answered.T @ answered, right.T @ answered], np.float64)
-
-
-def _cluster_groups(responses: Responses) -> list[NDArray[np.int8]] | None:
-    """Answers in at most twenty groups of whole clusters, None without clusters."""
-    if responses.clusters is None:
-        return None
-    names, group = np.unique(np.array(responses.clusters), return_inverse=True)
-    count = min(_GROUPS, names.size)
-    return [responses.correct[group % count == g] for g in range(count)]
-
-
-def _phi(counts: FloatArray) -> FloatArray:
-    """Phi correlations with half an item more of each disagreement; NaN where few items overlap."""
-    both_right, both, first = counts
-    phi = _smoothed_phi(both_right, both, first, np.swapaxes(first, -1, -2))
-    enough = both >= min(_LEAST_OVERLAP, 0.5 * both.max())
-    return _with_ones(np.where(enough, phi, np.nan))
 
 
 def _smoothed_phi(

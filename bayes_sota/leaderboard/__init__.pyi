@@ -1,7 +1,7 @@
 from .models import build_leaderboard as build_leaderboard
 from .models import build_responses as build_responses
 from .plots import plot_sensitivity as plot_sensitivity
-from .sample_coverage import coverage as coverage
+from .sample_estimate import coverage as coverage
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_estimate import sota_sensitivity as sota_sensitivity
 from .specification import ModelSpecification as ModelSpecification

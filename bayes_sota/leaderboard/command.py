@@ -1,5 +1,7 @@
-"""``bayes-sota sota``, ``board`` and ``models``: the true state of the art, every entry, models."""
+"""``bayes-sota sota``, ``board`` and ``models``, and how commands read boards and print reports."""
 
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +10,10 @@ import click
 from bayes_sota.core.arguments import (
     CORRELATION,
     COUNT,
+    DECIMALS,
     DRAWS,
     NUMBER,
+    POSITIVE,
     PROCESSES,
     SHARE,
     SKILL,
@@ -23,6 +27,7 @@ from bayes_sota.core.command import (
     command,
     echo_json,
     echo_table,
+    echo_verdict,
     interval_option,
     number_option,
     output_options,
@@ -33,26 +38,21 @@ from bayes_sota.core.command import (
     tries_option,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import FixedCorrelation, Priors
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.leaderboard.command_files import (
-    echo_report,
-    field_options,
-    parse_size,
-    priors_with,
-    read_file,
-    reading_options,
-    rounding_options,
-    size_of_board,
-)
+from bayes_sota.core.text import plain_text
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
     from bayes_sota.data.item_scores import ItemScores
-    from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.data.responses import Responses
     from bayes_sota.leaderboard.specification import ModelSpecification
     from bayes_sota.leaderboard.summary_sota import PointReport, SotaReport
 
+type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+_FORMATS = ["auto", "csv", "tsv", "json", "parquet", "kaggle", "responses", "item-scores"]
 _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column"
 )  # fmt: skip
@@ -65,6 +65,157 @@ _OF_DRAWS = (
 )  # fmt: skip
 
 
+def _together(*options: Decorator) -> Decorator:
+    """Several options as one decorator; the last stands first in ``--help``."""
+    return lambda command: reduce(lambda found, option: option(found), options, command)
+
+
+def _choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
+    """An option of which the first choice is the default."""
+    return click.option(
+        *names, type=click.Choice(choices), default=choices[0], show_default=True, help=text
+    )
+
+
+reading_options = _together(
+    number_option(POSITIVE, "--standard-error", help="Error of one score."),
+    _choice(
+        ("--metric",), ["accuracy", "auc", "score"],
+        "accuracy is right answers / items; auc needs --n-positive; score anything else, with "
+        "--standard-error.",
+    ),
+    number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
+    click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
+    click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
+    click.option("--name-column", help="Column of the names."),
+    click.option("--score-column", help="Column of the scores."),
+    _choice(
+        ("--format", "file_format"), _FORMATS,
+        "Format of a leaderboard; responses is a matrix of right and wrong answers, item-scores "
+        "one of numbers, with a label column for AUC.",
+    ),
+    click.option(
+        "--item-metric", type=click.Choice(["auc", "mean", "rmse"]),
+        help="What item scores are made into; default auc with labels, else mean.",
+    ),
+    click.option("--label-column", help="Column of 0 and 1, of item scores."),
+)  # fmt: skip
+"""Options of a file: its format, columns, metric."""
+
+_rounding_options = _together(
+    number_option(DECIMALS, "--decimals", help="Decimals printed; default as given."),
+    _choice(
+        ("--rounding",), ["auto", "nearest", "floor", "exact"],
+        "How scores were cut; auto: what all scores of FILE allow (a Kaggle download floors), "
+        "nearest for a typed number.",
+    ),
+)  # fmt: skip
+
+field_options = _together(
+    number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
+    number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
+    tries_option,
+    click.option("--classifiers", help="Number or range A:B; default those in FILE."),
+    _rounding_options,
+    reading_options,
+    click.option("--n-test", help="Number of test items, or infer."),
+)
+"""Options of a whole leaderboard: how FILE is read, and what is assumed of its field."""
+
+
+def read_file(
+    file: Path,
+    file_format: str,
+    *,
+    item_metric: Any = None,
+    label_column: str | None = None,
+    **options: Any,
+) -> "Leaderboard | Responses | ItemScores":
+    """Leaderboard, response matrix or item scores of a file, recognised by its content.
+
+    ``options`` are those of ``field_options``, as typed on the command line.
+    """
+    from bayes_sota.data import read_outcomes
+    from bayes_sota.data.read_boards import read_leaderboard
+
+    auto = file_format == "auto"
+    numbers = item_metric or label_column or file_format == "item-scores"
+    if numbers or (auto and read_outcomes.looks_like_item_scores(file)):
+        lower = options.pop("lower_is_better") or None
+        _refuse_for_matrix(options, "item scores")
+        return read_outcomes.read_item_scores(
+            file, metric=item_metric, label_column=label_column, lower_is_better=lower
+        )
+    if file_format == "responses" or (auto and read_outcomes.looks_like_responses(file)):
+        _refuse_for_matrix(options, "a response matrix")
+        return read_outcomes.read_responses(file)
+    tries, metric = options.pop("classifiers", None), options["metric"]
+    size = _size_of_board(options.pop("n_test"), metric, options["n_positive"])
+    known = None if tries is None else parse_tries(tries)
+    form: Any = file_format
+    return read_leaderboard(file, format=form, n_test=size, n_classifiers=known, **options)
+
+
+def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
+    """Options that a matrix has no use for would be ignored silently."""
+    defaults = {"rounding": "auto", "metric": "accuracy", "lower_is_better": False}
+    for name, value in options.items():
+        if value != defaults.get(name):
+            raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _refuse(what: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
+    refuse_unused(what, {_option(name): options[name] for name in names})
+
+
+def _size_of_board(text: str | None, metric: str, n_positive: int | None) -> Any:
+    """Number of test items as typed: needed for accuracies and AUCs; infer for accuracies."""
+    if text is None and metric == "accuracy":
+        raise InputError("--n-test is missing: the number of test items, or infer")
+    if metric == "auc" and text in (None, "infer"):
+        raise InputError("--n-test is missing: AUCs do not tell the number of items")
+    size: Any = text if text is None or text == "infer" else _whole(text)
+    if metric == "auc":
+        check_positives(n_positive, size)
+    return size
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None
+
+
+def priors_with(rho: float | None) -> Priors:
+    """Priors by default, with a known rho where there is one."""
+    return Priors(correlation=None if rho is None else FixedCorrelation(rho))
+
+
+def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None) -> int:
+    """Print the tables of a report, what is below them, and its notes; exit code 1 for no trust.
+
+    ``report`` is a ``ResultTable`` with ``titles()``, ``notes`` and ``footer()``.
+    """
+    if as_json:
+        echo_json(report.to_dict())
+        return echo_verdict(report.reasons)
+    for title, (header, rows) in zip(report.titles(top), report.tables(top), strict=True):
+        echo_table(header, rows, title)
+    for line in report.legend(top):
+        click.echo(plain_text(line))
+    if not quiet:
+        for note in report.notes:
+            click.echo(f"Note: {plain_text(note)}")
+        for line in report.footer():
+            click.echo(plain_text(line))
+    return echo_verdict(report.reasons)
+
+
 @command(
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
@@ -73,35 +224,29 @@ _OF_DRAWS = (
 @click.option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", multiple=True, help="Number or range A:B, per board.")
-@rounding_options
+@_rounding_options
 @click.option(
-    "--method",
-    type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
-    default=None,
+    "--method", type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
     help="auto is exact; shrink and crop are the paper's point estimates.",
-)
+)  # fmt: skip
 @click.option(
-    "--criterion",
-    type=click.Choice(["expected", "upper"]),
-    default=None,
+    "--criterion", type=click.Choice(["expected", "upper"]),
     help="What of the best score equals the observed one (shrink, crop); default expected.",
-)
+)  # fmt: skip
 @number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
 @click.option("--model", type=NameOrFile(), help="Named specification or a TOML file.")
 @number_option(
-    CORRELATION,
-    "--correlation",
+    CORRELATION, "--correlation",
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
-)
+)  # fmt: skip
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
 @number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
 @number_option(COUNT, "--new-n-test", help="Items of the fresh test set.")
 @number_option(
-    SHARE,
-    "--new-score",
+    SHARE, "--new-score",
     help="Probability that a new classifier of this field, with this score on --new-n-test other "
     "items, has a skill above theta_sota.",
-)
+)  # fmt: skip
 @reading_options
 @tries_option
 @click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
@@ -110,7 +255,7 @@ _OF_DRAWS = (
 @number_option(DRAWS, "--chains", help="Chains.")
 @number_option(PROCESSES, "--cores", help="Processes (abc, nuts).")
 @click.option("--no-sensitivity", is_flag=True, help="Leave out the sensitivity analysis.")
-@click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
+@click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
 @output_options
@@ -130,25 +275,20 @@ def sota(file: Path | None, output: Path | None, as_json: bool, quiet: bool, **o
     if options["method"] in POINT_METHODS:
         report = _estimate_point(file, options, rho)
     else:
-        refuse_unused("any method but shrink and crop", _given(options, _OF_POINTS))
         report = _estimate(file, options, rho, show_progress(quiet, as_json))
     if output is not None:
         save_result(report.tree, output)
     return echo_report(report, as_json, quiet)
 
 
-def _given(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {"--" + name.replace("_", "-"): options[name] for name in names}
-
-
 def _estimate(
     file: Path | None, options: dict[str, Any], rho: float | None, progressbar: bool
 ) -> "SotaReport":
     """Posterior from FILE or --maximum."""
-    from bayes_sota.data.leaderboard import Leaderboard
     from bayes_sota.leaderboard.specification import load_model
     from bayes_sota.leaderboard.summary_sota import report_sota
 
+    _refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob")
@@ -157,31 +297,29 @@ def _estimate(
         "sensitivity": not options["no_sensitivity"],
     }  # fmt: skip
     if file is None:
-        refuse_unused("--maximum", _given(options, ("learn_rho", "drop_above")))
+        _refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = load_model(options["model"] or "observed-maximum")
         own = {name: options[name] for name in ("reference_skill", "new_score")}
         return report_sota(_boards(options, spec), model=spec, **own, **settings)
-    refuse_unused("FILE", _given(options, _OF_MAXIMA))
+    _refuse("FILE", options, _OF_MAXIMA)
     data = _read(file, options)
     if options["method"] == "abc":
         raise InputError(_maximum_of(data))
     if not isinstance(data, Leaderboard):
-        refuse_unused(
-            "answers and item scores, which have none", _given(options, ("no_sensitivity",))
-        )
+        _refuse("answers and item scores, which have none", options, ("no_sensitivity",))
     return report_sota(data, model=options["model"], learn_rho=options["learn_rho"], **settings)
 
 
-def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | ItemScores":
-    from bayes_sota.data.leaderboard import Leaderboard
+def _reading(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in ("file_format", *_OF_BOARDS, *_COLUMNS)}
 
+
+def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | ItemScores":
     sizes, tries, drop_above = options["n_test"], options["classifiers"], options["drop_above"]
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
-    reading = {name: options[name] for name in ("file_format", *_OF_BOARDS, *_COLUMNS)}
-    data = read_file(
-        file, **reading, n_test=next(iter(sizes), None), classifiers=next(iter(tries), None)
-    )
+    known = {"n_test": next(iter(sizes), None), "classifiers": next(iter(tries), None)}
+    data = read_file(file, **_reading(options) | known)
     if drop_above is None:
         return data
     if not isinstance(data, Leaderboard) or data.scores is None or data.lower_is_better:
@@ -196,8 +334,6 @@ def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | Ite
 
 def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
     """Why ABC takes no FILE, and the options that give it the best score of this one."""
-    from bayes_sota.data.leaderboard import Leaderboard
-
     why = "--method abc reads the best score alone and would drop all others in FILE"
     if not isinstance(data, Leaderboard):
         return f"{why}: leave it out"
@@ -211,17 +347,15 @@ def _maximum_of(data: "Leaderboard | Responses | ItemScores") -> str:
     )
 
 
-def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple["Leaderboard", ...]:
+def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[Leaderboard, ...]:
     """Boards of which the maximum alone is known."""
-    from bayes_sota.data.leaderboard import Leaderboard
-
     maxima, sizes, tries = (options[name] for name in ("maximum", "n_test", "classifiers"))
     if not maxima and spec.data is not None and not sizes and not tries:
         return (spec.data.leaderboard(),)
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
-    read = {"--format": options["file_format"] != "auto"}
-    refuse_unused("--maximum", _given(options, _COLUMNS) | read)
+    _refuse("--maximum", options, _COLUMNS)
+    refuse_unused("--maximum", {"--format": options["file_format"] != "auto"})
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
@@ -231,19 +365,14 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple["Leade
             f"{len(sizes)} and {len(tries)} of them"
         )
     shared = {name: options[name] for name in _OF_BOARDS}
-    if metric == "auc":
-        for size in sizes:
-            check_positives(options["n_positive"], parse_size(size))
-    return tuple(
-        Leaderboard.from_maximum(
-            maximum,
-            n_test=size_of_board(size or None, metric),
-            n_classifiers=parse_tries(m),
-            name=f"board {number}",
-            **shared,
+    boards = []
+    for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
+        n, name = _size_of_board(size or None, metric, options["n_positive"]), f"board {number}"
+        known = parse_tries(m)
+        boards.append(
+            Leaderboard.from_maximum(maximum, n_test=n, n_classifiers=known, name=name, **shared)
         )
-        for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1)
-    )
+    return tuple(boards)
 
 
 def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "PointReport":
@@ -251,7 +380,7 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
     from bayes_sota.leaderboard.summary_sota import report_point_estimate
 
     method, sizes, n_classes = (options[name] for name in ("method", "n_test", "n_classes"))
-    refuse_unused(f"--method {method}", _given(options, (*_OF_MAXIMA, *_OF_DRAWS)))
+    _refuse(f"--method {method}", options, (*_OF_MAXIMA, *_OF_DRAWS))
     if len(sizes) > 1:
         raise InputError("one FILE takes one --n-test")
     if file is None:
@@ -274,28 +403,24 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
     board, n, notes = _read_scores(file, size, options)
     how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
     how |= {} if rho is None else {"correlation": rho}
-    return report_point_estimate(
-        board, method, n_test=n, n_classes=n_classes, drop_above=options["drop_above"],
-        notes=notes, **how,
-    )  # fmt: skip
+    given = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
+    return report_point_estimate(board, method, notes=notes, **given, **how)
 
 
 def _read_scores(
     file: Path, size: str | None, options: dict[str, Any]
-) -> "tuple[Leaderboard, int | None, tuple[str, ...]]":
+) -> tuple[Leaderboard, int | None, tuple[str, ...]]:
     """Board, number of items, and what a reader should know about it.
 
     These estimates take scores as numbers: a size that does not fit their digits is said, not
     refused, because the paper's sizes do not.
     """
-    from bayes_sota.data.leaderboard import Leaderboard
-
-    reading = {name: options[name] for name in ("file_format", *_OF_BOARDS, *_COLUMNS)}
+    reading, n = _reading(options), None
+    notes: tuple[str, ...] = ()
     if reading["metric"] == "score":
         raise InputError("shrinking and cropping are for accuracies and AUCs")
     try:
-        board, n = read_file(file, n_test=size, **reading), None
-        notes: tuple[str, ...] = ()
+        board = read_file(file, n_test=size, **reading)
     except InputError as error:
         if size is None or size == "infer" or reading["metric"] == "auc":
             raise
@@ -303,7 +428,7 @@ def _read_scores(
         board = read_file(file, n_test=None, **loose | {"standard_error": 1.0})
         if not isinstance(board, Leaderboard) or board.maximum > 1:
             raise
-        n, notes = parse_size(size), (f"scores are taken as they are: {error}",)
+        n, notes = _whole(size), (f"scores are taken as they are: {error}",)
     if not isinstance(board, Leaderboard):
         raise InputError("shrinking and cropping take the scores of a leaderboard")
     return board, n, notes
@@ -315,27 +440,13 @@ def _read_scores(
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
 @click.option(
-    "--table",
-    "output",
-    type=OutputFile("table"),
-    default=None,
-    help="Table of all entries: .csv, .md or .json.",
+    "--table", "output", type=OutputFile("table"), help="Table of all entries: .csv, .md or .json."
 )
 @interval_option
 @seed_option
 @output_options
 def board(
-    file: Path,
-    correlation: float | None,
-    pairwise_correlation: float | None,
-    draws: int,
-    top: int,
-    output: Path | None,
-    ci_prob: float,
-    as_json: bool,
-    seed: int | None,
-    quiet: bool,
-    **reading: Any,
+    file: Path, output: Path | None, as_json: bool, quiet: bool, top: int, **options: Any
 ) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
@@ -345,9 +456,10 @@ def board(
     """
     from bayes_sota.leaderboard.summary_entries import board_table
 
-    priors = priors_with(chosen_correlation(correlation, pairwise_correlation))
-    data = read_file(file, **reading)
-    table = board_table(data, priors=priors, ci_prob=ci_prob, draws=draws, random_seed=seed)
+    rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
+    ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
+    settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed}
+    table = board_table(read_file(file, **options), priors=priors_with(rho), **settings)
     if output is not None:
         table.save(output)
     return echo_report(table, as_json, quiet, top)
@@ -361,10 +473,7 @@ def models(as_json: bool, quiet: bool) -> None:
 
     specs = [load_model(name) for name in model_names()]
     if as_json:
-        content = [
-            {"name": s.name, "description": s.description, "hash": s.specification_hash}
-            for s in specs
-        ]
-        echo_json({"models": content})
-        return
-    echo_table(["name", "what it is"], [[s.name, s.description] for s in specs])
+        keys = {"name": "name", "description": "description", "hash": "specification_hash"}
+        echo_json({"models": [{k: getattr(s, v) for k, v in keys.items()} for s in specs]})
+    else:
+        echo_table(["name", "what it is"], [[s.name, s.description] for s in specs])

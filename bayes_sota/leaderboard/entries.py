@@ -22,11 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit import FieldFit, relative_to_highest
 
 _REPEATS = 4  # draws per set of parameters
 _BLOCK = 64  # sets of parameters at a time
@@ -81,13 +80,13 @@ class EntryDraws:
 
     def mean(self) -> FloatArray:
         """Posterior mean of each skill, shape (m,)."""
-        means = self._pooled(self.skill, lambda pooled: pooled.mean(axis=0, dtype=float)[:, None])
-        return np.asarray(means[0])
+        found = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
+        return np.asarray(found[0])
 
     def sd(self) -> FloatArray:
         """Posterior standard deviation of each skill, shape (m,)."""
-        spreads = self._pooled(self.skill, lambda pooled: pooled.std(axis=0, dtype=float)[:, None])
-        return np.asarray(spreads[0])
+        found = self._pooled(self.skill, lambda x: x.std(axis=0, dtype=float)[:, None])
+        return np.asarray(found[0])
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""
@@ -158,6 +157,7 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
 
     Examples
     --------
+    >>> from bayes_sota.data.leaderboard import Leaderboard
     >>> from bayes_sota.leaderboard.posterior import leaderboard_posterior
     >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
     >>> fit = leaderboard_posterior(board, draws=1, random_seed=0).fit
@@ -167,11 +167,10 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
     >>> bool(entries.mean()[4] < 0.93)
     True
     """
-    if draws < 1:
-        raise InputError(f"draws must be at least 1, got {draws}")
+    DRAWS.check(draws, "draws")
     sets = -(-draws // _REPEATS)
     rows = sets * _REPEATS
-    sampler = _Sampler(fit)
+    sampler, law = _Sampler(fit), fit.kernel.law
     place = iter(rng.permutation(rows).reshape(sets, _REPEATS))
     shift = _stratified_normal(rows, rng)
     skill = np.empty((rows, fit.kernel.modelled.size), np.float32)
@@ -180,12 +179,12 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
         rho = float(fit.rho[r])
         for y, numbers in sampler.draw(rho, fit.families[f], points, rng):
             here = next(place)
-            psi = fit.kernel.skill_at(y)
-            skill[here] = fit.kernel.remove_shift(psi, (rho * shift[here])[:, None])
+            psi = law.skill_at(y)
+            skill[here] = law.remove_shift(psi, (rho * shift[here])[:, None])
             values += numbers / sets
     skill, shift = skill[:draws], shift[:draws]
     best, not_below = sampler.by_entry(values, skill)
-    return EntryDraws(skill, shift, best, not_below, tuple(_equal_scores(fit.kernel.board)))
+    return EntryDraws(skill, shift, best, not_below, tuple(_equal_scores(law.scores)))
 
 
 class _Sampler:
@@ -204,9 +203,9 @@ class _Sampler:
         self.value_of_classifier = np.repeat(np.arange(distinct.size), distinct)
         self.modelled = np.flatnonzero(self.kernel.modelled)
         below = np.flatnonzero(~self.kernel.modelled)
-        scores = self.kernel.board.scores
-        assert scores is not None
-        self.below = below[np.argsort(scores[below])]  # neighbours search neighbouring cdfs
+        self.below = below[
+            np.argsort(self.kernel.law.scores[below])
+        ]  # neighbours search neighbouring cdfs
         self.tail = _Tail(fit, self.below) if self.below.size else None
 
     def draw(
@@ -217,13 +216,11 @@ class _Sampler:
         One pair of arrays for each set of parameters.
         """
         kernel, tail = self.kernel, self.tail
-        log_kernel = kernel.log_kernel(rho)
-        table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
+        table = kernel.table(rho)
         tail_cdf = None if tail is None else tail.cdf(rho, family, points)
         for start in range(0, len(points), _BLOCK):
             for density in self.fit.density(family, points[start : start + _BLOCK]):
-                cdf = np.cumsum(density * table, axis=1)
-                cdf /= np.maximum(cdf[:, -1:], _TINY)
+                cdf = _cumulated(density * table)
                 y = np.empty((_REPEATS, kernel.modelled.size))
                 drawn = _draw_from_rows(cdf, self.value_of_classifier, kernel.y, rng)
                 y[:, self.modelled] = drawn[:, self.classifier]
@@ -246,8 +243,7 @@ class _Sampler:
         for start in range(0, self.below.size, step):
             block = self.below[start : start + step]
             not_below[block] = (skill[:, block] >= leader).mean(axis=0)
-        assert board.scores is not None
-        not_below[board.scores == board.maximum] = 1.0
+        not_below[self.kernel.law.scores == board.maximum] = 1.0
         return best / best.sum(), not_below
 
 
@@ -258,9 +254,8 @@ class _Tail:
     """
 
     def __init__(self, fit: FieldFit, entries: IntArray) -> None:
-        board, law = fit.kernel.board, fit.kernel.law
-        assert board.scores is not None
-        place, errors = law.places(board.scores[entries] * law.unit)
+        law = fit.kernel.law
+        place, errors = law.places(law.scores[entries] * law.unit)
         error = min(float(np.max(errors)), 1.0)
         order = np.argsort(place)
         edges = np.linspace(place.min(), place.max(), _KNOTS)
@@ -286,10 +281,14 @@ class _Tail:
             chosen = points[start : start + _BLOCK]
             block = self.fit.density(family, chosen, strangers=False)
             density += np.maximum.accumulate(block[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
-        log_kernel = self.fit.kernel.all_log_kernel(self.mask, rho)
-        table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
-        cdf = np.cumsum(density * table, axis=1)
-        return np.asarray(cdf / np.maximum(cdf[:, -1:], _TINY))
+        table = relative_to_highest(self.fit.kernel.all_log_kernel(self.mask, rho))
+        return _cumulated(density * table)
+
+
+def _cumulated(mass: FloatArray) -> FloatArray:
+    """Cdf of each row of masses."""
+    cdf = np.cumsum(mass, axis=1)
+    return np.asarray(cdf / np.maximum(cdf[:, -1:], _TINY))
 
 
 def _draw_from_rows(
@@ -319,10 +318,9 @@ def _stratified_normal(size: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(ndtri((rng.permutation(size) + rng.random(size)) / size))
 
 
-def _equal_scores(board: Leaderboard) -> Iterator[IntArray]:
+def _equal_scores(scores: FloatArray) -> Iterator[IntArray]:
     """Entries with equal scores: for each number s of copies an array (scores, s)."""
-    assert board.scores is not None
-    _, index, copies = np.unique(board.scores, return_inverse=True, return_counts=True)
+    _, index, copies = np.unique(scores, return_inverse=True, return_counts=True)
     order = np.argsort(index, kind="stable")
     first = np.concatenate([[0], np.cumsum(copies)])[:-1]
     for s in np.unique(copies):

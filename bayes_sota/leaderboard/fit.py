@@ -9,7 +9,6 @@ What the scores would say about rho, were it learnt, is kept beside it as ``log_
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,13 @@ from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importan
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
+from bayes_sota.leaderboard.shapes import (
+    FAMILIES,
+    FieldScale,
+    Operations,
+    SkillFamily,
+    operations_of,
+)
 from bayes_sota.maximum.score_laws import ScoreLaw, score_law
 
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
@@ -87,8 +92,7 @@ class ScoreKernel:
         if values.size > _MOST_VALUES:
             values, index, copies = _binned(values, index, copies)
         law = law.fitted_to(values)
-        complete = bool(modelled.all()) and not board.is_partial
-        y = _grid(law, values, complete)
+        y = _grid(law, values, complete=bool(modelled.all()) and not board.is_partial)
         return cls(board, modelled, values, copies.astype(float), index, y, law)
 
     @property
@@ -99,11 +103,7 @@ class ScoreKernel:
     @cached_property
     def psi(self) -> FloatArray:
         """Board-conditional skill at the grid, in the units of the scores."""
-        return self.skill_at(self.y)
-
-    def skill_at(self, y: FloatArray) -> FloatArray:
-        """Skill at grid coordinates."""
-        return self.law.skill_at(y)
+        return self.law.skill_at(self.y)
 
     @property
     def is_cut(self) -> bool:
@@ -118,6 +118,10 @@ class ScoreKernel:
     def log_kernel(self, rho: float) -> FloatArray:
         """Log probability of each distinct score, shape (U, G); constants left out."""
         return self.law.log_kernel(self.prepared, 1 - rho**2)
+
+    def table(self, rho: float) -> FloatArray:
+        """Probability of each distinct score relative to its highest, shape (U, G)."""
+        return relative_to_highest(self.log_kernel(rho))
 
     def all_log_kernel(self, entries: NDArray[np.bool_], rho: float) -> FloatArray:
         """The same for other entries of the board, one row each."""
@@ -137,9 +141,14 @@ class ScoreKernel:
         """Probability of a score in the modelled part, (K, G): one for all, or each value's own."""
         return self.reach(rho)[None]
 
-    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """Skill from board-conditional skill; ``shift`` is ``rho z``."""
-        return self.law.remove_shift(psi, shift)
+    def reach_or_one(self, rho: float) -> FloatArray:
+        """Probability of a score in the modelled part, (G,): one where that is the whole."""
+        return self.reach(rho) if self.is_cut else np.ones(self.y.size)
+
+
+def relative_to_highest(log_rows: FloatArray) -> FloatArray:
+    """Exponentials of rows of logarithms, each row divided by its largest."""
+    return np.asarray(np.exp(log_rows - log_rows.max(axis=1, keepdims=True)))
 
 
 def _binned(values: FloatArray, index: IntArray, copies: Any) -> tuple[FloatArray, IntArray, Any]:
@@ -171,14 +180,11 @@ _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
 
 
 @cache
-def numpy_operations() -> Any:
+def numpy_operations() -> Operations:
     """The array functions of ``shapes``, from NumPy and SciPy."""
     from scipy.special import log_ndtr
 
-    return SimpleNamespace(
-        exp=np.exp, log=np.log, log1p=np.log1p, logaddexp=np.logaddexp, sqrt=np.sqrt,
-        maximum=np.maximum, minimum=np.minimum, where=np.where, log_ndtr=log_ndtr,
-    )  # fmt: skip
+    return operations_of(np, log_ndtr)
 
 
 def field_scale(kernel: ScoreKernel, priors: BoardPriors) -> FieldScale:
@@ -394,7 +400,7 @@ def expected_copies(fit: FieldFit) -> FloatArray:
     kernel, r = fit.kernel, fit.rho.size // 2
     total = fit.copies.sum()
     mass = np.exp(fit.kernel.log_kernel(fit.rho[r]) + kernel.log_mass(fit.rho[r])[:, None])
-    reach = kernel.reach(fit.rho[r]) if kernel.is_cut else np.ones(kernel.y.size)
+    reach = kernel.reach_or_one(fit.rho[r])
     expected = np.zeros(kernel.values.size)
     for f, family in enumerate(fit.families):
         weights = fit.points[f].weights[:, r]

@@ -1,6 +1,6 @@
 r"""Posterior of the true state of the art from what classifiers got for every item.
 
-The model of ``leaderboard_posterior``, with the dependence taken from the items:
+The model of ``leaderboard.posterior``, with the dependence taken from the items:
 
 .. math:: \psi_j \sim P(\psi \mid \phi), \quad x_j \mid \psi_j \sim \text{variance }
           (1-\lambda_j^2)\, sd_j^2, \quad \theta_j = \psi_j - \lambda_j\, sd_j\, z, \quad
@@ -8,17 +8,27 @@ The model of ``leaderboard_posterior``, with the dependence taken from the items
 
 ``lambda_j`` is learnt (``items.correlation``), the shift ``z`` is not: no number of classifiers
 can tell whether the items were easy, so an interval keeps rho times the width of a single score's.
-What is left of the errors has the correlation matrix R, families of near-clones and all
-(``leaderboard.entries``). Each score that is not an accuracy has the law of its metric
-(``score_laws``), widened or narrowed to the standard error that its own items show.
+Each score that is not an accuracy has the law of its metric (``score_laws``), widened or narrowed
+to the standard error that its own items show.
 
-``tests/leaderboard/test_responses_posterior.py`` and ``test_item_scores_posterior.py`` compare with
-linear algebra, with the exact paired comparison, and with the truth of real response matrices and
-of simulated scores; docs/responses.md and docs/calibration.md have what was measured.
+What is left of the errors has the correlation matrix R. Classifiers are taken to be as alike in
+skill as they are in what is left of their mistakes: two that never disagree have one skill. With
+normal skills and errors, both of covariances in proportion to R, the posterior is normal, shrinks
+each classifier as if it were alone, and has the correlation R. So it is drawn for every P(psi): the
+posterior of each classifier alone, and R between them. Where P(psi) says nothing, differences have
+the law of the paired comparison, because ``lambda lambda' + R`` is the correlation of the answers.
+Were the skills of relatives taken for independent instead, the best of many near-clones would
+hardly be shrunk, and be too good.
+
+``tests/leaderboard/test_from_items.py`` compares with linear algebra, with the exact paired
+comparison, and with the truth of real response matrices and of simulated scores; docs/responses.md
+and docs/calibration.md have what was measured.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,15 +46,65 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     response_correlation,
 )
-from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.joint import JointKernel, JointPosterior, JointSampler
+from bayes_sota.leaderboard.entries import EntryDraws
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.posterior import (
+    LeaderboardPosterior,
+    count_above,
+    expected_best,
+    few_points,
+    find_cells,
+)
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, auc_scores_of
 
+_JOINT = 200  # classifiers drawn together; the others are too far below to be the best
+_REPEATS = 4  # draws per set of parameters
+_BLOCK = 48  # sets of parameters at a time
+_TINY = 1e-300
 _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17
 _LEAST_CLUSTERS = 10
 _LEAST_CARRYING = 5.0  # items that carry the variance of the typical leader
 _LEAST_MISTAKES = 5
 _MOST_CLASSIFIERS = 2_500  # whose correlations fit into 2 GiB
+
+
+@dataclass(frozen=True, eq=False)
+class JointPosterior(LeaderboardPosterior):
+    """Draws from the posterior of classifiers that were compared item by item.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (m,)
+        Observed scores, larger is better.
+    skill : ndarray, shape (D, m)
+        Skill of each classifier, jointly; negative where a lower score is better.
+    correlation : ResponseCorrelation
+    """
+
+    scores: FloatArray
+    skill: FloatArray
+    correlation: ResponseCorrelation
+
+    @cached_property
+    def p_best(self) -> FloatArray:
+        """Probability that each classifier is truly the best, shape (m,); sums to 1."""
+        candidates = np.flatnonzero(self.fit.kernel.modelled)
+        best = candidates[np.argmax(self.skill[:, candidates], axis=1)]
+        return np.bincount(best, minlength=self.skill.shape[1]) / len(best)
+
+    @cached_property
+    def entries(self) -> EntryDraws:
+        """Draws of all classifiers with their ranks, P(best) and comparison with the leader."""
+        leader = int(np.argmax(self.scores))
+        not_below = np.mean(self.skill >= self.skill[:, [leader]], axis=0)
+        alone = np.arange(self.skill.shape[1])[:, None]
+        return EntryDraws(
+            self.skill.astype(np.float32), self.draws["shift"], self.p_best, not_below, (alone,)
+        )
+
+    def probability_better(self, first: int, second: int) -> float:
+        """Probability that one classifier has the higher skill than another."""
+        return float(np.mean(self.skill[:, first] > self.skill[:, second]))
 
 
 def items_posterior(
@@ -97,7 +157,12 @@ def items_posterior(
     priors = board_priors(priors)
     kernel: AnswerKernel | ItemKernel
     if isinstance(data, Responses):
-        _check_size(data)
+        if data.n_classifiers > _MOST_CLASSIFIERS:
+            raise InputError(
+                f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items: at most "
+                f"{_MOST_CLASSIFIERS:,} are compared, every one with every other; rows are items "
+                "and columns classifiers; or leave out the weakest"
+            )
         found = response_correlation(data)
         kernel = AnswerKernel.of_answers(data, found)
     else:
@@ -110,18 +175,49 @@ def items_posterior(
     size = new_n_test or data.n_items
     values["winner_new_score"] = kernel.winner_new_score(values["winner_skill"], size, rng)
     values["best_new_score"] = sampler.best_new_score(skill, size, rng)
-    reasons = (*sampler.reasons(), *_reasons(data, found))
-    notes = (*_notes(data, kernel), *sampler.notes(data.names))
-    return JointPosterior(data.scores, values, skill, found, fit, reasons, notes)
+    reasons = (*few_points(fit), *_reasons(data, found))
+    notes = tuple(_notes(data, kernel, found))
+    return JointPosterior(values, fit, reasons, notes, data.scores, skill, found)
 
 
-def _check_size(responses: Responses) -> None:
-    if responses.n_classifiers > _MOST_CLASSIFIERS:
-        raise InputError(
-            f"answers of {responses.n_classifiers:,} classifiers to {responses.n_items:,} items: "
-            f"at most {_MOST_CLASSIFIERS:,} are compared, every one with every other; rows are "
-            "items and columns classifiers; or leave out the weakest"
-        )
+@dataclass(frozen=True, eq=False)
+class JointKernel(ScoreKernel):
+    """One score per classifier, each with its own error and loading.
+
+    Attributes
+    ----------
+    entries : ndarray of int, shape (U,)
+        Modelled classifiers, worst first.
+    relative : ndarray, shape (U,)
+        Loading of each, relative to rho.
+    """
+
+    entries: IntArray
+    relative: FloatArray
+
+    @staticmethod
+    def common_fields(
+        board: Leaderboard, scores: FloatArray, found: ResponseCorrelation
+    ) -> dict[str, Any]:
+        """Fields of the modelled classifiers of a board that every such kernel has."""
+        base = ScoreKernel.of(board)
+        order = np.argsort(scores, kind="stable")
+        entries = order[base.modelled[order]][-_JOINT:]
+        return {
+            "board": board,
+            "modelled": np.isin(np.arange(order.size), entries),
+            "values": scores[entries] * base.law.unit,
+            "copies": found.weights[entries],
+            "value_of_entry": np.arange(entries.size),
+            "y": base.y,
+            "law": base.law,
+            "entries": entries,
+            "relative": found.loadings[entries] / found.rho,
+        }
+
+    def own_variance(self, rho: float) -> FloatArray:
+        """Variance of each score's error that the leaders do not share, in units of its own."""
+        return np.asarray(1 - np.clip(self.relative * rho, 0, 0.99) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,23 +259,25 @@ class ItemKernel(JointKernel):
         return np.array([self.law.reach(self.psi, cut, float(d)) for d in self.dispersions(rho)])
 
     def shift_scale(self) -> FloatArray:
+        """Standard error of each classifier's score over that of the law, (m,)."""
         return self.ratio
 
     def draw_alone(
         self, entries: IntArray, loading: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Normal about the score, inside its range."""
-        assert self.board.scores is not None
-        score = self.board.scores[entries]
+        """Psi of classifiers that are not modelled, (D, k): normal about the score."""
+        score = self.law.scores[entries]
         error = self.law.errors_at(score) * self.ratio[entries] * np.sqrt(1 - loading**2)
         return self.law.snapped(score + error * rng.standard_normal(loading.shape))
 
     def new_scores(self, skill: FloatArray, normal: FloatArray, n_test: int) -> FloatArray:
+        """Scores of the modelled classifiers on fresh items, given normal errors, (D, U)."""
         return self._scores(skill, normal * self.ratio[self.entries], n_test)
 
     def winner_new_score(
         self, skill: FloatArray, n_test: int, rng: np.random.Generator
     ) -> FloatArray:
+        """Score of the winner on fresh items, (D,)."""
         leader = int(self.board.order[0])
         return self._scores(skill, rng.standard_normal(skill.size) * self.ratio[leader], n_test)
 
@@ -247,9 +345,8 @@ class AnswerKernel(JointKernel):
         """Kernel of the modelled classifiers, worst first."""
         effect = _design_effect(data, found)
         n = max(2, round(float(np.median(data.totals)) / effect))
-        board = Leaderboard(
-            np.round(data.scores * n) / n, n_test=n, rounding="exact", percent=False
-        )
+        scores = np.round(data.scores * n) / n
+        board = Leaderboard(scores, n_test=n, rounding="exact", percent=False)
         shared = cls.common_fields(board, data.scores, found)
         entries = shared["entries"]
         size = data.totals[entries] / effect
@@ -287,10 +384,9 @@ class AnswerKernel(JointKernel):
     def draw_alone(
         self, entries: IntArray, loading: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Flat in log odds."""
+        """Psi of classifiers that are not modelled, (D, k): flat in log odds."""
         n, own = self.board.n_test, 1 - loading**2
-        assert self.board.scores is not None
-        right = np.clip(self.board.scores[entries] * n, 0.5, n - 0.5)
+        right = np.clip(self.law.scores[entries] * n, 0.5, n - 0.5)
         return rng.beta(right / own, (n - right) / own)
 
     def new_scores(self, skill: FloatArray, normal: FloatArray, n_test: int) -> FloatArray:
@@ -318,6 +414,100 @@ def _design_effect(data: Responses, found: ResponseCorrelation) -> float:
     return float(max(1.0, np.mean(squares / expected)))
 
 
+class JointSampler:
+    """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
+
+    def __init__(
+        self, kernel: AnswerKernel | ItemKernel, fit: FieldFit, found: ResponseCorrelation
+    ) -> None:
+        """Factor the residual correlation."""
+        self.kernel, self.fit, self.found = kernel, fit, found
+        pairs = np.ix_(kernel.entries, kernel.entries)
+        self.factor = np.linalg.cholesky(found.residual[pairs])
+
+    def draw(
+        self, draws: int, rng: np.random.Generator
+    ) -> tuple[dict[str, FloatArray], FloatArray]:
+        """All shared quantities but the new scores, and the skills of all classifiers."""
+        sets, kernel = -(-draws // _REPEATS), self.kernel
+        psi, rho, expected = [], [], []
+        for r, f, points in self.fit.choose(sets, rng):
+            rho_node = float(self.fit.rho[r])
+            table, reach = kernel.table(rho_node), kernel.reach_or_one(rho_node)
+            cell = np.array([r, r + 1]) / self.fit.rho.size
+            for start in range(0, len(points), _BLOCK):
+                density = self.fit.density(self.fit.families[f], points[start : start + _BLOCK])
+                psi.append(self.draw_conditional(density, table, rng))
+                best = expected_best(density * reach, kernel.copies.sum(), kernel.psi)
+                expected.append(np.repeat(best, _REPEATS))
+                uniform = rng.uniform(cell[0], cell[1], len(psi[-1]))
+                rho.append(self.fit.priors.correlation.quantile(uniform))
+        order = rng.permutation(sets * _REPEATS)[:draws]
+        rhos, shift = np.concatenate(rho)[order], rng.standard_normal(draws)
+        best = kernel.law.remove_shift(np.concatenate(expected)[order], rhos * shift)
+        skill = self._all_skills(np.concatenate(psi)[order], rhos, shift, rng)
+        values = {"rho": rhos, "shift": shift, "expected_sota": best}
+        return values | self._leading(skill, rng), skill
+
+    def draw_conditional(
+        self, density: FloatArray, table: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Board-conditional skills, four per row of densities, (4 N, U)."""
+        from scipy.special import ndtr
+
+        (sets, nodes), classifiers = density.shape, len(table)
+        normal = rng.standard_normal((sets, _REPEATS, classifiers)) @ self.factor.T
+        level = ndtr(normal).transpose(0, 2, 1).reshape(-1, _REPEATS)
+        cdf = np.cumsum(density[:, None, :] * table, axis=2).reshape(-1, nodes)
+        y = _invert_rows(cdf, level, self.kernel.y).reshape(sets, classifiers, _REPEATS)
+        return self.kernel.law.skill_at(y.transpose(0, 2, 1).reshape(-1, classifiers))
+
+    def _all_skills(
+        self, psi: FloatArray, rho: FloatArray, shift: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Skills without the shift; those that are not modelled from their scores alone."""
+        kernel, found = self.kernel, self.found
+        relative = np.clip(found.loadings / found.rho * rho[:, None], 0, 0.99)
+        skill = np.empty(relative.shape)
+        skill[:, kernel.entries] = psi
+        alone = np.flatnonzero(~kernel.modelled)
+        if alone.size:  # flat and not shrunk: P(psi) is not fitted to them
+            skill[:, alone] = kernel.draw_alone(alone, relative[:, alone], rng)
+        return kernel.law.remove_shift(skill, relative * shift[:, None] * kernel.shift_scale())
+
+    def _leading(self, skill: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
+        """theta_sota and what else follows from the skills."""
+        kernel = self.kernel
+        theta = skill[:, kernel.entries].max(axis=1)
+        tied = kernel.entries[kernel.values >= kernel.values[-1]]
+        winner = skill[np.arange(len(skill)), rng.choice(tied, len(skill))]
+        return {
+            "theta_sota": theta,
+            "winner_skill": winner,
+            "n_above_sota": count_above(kernel.law.scores, theta),
+            "n_classifiers": np.full(len(skill), float(kernel.modelled.size)),
+        }
+
+    def best_new_score(
+        self, skill: FloatArray, n_test: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Best score of the modelled classifiers on fresh items that all of them answer, (D,)."""
+        loadings, skill = self.found.loadings[self.kernel.entries], skill[:, self.kernel.entries]
+        error = np.sqrt(1 - loadings**2) * (rng.standard_normal(skill.shape) @ self.factor.T)
+        error += loadings * rng.standard_normal((len(skill), 1))
+        return np.asarray(self.kernel.new_scores(skill, error, n_test).max(axis=1))
+
+
+def _invert_rows(cdf: FloatArray, level: FloatArray, y: FloatArray) -> FloatArray:
+    """Where each row of cdfs, (N, G), reaches its levels, (N, k); linear within a cell."""
+    cdf = cdf / np.maximum(cdf[:, -1:], _TINY)
+    index = find_cells(cdf, level)
+    upper = np.take_along_axis(cdf, index, axis=1)
+    lower = np.where(index > 0, np.take_along_axis(cdf, np.maximum(index - 1, 0), axis=1), 0.0)
+    share = np.clip((level - lower) / np.maximum(upper - lower, _TINY), 0, 1)
+    return np.asarray(y[index] + (share - 0.5) * (y[1] - y[0]))
+
+
 def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterator[str]:
     if isinstance(data, Responses):
         mistakes = (data.totals - data.counts)[found.leaders]
@@ -339,7 +529,10 @@ def _reasons(data: Responses | ItemScores, found: ResponseCorrelation) -> Iterat
         )
 
 
-def _notes(data: Responses | ItemScores, kernel: JointKernel) -> Iterator[str]:
+def _notes(
+    data: Responses | ItemScores, kernel: JointKernel, found: ResponseCorrelation
+) -> Iterator[str]:
+    """What was left out of the fit, clusters, and near-clones."""
     if isinstance(data, Responses) and data.has_missing:
         yield "answers are missing; taken to be missing at random"
     if isinstance(kernel, AnswerKernel) and kernel.effect > 1:
@@ -350,3 +543,12 @@ def _notes(data: Responses | ItemScores, kernel: JointKernel) -> Iterator[str]:
     if isinstance(data, ItemScores) and data.clusters is not None:
         count = len(set(data.clusters))
         yield f"items come in {count} clusters; standard errors are those of whole clusters"
+    if kernel.entries.size < kernel.modelled.size:
+        yield (
+            f"P(theta) is fitted to the best {kernel.entries.size} of {kernel.modelled.size} "
+            "classifiers; the others are too far below to be the best"
+        )
+    for family in found.families:
+        members = [data.names[j] for j in family if kernel.modelled[j]]
+        if len(members) > 1:
+            yield f"near-clones, counted as fewer classifiers: {', '.join(members)}"

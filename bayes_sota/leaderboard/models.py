@@ -13,12 +13,11 @@ assumptions: nothing is estimated beforehand and nothing is normal but the laten
 
 so that ``theta_j`` is its skill over all items, whatever the loading. The difficulties are summed
 out; items with the same answers are counted together, and a likelihood is one matrix product.
-``tests/leaderboard/test_models_responses.py`` compares with integration by SciPy and with the exact
+``tests/leaderboard/test_models.py`` compares too, with integration by SciPy and with the exact
 route.
 """
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +34,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
-from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily
+from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily, operations_of
 
 Correlation = Literal["prior", "learnt"]
 LARGEST_RHO = 0.99
@@ -127,10 +126,7 @@ def build_leaderboard(
 
 def pytensor_operations() -> Any:
     """The array functions of ``shapes``, from PyTensor."""
-    return SimpleNamespace(
-        exp=pt.exp, log=pt.log, log1p=pt.log1p, logaddexp=pt.logaddexp, sqrt=pt.sqrt,
-        maximum=pt.maximum, minimum=pt.minimum, where=pt.where, log_ndtr=_log_ndtr,
-    )  # fmt: skip
+    return operations_of(pt, _log_ndtr)
 
 
 def _checked_family(name: str) -> SkillFamily:

@@ -6,13 +6,13 @@ Draws a table and computes nothing; ``tests/leaderboard/test_plots.py`` reads th
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, rounded, title_figure
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
     from arviz_plots import PlotCollection
 
 
@@ -28,7 +28,7 @@ _HEADINGS = {
 
 
 def plot_sensitivity(
-    rows: "pd.DataFrame",
+    rows: pd.DataFrame,
     *,
     observed_maximum: float | None = None,
     ci_prob: float = 0.95,
@@ -80,101 +80,82 @@ def plot_sensitivity(
     >>> figure.viz["interval_1"]["theta_sota"].item()["x"].tolist()
     [0.905, 0.917]
     """
-    _check_rows(rows)
-    size, limits = (7.4, 1.6 + 0.32 * len(rows)), _limits(rows, observed_maximum)
-    collection = make_collection(
-        {"theta_sota": limits},
-        figsize=size,
-        backend=backend,
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
-    panel, levels = Panel(collection, "theta_sota"), _levels(rows)
-    _draw_baseline(panel, rows, observed_maximum)
-    for index, level in enumerate(levels):
-        _draw_row(panel, rows, index, level)
-    labels = [_label(rows, index) for index in range(len(rows))]
-    panel.set_axes(
-        limits,
-        xlabel=f"skill of the best classifier: mean and {ci_prob:.0%} interval",
-        xlim=limits,
-        ylim=(levels[-1] - 0.6, 0.6 if observed_maximum is None else 1.4),
-        yticks=lambda _: (levels, labels),
-    )
-    title_figure(collection, _finding(rows))
-    return collection
-
-
-def _check_rows(rows: "pd.DataFrame") -> None:
     missing = [name for name in _COLUMNS if name not in rows]
     if missing:
         raise InputError(f"the table of sensitivity lacks the column {', '.join(missing)}")
     if not len(rows):
         raise InputError("the table of sensitivity has no row")
+    table = list(rows.itertuples(index=False))
+    size, limits = (7.4, 1.6 + 0.32 * len(table)), _limits(table, observed_maximum)
+    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    collection = make_collection({"theta_sota": limits}, figsize=size, **where)
+    panel, levels = Panel(collection, "theta_sota"), _levels(table)
+    _draw_baseline(panel, table[0], observed_maximum)
+    for index, row in enumerate(table):
+        color = COLORS["winner_skill" if index else "theta_sota"]
+        mean = xr.DataArray([row.mean], dims="point")
+        panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), levels[index], color)
+        panel.dots(f"mean_{index}", mean, levels[index], color)
+    panel.set_axes(
+        limits,
+        xlabel=f"skill of the best classifier: mean and {ci_prob:.0%} interval",
+        xlim=limits,
+        ylim=(levels[-1] - 0.6, 0.6 if observed_maximum is None else 1.4),
+        yticks=lambda _: (levels, [_label(row) for row in table]),
+    )
+    title_figure(collection, _finding(table))
+    return collection
 
 
-def _levels(rows: "pd.DataFrame") -> list[float]:
+def _levels(table: list[Any]) -> list[float]:
     """Height of every row, with a gap where the assumption changes."""
-    names = rows["assumption"].to_numpy()
+    names = np.array([row.assumption for row in table])
     gaps = np.concatenate([[0], np.cumsum(names[1:] != names[:-1])])
     return [-float(row + 0.6 * gap) for row, gap in enumerate(gaps)]
 
 
-def _number(rows: "pd.DataFrame", index: int, column: str) -> float:
-    return float(rows[column].to_numpy()[index])
-
-
-def _draw_baseline(panel: Panel, rows: "pd.DataFrame", observed_maximum: float | None) -> None:
-    color, mean = COLORS["theta_sota"], _number(rows, 0, "mean")
-    band = make_bounds(_number(rows, 0, "lower"), _number(rows, 0, "upper"))
-    panel.span("baseline_interval", band, color, 0.12)
-    panel.vline("baseline", mean, color)
+def _draw_baseline(panel: Panel, given: Any, observed_maximum: float | None) -> None:
+    color = COLORS["theta_sota"]
+    panel.span("baseline_interval", make_bounds(given.lower, given.upper), color, 0.12)
+    panel.vline("baseline", given.mean, color)
     if observed_maximum is not None:
         text = f" observed maximum {observed_maximum:.5g} "
-        side = "left" if observed_maximum >= mean else "right"
+        side = "left" if observed_maximum >= given.mean else "right"
         panel.vline("observed_maximum", observed_maximum, COLORS["observed_maximum"])
         panel.text("observed_maximum_label", observed_maximum, 1.0, text, side=side)
 
 
-def _draw_row(panel: Panel, rows: "pd.DataFrame", index: int, level: float) -> None:
-    import xarray as xr
-
-    color = COLORS["winner_skill" if index else "theta_sota"]
-    ends = make_bounds(_number(rows, index, "lower"), _number(rows, index, "upper"))
-    mean = xr.DataArray([_number(rows, index, "mean")], dims="point")
-    panel.bar(f"interval_{index}", ends, level, color)
-    panel.dots(f"mean_{index}", mean, level, color)
-
-
-def _label(rows: "pd.DataFrame", index: int) -> str:
-    name, value = str(rows["assumption"].to_numpy()[index]), rows["value"].to_numpy()[index]
-    heading = _HEADINGS.get(name, name)
-    if isinstance(value, str):
-        return f"{heading} {value}"
-    if np.isnan(value):
+def _label(row: Any) -> str:
+    heading: str = _HEADINGS.get(row.assumption, row.assumption)
+    if isinstance(row.value, str):
+        return f"{heading} {row.value}"
+    if np.isnan(row.value):
         return heading
-    return f"{heading} × {value:g}" if name == "n_classifiers" else f"{heading} = {value:.3g}"
+    times = row.assumption == "n_classifiers"
+    return f"{heading} × {row.value:g}" if times else f"{heading} = {row.value:.3g}"
 
 
-def _limits(rows: "pd.DataFrame", observed_maximum: float | None) -> "xr.DataArray":
+def _limits(table: list[Any], observed_maximum: float | None) -> xr.DataArray:
     extra = [] if observed_maximum is None else [observed_maximum]
-    low, high = min([*rows["lower"], *extra]), max([*rows["upper"], *extra])
+    low = min([*(row.lower for row in table), *extra])
+    high = max([*(row.upper for row in table), *extra])
     margin = 0.05 * (high - low)
-    bounded = low >= 0 and high <= 1
-    ends = (max(0.0, low - margin), min(1.0, high + margin))
-    return make_bounds(*ends) if bounded else make_bounds(low - margin, high + margin)
+    if low >= 0 and high <= 1:
+        return make_bounds(max(0.0, low - margin), min(1.0, high + margin))
+    return make_bounds(low - margin, high + margin)
 
 
-def _finding(rows: "pd.DataFrame") -> str:
+def _finding(table: list[Any]) -> str:
     """How far the furthest mean is, in interval half-widths."""
-    if len(rows) == 1:
+    given = table[0]
+    if len(table) == 1:
         return "The best classifier's skill as given"
-    moves = np.abs(rows["mean"].to_numpy() - _number(rows, 0, "mean"))
-    furthest = int(moves.argmax())
-    half = (_number(rows, 0, "upper") - _number(rows, 0, "lower")) / 2
-    first, last = (rounded(_number(rows, i, "mean"), half / 2) for i in (0, furthest))
+    moves = np.abs(np.array([row.mean for row in table]) - given.mean)
+    last = table[int(moves.argmax())]
+    half = (given.upper - given.lower) / 2
     return (
         f"Other assumptions move the mean by at most {moves.max():.1g}, "
         f"{moves.max() / half:.0%} of the interval's half-width\n"
-        f"({first} as given, {last} with {_label(rows, furthest)})"
+        f"({rounded(given.mean, half / 2)} as given, {rounded(last.mean, half / 2)} with "
+        f"{_label(last)})"
     )

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import DRAWS, generator_of
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
@@ -107,8 +106,7 @@ def leaderboard_posterior(
     >>> bool(posterior.draws["theta_sota"].mean() < 0.93)
     True
     """
-    if draws < 1:
-        raise InputError(f"draws must be at least 1, got {draws}")
+    DRAWS.check(draws, "draws")
     rng = generator_of(random_seed)
     priors = board_priors(priors)
     kernel = ScoreKernel.of(board)
@@ -163,18 +161,21 @@ def complete_draws(
     new_n_test: int | None = None,
 ) -> dict[str, FloatArray]:
     """Draws of a ``NodeSampler`` with the scores on a fresh test set and ``n_above_sota``."""
-    law, board = fit.kernel.law, fit.kernel.board
-    assert board.scores is not None
+    law = fit.kernel.law
     winner = law.new_score(values["winner_skill"], new_n_test, rng)
     best = law.best_new_score(values["leaders"], values["rho"], new_n_test, rng)
-    ordered = np.sort(board.scores)
-    above = ordered.size - np.searchsorted(ordered, values["theta_sota"], side="right")
     return {
         **{name: draws for name, draws in values.items() if name != "leaders"},
         "winner_new_score": winner,
         "best_new_score": best,
-        "n_above_sota": above.astype(np.float64),
+        "n_above_sota": count_above(law.scores, values["theta_sota"]),
     }
+
+
+def count_above(scores: FloatArray, level: FloatArray) -> FloatArray:
+    """How many scores lie above each level."""
+    above = scores.size - np.searchsorted(np.sort(scores), level, side="right")
+    return above.astype(np.float64)
 
 
 class NodeSampler:
@@ -191,9 +192,8 @@ class NodeSampler:
         self.copies = fit.copies[within]
         self.total = fit.copies.sum()
         self.leaders, self.rest = _leaders(self.copies)
-        log_kernel = kernel.log_kernel(rho)[within]
-        self.table = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
-        self.reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
+        self.table = kernel.table(rho)[within]
+        self.reach = kernel.reach_or_one(rho)
         self.hidden = None
         if kernel.board.is_partial:
             self.hidden = 1 - kernel.reach(rho, level=kernel.values[0])
@@ -212,17 +212,15 @@ class NodeSampler:
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
         rest_of = self.rest @ np.log(cdf)
         tries = self._tries(size, rng)
-        field = np.cumsum(density[:, ::-1] * self.reach[::-1], axis=1)[:, ::-1]
-        best_of_rest = _inverse(
-            np.exp(rest_of + self._log_hidden(density, field, tries)), rng, kernel.y
-        )
+        log_hidden = self._log_hidden(density, tries)
+        best_of_rest = _inverse(np.exp(rest_of + log_hidden), rng, kernel.y)
         leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
         fresh = expected_best(shape * self.reach, self.total, kernel.psi)
         best = np.repeat(np.interp(fresh, kernel.psi, kernel.y), REPEATS)
         y = np.stack([*leaders, best_of_rest, best], axis=1)
         rho = self.correlation.quantile(rng.uniform(*self.cell, size))
         z = rng.standard_normal(size)
-        skill = kernel.remove_shift(kernel.skill_at(y), (rho * z)[:, None])
+        skill = kernel.law.remove_shift(kernel.law.skill_at(y), (rho * z)[:, None])
         return {
             "theta_sota": skill[:, :-1].max(axis=1),
             "winner_skill": skill[:, 0],
@@ -239,24 +237,26 @@ class NodeSampler:
             return np.full(size, float(tries))
         return np.asarray(np.maximum(tries.quantile(rng.random(size)), self.total))
 
-    def _log_hidden(self, density: FloatArray, field: FloatArray, tries: FloatArray) -> FloatArray:
+    def _log_hidden(self, density: FloatArray, tries: FloatArray) -> FloatArray:
         """Log probability that no entry that is not listed has a higher skill, (sets, G)."""
         if self.hidden is None:
             return np.zeros_like(density)
         mass = density * self.hidden
-        above = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1] - mass
-        rate = self.total / np.maximum(field[:, :1], _TINY)
+        rate = self.total / np.maximum(_from_above(density * self.reach)[:, :1], _TINY)
         per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
         unlisted = np.maximum(per_set - self.kernel.modelled.size, 0)
-        share = np.minimum(
-            1.0, unlisted / np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
-        )
-        return np.asarray(-share * rate * above)
+        listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
+        return np.asarray(-np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass))
+
+
+def _from_above(mass: FloatArray) -> FloatArray:
+    """Sum of each row from every place on."""
+    return np.asarray(np.cumsum(mass[:, ::-1], axis=1)[:, ::-1])
 
 
 def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatArray:
     """Expected best psi of fields of so many draws from densities on a grid, (N,)."""
-    above = np.cumsum(density[:, ::-1], axis=1)[:, ::-1]
+    above = _from_above(density)
     beyond = np.append(above[:, 1:], np.zeros((len(above), 1)), axis=1)
     beyond = beyond / np.maximum(above[:, :1], _TINY)
     log_cdf = count * np.log1p(-np.minimum(beyond, 1 - 1e-12))
@@ -343,8 +343,7 @@ def _replicate(
 ) -> FloatArray:
     """Scores of one replicated board; normal residuals, on the lattice of the scores."""
     kernel = fit.kernel
-    reach = kernel.reach(rho) if kernel.is_cut else np.ones(kernel.y.size)
-    cdf = np.cumsum(density * reach)
+    cdf = np.cumsum(density * kernel.reach_or_one(rho))
     psi = kernel.psi[np.minimum(np.searchsorted(cdf, rng.random(size) * cdf[-1]), cdf.size - 1)]
     cut = float(kernel.values[0]) if kernel.is_cut else None
     return kernel.law.replicate(psi, 1 - rho**2, cut, rng)
@@ -358,35 +357,7 @@ def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
     return names, np.array(values)
 
 
-@dataclass(frozen=True)
-class FamilyRow:
-    """One family of P(psi) beside the others.
-
-    Attributes
-    ----------
-    family : str
-    probability : float
-        Posterior probability, averaged over rho: its weight in the result.
-    log_evidence : float
-        Logarithm of the evidence, averaged over rho.
-    elpd_loo : float
-        Expected log predictive density of one left-out entry, summed over entries.
-    elpd_loo_se : float
-        Its standard error over entries.
-    least_effective : float
-        Smallest effective number of points behind a left-out entry; below about 20 the number
-        is not to be trusted.
-    """
-
-    family: str
-    probability: float
-    log_evidence: float
-    elpd_loo: float
-    elpd_loo_se: float
-    least_effective: float
-
-
-def compare_families(fit: FieldFit) -> list[FamilyRow]:
+def compare_families(fit: FieldFit) -> dict[str, dict[str, float]]:
     r"""Evidence and leave-one-out predictive density of every family.
 
     .. math:: p(x_j \mid x_{-j}) = \left[\sum_s w_s / p(x_j \mid \phi_s)\right]^{-1}
@@ -396,11 +367,13 @@ def compare_families(fit: FieldFit) -> list[FamilyRow]:
 
     Returns
     -------
-    list of FamilyRow
-        Largest elpd first.
+    dict of family to dict, largest elpd first
+        ``probability`` and ``log_evidence``, averaged over rho (the first is its weight in the
+        result); ``elpd_loo``, expected log predictive density of one left-out entry, summed over
+        entries, with its standard error ``elpd_loo_se``; ``least_effective``, the smallest
+        effective number of points behind a left-out entry (below about 20 not to be trusted).
     """
-    r = fit.rho.size // 2
-    rows = []
+    r, rows = fit.rho.size // 2, dict[str, dict[str, float]]()
     for f, family in enumerate(fit.families):
         log_density = fit.entry_log_likelihood(f, r)
         own = fit.points[f].weights[:, r, None]
@@ -410,17 +383,14 @@ def compare_families(fit: FieldFit) -> list[FamilyRow]:
         loo = -largest - np.log(weights.sum(axis=0))
         effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
         mean = fit.copies @ loo / fit.copies.sum()
-        rows.append(
-            FamilyRow(
-                family,
-                float(fit.family_weights[f].mean()),
-                float(np.mean(fit.log_evidence[f])),
-                float(fit.copies @ loo),
-                float(np.sqrt(fit.copies @ (loo - mean) ** 2)),
-                float(effective.min()),
-            )
-        )
-    return sorted(rows, key=lambda row: -row.elpd_loo)
+        rows[family] = {
+            "probability": float(fit.family_weights[f].mean()),
+            "log_evidence": float(np.mean(fit.log_evidence[f])),
+            "elpd_loo": float(fit.copies @ loo),
+            "elpd_loo_se": float(np.sqrt(fit.copies @ (loo - mean) ** 2)),
+            "least_effective": float(effective.min()),
+        }
+    return dict(sorted(rows.items(), key=lambda row: -row[1]["elpd_loo"]))
 
 
 def few_points(fit: FieldFit) -> Iterator[str]:
@@ -449,20 +419,21 @@ def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
     if board.metric == "score":
         return 0
-    assert board.scores is not None
+    law = score_law(board)
     if board.metric == "auc":
-        perfect = board.scores >= 1 - auc_scores_of(board).lattice
+        perfect = law.scores >= 1 - auc_scores_of(board).lattice
     else:
         assert board.count_bounds is not None
         perfect = board.count_bounds[:, 1] >= board.n_test
     if not perfect.any() or perfect.all():
         return 0
-    typical = float(np.quantile(board.scores[~perfect], 0.9))
+    typical = float(np.quantile(law.scores[~perfect], 0.9))
     if board.metric == "auc":
-        apart = float(score_law(board).depth(np.array([typical]))[0])
-        return int(perfect.sum()) if apart > _LARGE_GAP else 0
-    error = np.sqrt(max(typical * (1 - typical), 0.5 / board.n_test) / board.n_test)
-    return int(perfect.sum()) if 1 - typical > 8 * error else 0
+        apart = float(law.depth(np.array([typical]))[0])
+    else:
+        error = np.sqrt(max(typical * (1 - typical), 0.5 / board.n_test) / board.n_test)
+        apart = (1 - typical) / error
+    return int(perfect.sum()) if apart > _LARGE_GAP else 0
 
 
 def notes_of(fit: FieldFit) -> Iterator[str]:
@@ -482,23 +453,20 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
             f"more entries share {counted(spikes, 'score')} than a smooth field explains: "
             f"{counted(merged, 'entry', 'entries')} taken for copies of one classifier"
         )
-    gap = _leading_gap(board)
-    if gap is not None:
-        yield gap
+    yield from _leading_gap(board)
 
 
-def _leading_gap(board: Leaderboard) -> str | None:
+def _leading_gap(board: Leaderboard) -> Iterator[str]:
     """A gap below the first few entries that is large against the standard error."""
-    assert board.scores is not None
-    ordered = np.sort(board.scores)[::-1]
-    few = ordered[: min(11, ordered.size)]
+    law = score_law(board)
+    ordered = np.sort(law.scores)[::-1]
+    few = ordered[:11]
     if few.size < 3:
-        return None
-    gaps = np.diff(score_law(board).depth(few))
+        return
+    gaps = np.diff(law.depth(few))
     first = int(np.argmax(gaps))
-    if gaps[first] < _LARGE_GAP or first + 1 > ordered.size // 2:
-        return None
-    return (
-        f"the best {first + 1} entries stand {gaps[first]:.0f} standard errors above the next: "
-        "another kind of classifier, or a leak"
-    )
+    if gaps[first] >= _LARGE_GAP and first + 1 <= ordered.size // 2:
+        yield (
+            f"the best {first + 1} entries stand {gaps[first]:.0f} standard errors above the next: "
+            "another kind of classifier, or a leak"
+        )

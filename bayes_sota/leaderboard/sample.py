@@ -4,10 +4,11 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.priors import BoardPriors
@@ -18,11 +19,9 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.joint import JointPosterior
 from bayes_sota.leaderboard.posterior import (
     BLOCK,
     REPEATS,
-    FamilyRow,
     LeaderboardPosterior,
     NodeSampler,
     check_board,
@@ -32,9 +31,6 @@ from bayes_sota.leaderboard.posterior import (
     notes_of,
     reasons_of,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _POSTERIOR = (
     "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
@@ -57,7 +53,7 @@ def sample_board(
     learn_rho: bool = False,
     model_name: str | None = None,
     model_hash: str | None = None,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Exact posterior of a leaderboard with all its scores, or of answers or numbers per item.
 
     Parameters
@@ -83,19 +79,15 @@ def sample_board(
         ``constant_data``.
     """
     rng, seed = resolve_seed(random_seed)
-    count = draws * chains
-    result: LeaderboardPosterior | JointPosterior
+    drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
+    result: LeaderboardPosterior
+    shape, skill = (chains, draws), dict[str, FloatArray]()
     if isinstance(data, Leaderboard):
-        result = leaderboard_posterior(
-            data, priors, draws=count, random_seed=rng, new_n_test=new_n_test, learn_rho=learn_rho
-        )
+        result = leaderboard_posterior(data, priors, learn_rho=learn_rho, **drawn)
     else:
-        result = items_posterior(data, priors, draws=count, random_seed=rng, new_n_test=new_n_test)
-    shaped: dict[str, FloatArray] = {
-        name: values.reshape(chains, draws) for name, values in result.draws.items()
-    }
-    if isinstance(result, JointPosterior):
-        shaped["skill"] = result.skill.reshape(chains, draws, -1)
+        result = joint = items_posterior(data, priors, **drawn)
+        skill["skill"] = joint.skill.reshape(*shape, -1)
+    shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
     provenance = describe_provenance(
         (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
     )
@@ -116,8 +108,8 @@ def build_board_tree(
     attributes: Mapping[str, Any],
     rng: np.random.Generator,
     names: Sequence[str],
-    sample_stats: Mapping[str, FloatArray] | None = None,
-) -> "xr.DataTree":
+    sample_stats: Mapping[str, FloatArray] = MappingProxyType({}),
+) -> xr.DataTree:
     """DataTree of one board from draws.
 
     Parameters
@@ -144,10 +136,9 @@ def build_board_tree(
         "shift": rng.standard_normal(shape),
     }
     statistic, classifier = {"statistic": list(check.names)}, {"classifier": list(names)}
-    assert board.scores is not None
     observed = {
         "observed_maximum": ((), board.sign * board.maximum),
-        "score": ("classifier", board.sign * board.scores),
+        "score": ("classifier", board.sign * fit.kernel.law.scores),
         "statistic_observed": ("statistic", check.observed),
         "statistic_p_value": ("statistic", check.p_values),
     }
@@ -156,41 +147,35 @@ def build_board_tree(
         "posterior": _drawn(draws, [*variables, "skill"], names),
         "prior": _drawn(prior, list(prior)),
         "posterior_predictive": _drawn(draws, _NEW_SCORES),
-        "posterior_predictive/board": _dataset(replicated, statistic),
-        "sample_stats": _drawn(sample_stats or {}, list(sample_stats or {})),
+        "posterior_predictive/board": xr.Dataset(replicated, statistic),
+        "sample_stats": _drawn(sample_stats, list(sample_stats)),
         "sample_stats/families": _family_dataset(fit),
-        "observed_data": _dataset(observed, classifier | statistic),
-        "constant_data": _dataset(_constants(fit), classifier),
+        "observed_data": xr.Dataset(observed, classifier | statistic),
+        "constant_data": xr.Dataset(_constants(fit), classifier),
     }
     return result_tree(groups, {**attributes, "metric": board.metric})
 
 
-def _dataset(content: Mapping[str, Any], coords: Mapping[str, Any]) -> "xr.Dataset":
-    import xarray as xr
-
-    return xr.Dataset(content, coords)
-
-
 def _drawn(
     values: Mapping[str, FloatArray], kept: Sequence[str], classifiers: Sequence[str] = ()
-) -> "xr.Dataset":
+) -> xr.Dataset:
     """Those of the kept variables that there are."""
     dims = ("chain", "draw", "classifier")
     found = {name: np.asarray(values[name], dtype=np.float64) for name in kept if name in values}
     if not found:
-        return _dataset({}, {})
+        return xr.Dataset()
     chains, draws = next(iter(found.values())).shape[:2]
     coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
     if "skill" in found:
         coords["classifier"] = list(classifiers)
-    return _dataset({name: (dims[: v.ndim], v) for name, v in found.items()}, coords)
+    return xr.Dataset({name: (dims[: v.ndim], v) for name, v in found.items()}, coords)
 
 
-def _family_dataset(fit: FieldFit) -> "xr.Dataset":
+def _family_dataset(fit: FieldFit) -> xr.Dataset:
     rows = compare_families(fit)
-    names = [field.name for field in fields(FamilyRow)]
-    table = {name: ("family", [getattr(row, name) for row in rows]) for name in names}
-    return _dataset(table, {"family": table.pop("family")[1]})
+    names = next(iter(rows.values()))
+    table = {name: ("family", [row[name] for row in rows.values()]) for name in names}
+    return xr.Dataset(table, {"family": list(rows)})
 
 
 def _constants(fit: FieldFit) -> dict[str, Any]:
@@ -219,7 +204,7 @@ def sample_board_nuts(
     new_n_test: int | None = None,
     model_name: str | None = None,
     model_hash: str | None = None,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Posterior of a whole leaderboard by NUTS (nutpie): a check of the exact route.
 
     .. math::
@@ -281,7 +266,7 @@ def sample_board_nuts(
 
 def _sample_family(
     fit: FieldFit, family: str, settings: Mapping[str, Any], rng: np.random.Generator
-) -> "xr.DataTree":
+) -> xr.DataTree:
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -322,7 +307,7 @@ def _assign(
 
 def _complete(
     fit: FieldFit,
-    runs: "Mapping[str, xr.DataTree]",
+    runs: Mapping[str, xr.DataTree],
     nodes: IntArray,
     families: IntArray,
     rng: np.random.Generator,
@@ -347,7 +332,7 @@ def _complete(
     return {name: value.reshape(nodes.shape) for name, value in values.items()}
 
 
-def _attributes(fit: FieldFit, runs: "Mapping[str, xr.DataTree]") -> dict[str, Any]:
+def _attributes(fit: FieldFit, runs: Mapping[str, xr.DataTree]) -> dict[str, Any]:
     import arviz as az
 
     parameters = {

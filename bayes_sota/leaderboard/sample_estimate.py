@@ -1,11 +1,21 @@
-"""Estimates of theta_sota by every route, and how they move with what is assumed."""
+r"""Estimates of theta_sota by every route, how they move with what is assumed, and how they fare.
+
+``coverage`` judges them on boards that are drawn from the answers of real classifiers, classifiers
+as well as items: a random subset of the classifiers (from all, from the stronger half, or without
+the strongest third), and items with replacement as the leaderboard. The truth is the accuracy over
+all items. Intervals and means are judged against the raw maximum with Wilson's interval on the same
+boards. ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model is found,
+``tests/calibration/board_shapes.py`` judges simulated boards.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayes_sota.core.arguments import (
     COUNT,
@@ -32,15 +42,18 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
 from bayes_sota.leaderboard.specification import ModelSpecification, load_model
 from bayes_sota.maximum.shrinkage import Criterion
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
+type Data = Leaderboard | Responses | ItemScores
+type Model = ModelSpecification | str | os.PathLike[str] | None
 
-    from bayes_sota.leaderboard.fit import FieldFit
-
+Route = Literal["scores", "responses"]
+FIELDS = ("all", "strong", "weak")
+_SMALLEST = 8
 _HIDDEN = 10.0  # times as many entries as are listed
 _TAKES = {
     "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
@@ -50,11 +63,11 @@ METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
 
 
 def estimate_sota(
-    board: Leaderboard | Responses | ItemScores | Sequence[Leaderboard],
+    board: Data | Sequence[Leaderboard],
     *,
     method: str | None = None,
     priors: Priors | None = None,
-    model: ModelSpecification | str | os.PathLike[str] | None = None,
+    model: Model = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,
@@ -67,7 +80,7 @@ def estimate_sota(
     correlation: float | None = None,
     cores: int | None = None,
     progressbar: bool = False,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior of the true state of the art, from all that is known.
 
     A response matrix (or item scores) gives the most, then a leaderboard with all its scores;
@@ -136,7 +149,7 @@ def estimate_sota(
             raise InputError(f'method "{method}" takes one board with its scores')
         return estimate_point(boards[0], method, **point)  # type: ignore[arg-type]
     refuse_unused("any method but shrink and crop", point)
-    whole = _is_whole(boards[0])
+    whole = is_whole(boards[0])
     spec = _specification(model, priors, "leaderboard" if whole else "observed_maximum")
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
@@ -164,14 +177,14 @@ def estimate_sota(
 
 
 def _boards(
-    board: Leaderboard | Responses | ItemScores | Sequence[Leaderboard],
+    board: Data | Sequence[Leaderboard],
 ) -> tuple[Leaderboard | Responses | ItemScores, ...]:
     if isinstance(board, Leaderboard | Responses | ItemScores):
         return (board,)
     boards = tuple(board)
     if not boards:
         raise InputError("at least one leaderboard is needed")
-    if len(boards) > 1 and any(_is_whole(b) for b in boards):
+    if len(boards) > 1 and any(is_whole(b) for b in boards):
         raise InputError(
             "several boards are read by their maxima only: give board.maximum_only() of each, or "
             "one board with its scores"
@@ -179,7 +192,7 @@ def _boards(
     return boards
 
 
-def _is_whole(board: Leaderboard | Responses | ItemScores) -> bool:
+def is_whole(board: Data) -> bool:
     """Whether more than the maximum is known."""
     return not isinstance(board, Leaderboard) or board.scores is not None
 
@@ -196,12 +209,12 @@ def _sizes(spec: ModelSpecification, draws: int | None, chains: int | None) -> d
 
 
 def _from_scores(
-    board: Leaderboard | Responses | ItemScores,
+    board: Data,
     method: str,
     spec: ModelSpecification,
     settings: dict[str, Any],
     of_scores: dict[str, Any],
-) -> "xr.DataTree":
+) -> xr.DataTree:
     from bayes_sota.leaderboard.sample import sample_board, sample_board_nuts
 
     assert isinstance(spec.priors, BoardPriors)
@@ -222,7 +235,7 @@ def _from_scores(
 
 def _from_maxima(
     boards: tuple[Any, ...], method: str, spec: ModelSpecification, settings: dict[str, Any]
-) -> "xr.DataTree":
+) -> xr.DataTree:
     from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
 
     assert isinstance(spec.priors, MaximumPriors)
@@ -232,11 +245,7 @@ def _from_maxima(
     return routes.get(method, sample_exact)(boards, spec.priors, **settings)
 
 
-def _specification(
-    model: ModelSpecification | str | os.PathLike[str] | None,
-    priors: Priors | None,
-    builder: str,
-) -> ModelSpecification:
+def _specification(model: Model, priors: Priors | None, builder: str) -> ModelSpecification:
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
     if model is not None:
@@ -256,7 +265,7 @@ def sota_sensitivity(
     ci_prob: float = 0.95,
     draws: int = 2000,
     random_seed: int | None = 0,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """How theta_sota moves with what is assumed rather than observed, by the exact route.
 
     The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
@@ -272,13 +281,11 @@ def sota_sensitivity(
         Columns assumption, value, mean, lower, upper; the first row is the result itself. With
         several boards, theta_sota is the first board's.
     """
-    import pandas as pd
-
     if isinstance(board, Responses | ItemScores):
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
-    whole = len(boards) == 1 and _is_whole(boards[0])
+    whole = len(boards) == 1 and is_whole(boards[0])
     given = _specification(None, priors, "leaderboard" if whole else "observed_maximum").priors
     if isinstance(given, BoardPriors):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
@@ -300,12 +307,9 @@ def _board_rows(
     board: Leaderboard, priors: BoardPriors, draws: int, random_seed: int | None
 ) -> Iterator[_Row]:
     """Assumption, value and draws of theta_sota for a board with scores."""
-    from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
-    from bayes_sota.leaderboard.posterior import draw_leaderboard
-
     rng = generator_of(random_seed)
 
-    def theta(fit: "FieldFit", weights: FloatArray | None = None) -> FloatArray:
+    def theta(fit: FieldFit, weights: FloatArray | None = None) -> FloatArray:
         return board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
 
     fit = fit_field(ScoreKernel.of(board), priors, rng)
@@ -329,44 +333,32 @@ def _maximum_rows(
     random_seed: int | None,
 ) -> Iterator[_Row]:
     """Assumption, value and draws of theta_sota for maxima."""
+    from bayes_sota.maximum.likelihood import default_reference_skill
     from bayes_sota.maximum.posterior import sota_posterior
 
-    for assumption, value, some, prior, theta0 in _variants(boards, priors, reference_skill):
-        posterior = sota_posterior(
-            some, prior, draws=draws, random_seed=random_seed, reference_skill=theta0
-        )
-        yield assumption, value, posterior.draws["theta_sota"][:, 0]
+    def theta(
+        boards: tuple[Leaderboard, ...] = boards,
+        priors: MaximumPriors = priors,
+        theta0: float | None = reference_skill,
+    ) -> FloatArray:
+        settings: Any = {"draws": draws, "random_seed": random_seed, "reference_skill": theta0}
+        return sota_posterior(boards, priors, **settings).draws["theta_sota"][:, 0]
 
-
-type _Variant = tuple[str, float, tuple[Leaderboard, ...], MaximumPriors, float | None]
-
-
-def _variants(
-    boards: tuple[Leaderboard, ...], priors: MaximumPriors, reference_skill: float | None
-) -> Iterator[_Variant]:
-    from bayes_sota.maximum.likelihood import default_reference_skill
-
-    yield "as given", float("nan"), boards, priors, reference_skill
+    yield "as given", float("nan"), theta()
     for factor in (0.5, 2.0, 10.0):
         scaled = tuple(b.with_tries(_scaled_tries(b, factor)) for b in boards)
-        yield "n_classifiers", factor, scaled, priors, reference_skill
+        yield "n_classifiers", factor, theta(scaled)
     theta0 = default_reference_skill(boards[0]) if reference_skill is None else reference_skill
     accuracy = all(board.metric == "accuracy" for board in boards)
     for factor in (0.5, 2.0) if accuracy else ():
         odds = factor * theta0 / (1 - theta0)
         moved = odds / (1 + odds)
-        yield "reference_skill", moved, boards, priors, moved
+        yield "reference_skill", moved, theta(theta0=moved)
     for rho in _correlations(priors.correlation):
-        yield (
-            "rho",
-            rho,
-            boards,
-            MaximumPriors(priors.skill, FixedCorrelation(rho)),
-            reference_skill,
-        )
+        yield "rho", rho, theta(priors=replace(priors, correlation=FixedCorrelation(rho)))
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
-        yield "spread", spread, boards, MaximumPriors(skill, priors.correlation), reference_skill
+        yield "spread", spread, theta(priors=replace(priors, skill=skill))
 
 
 def _scaled_tries(board: Leaderboard, factor: float) -> int | TriesPrior:
@@ -385,3 +377,145 @@ def _correlations(prior: CorrelationPrior) -> tuple[float, ...]:
     if prior.is_fixed:
         return (0.0, 0.6, 0.9)
     return tuple(float(q) for q in prior.quantile([0.025, 0.5, 0.975]))
+
+
+def coverage(
+    responses: Responses,
+    *,
+    n_test: int | Sequence[int] = (200, 500, 1000, 2000, 5000),
+    boards: int = 60,
+    route: Route = "scores",
+    priors: Priors | BoardPriors | None = None,
+    draws: int = 2000,
+    random_seed: int = 0,
+    n_jobs: int = 1,
+) -> pd.DataFrame:
+    """Coverage of 95 % intervals and error of means, on boards drawn from a response matrix.
+
+    Parameters
+    ----------
+    responses : Responses
+        Answers to many items: the accuracy over all of them is taken for the skill.
+    n_test : int or sequence of int
+        Items of the boards.
+    boards : int
+        Boards for each number of items.
+    route : {"scores", "responses"}
+        Whether the posterior sees the scores of a board or all answers.
+    priors : Priors, optional
+    draws : int
+        Posterior draws per board.
+    random_seed : int
+        Every board has its own generator, whatever ``n_jobs``.
+    n_jobs : int
+        Processes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each number of items and estimand (theta_sota, winner_skill): ``boards``,
+        ``coverage``, ``bias``, ``rmse_ratio``, ``score_ratio`` (interval score, Gneiting & Raftery
+        2007, doi 10.1198/016214506000001437, Eq. 43), ``score_difference`` and its standard error,
+        ``width_ratio``. Ratios and differences are to the raw maximum, which has ``raw_coverage``
+        and ``raw_bias``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> answers = Responses(rng.random((2000, 12)) < np.linspace(0.7, 0.8, 12))
+    >>> frame = coverage(answers, n_test=100, boards=3, draws=100)
+    >>> frame["boards"].tolist(), list(frame.index.names)
+    ([3, 3], ['n_test', 'estimand'])
+    """
+    from joblib import Parallel, delayed
+
+    if route not in ("scores", "responses"):
+        raise InputError(f"unknown route {route!r}; allowed: scores, responses")
+    COUNT.check(boards, "boards")
+    sizes = (n_test,) if isinstance(n_test, int) else tuple(n_test)
+    priors = board_priors(priors)
+
+    def judged(size: int, index: int) -> list[dict[str, Any]]:
+        rng = np.random.default_rng([random_seed, size, index])
+        drawn, skills, field = draw_real_board(responses, size, index, rng)
+        facts = {"n_test": size, "field": field}
+        data = drawn if route == "responses" else drawn.leaderboard()
+        return [row | facts for row in judge_board(data, skills, priors, draws, rng)]
+
+    each = Parallel(n_jobs=n_jobs)(delayed(judged)(n, i) for n in sizes for i in range(boards))
+    return summarize_judgements([row for rows in each for row in rows], ("n_test",))
+
+
+def draw_real_board(
+    responses: Responses, n_test: int, index: int, rng: np.random.Generator
+) -> tuple[Responses, FloatArray, str]:
+    """Random classifiers and items of a matrix: answers, skills, and which classifiers."""
+    order = np.argsort(-responses.scores)
+    field, total = FIELDS[index % len(FIELDS)], order.size
+    strong, weak = order[: max(_SMALLEST, total // 2)], order[total // 3 :]
+    pool = {"all": order, "strong": strong, "weak": weak}[field]
+    m = int(rng.integers(min(_SMALLEST, pool.size), pool.size + 1))
+    chosen = rng.choice(pool, m, replace=False)
+    items = rng.integers(0, responses.n_items, n_test)
+    drawn = Responses(responses.correct[np.ix_(items, chosen)], name=responses.name)
+    return drawn, responses.scores[chosen], field
+
+
+def judge_board(
+    data: Leaderboard | Responses,
+    skills: FloatArray,
+    priors: BoardPriors,
+    draws: int,
+    rng: np.random.Generator,
+) -> list[dict[str, Any]]:
+    """The truth, and what the posterior and the raw maximum say, one row per estimand."""
+    board = data if isinstance(data, Leaderboard) else data.leaderboard()
+    posterior: Any = leaderboard_posterior if isinstance(data, Leaderboard) else items_posterior
+    found = posterior(data, priors, draws=draws, random_seed=rng).draws
+    winner = float(skills[board.scores == board.maximum].mean())
+    low, high = wilson_interval(board.maximum, board.n_test)
+    raw = {"raw": board.maximum, "raw_lower": low, "raw_upper": high}
+    rows = []
+    for name, truth in (("theta_sota", float(skills.max())), ("winner_skill", winner)):
+        lower, upper = np.quantile(found[name], [0.025, 0.975])
+        ours = {"mean": found[name].mean(), "lower": lower, "upper": upper}
+        rows.append({"estimand": name, "truth": truth, **ours, **raw})
+    return rows
+
+
+def wilson_interval(score: float, n_test: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Wilson's interval of a single accuracy."""
+    q = z**2 / n_test
+    centre = (score + q / 2) / (1 + q)
+    half = z / (1 + q) * np.sqrt(score * (1 - score) / n_test + q / (4 * n_test))
+    return float(centre - half), float(centre + half)
+
+
+def interval_score(lower: Any, upper: Any, truth: Any, alpha: float = 0.05) -> Any:
+    """Width plus ``2 / alpha`` times the distance by which the interval misses."""
+    miss = np.maximum(lower - truth, 0.0) + np.maximum(truth - upper, 0.0)
+    return upper - lower + 2 / alpha * miss
+
+
+def summarize_judgements(judged: Sequence[dict[str, Any]], by: Sequence[str]) -> pd.DataFrame:
+    """Coverage, error and interval score of each cell, as of ``coverage``."""
+    rows = pd.DataFrame(list(judged))
+    cells = rows[[*by, "estimand"]].copy()
+    for prefix, mean in (("", "mean"), ("raw_", "raw")):
+        lower, upper = rows[f"{prefix}lower"], rows[f"{prefix}upper"]
+        cells[f"{prefix}coverage"] = rows["truth"].between(lower, upper).astype(float)
+        cells[f"{prefix}bias"] = rows[mean] - rows["truth"]
+        cells[f"{prefix}square"] = cells[f"{prefix}bias"] ** 2
+        cells[f"{prefix}score"] = interval_score(lower, upper, rows["truth"])
+        cells[f"{prefix}width"] = upper - lower
+    cells["score_difference"] = cells["score"] - cells["raw_score"]
+    groups = cells.groupby([*by, "estimand"])
+    means = groups.mean()
+    kept = ["coverage", "raw_coverage", "bias", "raw_bias", "score_difference"]
+    return means[kept].assign(
+        boards=groups.size(),
+        score_difference_se=groups["score_difference"].sem(),
+        rmse_ratio=(means["square"] / means["raw_square"]) ** 0.5,
+        score_ratio=means["score"] / means["raw_score"],
+        width_ratio=means["width"] / means["raw_width"],
+    )

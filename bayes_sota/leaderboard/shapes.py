@@ -23,24 +23,21 @@ density against its integral and, where SciPy has it, against SciPy.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import SimpleNamespace
+from typing import Any
 
 _LOG_SQRT_2PI = 0.9189385332046727
 _LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
 
 
-class Operations(Protocol):
-    """The array functions that the families need; NumPy's and PyTensor's names agree."""
+_FUNCTIONS = ("exp", "log", "log1p", "logaddexp", "sqrt", "maximum", "minimum", "where")
+type Operations = Any
 
-    exp: Any
-    log: Any
-    log1p: Any
-    logaddexp: Any
-    log_ndtr: Any
-    sqrt: Any
-    maximum: Any
-    minimum: Any
-    where: Any
+
+def operations_of(library: Any, log_ndtr: Callable[[Any], Any]) -> Operations:
+    """The array functions that the families need; NumPy's and PyTensor's names agree."""
+    found = {name: getattr(library, name) for name in _FUNCTIONS}
+    return SimpleNamespace(log_ndtr=log_ndtr, **found)
 
 
 @dataclass(frozen=True)

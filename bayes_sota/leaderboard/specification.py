@@ -147,9 +147,8 @@ class ModelSpecification:
         for key in _PROSE:
             line = getattr(self, key)
             if line != " ".join(line.split()) or not line.isprintable():
-                raise SpecificationError(
-                    f"{key} must be one line of printable text, got {line!r:.60}"
-                )
+                message = f"{key} must be one line of printable text, got {line!r:.60}"
+                raise SpecificationError(message)
         _check_choice("builder", self.builder, BUILDERS)
         resolve = board_priors if self.builder == "leaderboard" else maximum_priors
         object.__setattr__(self, "priors", resolve(self.priors))
@@ -176,13 +175,8 @@ class ModelSpecification:
 
     def to_dict(self) -> dict[str, Any]:
         """Tables and keys of the TOML file, with what is empty left out."""
-        table: dict[str, Any] = {
-            "name": self.name,
-            "description": self.description,
-            "meaning": self.meaning,
-            "citation": self.citation,
-            "builder": self.builder,
-            "reference_skill": self.reference_skill,
+        plain = ("name", *_PROSE, "builder", "reference_skill")
+        table = {key: getattr(self, key) for key in plain} | {
             "skill": _skill_table(self.priors),
             "correlation": _family_table(self.priors.correlation, _CORRELATION_FAMILIES),
             "sampler": _table(self.sampler),

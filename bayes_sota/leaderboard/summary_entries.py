@@ -7,9 +7,10 @@ Names come from strangers: they are shown as plain text in every format
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_tries
 from bayes_sota.core.errors import InputError
@@ -21,14 +22,10 @@ from bayes_sota.core.text import chance, decimals_for
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayes_sota.leaderboard.entries import EntryDraws
-    from bayes_sota.leaderboard.joint import JointPosterior
-    from bayes_sota.leaderboard.posterior import LeaderboardPosterior
-
+from bayes_sota.items.comparison import compare_methods, compare_with_leader
+from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
+from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
@@ -71,7 +68,7 @@ class EntryTable(ResultTable):
         Seed of the draws; None where a generator was given.
     """
 
-    frame: "pd.DataFrame"
+    frame: pd.DataFrame
     theta_sota: dict[str, Any]
     rho: dict[str, Any]
     name: str
@@ -116,7 +113,7 @@ class EntryTable(ResultTable):
             "seed": self.seed,
         }
 
-    def rounded(self) -> "pd.DataFrame":
+    def rounded(self) -> pd.DataFrame:
         """Skills have one digit more than they support, chances six."""
         digits = dict.fromkeys(("skill", "skill_lower", "skill_upper"), self.decimals[1] + 1)
         return self.frame.round(digits | {"p_best": 6})
@@ -228,22 +225,20 @@ def board_table(
     board, items = _as_board(board_or_responses, n_test)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
-    posterior: LeaderboardPosterior | JointPosterior
+    posterior: LeaderboardPosterior
     if items is None:
-        from bayes_sota.leaderboard.entries import draw_entry_skills
-        from bayes_sota.leaderboard.posterior import leaderboard_posterior
-
         posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
         tied, compared_by = entries.tied_with_best(ci_prob), "scores"
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
-        remarks = [_assumed_correlation(rho)]
+        remarks = [
+            "how far entries share the luck of the items is assumed, not learnt: rho is "
+            f"{_rho_and_interval(rho)}; the larger, the fewer are tied"
+        ]
     else:
-        from bayes_sota.leaderboard.from_items import items_posterior
-
         count = min(max(draws, _DRAWS), most)
-        posterior = items_posterior(items, priors, draws=count, random_seed=rng)
-        entries = posterior.entries
+        posterior = joint = items_posterior(items, priors, draws=count, random_seed=rng)
+        entries = joint.entries
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)
@@ -277,11 +272,9 @@ def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScor
 
 
 def _compared_by_items(
-    responses: Responses | ItemScores, entries: "EntryDraws", rho: dict[str, Any], ci_prob: float
+    responses: Responses | ItemScores, entries: EntryDraws, rho: dict[str, Any], ci_prob: float
 ) -> tuple[Any, list[str]]:
     """Who cannot be told from the leader, and what a reader should know about it."""
-    from bayes_sota.items.comparison import compare_with_leader
-
     source = "answers" if isinstance(responses, Responses) else "items"
     learnt = (
         f"how far classifiers share the luck of the items is learnt from the {source}: rho is "
@@ -296,17 +289,8 @@ def _compared_by_items(
     ]
     if responses.clusters is None:
         return compare_with_leader(responses).tied_with_leader(ci_prob), notes
-    from bayes_sota.items.comparison import compare_methods
-
     notes.append("ties take clusters of items as wholes")
     return compare_methods(responses, draws=1, random_seed=0).tied_with_best(ci_prob), notes
-
-
-def _assumed_correlation(rho: dict[str, Any]) -> str:
-    return (
-        "how far entries share the luck of the items is assumed, not learnt: rho is "
-        f"{_rho_and_interval(rho)}; the larger, the fewer are tied"
-    )
 
 
 def _rho_and_interval(rho: dict[str, Any]) -> str:
@@ -316,29 +300,24 @@ def _rho_and_interval(rho: dict[str, Any]) -> str:
 
 def _frame(
     board: Leaderboard,
-    entries: "EntryDraws",
+    entries: EntryDraws,
     winner: dict[str, Any] | None,
     tied: Any,
     ci_prob: float,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """One row per entry; those with the best score have the winner's skill where it is given."""
-    import pandas as pd
-
     assert board.scores is not None
-    order = board.order
+    order, sign = board.order, board.sign
     scores = board.scores[order]
     rank = 1 + np.searchsorted(-scores, -scores, side="left")
-    mean = board.sign * entries.mean()[order]
-    skill, places = (
-        board.sign * entries.interval(ci_prob)[order],
-        entries.rank_interval(ci_prob)[order],
-    )
+    mean, skill = sign * entries.mean()[order], sign * entries.interval(ci_prob)[order]
+    places = entries.rank_interval(ci_prob)[order]
     skill.sort(axis=1)
     if winner is not None:
         mean[rank == 1], skill[rank == 1] = winner["mean"], winner["interval"]
     names = [board.names[j] for j in order]
     columns = (
-        rank, names, board.sign * scores, mean, *skill.T, *places.T, entries.p_best[order],
+        rank, names, sign * scores, mean, *skill.T, *places.T, entries.p_best[order],
         tied[order],
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
@@ -368,10 +347,7 @@ def _entry(row: Any) -> dict[str, Any]:
         "name": str(row.name),
         "rank": int(row.rank),
         "score": float(row.score),
-        "skill": {
-            "mean": float(row.skill),
-            "interval": [float(row.skill_lower), float(row.skill_upper)],
-        },
+        "skill": {"mean": float(row.skill), "interval": [row.skill_lower, row.skill_upper]},
         "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
         "p_best": float(row.p_best),
         "tied_with_best": bool(row.tied_with_best),

@@ -1,7 +1,10 @@
 """What a result says of theta_sota, in numbers and words, for the shell and for Python."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
+import xarray as xr
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
@@ -14,19 +17,16 @@ from bayes_sota.core.summary import (
 )
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import chance, decimals_for
-from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
+from bayes_sota.leaderboard.sample_estimate import (
+    Data,
+    estimate_sota,
+    is_whole,
+    sota_sensitivity,
+)
 from bayes_sota.leaderboard.specification import ModelSpecification, load_model
+from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
-    from bayes_sota.maximum.shrinkage import FieldEstimate
-
-type Data = Leaderboard | Responses | ItemScores
 Table = tuple[list[str], list[list[str]]]
 
 MEANING = {
@@ -40,28 +40,16 @@ MEANING = {
 
 
 @dataclass(frozen=True, eq=False)
-class SotaReport(ResultTable):
-    """One result, described.
+class ContentReport(ResultTable):
+    """A report of which everything stands in one dictionary.
 
     Attributes
     ----------
     content : dict
-        Everything as plain Python objects, with the keys of ``bayes-sota sota --json``.
-    frame : pandas.DataFrame
-        One row per quantity (and board): quantity, mean, median, sd, lower, upper, mcse.
-    headings : tuple of str
-        What each table is about.
-    sensitivity : tuple of dict
-        Rows of ``sota_sensitivity`` without the first.
-    tree : xarray.DataTree
-        The result itself.
+        Everything as plain Python objects, with the keys that ``--json`` prints.
     """
 
     content: dict[str, Any]
-    frame: "pd.DataFrame"
-    headings: tuple[str, ...]
-    sensitivity: tuple[dict[str, Any], ...]
-    tree: "xr.DataTree"
 
     @property
     def reasons(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -73,12 +61,46 @@ class SotaReport(ResultTable):
         """What a reader should know."""
         return tuple(self.content.get("notes", ()))
 
+    def to_dict(self) -> dict[str, Any]:
+        return self.content
+
+
+def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
+    """What a report says of rho, from its summary."""
+    kept = {name: summary[name] for name in ("mean", "interval")}
+    return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
+
+
+def seed_of(tree: xr.DataTree) -> int | str:
+    """Seed of a result, or what stood in its place."""
+    seed = str(tree.attrs["random_seed"])
+    return int(seed) if seed.isdigit() else seed
+
+
+@dataclass(frozen=True, eq=False)
+class SotaReport(ContentReport):
+    """One result, described.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row per quantity (and board): quantity, mean, median, sd, lower, upper, mcse.
+    headings : tuple of str
+        What each table is about.
+    sensitivity : tuple of dict
+        Rows of ``sota_sensitivity`` without the first.
+    tree : xarray.DataTree
+        The result itself.
+    """
+
+    frame: pd.DataFrame
+    headings: tuple[str, ...]
+    sensitivity: tuple[dict[str, Any], ...]
+    tree: xr.DataTree
+
     def titles(self, top: int | None = None) -> list[str]:
         """What each table is about."""
         return list(self.headings)
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content
 
     def header(self) -> list[str]:
         return ["quantity", "mean", "sd", f"{self.content['prob']:.0%} interval", "what it is"]
@@ -161,7 +183,7 @@ def report_sota(
     ['theta_sota', '0.970', '0.012', '0.941 to 0.989', 'skill of the best classifier']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
-    whole = _is_whole(boards[0])
+    whole = is_whole(boards[0])
     spec = model or ("leaderboard" if whole else "observed-maximum")
     spec = spec if isinstance(spec, ModelSpecification) else load_model(spec)
     if correlation is not None:
@@ -186,7 +208,7 @@ def report_sota(
 
 
 def describe_sota(
-    tree: "xr.DataTree",
+    tree: xr.DataTree,
     boards: tuple[Data, ...],
     sensitivity: list[dict[str, Any]] | None = None,
     ci_prob: float = 0.95,
@@ -194,24 +216,18 @@ def describe_sota(
     """Describe a result of ``estimate_sota``, given what it was estimated from."""
     rows = sensitivity or []
     each = [_board_content(tree, board, index, ci_prob) for index, board in enumerate(boards)]
-    rho = estimand_summary(tree, "rho", ci_prob)
-    seed = str(tree.attrs["random_seed"])
     content = {
         "method": tree.attrs["method"],
         **each[0],
         **({"boards": each} if len(each) > 1 else {}),
-        "rho": {
-            "mean": rho["mean"],
-            "interval": rho["interval"],
-            "learnt": bool(tree.attrs.get("rho_learnt", 0)),
-        },
+        "rho": rho_of(estimand_summary(tree, "rho", ci_prob), tree),
         "sensitivity": _grouped(rows),
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnose(tree),
-        "seed": int(seed) if seed.isdigit() else seed,
+        "seed": seed_of(tree),
     }
-    if _is_whole(boards[0]):
+    if is_whole(boards[0]):
         content |= _checks_of_scores(tree)
     titles = [_title(board, found) for board, found in zip(boards, each, strict=True)]
     if rows:
@@ -220,36 +236,23 @@ def describe_sota(
     return SotaReport(content, frame, tuple(titles), tuple(rows), tree)
 
 
-def _is_whole(data: Data) -> bool:
-    return not isinstance(data, Leaderboard) or data.scores is not None
-
-
-def _board_content(tree: "xr.DataTree", data: Data, index: int, ci_prob: float) -> dict[str, Any]:
+def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
     """What is said of one board."""
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
-    facts: dict[str, Any]
+    facts, whole = dict[str, Any](), is_whole(data)
+    tries: Any = data.n_classifiers
     if not isinstance(data, Leaderboard):
-        facts = {
-            "n_test": data.n_items,
-            "n_test_source": "items of the matrix",
-            "n_classifiers": data.n_classifiers,
-        }
-    elif data.scores is not None:
-        facts = {
-            "n_test": data.n_test,
-            "n_test_source": data.n_test_source,
-            "n_classifiers": data.n_classifiers or data.typical_tries,
-        }
+        size, source = data.n_items, "items of the matrix"
+    elif whole:
+        size, source, tries = data.n_test, data.n_test_source, tries or data.typical_tries
     else:
-        tries = data.n_classifiers
-        facts = {
-            "n_test": data.n_test,
-            "n_test_source": "given",
-            "n_classifiers": tries or estimand_summary(tree, "n_classifiers", ci_prob, index),
-            "n_right": list(data.counts) if data.metric == "accuracy" else None,
-        }
-    whole = _is_whole(data)
+        size, source = data.n_test, "given"
+        tries = tries or estimand_summary(tree, "n_classifiers", ci_prob, index)
+        facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
     return {
+        "n_test": size,
+        "n_test_source": source,
+        "n_classifiers": tries,
         **facts,
         "observed_maximum": float(tree["observed_data"]["observed_maximum"].values.ravel()[index]),
         **estimands,
@@ -258,7 +261,7 @@ def _board_content(tree: "xr.DataTree", data: Data, index: int, ci_prob: float) 
     }
 
 
-def _checks_of_scores(tree: "xr.DataTree") -> dict[str, Any]:
+def _checks_of_scores(tree: xr.DataTree) -> dict[str, Any]:
     """Weights of the families, replicated statistics, and notes."""
     weights, observed = tree["sample_stats/families"]["probability"], tree["observed_data"]
     names = [str(name) for name in observed["statistic"].values]
@@ -337,21 +340,19 @@ class PointReport(ResultTable):
         What a reader should know.
     """
 
-    found: "FieldEstimate"
+    found: FieldEstimate
     name: str
     n_test_source: str
     notes: tuple[str, ...]
     reasons: tuple[str, ...] = ()
 
     @property
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """Quantities as they are printed."""
-        import pandas as pd
-
         return pd.DataFrame(self.cells(), columns=self.header())
 
     @property
-    def tree(self) -> "xr.DataTree":
+    def tree(self) -> xr.DataTree:
         """The result itself."""
         return self.found.to_datatree()
 
@@ -381,22 +382,20 @@ class PointReport(ResultTable):
             ["expected maximum", f"{found.expected_maximum:.6f}", f"of the {word} field"],
             [f"{found.ci_prob:.0%} interval", f"{low:.4f} to {high:.4f}", "of its best score"],
         ]
-        above = "entries with a score above the estimate"
         single = f"above {found.single[0]:.4f}, the lower limit of the best score alone"
-        for name, count, meaning in (
-            ("above", found.n_above(), above),
+        counts = (
+            ("above", found.n_above(), "entries with a score above the estimate"),
             ("above, rounded", found.n_above(4), f"the same, above {found.estimate:.4f}"),
             ("above single", found.n_above_single, single),
-        ):
-            rows.append([name, f"{count:,} of {m:,}", meaning])
+        )
+        rows += [[name, f"{count:,} of {m:,}", meaning] for name, count, meaning in counts]
         return rows[:top]
 
     def legend(self, top: int | None = None) -> list[str]:
         found, left_out = self.found, []
+        below = f"{found.n_below_chance:,} entries not above chance ({found.chance:.4f})"
         if found.n_below_chance:
-            left_out.append(
-                f"{found.n_below_chance:,} entries not above chance ({found.chance:.4f})"
-            )
+            left_out.append(below)
         if found.n_infeasible:
             fate = "left out" if found.method == "shrink" else "given less correlation"
             left_out.append(f"{found.n_infeasible:,} too weak for rho (Eq. 8), {fate}")
@@ -443,8 +442,6 @@ def report_point_estimate(
     >>> report_point_estimate(board, "shrink", n_classes=10).header()
     ['quantity', 'value', 'what it is']
     """
-    from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
-
     if board.scores is None:
         raise InputError("shrinking and cropping take the scores of a leaderboard")
     kept: Any = board.scores if drop_above is None else board.scores[board.scores <= drop_above]
@@ -452,13 +449,12 @@ def report_point_estimate(
         refuse_unused("AUCs", {"n_classes": n_classes})
         sizes: dict[str, Any] = {"n_positive": board.n_positive, "n_negative": board.n_negative}
         found = shrink_aucs(kept, **sizes, **settings)
-        independent = settings.get("correlation", 0.0) == 0
-        notes = (
-            "binormal scores and independent classifiers are assumed"
-            if independent
-            else "binormal scores are assumed, rho is that of the scores with a reference score",
-            *notes,
-        )
+        assumed = "binormal scores and independent classifiers are assumed"
+        if settings.get("correlation", 0.0) != 0:
+            assumed = (
+                "binormal scores are assumed, rho is that of the scores with a reference score"
+            )
+        notes = (assumed, *notes)
     else:
         estimate = shrink_scores if method == "shrink" else crop_scores
         assert n_classes is not None

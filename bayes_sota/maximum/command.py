@@ -81,16 +81,10 @@ def maximum(
     else:
         law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
     result: dict[str, Any] = {
-        "expected_maximum": law.mean(),
-        "sd": law.std(),
-        "interval": list(law.interval(ci_prob)),
-        "prob": ci_prob,
-        "bias": law.bias(),
-        "n_test": n_test,
-        "n_classifiers": classifiers,
-        **facts,
-        "notes": [_INDEPENDENT] if given is None else [],
-    }
+        "expected_maximum": law.mean(), "sd": law.std(), "interval": list(law.interval(ci_prob)),
+        "prob": ci_prob, "bias": law.bias(), "n_test": n_test, "n_classifiers": classifiers,
+        **facts, "notes": [_INDEPENDENT] if given is None else [],
+    }  # fmt: skip
     if as_json:
         echo_json(result)
         return
@@ -143,18 +137,15 @@ def chosen_correlation(correlation: float | None, pairwise: float | None) -> flo
     """rho from either of the two options, None if neither is given."""
     if correlation is not None and pairwise is not None:
         raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
-    if pairwise is None:
-        return correlation
-    return float(pairwise**0.5)
+    return correlation if pairwise is None else float(pairwise**0.5)
 
 
 def _sentence(result: dict[str, Any]) -> str:
     low, high = result["interval"]
+    best = f"expected best score of {result['n_classifiers']:,} classifiers"
     rows = {
         "skill of the best classifier (theta_sota)": f"{result['theta_sota']:.6f}",
-        f"expected best score of {result['n_classifiers']:,} classifiers": (
-            f"{result['expected_maximum']:.6f}"
-        ),
+        best: f"{result['expected_maximum']:.6f}",
         "standard deviation of the best score": f"{result['sd']:.6f}",
         f"{result['prob']:.0%} interval of the best score": f"{low:.6f} to {high:.6f}",
         "correlation with the reference classifier (rho)": f"{result['correlation']:g}",

@@ -161,10 +161,9 @@ class Field:
     ) -> None:
         first, pmf = self._mixture_pmf(counts, self.skills[i : i + 1], np.ones(1))
         survival = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1][:, 1:]
-        # relative to a small cdf this cancels, but what is left of it is a small cdf all the same
-        values = np.log1p(-np.minimum(survival, _NEARLY_ONE))
         skip = max(0, low - first)
-        part = values[:, skip:]
+        # relative to a small cdf this cancels, but what is left of it is a small cdf all the same
+        part = np.log1p(-np.minimum(survival, _NEARLY_ONE))[:, skip:]
         start = first + skip - low
         stop = min(start + part.shape[1], log_cdf.shape[1])
         if start < log_cdf.shape[1]:
@@ -202,10 +201,7 @@ class Field:
 def _fast_length(size: int) -> int:
     """Next length of the form 2^i, 3 2^i or 5 2^i, even."""
     power = 1 << (max(size, 8) - 1).bit_length()
-    for candidate in (power * 5 // 8, power * 3 // 4, power):
-        if candidate >= size and candidate % 2 == 0:
-            return candidate
-    return power
+    return next(x for x in (power * 5 // 8, power * 3 // 4, power) if x >= size and x % 2 == 0)
 
 
 def random_field(
@@ -288,11 +284,7 @@ def _lowest_relevant(
 
 
 def fixed_field(
-    skills: FloatArray,
-    n_test: int,
-    correlation: float,
-    reference_skill: float,
-    rough: bool = False,
+    skills: FloatArray, n_test: int, correlation: float, reference_skill: float, rough: bool = False
 ) -> Field:
     """Nodes for given skills; equal skills share one, and very many distinct ones are condensed."""
     values, multiplicity = np.unique(skills, return_counts=True)

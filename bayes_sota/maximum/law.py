@@ -16,7 +16,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.checks import LARGEST
+from bayes_sota.data.checks import CLASSIFIERS, TEST_ITEMS, whole_number
 from bayes_sota.maximum.dependence import require_feasible
 from bayes_sota.maximum.field import Field, fixed_field, random_field, resampled_field
 
@@ -205,7 +205,7 @@ def maximum_law(
     >>> round(law.mean(), 4), round(law.std(), 4), law.interval()[1]
     (0.914, 0.0035, 0.9206666666666666)
     """
-    n_test = _positive_integer(n_test, "n_test")
+    n_test = whole_number(n_test, "n_test", TEST_ITEMS)
     skills: FloatArray | SkillDistribution
     if isinstance(skill, SkillDistribution):
         skills, n_skills = skill, None
@@ -213,16 +213,24 @@ def maximum_law(
         skills = _checked_skills(skill)
         n_skills = skills.size if np.ndim(skill) else None
     m = _number_of_classifiers(n_classifiers, n_skills)
-    theta_sota = _best_skill(skills, m)
+    if isinstance(skills, SkillDistribution):
+        drawn_from, theta_sota = skills, float(np.squeeze(skills.expected_maximum(m)))
+    else:
+        drawn_from, theta_sota = None, float(skills.max())
     reference = theta_sota if reference_skill is None else float(reference_skill)
     _check_dependence(skills, correlation, reference, cap_correlation)
     known = reference_count
     if known is not None and not (float(known).is_integer() and 0 <= known <= n_test):
         raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {known}")
-    part = _build_field(skills, n_test, m, correlation, reference, rough)
-    start, values, _ = replace(part, reference_count=known).tabulate()
-    drawn_from = skills if isinstance(skills, SkillDistribution) else None
-    board = (n_test, m, theta_sota, correlation, reference)
+    dependence = (correlation, reference)
+    if isinstance(skills, SkillDistribution):
+        part = random_field(skills, n_test, m, *dependence)
+    elif skills.size == 1:
+        part = Field(skills, np.array([float(m)]), False, n_test, m, *dependence)
+    else:
+        part = fixed_field(skills, n_test, *dependence, rough)
+    start, values, _ = replace(part, rough=rough, reference_count=known).tabulate()
+    board = (n_test, m, theta_sota, *dependence)
     return MaximumLaw(*board, start, values, drawn_from, reference_count=known)
 
 
@@ -261,41 +269,13 @@ def resampled_maximum_law(
     >>> round(law.mean(), 4), law.theta_sota
     (0.9162, 0.9)
     """
-    n_test = _positive_integer(n_test, "n_test")
-    m = _positive_integer(n_classifiers, "n_classifiers")
+    n_test = whole_number(n_test, "n_test", TEST_ITEMS)
+    m = whole_number(n_classifiers, "n_classifiers", CLASSIFIERS)
     values = _checked_skills(skills)
     reference = float(values.max()) if reference_skill is None else float(reference_skill)
     _check_dependence(values, correlation, reference, cap=True)
     start, table, _ = resampled_field(values, n_test, m, correlation, reference).tabulate()
     return MaximumLaw(n_test, m, float(values.max()), correlation, reference, start, table)
-
-
-def _build_field(
-    skills: FloatArray | SkillDistribution,
-    n_test: int,
-    m: int,
-    correlation: float,
-    reference: float,
-    rough: bool,
-) -> Field:
-    if isinstance(skills, SkillDistribution):
-        return replace(random_field(skills, n_test, m, correlation, reference), rough=rough)
-    if skills.size == 1:
-        weights = np.array([float(m)])
-        return Field(skills, weights, False, n_test, m, correlation, reference, rough=rough)
-    return fixed_field(skills, n_test, correlation, reference, rough)
-
-
-def _positive_integer(value: float, name: str) -> int:
-    try:
-        whole = float(value).is_integer() and value >= 1
-    except (TypeError, ValueError):
-        whole = False
-    if not whole:
-        raise InputError(f"{name} must be a positive whole number, got {value}")
-    if value > LARGEST:
-        raise InputError(f"{name} must be at most {LARGEST:,}, got {value}")
-    return int(value)
 
 
 def _checked_skills(skill: ArrayLike) -> FloatArray:
@@ -317,13 +297,7 @@ def _number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> i
     value = n_skills if n_classifiers is None else n_classifiers
     if value is None:
         raise InputError("n_classifiers is needed unless one skill per classifier is given")
-    return _positive_integer(value, "n_classifiers")
-
-
-def _best_skill(skills: FloatArray | SkillDistribution, n_classifiers: int) -> float:
-    if isinstance(skills, SkillDistribution):
-        return float(np.squeeze(skills.expected_maximum(n_classifiers)))
-    return float(skills.max())
+    return whole_number(value, "n_classifiers", CLASSIFIERS)
 
 
 def _check_dependence(
@@ -337,10 +311,9 @@ def _check_dependence(
         raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
     if cap:
         return
+    ends = (0.0, 1.0)
     if isinstance(skills, Uniform):
-        ends = [float(np.asarray(end)) for end in (skills.low, skills.high)]
-    elif isinstance(skills, SkillDistribution):
-        ends = [0.0, 1.0]
-    else:
-        ends = [skills.min(), skills.max()]
+        ends = float(np.asarray(skills.low)), float(np.asarray(skills.high))
+    elif not isinstance(skills, SkillDistribution):
+        ends = skills.min(), skills.max()
     require_feasible(np.array(ends), correlation, reference)

@@ -8,7 +8,8 @@ number T of classifiers at the maximum is zero-truncated binomial; their skills 
 :math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
 :math:`P(X < x \mid k, \theta)\, dP(\theta)`, all independent. Hence exact joint draws of the
 winner's skill and of the best skill, without simulation of scores and without an epsilon.
-``tests/maximum/test_likelihood.py`` compares with direct summation and with simulated fields.
+``tests/maximum/test_likelihood.py`` compares with direct summation, ``test_posterior.py`` the draws
+with simulated fields.
 """
 
 from collections.abc import Sequence
@@ -21,22 +22,17 @@ from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.score_laws import normal_scores_of
-from bayes_sota.maximum.survival_table import (
+from bayes_sota.maximum.dependence import (
     NOISE,
+    SHIFT_REACH,
     SurvivalTable,
-    normal_skill_nodes,
-    normal_survival_table,
+    node_range,
+    shift_step,
     skill_nodes,
     survival_table,
-)
-from bayes_sota.maximum.walk import (
-    CellLaw,
-    FreshTestSet,
-    NormalScores,
-    NormalTestSet,
-    TestSet,
-)
+)  # fmt: skip
+from bayes_sota.maximum.score_laws import normal_scores_of
+from bayes_sota.maximum.walk import CellLaw, FreshTestSet, NormalScores, NormalTestSet, TestSet
 
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
@@ -47,8 +43,10 @@ _BOARD_NAMES = (
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
 
 
-def default_reference_skill(board: Leaderboard) -> float:
-    """The observed maximum, kept half an item away from 0 and 1: a fixed number."""
+def default_reference_skill(board: Leaderboard, given: float | None = None) -> float:
+    """theta0 as given, or the observed maximum, kept half an item away from 0 and 1."""
+    if given is not None:
+        return given
     half = 0.5 / (board.n_test or 10**6)
     return float(np.clip(board.maximum, half, 1 - half))
 
@@ -132,17 +130,34 @@ class NormalScoring:
         return float(self.scores.standard_error(p) / (p * (1 - p)))
 
     def skills(self, correlations: FloatArray, refinement: float) -> FloatArray:
-        """Equally spaced on the scale of standard errors."""
-        bounds = float(self.edges[0]), float(self.edges[-1])
-        return normal_skill_nodes(bounds, self.scores, correlations, refinement)
+        """Equally spaced on the scale of standard errors, in (0, 1)."""
+        reach, spacing = node_range(correlations, refinement)
+        ends = (self.edges[0], self.edges[-1], 1e-4, 1 - 1e-7)
+        first, last, lowest, highest = (float(self.scores.stabilized(float(x))) for x in ends)
+        low, high = max(first - reach, lowest), min(last + reach, highest)
+        count = int(np.ceil((high - low) / spacing)) + 2
+        return np.asarray(self.scores.from_stabilized(np.linspace(low, high, count)))
 
     def table(
         self, skills: FloatArray, correlation: float, tries: float, refinement: float
     ) -> SurvivalTable:
-        """By normal scores."""
-        return normal_survival_table(
-            self.edges, self.scores, skills, correlation, tries, refinement
-        )
+        """By normal scores that share one factor."""
+        from scipy.special import ndtr
+
+        shifts: FloatArray = np.zeros(1)
+        weights: FloatArray = np.ones(1)
+        cell = 0.0
+        if correlation > 0:
+            cell = shift_step(correlation, tries) / refinement
+            count = 2 * int(np.ceil(SHIFT_REACH / cell)) + 1
+            shifts = np.asarray((np.arange(count) - count // 2) * cell, np.float64)
+            weights = np.exp(-0.5 * shifts**2) / np.sum(np.exp(-0.5 * shifts**2))
+        g = self.scores.normal_score(self.edges[:, None], skills)
+        own = np.sqrt(1 - correlation**2)
+        survival = np.asarray(ndtr((correlation * shifts[:, None] - g[:, None]) / own))
+        survival[survival < NOISE] = 0.0
+        ends = (shifts.size > 1, shifts.size > 1)
+        return SurvivalTable(correlation, shifts, weights, skills, survival, cell, 0, ends)
 
     def fresh(
         self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None
@@ -157,8 +172,7 @@ MaximumScoring = CountScoring | NormalScoring
 def maximum_scoring(board: Leaderboard, reference_skill: float | None = None) -> MaximumScoring:
     """How the best score of a board comes about, by its metric."""
     if board.metric == "accuracy":
-        given = default_reference_skill(board) if reference_skill is None else reference_skill
-        return CountScoring(board, given)
+        return CountScoring(board, default_reference_skill(board, reference_skill))
     return NormalScoring(board)
 
 
@@ -199,9 +213,7 @@ class BoardLikelihood:
     ) -> None:
         """Tabulate the survival functions."""
         self.board = board
-        self.reference_skill = (
-            default_reference_skill(board) if reference_skill is None else reference_skill
-        )
+        self.reference_skill = default_reference_skill(board, reference_skill)
         self.scoring = maximum_scoring(board, self.reference_skill)
         self.tries, self.tries_weights = _tries_nodes(board)
         self.skills = self.scoring.skills(correlations, refinement)
@@ -240,21 +252,16 @@ class BoardLikelihood:
         coordinates = distribution.from_skill(self.skills)
         tail, excess = distribution.expanded().tail(coordinates)
         weights = hat_weights_of_excess(excess, coordinates)
-        part, k, m, tied, log_likelihood = self._draw_latent(rng, weights, r)
-        low, high = self._factors(r, k, part)
-        winners = CellLaw.build(distribution, tail, low - high)
-        others = CellLaw.build(distribution, tail, 1 - low)
-        rows = np.arange(r.size)
-        winner = winners.inverse(rows, rng.random(r.size))
-        tops = [_top_level(rng, tied - 1), _top_level(rng, m - tied)]
-        best = [
-            _top_skill(law, rows, top) for law, top in zip((winners, others), tops, strict=True)
-        ]
+        k, m, tied, low, high, log_likelihood = self._draw_latent(rng, weights, r)
+        laws = [CellLaw.build(distribution, tail, factor) for factor in (low - high, 1 - low)]
+        rows, sizes = np.arange(r.size), (tied - 1, m - tied)
+        winner = laws[0].inverse(rows, rng.random(r.size))
+        tops = [_top_level(rng, size) for size in sizes]
+        best = [_top_skill(law, rows, top) for law, top in zip(laws, tops, strict=True)]
         fresh = self.scoring.fresh(rng, correlation, new_n_test)
         new = fresh.play(rng, rows, winner)
         new_best = new.copy()
-        sizes = (tied - 1, m - tied)
-        for law, top, size, skill in zip((winners, others), tops, sizes, best, strict=True):
+        for law, top, size, skill in zip(laws, tops, sizes, best, strict=True):
             some = np.flatnonzero(size > 0)
             new_best[some] = np.maximum(new_best[some], fresh.play(rng, some, skill[some]))
             new_best = fresh.walk_down(rng, law.inverse, top, np.maximum(size - 1, 0), new_best)
@@ -271,14 +278,18 @@ class BoardLikelihood:
 
     def _draw_latent(
         self, rng: np.random.Generator, weights: FloatArray, r: IntArray
-    ) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
-        """Run of counts, node of S0, number of classifiers, number of them at the maximum."""
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
+        """Node of S0, number of classifiers, number of them at the maximum, survival, likelihood.
+
+        The survival functions, (D, N), are those at both edges of the draw's run of counts.
+        """
         size = r.size
-        part, node, m = (np.zeros(size, np.int64) for _ in range(3))
-        tied, log_likelihood = np.ones(size, np.int64), np.zeros(size)
+        node, m, tied = (np.ones(size, np.int64) for _ in range(3))
+        low, high = (np.empty((size, self.skills.size)) for _ in range(2))
+        log_likelihood = np.zeros(size)
         for index in np.unique(r):
             rows = np.flatnonzero(r == index)
-            table = self.tables[index]
+            table, draws = self.tables[index], np.arange(rows.size)
             log_h = np.log1p(-np.minimum(table.field_survival(weights[rows]), 1 - 1e-16))
             cells = np.stack(
                 [
@@ -290,40 +301,25 @@ class BoardLikelihood:
             cumulative = np.cumsum(flat, axis=0)
             target = rng.random(rows.size) * cumulative[-1]
             chosen = np.minimum((cumulative < target).sum(axis=0), flat.shape[0] - 1)
-            i, part[rows], node[rows] = np.unravel_index(chosen, shape)
+            i, part, node[rows] = np.unravel_index(chosen, shape)
             m[rows] = self.tries[i].astype(np.int64)
-            h = log_h[:, node[rows], np.arange(rows.size)]
-            step = h[part[rows], np.arange(rows.size)] - h[part[rows] + 1, np.arange(rows.size)]
+            h = log_h[:, node[rows], draws]
+            step = h[part, draws] - h[part + 1, draws]
             tied[rows] = _draw_tied(rng, m[rows], -np.expm1(np.minimum(step, 0)))
+            low[rows], high[rows] = (table.survival[part + end, node[rows]] for end in (0, 1))
             with np.errstate(divide="ignore"):
                 log_likelihood[rows] = np.log(cumulative[-1])
-        return part, node, m, tied, log_likelihood
-
-    def _factors(self, r: IntArray, k: IntArray, part: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Survival functions at the lower and upper edge of each draw's run of counts, (D, N)."""
-        low, high = (np.empty((r.size, self.skills.size)) for _ in range(2))
-        for index in np.unique(r):
-            rows = np.flatnonzero(r == index)
-            survival = self.tables[index].survival
-            low[rows] = survival[part[rows], k[rows]]
-            high[rows] = survival[part[rows] + 1, k[rows]]
-        return low, high
+        return node, m, tied, low, high, log_likelihood
 
     def _beyond_tables(
-        self,
-        r: IntArray,
-        k: IntArray,
-        m: IntArray,
-        winner: FloatArray,
-        log_likelihood: FloatArray,
+        self, r: IntArray, k: IntArray, m: IntArray, winner: FloatArray, log_likelihood: FloatArray
     ) -> BoolArray:
         """Draws at an end of the nodes of S0 or of skill, or made of round-off."""
-        first = np.array([table.open_ends[0] for table in self.tables])[r] & (k == 0)
+        first, last = np.array([table.open_ends for table in self.tables])[r].T
         sizes = np.array([table.shifts.size for table in self.tables])[r]
-        last = np.array([table.open_ends[1] for table in self.tables])[r] & (k == sizes - 1)
         low = (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
         noisy = log_likelihood < np.log(10 * NOISE * m)
-        return np.asarray(first | last | low | noisy)
+        return np.asarray((first & (k == 0)) | (last & (k == sizes - 1)) | low | noisy)
 
     def _shift(self, rng: np.random.Generator, r: IntArray, k: IntArray) -> FloatArray:
         """What all scores shared, standardised, spread evenly around its nodes."""
@@ -401,17 +397,9 @@ def draw_fields(
     nodes around it, with the probabilities of linear interpolation.
     """
     nodes = np.unique(np.quantile(rho, np.linspace(0, 1, _RHO_NODES)))
-    nearest = _interpolating_index(rng, rho, nodes)
-    distribution = priors.skill.distribution(location, spread)
-    return [
-        BoardLikelihood(board, nodes, reference_skill).draw(
-            rng, distribution, nearest, rho, new_n_test
-        )
-        for board in boards
-    ]
-
-
-def _interpolating_index(rng: np.random.Generator, rho: FloatArray, nodes: FloatArray) -> IntArray:
     position = np.interp(rho, nodes, np.arange(nodes.size))
     below = np.floor(position)
-    return np.asarray(below + (rng.random(rho.size) < position - below), dtype=np.int64)
+    nearest = np.asarray(below + (rng.random(rho.size) < position - below), dtype=np.int64)
+    distribution = priors.skill.distribution(location, spread)
+    likelihoods = [BoardLikelihood(board, nodes, reference_skill) for board in boards]
+    return [x.draw(rng, distribution, nearest, rho, new_n_test) for x in likelihoods]

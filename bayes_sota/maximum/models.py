@@ -44,11 +44,7 @@ from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import reference_nodes
-from bayes_sota.maximum.likelihood import (
-    BoardLikelihood,
-    default_reference_skill,
-    score_bounds,
-)
+from bayes_sota.maximum.likelihood import BoardLikelihood, default_reference_skill, score_bounds
 from bayes_sota.maximum.score_laws import normal_scores_of
 from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet, best_count
 
@@ -111,14 +107,12 @@ def build_observed_maximum(
         # with several boards a vector tells PyMC their number
         parameters = (location, spread, rho, *([observed] if several else []))
         pm.CustomDist(
-            "observed_maximum",
-            *parameters,
+            "observed_maximum", *parameters, dims="board" if several else None,
             logp=_log_likelihood(hat_weights, likelihoods, nodes, several),
             random=_random(priors.skill, likelihoods, several),
             signature="(),(),(),(n)->(n)" if several else "(),(),()->()",
             observed=observed if several else float(observed[0]),
-            dims="board" if several else None,
-        )
+        )  # fmt: skip
     return model
 
 
@@ -193,10 +187,8 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
         # gradient finite where a node of S0 carries nothing
         gap = pt.maximum(m * (log_h[1] - log_h[0]), 1e-12)
         terms.append(log_weight + np.log(weight) + m * log_h[1] + pt.log(-pt.expm1(-gap)))
-    edges = np.cumsum([0, *(table.weights.size for table in tables)])
-    stacked = pt.stack(terms)
-    pairs = pairwise(edges)
-    return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairs])
+    edges, stacked = np.cumsum([0, *(table.weights.size for table in tables)]), pt.stack(terms)
+    return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairwise(edges)])
 
 
 def _hat_weights(prior: SkillPrior) -> HatWeights:
@@ -272,39 +264,23 @@ def _random(
         location, spread, rho = (
             np.broadcast_to(x, shape).ravel().astype(np.float64) for x in (location, spread, rho)
         )
-        scores = [
-            _fresh_maximum(rng, likelihood, prior, location, spread, rho)
-            for likelihood in likelihoods
-        ]
-        if several:
-            return np.stack(scores, axis=-1).reshape(*shape, len(scores))
-        return scores[0].reshape(shape)
+        distribution, scores = prior.distribution(location, spread), []
+        for likelihood in likelihoods:
+            test_set = likelihood.scoring.fresh(rng, rho)
+            tries = rng.choice(likelihood.tries, p=likelihood.tries_weights, size=rho.size)
+            _, best = best_count(rng, test_set, distribution, tries.astype(np.int64))
+            scores.append(np.asarray(best / test_set.unit))
+        boards_last = np.stack(scores, axis=-1)
+        return boards_last.reshape(*shape, len(scores)) if several else scores[0].reshape(shape)
 
     return random
 
 
-def _fresh_maximum(
-    rng: np.random.Generator,
-    likelihood: BoardLikelihood,
-    prior: SkillPrior,
-    location: FloatArray,
-    spread: FloatArray,
-    rho: FloatArray,
-) -> FloatArray:
-    test_set = likelihood.scoring.fresh(rng, rho)
-    tries = rng.choice(likelihood.tries, p=likelihood.tries_weights, size=rho.size)
-    distribution = prior.distribution(location, spread)
-    _, best = best_count(rng, test_set, distribution, tries.astype(np.int64))
-    return np.asarray(best / test_set.unit)
-
-
 def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) -> FloatArray:
     """theta0 of each board: the given one, or the observed maximum half an item inside (0, 1)."""
-    if given is None:
-        return np.array([default_reference_skill(board) for board in boards])
-    if not 0 < given < 1:
+    if given is not None and not 0 < given < 1:
         raise InputError(f"reference skill must lie in (0, 1), got {given:g}")
-    return np.full(len(boards), float(given))
+    return np.array([default_reference_skill(board, given) for board in boards], np.float64)
 
 
 def build_simulated_maximum(
@@ -378,19 +354,11 @@ def build_simulated_maximum(
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
         pm.Simulator(
-            "best_score",
-            ScoreSimulator(boards, references, priors.skill),
-            best,
-            location,
-            spread,
-            rho,
-            shift,
-            m,
-            distance=_interval_distance(boards),
-            epsilon=width,
-            dims=dims,
+            "best_score", ScoreSimulator(boards, references, priors.skill),
+            *(best, location, spread, rho, shift, m), distance=_interval_distance(boards),
+            epsilon=width, dims=dims,
             observed=_per_board([board.maximum for board in boards], len(boards)),
-        )
+        )  # fmt: skip
     return model
 
 

@@ -3,35 +3,40 @@ r"""Posterior of theta_sota from observed maxima, by quadrature and direct draws
 The hyperparameters (location, spread, rho) live on a grid: rho at the midpoints of equally
 likely cells of its prior, the logarithm of the spread equally spaced, and instead of the location
 a standardised level near the best skill, :math:`location + q_m\, spread`, because that is what a
-maximum informs and the likelihood is a narrow ridge in the location (``grid``). The density
-between the nodes is the multilinear interpolant, from which a draw is a node plus a triangular
-offset per coordinate. Given the hyperparameters everything else is drawn from its exact law
-(``likelihood``). Solves Sec. 5.3.2 of Møllersen & Holsbø without simulation;
-``tests/maximum/test_posterior.py`` holds it against rejection sampling.
+maximum informs and the likelihood is a narrow ridge in the location. Its range depends on the log
+spread, smoothly: it is found on a few coarse spreads, interpolated, and widened until the density
+is negligible at every edge. The density between the nodes is the multilinear interpolant, from
+which a draw is a node plus a triangular offset per coordinate. Given the hyperparameters everything
+else is drawn from its exact law (``likelihood``). Solves Sec. 5.3.2 of Møllersen & Holsbø without
+simulation; ``tests/maximum/test_posterior.py`` holds it against rejection sampling and against
+denser grids.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import SKILL, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, TriesPrior, UniformSkill, maximum_priors
 from bayes_sota.core.skills import logit
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.grid import Grid, find_grid
-from bayes_sota.maximum.likelihood import (
-    BoardLikelihood,
-    FieldDraws,
-    board_values,
-    maximum_scoring,
-)
+from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws, board_values, maximum_scoring
 from bayes_sota.maximum.walk import best_count
 
 _RHO_NODES = 10
+_SPREAD_NODES, _LEVEL_NODES, _LONE_SPREAD_NODES = 32, 32, 96
+_COARSE_SPREADS, _COARSE_LEVELS, _COARSE_LONE = 13, 20, 161
+_DENSER = 4  # times as many nodes after interpolation of the log density
+_NEGLIGIBLE = 13.0  # log density below the maximum at which the grid ends
+_CUT = 9.0  # log density below the maximum at which an edge cuts something off
+_LARGEST_LOG_SPREAD = 1.6
+_PRIOR_REACH = 6.0  # prior standard deviations of the log spread to look at first
+_PASSES, _MOVES, _REPAIRS = 12, 16, 8
+Box = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 _TOLERATED = 1e-3  # probability that may rest on what grids and tables leave out
 
 
@@ -64,23 +69,20 @@ def draw_prior(
     location, spread = priors.skill.draw(rng, draws)
     rho = priors.correlation.quantile(rng.random(draws))
     distribution = priors.skill.distribution(location, spread)
-    columns: dict[str, list[FloatArray]] = {
-        name: [] for name in ("theta_sota", "expected_sota", "n_classifiers", "observed_maximum")
-    }
+    columns = []
     for board in boards:
-        tries = draw_tries(board, rng, draws)
+        tries = _draw_tries(board, rng, draws)
         test_set = maximum_scoring(board, reference_skill).fresh(rng, rho)
         best, count = best_count(rng, test_set, distribution, tries.astype(np.int64))
-        columns["theta_sota"].append(best)
-        columns["expected_sota"].append(distribution.expected_maximum(tries))
-        columns["n_classifiers"].append(tries)
-        columns["observed_maximum"].append(count / test_set.unit)
-    stacked = {name: np.stack(values, axis=1) for name, values in columns.items()}
-    predictive = {"observed_maximum": stacked.pop("observed_maximum")}
-    return {"location": location, "spread": spread, "rho": rho} | stacked, predictive
+        expected = distribution.expected_maximum(tries)
+        columns.append((best, expected, tries, count / test_set.unit))
+    best, expected, tries, observed = (np.stack(x, axis=1) for x in zip(*columns, strict=True))
+    of_boards = {"theta_sota": best, "expected_sota": expected, "n_classifiers": tries}
+    prior = {"location": location, "spread": spread, "rho": rho, **of_boards}
+    return prior, {"observed_maximum": observed}
 
 
-def draw_tries(board: Leaderboard, rng: np.random.Generator, draws: int) -> FloatArray:
+def _draw_tries(board: Leaderboard, rng: np.random.Generator, draws: int) -> FloatArray:
     """Numbers of classifiers, as the exact posterior's nodes represent their prior."""
     if isinstance(board.tries, TriesPrior):
         values, weights = board.tries.nodes()
@@ -102,8 +104,8 @@ class SotaPosterior:
         Log prior density of each uncertain hyperparameter.
     log_evidence : float
         Log probability of the observed maxima under the priors.
-    grid : dict
-        Sizes of the grid and the probability at its edges.
+    edge_probability : float
+        Share of the mass at the worst edge of the grid.
     reference_skill : tuple of float
         theta0 of each board.
     reasons : tuple of str
@@ -114,7 +116,7 @@ class SotaPosterior:
     log_likelihood: FloatArray
     log_prior: dict[str, FloatArray]
     log_evidence: float
-    grid: dict[str, float]
+    edge_probability: float
     reference_skill: tuple[float, ...]
     reasons: tuple[str, ...]
 
@@ -172,7 +174,7 @@ def sota_posterior(
     correlations = priors.correlation.quantile(quantiles)
     likelihoods = [BoardLikelihood(b, correlations, reference_skill, refinement) for b in boards]
     target = _Target(priors, likelihoods, correlations)
-    grid = find_grid(target, refinement)
+    grid = _find_grid(target, refinement)
     return _draw(rng, target, grid, quantiles, draws, new_n_test)
 
 
@@ -246,10 +248,197 @@ class _Target:
         return -reach, reach
 
 
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Levels between ``low`` and ``high``, which depend on the log spread, and their masses."""
+
+    log_spread: FloatArray  # (L,)
+    low: FloatArray  # (L,)
+    high: FloatArray  # (L,)
+    levels: int
+    log_mass: FloatArray  # (R, L, T)
+
+    def at(
+        self, spread_index: FloatArray, level_index: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Level and log spread at fractional indices."""
+        position, nodes = np.arange(self.log_spread.size), (self.log_spread, self.low, self.high)
+        log_spread, low, high = (np.interp(spread_index, position, x) for x in nodes)
+        share = level_index / max(self.levels - 1, 1)
+        return low + share * (high - low), log_spread
+
+    def log_evidence(self) -> float:
+        """Log of the mean over rho of the integral over level and log spread."""
+        peak = self.log_mass.max()
+        total = np.exp(self.log_mass - peak).sum() / self.log_mass.shape[0]
+        if self.levels > 1:
+            total /= self.levels - 1
+        if self.log_spread.size > 1:
+            total *= self.log_spread[1] - self.log_spread[0]
+        return float(peak + np.log(total))
+
+    def edge_probability(self) -> float:
+        """Share of the mass at the worst edge of the grid."""
+        mass = np.exp(self.log_mass - self.log_mass.max())
+        of_spread = mass[:, [0, -1]].sum() if self.log_spread.size > 1 else 0.0
+        of_level = mass[:, :, [0, -1]].sum() if self.levels > 1 else 0.0
+        return max(float(of_spread), float(of_level)) / float(mass.sum())
+
+
+def _find_grid(target: _Target, refinement: float) -> _Grid:
+    """Coarse passes, then the fine grid, widened where an edge cuts something off."""
+    coarse, low, high = _search(target)
+    skill = target.skill
+    nodes = _LONE_SPREAD_NODES if skill.location_is_fixed else _SPREAD_NODES
+    spreads = 1 if skill.spread_is_fixed else round(nodes * refinement)
+    levels = 1 if skill.location_is_fixed else round(_LEVEL_NODES * refinement)
+    log_spread = np.linspace(low, high, spreads)
+    every = range(target.correlations.size)
+    box = _interpolate_box(coarse, log_spread)
+    grid = _evaluate(target, _Grid(log_spread, *box, levels, np.empty(0)), every)
+    for _ in range(_REPAIRS if levels > 1 else 0):
+        cut = grid.log_mass.max(axis=(0, 1)) > grid.log_mass.max() - _CUT
+        if not (cut[0] or cut[-1]):
+            break
+        widening = 0.25 * (grid.high - grid.low)  # of every row: the edges must stay smooth
+        low_edge, high_edge = grid.low - cut[0] * widening, grid.high + cut[-1] * widening
+        grid = _evaluate(target, replace(grid, low=low_edge, high=high_edge), every)
+    return _interpolated(grid)
+
+
+def _search(target: _Target) -> tuple[_Grid, float, float]:
+    """Coarse grid with levels that fit, and the log spreads that are not negligible."""
+    skill = target.skill
+    centre, sd = skill.log_spread_mean, skill.log_spread_sd
+    low, high = centre - _PRIOR_REACH * sd, min(centre + _PRIOR_REACH * sd, _LARGEST_LOG_SPREAD)
+    count = _COARSE_LONE if skill.location_is_fixed else _COARSE_SPREADS
+    box: Box = target.first_box
+    for _ in range(_PASSES):
+        coarse = _locate(target, np.linspace(low, high, 1 if sd == 0 else count), box)
+        best = coarse.log_mass.max(axis=(0, 2))
+        alive = np.flatnonzero(best > best.max() - _NEGLIGIBLE)
+        if sd == 0:
+            break
+        step = (high - low) / (count - 1)
+        at_end = alive[-1] == count - 1 and high < _LARGEST_LOG_SPREAD
+        if alive[0] == 0 or at_end:  # not negligible at an end: look beyond
+            low -= 0.5 * (count - 1) * step * (alive[0] == 0)
+            high = min(high + 0.5 * (count - 1) * step * at_end, _LARGEST_LOG_SPREAD)
+            box = target.first_box
+            continue
+        span = alive[-1] - alive[0] + 2
+        low, high = low + (alive[0] - 1) * step, min(low + (alive[-1] + 1) * step, high)
+        if span > 0.55 * (count - 1):
+            break
+        box = partial(_interpolate_box, coarse)
+    return coarse, low, high
+
+
+def _locate(target: _Target, log_spread: FloatArray, box: Box) -> _Grid:
+    """Coarse grid whose range of levels fits the density at every log spread."""
+    some = sorted({0, target.correlations.size - 1})
+    low, high = box(log_spread)
+    levels = 1 if target.skill.location_is_fixed else _COARSE_LEVELS
+    grid = _evaluate(target, _Grid(log_spread, low, high, levels, np.empty(0)), some)
+    for _ in range(_MOVES if levels > 1 else 0):
+        low, high = _narrowed(grid)
+        ratio = (high - low) / (grid.high - grid.low)
+        best = grid.log_mass.max(axis=(0, 2))
+        matters = best > best.max() - 3 * _NEGLIGIBLE
+        if np.isfinite(best.max()) and np.all((ratio > 0.4) & (ratio <= 1) | ~matters):
+            break
+        grid = _evaluate(target, replace(grid, low=low, high=high), some)
+    finite = np.isfinite(grid.log_mass.max(axis=(0, 2)))
+    if not finite.any():
+        raise InputError(
+            "the observed maximum is impossible under the priors: widen the typical skill or the "
+            "spread"
+        )
+    low, high = (np.interp(log_spread, log_spread[finite], edge[finite]) for edge in (low, high))
+    return replace(grid, low=low, high=high)
+
+
+def _interpolate_box(coarse: _Grid, log_spread: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Smooth edges at other log spreads."""
+    count = coarse.log_spread.size
+    if count == 1 or coarse.levels == 1:
+        low, high = (np.full(log_spread.size, edge[0]) for edge in (coarse.low, coarse.high))
+        return low, high
+    step = coarse.log_spread[1] - coarse.log_spread[0]
+    matrix = _lagrange_matrix((log_spread - coarse.log_spread[0]) / step, count, 4)
+    low, high = coarse.low @ matrix, coarse.high @ matrix
+    return low, np.maximum(high, low + 0.5 * (coarse.high - coarse.low).min())
+
+
+def _narrowed(grid: _Grid) -> tuple[FloatArray, FloatArray]:
+    """Level ranges outside of which the density is negligible, for each log spread.
+
+    Where it is not negligible at an end, the range grows there.
+    """
+    profile = np.maximum(grid.log_mass.max(axis=0), -1e6)
+    limit = profile.max(axis=1) - _NEGLIGIBLE
+    edges = [_crossing(side, limit) for side in (profile, profile[:, ::-1])]
+    step = (grid.high - grid.low) / (grid.levels - 1)
+    return grid.low + edges[0] * step, grid.high - edges[1] * step
+
+
+def _crossing(profile: FloatArray, limit: FloatArray) -> FloatArray:
+    """Fractional index where each row first exceeds its limit; negative if it does at once."""
+    rows = np.arange(limit.size)
+    first = (profile > limit[:, None]).argmax(axis=1)
+    here, before = profile[rows, first], profile[rows, np.maximum(first - 1, 0)]
+    share = (here - limit) / np.maximum(here - before, 1e-9)
+    inside = np.maximum(first - np.clip(share, 0.0, 1.0) - 0.3, 0.0)
+    return np.where(first == 0, -0.7 * profile.shape[1], inside)
+
+
+def _evaluate(target: _Target, grid: _Grid, indices: Sequence[int]) -> _Grid:
+    i, t = np.meshgrid(np.arange(grid.log_spread.size), np.arange(grid.levels), indexing="ij")
+    level, log_spread = grid.at(i.ravel().astype(np.float64), t.ravel().astype(np.float64))
+    density = target.log_density(level, log_spread, indices).reshape(len(indices), *i.shape)
+    width = np.log(np.maximum(grid.high - grid.low, 1e-300))[None, :, None]
+    return replace(grid, log_mass=density + (width if grid.levels > 1 else 0.0))
+
+
+def _interpolated(grid: _Grid) -> _Grid:
+    """The same density on denser nodes, so that draws between nodes add no variance."""
+    log_mass = np.maximum(grid.log_mass, grid.log_mass.max() - 60.0)
+    sizes = (grid.log_spread.size, grid.levels)
+    spreads, levels = (np.arange((n - 1) * _DENSER + 1) / _DENSER for n in sizes)
+
+    def on_denser(points: int) -> FloatArray:
+        rows = _lagrange_matrix(spreads, sizes[0], points)
+        columns = _lagrange_matrix(levels, sizes[1], points)
+        return np.asarray(np.einsum("rlt,lp,tq->rpq", log_mass, rows, columns, optimize=True))
+
+    smooth, linear = on_denser(8), on_denser(2)
+    # far out, where the density is steep or underflows, high order would overshoot
+    log_mass = np.where(np.abs(smooth - linear) < 0.5, smooth, linear)
+    position, nodes = np.arange(grid.log_spread.size), (grid.log_spread, grid.low, grid.high)
+    log_spread, low, high = (np.interp(spreads, position, x) for x in nodes)
+    return _Grid(log_spread, low, high, levels.size, log_mass)
+
+
+def _lagrange_matrix(position: FloatArray, count: int, points: int) -> FloatArray:
+    """Interpolation from ``count`` equidistant nodes to fractional indices, shape (count, P).
+
+    Local polynomials through the nearest ``points`` nodes.
+    """
+    size = min(points, count)
+    first = np.clip(np.floor(position).astype(np.int64) - size // 2 + 1, 0, count - size)
+    matrix = np.zeros((count, position.size))
+    stencil = np.arange(size)
+    for j in range(size):
+        others = stencil[stencil != j]
+        factors = (position[:, None] - first[:, None] - others) / (j - others)
+        matrix[first + j, np.arange(position.size)] = factors.prod(axis=1)
+    return matrix
+
+
 def _draw(
     rng: np.random.Generator,
     target: _Target,
-    grid: Grid,
+    grid: _Grid,
     quantiles: FloatArray,
     draws: int,
     new_n_test: int | None,
@@ -261,27 +450,22 @@ def _draw(
     location, spread = target.location(level, log_spread), np.exp(log_spread)
     rho = target.priors.correlation.quantile(_jittered_quantile(rng, quantiles, r))
     distribution = target.skill.distribution(location, spread)
-    fields = [
-        likelihood.draw(rng, distribution, r, rho, new_n_test) for likelihood in target.likelihoods
-    ]
+    fields = [x.draw(rng, distribution, r, rho, new_n_test) for x in target.likelihoods]
     values = {"location": location, "spread": spread, "rho": rho}
     values |= board_values(fields, [x.board for x in target.likelihoods], distribution)
-    rhos, spreads, levels = mass.shape
-    sizes = {"rho": rhos, "spread": spreads, "level": levels, "edge": grid.edge_probability()}
     return SotaPosterior(
         draws=values,
         log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
         log_prior=target.log_priors(location, log_spread),
         log_evidence=grid.log_evidence(),
-        grid=sizes,
+        edge_probability=grid.edge_probability(),
         reference_skill=tuple(x.reference_skill for x in target.likelihoods),
         reasons=_reasons(grid, fields),
     )
 
 
-def _reasons(grid: Grid, fields: list[FieldDraws]) -> tuple[str, ...]:
-    reasons = []
-    edge = grid.edge_probability()
+def _reasons(grid: _Grid, fields: list[FieldDraws]) -> tuple[str, ...]:
+    reasons, edge = [], grid.edge_probability()
     if edge > _TOLERATED:
         reasons.append(f"the grid cuts off {edge:.2g} of the posterior")
     beyond = float(np.mean(np.any([f.beyond_tables for f in fields], axis=0)))
@@ -293,7 +477,7 @@ def _reasons(grid: Grid, fields: list[FieldDraws]) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _jittered(rng: np.random.Generator, index: NDArray[np.int64], size: int) -> FloatArray:
+def _jittered(rng: np.random.Generator, index: IntArray, size: int) -> FloatArray:
     """Draws around nodes from the hat functions of linear interpolation."""
     if size == 1:
         return np.zeros(index.size)
@@ -301,9 +485,7 @@ def _jittered(rng: np.random.Generator, index: NDArray[np.int64], size: int) -> 
     return np.clip(index + offset, 0, size - 1)
 
 
-def _jittered_quantile(
-    rng: np.random.Generator, quantiles: FloatArray, r: NDArray[np.int64]
-) -> FloatArray:
+def _jittered_quantile(rng: np.random.Generator, quantiles: FloatArray, r: IntArray) -> FloatArray:
     if quantiles.size == 1:
         return quantiles[r]
     moved = quantiles[r] + (rng.random(r.size) - rng.random(r.size)) / quantiles.size

@@ -8,9 +8,10 @@ and the winner's skill); what they leave out is drawn from its exact law given t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors
@@ -33,9 +34,6 @@ from bayes_sota.maximum.likelihood import (
 )
 from bayes_sota.maximum.posterior import draw_prior, sota_posterior
 from bayes_sota.maximum.shrinkage import Criterion
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 _HYPERPARAMETERS = ("location", "spread", "rho")
@@ -86,7 +84,7 @@ class Request:
         log_likelihood: FloatArray,
         found: Mapping[str, str | float | int],
         **others: dict[str, FloatArray],
-    ) -> "xr.DataTree":
+    ) -> xr.DataTree:
         """DataTree of draws of shape (D,) or (D, B), whose chains lie one after another.
 
         ``found`` are attributes, ``others`` groups beside those that every route has.
@@ -109,44 +107,35 @@ class Request:
             name: {k: v.reshape(*shape, *v.shape[1:]) for k, v in group.items()}
             for name, group in groups.items()
         }
-        provenance = describe_provenance(
+        attributes = describe_provenance(
             self.boards, self.priors, method=method, seed=seed,
             model_name=self.model_name, model_hash=self.model_hash,
         )  # fmt: skip
-        return self._assembled(shaped, {**provenance, **found})
+        facts = [self._facts(board) for board in self.boards]
+        constant = {name: [fact[name] for fact in facts] for name in facts[0]}
+        maximum = {"observed_maximum": constant.pop("maximum")}
+        content: dict[str, Any] = {**shaped, "observed_data": maximum, "constant_data": constant}
+        names = [board.name for board in self.boards]
+        datasets = {name: _dataset(group, names) for name, group in content.items()}
+        return result_tree(datasets, {**attributes, **found, "metric": self.boards[0].metric})
 
-    def _assembled(
-        self,
-        arrays: Mapping[str, Mapping[str, FloatArray]],
-        attributes: Mapping[str, str | float | int],
-    ) -> "xr.DataTree":
-        boards, given = self.boards, self.reference_skill
-        ends = [score_bounds(board) for board in boards]
-        facts = {
-            "n_test": [board.n_test or 0 for board in boards],
-            "n_positive": [board.n_positive or 0 for board in boards],
-            "standard_error": [board.standard_error or 0 for board in boards],
-            "score_low": [low for low, _ in ends],
-            "score_high": [high for _, high in ends],
-            "typical_tries": [board.typical_tries for board in boards],
-            "reference_skill": [given or default_reference_skill(board) for board in boards],
-        }
-        maximum = {"observed_maximum": [board.maximum for board in boards]}
-        content = {**arrays, "observed_data": maximum, "constant_data": facts}
-        names = [board.name for board in boards]
-        groups = {name: _dataset(group, names) for name, group in content.items()}
-        return result_tree(groups, {**attributes, "metric": boards[0].metric})
+    def _facts(self, board: Leaderboard) -> dict[str, float]:
+        low, high = score_bounds(board)
+        return {
+            "maximum": board.maximum, "n_test": board.n_test or 0,
+            "n_positive": board.n_positive or 0, "standard_error": board.standard_error or 0,
+            "score_low": low, "score_high": high, "typical_tries": board.typical_tries,
+            "reference_skill": default_reference_skill(board, self.reference_skill),
+        }  # fmt: skip
 
     def complete(
         self,
         method: str,
         posterior: dict[str, FloatArray],
         found: Mapping[str, str | float | int],
-        sample_stats: "xr.Dataset",
-    ) -> "xr.DataTree":
+        sample_stats: xr.Dataset,
+    ) -> xr.DataTree:
         """Result from draws of location, spread and rho (chain, draw), and others."""
-        import xarray as xr
-
         flat = {name: v.reshape(-1, *v.shape[2:]) for name, v in posterior.items()}
         location, spread, rho = (flat[name] for name in _HYPERPARAMETERS)
         fields = draw_fields(
@@ -164,10 +153,8 @@ class Request:
         return tree
 
 
-def _dataset(values: Mapping[str, Any], names: list[str]) -> "xr.Dataset":
+def _dataset(values: Mapping[str, Any], names: list[str]) -> xr.Dataset:
     """Arrays (board,), (chain, draw) or (chain, draw, board); one board is no dimension."""
-    import xarray as xr
-
     dims = {1: ("board",), 2: ("chain", "draw"), 3: ("chain", "draw", "board")}
     data = xr.Dataset({name: (dims[np.ndim(v)], np.asarray(v)) for name, v in values.items()})
     places: dict[Any, Any] = {dim: np.arange(size) for dim, size in data.sizes.items()}
@@ -186,7 +173,7 @@ def estimate_point(
     n_classes: int | None = None,
     criterion: Criterion | None = None,
     correlation: float | None = None,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Shrink or crop the scores of a board.
 
     Parameters
@@ -216,12 +203,8 @@ def estimate_point(
     if shown.metric == "auc":
         if method != "shrink" or n_classes is not None:
             raise InputError('AUCs take method "shrink", towards 1/2: no n_classes')
-        assert shown.n_positive is not None
-        assert shown.n_negative is not None
-        found = shrink_aucs(
-            shown.scores, n_positive=shown.n_positive, n_negative=shown.n_negative, **how
-        )
-        return found.to_datatree()
+        sizes: dict[str, Any] = {"n_positive": shown.n_positive, "n_negative": shown.n_negative}
+        return shrink_aucs(shown.scores, **sizes, **how).to_datatree()
     if shown.metric != "accuracy":
         raise InputError("shrinking and cropping are for accuracies and AUCs")
     if n_classes is None or n_classes < 2:
@@ -230,13 +213,12 @@ def estimate_point(
             "shrink towards chance, one over it"
         )
     estimate = shrink_scores if method == "shrink" else crop_scores
-    found = estimate(shown.scores, n_test=shown.n_test, chance=1 / n_classes, **how)
-    return found.to_datatree()
+    return estimate(shown.scores, n_test=shown.n_test, chance=1 / n_classes, **how).to_datatree()
 
 
 def sample_exact(
     boards: Sequence[Leaderboard], priors: MaximumPriors, **settings: Any
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Exact posterior of observed maxima as a DataTree; ``settings`` as in ``Request``.
 
     Returns
@@ -252,7 +234,7 @@ def sample_exact(
     )  # fmt: skip
     found: dict[str, str | float | int] = {
         "log_evidence": result.log_evidence,
-        "grid_edge_probability": result.grid["edge"],
+        "grid_edge_probability": result.edge_probability,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
         "new_n_test": int(request.new_n_test or 0),
@@ -273,7 +255,7 @@ def sample_nuts(
     cores: int | None = None,
     progressbar: bool = False,
     **settings: Any,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     """Posterior by NUTS (nutpie) over location, spread and rho; the rest from its exact law.
 
     A check of the exact route, and a start for extensions. ``settings`` as in ``Request``, the
@@ -303,7 +285,7 @@ def sample_abc(
     epsilon: float | None = None,
     progressbar: bool = False,
     **settings: Any,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Posterior by approximate Bayesian computation, the route of the paper's Sec. 5.3.2.
 
     Its only approximation is epsilon, the standard deviation of a Gaussian kernel on the scale of
@@ -336,10 +318,9 @@ def sample_abc(
 
 def _reasons(attributes: dict[str, Any]) -> str:
     reasons = []
-    if attributes["epsilon_ratio"] > _LARGEST_EPSILON:
-        ratio = attributes["epsilon_ratio"]
+    ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
+    if ratio > _LARGEST_EPSILON:
         reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
-    if attributes["winner_unaccepted"] > 0:
-        share = attributes["winner_unaccepted"]
+    if share > 0:
         reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
     return "; ".join(reasons)

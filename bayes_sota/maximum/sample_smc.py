@@ -30,11 +30,7 @@ from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import maximum_scoring, score_bounds
-from bayes_sota.maximum.models import (
-    ScoreSimulator,
-    build_simulated_maximum,
-    reference_skills,
-)
+from bayes_sota.maximum.models import ScoreSimulator, build_simulated_maximum, reference_skills
 
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
 _LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of theta_sota
@@ -61,10 +57,8 @@ def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
         population = pt.matrix("population", dtype=vector.dtype)
         prior, likelihood = vectorize_graph(densities, {vector: population})
         options = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
-        return (
-            compile_function([population], prior, **options),
-            compile_function([population], likelihood, **options),
-        )
+        first, second = (compile_function([population], x, **options) for x in (prior, likelihood))
+        return first, second
 
 
 class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
@@ -89,13 +83,9 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
         Of ``SMC_KERNEL``: draws, threshold, ...
     """
 
-    stats_dtypes_shapes: ClassVar[dict[str, tuple[type, list[int]]]] = {
-        "log_marginal_likelihood": (float, []),
-        "beta": (float, []),
-        "accept_rate": (float, []),
-        "steps": (float, []),
-        "unmoved": (float, []),
-    }
+    stats_dtypes_shapes: ClassVar[dict[str, tuple[type, list[int]]]] = dict.fromkeys(
+        ("log_marginal_likelihood", "beta", "accept_rate", "steps", "unmoved"), (float, [])
+    )
 
     def __init__(
         self,
@@ -160,10 +150,7 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
         self.n_steps = 0
         while self.moved.mean() < wanted and self.n_steps < self.max_steps:
             self.n_steps += 1
-            if self.n_steps % 2:
-                self._random_walk()
-            else:
-                self._independence()
+            (self._random_walk if self.n_steps % 2 else self._independence)()
 
     def _random_walk(self) -> None:
         size, dimension = self.tempered_posterior.shape
@@ -216,12 +203,8 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
 
     def sample_settings(self) -> dict[str, float]:
         """Settings of the run."""
-        return {
-            "_n_draws": self.draws,
-            "threshold": self.threshold,
-            "moves": self.moves,
-            "final_moves": self.final_moves,
-        }
+        names = ("threshold", "moves", "final_moves")
+        return {"_n_draws": self.draws, **{name: getattr(self, name) for name in names}}
 
 
 def simulate_posterior(
@@ -243,12 +226,11 @@ def simulate_posterior(
     """
     seeds = rng.integers(2**31, size=_PILOTS + 2)
     references = reference_skills(boards, reference_skill)
-    start = _standard_errors(boards, references)
-    if epsilon is not None:
-        start = np.full(len(boards), float(epsilon))
+    known = None if epsilon is None else np.full(len(boards), float(epsilon))
+    start = _standard_errors(boards, references) if known is None else known
     model = build_simulated_maximum(boards, priors, epsilon=start, reference_skill=reference_skill)
     run = _Run(model, progressbar, compile_population_logp(model))
-    schedule = [start] if epsilon is not None else run.choose_epsilon(start, seeds[2:])
+    schedule = [start] if known is not None else run.choose_epsilon(start, seeds[2:])
     last = schedule[-1]
     sampled = run.sample(last, draws, chains, cores, int(seeds[0]))
     found = sampled["posterior"].to_dataset()
@@ -286,17 +268,11 @@ class _Run:
         with self.model:
             pm.set_data({"epsilon": epsilon if epsilon.size > 1 else epsilon[0]})
             sampled: xr.DataTree = pm.sample_smc(
-                draws,
-                kernel=PopulationMetropolis,
-                chains=chains,
-                cores=cores,
-                random_seed=seed,
-                progressbar=self.progressbar,
-                compute_convergence_checks=False,
-                compile_kwargs={"mode": "FAST_COMPILE"},
-                population_logp=self.population_logp,
+                draws, kernel=PopulationMetropolis, chains=chains, cores=cores, random_seed=seed,
+                progressbar=self.progressbar, compute_convergence_checks=False,
+                compile_kwargs={"mode": "FAST_COMPILE"}, population_logp=self.population_logp,
                 **kernel,
-            )
+            )  # fmt: skip
         return sampled
 
     def choose_epsilon(self, start: FloatArray, seeds: Any) -> list[FloatArray]:

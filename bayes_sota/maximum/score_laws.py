@@ -189,10 +189,13 @@ class AccuracyLaw(ScoreLaw):
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Binomial log likelihood relative to that of the observed proportion."""
-        n = self.board.n_test
+        n, p = self.board.n_test, values / self.board.n_test
         log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
         fit = values[:, None] * log_right + (n - values[:, None]) * log_wrong
-        return np.asarray(fit - _saturated(values, n)[:, None])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            right = np.where(p > 0, values * np.log(p), 0.0)
+            wrong = np.where(p < 1, (n - values) * np.log1p(-p), 0.0)
+        return np.asarray(fit - (right + wrong)[:, None])
 
     def log_kernel(self, prepared: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Double binomial."""
@@ -388,10 +391,7 @@ class NormalLaw(ScoreLaw):
 
 def score_law(board: Leaderboard) -> ScoreLaw:
     """Law of a board's scores, by its metric."""
-    laws: dict[str, type[ScoreLaw]] = {
-        "accuracy": AccuracyLaw, "auc": AucScoreLaw, "score": NormalLaw
-    }  # fmt: skip
-    return laws[board.metric](board)
+    return {"accuracy": AccuracyLaw, "auc": AucScoreLaw, "score": NormalLaw}[board.metric](board)
 
 
 def auc_scores_of(board: Leaderboard, new_n_test: int | None = None) -> AucScores:
@@ -428,15 +428,6 @@ def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:
     q = shift**2 / size
     root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
     return np.asarray((psi + q / 2 - np.sign(shift) * root) / (1 + q))
-
-
-def _saturated(values: FloatArray, n: int) -> FloatArray:
-    """Log likelihood at the observed proportion."""
-    p = values / n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        right = np.where(p > 0, values * np.log(p), 0.0)
-        wrong = np.where(p < 1, (n - values) * np.log1p(-p), 0.0)
-    return np.asarray(right + wrong)
 
 
 def _log_odds_places(p: FloatArray, size: Any) -> tuple[FloatArray, FloatArray]:

@@ -132,23 +132,15 @@ class FieldEstimate:
         plain = ("excess", "multiplicity", "reason", "n_below_chance", "n_infeasible", "chance",
                  "correlation")  # fmt: skip
         return {
-            "method": self.method,
-            "criterion": self.criterion,
-            "n_test": self.n_test,
-            "n_classifiers": int(self.scores.size),
-            "observed_maximum": self.observed_maximum,
-            "theta_sota": {"estimate": self.estimate},
-            own: getattr(self, own),
-            "expected_maximum": self.expected_maximum,
-            "interval": list(self.interval),
-            "bias": self.observed_maximum - self.estimate,
-            "n_above_sota": self.n_above(),
-            "n_above_sota_rounded": self.n_above(4),
-            "single_interval": list(self.single),
+            "method": self.method, "criterion": self.criterion, "n_test": self.n_test,
+            "n_classifiers": int(self.scores.size), "observed_maximum": self.observed_maximum,
+            "theta_sota": {"estimate": self.estimate}, own: getattr(self, own),
+            "expected_maximum": self.expected_maximum, "interval": list(self.interval),
+            "bias": self.observed_maximum - self.estimate, "n_above_sota": self.n_above(),
+            "n_above_sota_rounded": self.n_above(4), "single_interval": list(self.single),
             "n_above_single_interval": self.n_above_single,
-            **{name: getattr(self, name) for name in plain},
-            "prob": self.ci_prob,
-        }
+            **{name: getattr(self, name) for name in plain}, "prob": self.ci_prob,
+        }  # fmt: skip
 
     def to_datatree(self) -> "xr.DataTree":
         """The estimate in the group ``point_estimate``: numbers, and no invented draws."""
@@ -163,13 +155,12 @@ class FieldEstimate:
         group = xr.Dataset({**numbers, "interval_lower": low, "interval_upper": high})
         observed = {"observed_maximum": self.observed_maximum}
         facts = {"n_test": self.n_test, "n_classifiers": self.scores.size}
-        tree = xr.DataTree.from_dict(
-            {
-                "point_estimate": group,
-                "observed_data": xr.Dataset({"score": ("classifier", self.scores), **observed}),
-                "constant_data": xr.Dataset({**facts, "chance": self.chance}),
-            }
-        )
+        groups = {
+            "point_estimate": group,
+            "observed_data": xr.Dataset({"score": ("classifier", self.scores), **observed}),
+            "constant_data": xr.Dataset({**facts, "chance": self.chance}),
+        }
+        tree = xr.DataTree.from_dict(groups)
         tree.attrs.update(
             schema_version=SCHEMA_VERSION, method=self.method, criterion=self.criterion,
             multiplicity=int(self.multiplicity), reason=self.reason, ci_prob=self.ci_prob,
@@ -260,9 +251,7 @@ def shrink_scores(
     excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
     found = _shrunk(law_at, excess_of, board)
     infeasible = int(np.sum(~skills_at(found["weight"])[1]))
-    return _estimate(
-        board | found, _error(best, n_test), _single(best, n_test, ci_prob), infeasible
-    )
+    return _estimate_accuracy(board | found, infeasible)
 
 
 def shrink_aucs(
@@ -371,9 +360,7 @@ def crop_scores(
         "excess": law_at(levels.size - 1).mean() - best,
     }  # fmt: skip
     infeasible = int(np.sum(~_feasible(kept[kept <= threshold], correlation)))
-    return _estimate(
-        board | found, _error(best, n_test), _single(best, n_test, ci_prob), infeasible
-    )
+    return _estimate_accuracy(board | found, infeasible)
 
 
 def _observed(
@@ -441,6 +428,13 @@ def _estimate(
     return FieldEstimate(**found, **verdict, single=single, n_infeasible=n_infeasible)
 
 
+def _estimate_accuracy(found: dict[str, Any], n_infeasible: int) -> FieldEstimate:
+    best, n_test = found["observed_maximum"], found["n_test"]
+    error = float(np.sqrt(best * (1 - best) / n_test))
+    single = binomial_interval(round(best * n_test), n_test, found["ci_prob"])
+    return _estimate(found, error, single, n_infeasible)
+
+
 def _feasible(skills: FloatArray, correlation: float) -> Any:
     """Which skills can have the correlation with a reference as good as the best (Eq. 8)."""
     if correlation == 0:
@@ -489,12 +483,3 @@ def _root(excess_of: Callable[[float], float], at_one: float) -> float:
             return float(brentq(excess, low, high, xtol=_WEIGHT_ERROR))
         step *= 4
     raise InputError("shrinking finds no field whose best score would be the observed one")
-
-
-def _error(score: float, n_test: int) -> float:
-    """Standard error of an accuracy."""
-    return float(np.sqrt(score * (1 - score) / n_test))
-
-
-def _single(score: float, n_test: int, ci_prob: float) -> tuple[float, float]:
-    return binomial_interval(round(score * n_test), n_test, ci_prob)

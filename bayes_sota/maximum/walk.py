@@ -11,7 +11,6 @@ factor that varies over the skills of a table. ``tests/maximum/test_walk.py`` co
 fields, and the best count with its exact law.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
@@ -148,34 +147,28 @@ class CellLaw:
         return selected.skill(selected.isf(np.clip(top + share * (bottom - top), 1e-300, 1.0)))
 
 
-class FreshTestSet(ABC):
+class FreshTestSet(Protocol):
     """A fresh test set per draw, and the values (counts or scores) of classifiers on it."""
 
     highest: float  # value that nobody exceeds
     step: int  # smallest difference of two values
 
     @property
-    @abstractmethod
     def unit(self) -> float:
         """What values are divided by to be scores."""
 
-    @abstractmethod
     def take(self, rows: IntArray) -> "FreshTestSet":
         """Some of the draws."""
 
-    @abstractmethod
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
         """Values of one classifier per draw."""
 
-    @abstractmethod
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """What the values of one classifier per draw are made of."""
 
-    @abstractmethod
     def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, Any]:
         """Bound on the probability of a value of at least ``target``, rising in skill; a tilt."""
 
-    @abstractmethod
     def challenge(
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, Any]:
@@ -258,11 +251,7 @@ class TestSet(FreshTestSet):
 
     @classmethod
     def draw(
-        cls,
-        rng: np.random.Generator,
-        n_test: int,
-        correlation: FloatArray,
-        reference_skill: float,
+        cls, rng: np.random.Generator, n_test: int, correlation: FloatArray, reference_skill: float
     ) -> "TestSet":
         """With S0 from its binomial law."""
         counts = rng.binomial(n_test, reference_skill, size=correlation.size)
@@ -428,11 +417,7 @@ class Fields:
         return self.test_set.walk_down(rng, *others) / self.test_set.unit, holder
 
     def draw_winner(
-        self,
-        rng: np.random.Generator,
-        bounds: tuple[float, float],
-        epsilon: float,
-        attempts: int,
+        self, rng: np.random.Generator, bounds: tuple[float, float], epsilon: float, attempts: int
     ) -> tuple[FloatArray, IntArray]:
         r"""Skill of the winner given that the best score is about the observed one.
 

@@ -16,20 +16,18 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command_files import echo_report, priors_with
+from bayes_sota.leaderboard.command import echo_report, priors_with
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
 @click.argument("file", type=InputFile())
 @click.option(
-    "--private-file",
-    type=InputFile(),
-    default=None,
+    "--private-file", type=InputFile(),
     help="Private leaderboard, joined to FILE, the public one, on the teams' names.",
-)
-@click.option("--public-column", default=None, help="Column of public scores; else recognised.")
-@click.option("--private-column", default=None, help="Column of private scores; else recognised.")
-@click.option("--name-column", default=None, help="Column of the teams; else recognised.")
+)  # fmt: skip
+@click.option("--public-column", help="Column of public scores; else recognised.")
+@click.option("--private-column", help="Column of private scores; else recognised.")
+@click.option("--name-column", help="Column of the teams; else recognised.")
 @number_option(COUNT, "--n-test-public", help="Public test items (accuracies).")
 @number_option(COUNT, "--n-test-private", help="Private test items.")
 @number_option(POSITIVE, "--standard-error-public", help="Of one public score.")
@@ -42,21 +40,12 @@ from bayes_sota.leaderboard.command_files import echo_report, priors_with
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )  # fmt: skip
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
-@click.option("--output", type=OutputFile("result"), default=None, help="netCDF file.")
+@click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
 @output_options
 def paired(
-    file: Path,
-    private_file: Path | None,
-    top: float | None,
-    correlation: float | None,
-    output: Path | None,
-    ci_prob: float,
-    as_json: bool,
-    seed: int | None,
-    quiet: bool,
-    **reading: Any,
+    file: Path, output: Path | None, as_json: bool, quiet: bool, ci_prob: float, **options: Any
 ) -> int:
     """Skill of the best team and of the public winner from the public and the private board.
 
@@ -68,10 +57,11 @@ def paired(
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
 
-    sizes, errors = (_both(reading, name) for name in ("n_test", "standard_error"))
-    boards = read_paired_boards(file, private_file, n_test=sizes, standard_errors=errors, **reading)
-    priors = priors_with(correlation)
-    tree = estimate_paired(boards, priors, random_seed=seed, top=top)
+    top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
+    options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
+    private_file = options.pop("private_file")
+    boards = read_paired_boards(file, private_file, **options)
+    tree = estimate_paired(boards, priors_with(rho), random_seed=seed, top=top)
     if output is not None:
         save_result(tree, output)
     return echo_report(describe_paired(tree, boards, ci_prob), as_json, quiet)

@@ -13,22 +13,27 @@ as wide with :math:`\varepsilon (1 - \varphi)`, and says nothing (a failed run) 
 :math:`\varphi = 0.002`. Products of normals leave one convolution of P per pair of residuals, done
 by FFT for many parameters at once. Of a board with selected teams (those from ``threshold`` on, on
 either board) the likelihood is divided by the probability to be selected.
-``tests/paired/test_likelihood.py`` compares it with brute-force integration.
+``tests/paired/test_likelihood.py`` compares it with brute-force integration and checks the
+coordinate, ``test_posterior.py`` the selection.
 """
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors, checked_priors
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
-from bayes_sota.paired.teams import PairedPriors, Teams
 
+_FEWEST_KEPT = 30  # all teams of a board with fewer are kept
+_TOP, _MOST_KEPT = 0.5, 1_500  # unless another share is asked for
 WIDE = 5.0  # standard deviations of the wide residual
 FLAT = 0.002  # probability of a score that says nothing
 _OUTLIERS, _OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori
@@ -38,6 +43,168 @@ _REFINED = 4  # grid for interpolation, by zeros in the spectrum
 _FLOOR = 1e-300
 _LEAST_SHIFT = 0.01
 STRANGERS = 0.01  # teams whose skill follows no shape, a priori
+
+
+@dataclass(frozen=True)
+class PairedPriors:
+    """What is assumed beside the data.
+
+    Attributes
+    ----------
+    correlation : CorrelationPrior
+        Prior of rho, the correlation of a team with the reference.
+    offsets : tuple of float
+        Standard deviations that the offset of the public board (overfitting, another population)
+        may have, equally likely, in units of the standard error of a difference. 0 is a random
+        split that nobody overfitted.
+    """
+
+    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
+    offsets: tuple[float, ...] = (0.0, 1.0, 3.0, 10.0)
+
+    def __post_init__(self) -> None:
+        """Check the offsets."""
+        if not self.offsets or not all(np.isfinite(f) and f >= 0 for f in self.offsets):
+            raise InputError(f"offsets must be numbers of at least 0, got {self.offsets}")
+
+
+def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
+    """Priors of two boards: the given ones, of which the correlation counts, or the default."""
+    if isinstance(given, PairedPriors):
+        return given
+    priors = checked_priors(given)
+    of_fields = {"skill": priors.skill, "families": priors.families}
+    refuse_unused("two boards, whose teams have any skills", of_fields)
+    return PairedPriors() if priors.correlation is None else PairedPriors(priors.correlation)
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """Where the noise of a score has one size: arcsine for accuracies, else the score itself.
+
+    Attributes
+    ----------
+    n_test : tuple of int, or None
+        Items of the two test sets, for accuracies.
+
+    Examples
+    --------
+    >>> Coordinate((100, 400)).standard_errors(None)
+    (0.05, 0.025)
+    """
+
+    n_test: tuple[int, int] | None
+
+    def of_scores(self, scores: FloatArray, board: int) -> FloatArray:
+        """Coordinate of observed scores; a quarter of a count keeps 0 and 1 finite."""
+        if self.n_test is None:
+            return np.asarray(scores, dtype=np.float64)
+        n = self.n_test[board]
+        return np.arcsin(np.sqrt((np.asarray(scores) * n + 0.25) / (n + 0.5)))
+
+    def to_score(self, u: FloatArray) -> FloatArray:
+        """Score of a coordinate."""
+        return np.asarray(u) if self.n_test is None else np.sin(np.clip(u, 0, np.pi / 2)) ** 2
+
+    def standard_errors(self, given: tuple[float, float] | None) -> tuple[float, float] | None:
+        """Standard errors in this coordinate, None where they are unknown."""
+        if self.n_test is None:
+            return given
+        return 0.5 / float(np.sqrt(self.n_test[0])), 0.5 / float(np.sqrt(self.n_test[1]))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the coordinate."""
+        return (-np.inf, np.inf) if self.n_test is None else (0.0, np.pi / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Teams:
+    """The teams that the model is about, in its coordinate.
+
+    Attributes
+    ----------
+    x, y : (k,) array
+        Public and private scores; ``y`` is None where only the public board is used.
+    threshold : (float, float) or None
+        Teams are here because x or y (x alone without y) reaches its threshold.
+    """
+
+    x: FloatArray
+    y: FloatArray | None
+    threshold: tuple[float, float] | None
+
+    @property
+    def difference_sd(self) -> float:
+        """Robust standard deviation of the differences."""
+        if self.y is None:
+            raise InputError("there is no private board to take differences with")
+        d = self.y - self.x
+        robust = 1.4826 * float(np.median(np.abs(d - np.median(d))))
+        spread = float(d.std()) or float(self.x.std())
+        return float(np.clip(robust, 0.05 * spread, spread))
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Which teams the model is about, and which of them are one.
+
+    Attributes
+    ----------
+    kept : (k,) array of int
+        Teams that reach the threshold on either board.
+    group : (k,) array of int
+        Which distinct pair of scores each has; equal pairs count once.
+    teams : Teams
+        The distinct pairs.
+    """
+
+    kept: IntArray
+    group: IntArray
+    teams: Teams
+
+    @classmethod
+    def of_boards(
+        cls, boards: PairedBoards, top: float | None = None, merge: bool | None = None
+    ) -> "Selection":
+        """Teams in the upper part of either board.
+
+        Parameters
+        ----------
+        boards : PairedBoards
+        top : float, optional
+            A team is kept if its public or its private score is among the best ``top`` of that
+            board; never fewer than 30 places. Default: one half, at most 1,500 places.
+        merge : bool, optional
+            Whether teams with the same two scores count once: copies of one submission. Default:
+            for scores that are not accuracies; few counts make equal accuracies by chance.
+        """
+        coordinate = Coordinate(boards.n_test)
+        x, y = coordinate.of_scores(boards.public, 0), coordinate.of_scores(boards.private, 1)
+        m = boards.n_entries
+        places, threshold, kept = top_places(m, top), None, np.arange(m)
+        if places < m:
+            threshold = (float(np.sort(x)[-places]), float(np.sort(y)[-places]))
+            kept = np.flatnonzero((x >= threshold[0]) | (y >= threshold[1]))
+        pairs = np.stack([x[kept], y[kept]], axis=1)
+        group = np.arange(kept.size)
+        if not boards.is_accuracy if merge is None else merge:
+            pairs, group = np.unique(pairs, axis=0, return_inverse=True)
+        if len(pairs) < FEWEST_TEAMS:
+            raise InputError(
+                f"only {len(pairs)} different pairs of scores are left of {m} teams, at least "
+                f"{FEWEST_TEAMS} are needed; keep more teams (top), or do not merge equal pairs"
+            )
+        return cls(kept, group.reshape(-1), Teams(pairs[:, 0], pairs[:, 1], threshold))
+
+
+def top_places(m: int, top: float | None) -> int:
+    """How many places of a board count as its top."""
+    if top is None:
+        top = min(_TOP, _MOST_KEPT / m)
+    if not 0 < top <= 1:
+        raise InputError(f"top is a share of the teams in (0, 1], got {top:g}")
+    return max(int(np.ceil(top * m)), min(m, _FEWEST_KEPT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +231,14 @@ class Residuals:
 
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Residuals":
         """The same change of every parameter that there is."""
-        values = (getattr(self, field.name) for field in fields(self))
+        values = (getattr(self, f.name) for f in fields(self))
         return Residuals(*(None if v is None else change(v) for v in values))  # type: ignore[arg-type]
+
+    @staticmethod
+    def joined(parts: "list[Residuals]") -> "Residuals":
+        """The points of several, one after the other."""
+        columns = ([getattr(part, f.name) for part in parts] for f in fields(Residuals))
+        return Residuals(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
 
     def parts(self) -> list[tuple[FloatArray, float]]:
         """Probability and relative width of the two normal residuals."""
@@ -96,15 +269,24 @@ class PairedLikelihood:
         """Lay the grid of skills and find the scale of everything."""
         self.teams, self.priors = teams, priors
         self.standard_errors = standard_errors
-        paired = teams.y is not None
-        if standard_errors is None and not paired:
+        if standard_errors is None and teams.y is None:
             raise InputError(
                 "from one board alone the noise cannot be learnt: give n_test or standard_errors"
             )
         self._base_sd = self._expected_sd()
-        self._start_shift = float(np.median(teams.y - teams.x)) if teams.y is not None else 0.0
-        self._shift_width = 4 * self._base_sd / np.sqrt(teams.x.size)
+        start = float(np.median(teams.y - teams.x)) if teams.y is not None else 0.0
+        # where the coordinate of the shift has its zero, and its unit
+        self.shift_scale = start, float(4 * self._base_sd / np.sqrt(teams.x.size))
         self._lay_grid(bounds)
+
+    @classmethod
+    def of_teams(
+        cls, boards: PairedBoards, teams: Teams, priors: PairedPriors
+    ) -> "PairedLikelihood":
+        """Likelihood of some teams of two boards, in the coordinate of the boards."""
+        coordinate = Coordinate(boards.n_test)
+        errors = coordinate.standard_errors(boards.standard_errors)
+        return cls(teams, errors, priors, coordinate.bounds)
 
     def with_teams(self, teams: Teams) -> "PairedLikelihood":
         """The same grid and parameters with the scores of other teams."""
@@ -121,12 +303,12 @@ class PairedLikelihood:
         return float(known if self.teams.y is None else max(known, self.teams.difference_sd))
 
     def _lay_grid(self, bounds: tuple[float, float]) -> None:
-        x, y, sd = self.teams.x, self.teams.y, self._base_sd
-        seen = [x] if y is None else [x, y - self._start_shift]
+        x, y, sd, start = self.teams.x, self.teams.y, self._base_sd, self.shift_scale[0]
+        seen = [x] if y is None else [x, y - start]
         low, high = min(float(v.min()) for v in seen), max(float(v.max()) for v in seen)
         if self.teams.threshold is not None:
-            starts = (self.teams.threshold[0], self.teams.threshold[1] - self._start_shift)
-            low = min(starts if y is not None else starts[:1]) - 3 * sd
+            cuts = (self.teams.threshold[0], self.teams.threshold[1] - start)
+            low = min(cuts if y is not None else cuts[:1]) - 3 * sd
         low, high = max(low - 3 * sd, bounds[0]), min(high + 3 * sd, bounds[1])
         finest = sd / 6 if y is not None else sd / 4
         count = int(np.clip(np.ceil((high - low) / finest), 64, 1500)) + 1
@@ -151,14 +333,18 @@ class PairedLikelihood:
 
     def residuals(self, t: FloatArray) -> Residuals:
         """Noise parameters at standardised points, shape (N, number of them)."""
+        from scipy.special import ndtr
+
         values = dict(zip(self.noise_parameters, np.asarray(t).T, strict=True))
-        count = np.shape(t)[0]
-        rho = None
+        count, rho = np.shape(t)[0], None
         if self.standard_errors is None:
             total, ratio = self.unknown_noise(np, values["residual"], values["ratio"])
             public, private = total / np.hypot(1, ratio), total * ratio / np.hypot(1, ratio)
         else:
-            rho = self._rho(values.get("rho"), count)
+            prior = self.priors.correlation
+            rho = np.full(count, float(prior.quantile(0.5)))
+            if "rho" in values:
+                rho = np.clip(prior.quantile(ndtr(values["rho"])), 1e-4, 1 - 1e-6)
             own = np.sqrt(1 - rho**2)
             public, private = (s * own for s in self.standard_errors)
         outliers = 1 / (1 + np.exp(-self.outlier_log_odds(values["outliers"])))
@@ -174,28 +360,15 @@ class PairedLikelihood:
         """Log odds of a wide residual, from a standard normal."""
         return _OUTLIERS + _OUTLIERS_SD * z
 
-    @property
-    def shift_scale(self) -> tuple[float, float]:
-        """Where the coordinate of the shift has its zero, and its unit."""
-        return self._start_shift, float(self._shift_width)
-
-    def _rho(self, t: FloatArray | None, count: int) -> FloatArray:
-        from scipy.special import ndtr
-
-        if t is None:
-            return np.full(count, float(self.priors.correlation.quantile(0.5)))
-        return np.clip(self.priors.correlation.quantile(ndtr(t)), 1e-4, 1 - 1e-6)
-
     def log_prior_correction(self, t: FloatArray, noise: Residuals) -> FloatArray:
         """Prior of the shift over the standard normal that its coordinate is given."""
         if self.teams.y is None:
             return np.zeros(len(t))
         log_weights = shift_log_weights(self, noise)
-        centred = t[:, -1]
-        return np.asarray(
-            _log_sum_exp(log_weights) + np.log(self._shift_width)
-            + 0.5 * centred**2 + 0.5 * np.log(2 * np.pi)
-        )  # fmt: skip
+        top = log_weights.max(axis=1)
+        log_prior = top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))
+        relative = log_prior + np.log(self.shift_scale[1]) + 0.5 * t[:, -1] ** 2
+        return np.asarray(relative + 0.5 * np.log(2 * np.pi))
 
     # -- likelihood ---------------------------------------------------------------------------
 
@@ -367,8 +540,3 @@ def shift_log_weights(likelihood: PairedLikelihood, noise: Residuals) -> FloatAr
     sd = error * np.sqrt(rho**2 + offset**2)
     z = noise.shift[:, None] / sd
     return np.asarray(-0.5 * z**2 - np.log(sd * np.sqrt(2 * np.pi) * rho.shape[1]))
-
-
-def _log_sum_exp(values: FloatArray) -> FloatArray:
-    top = values.max(axis=1)
-    return np.asarray(top + np.log(np.exp(values - top[:, None]).sum(axis=1)))

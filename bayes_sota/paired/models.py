@@ -3,7 +3,7 @@ r"""Two boards of the same teams as a plain ``pm.Model``, every skill integrated
 The same likelihood as ``bayes_sota.paired.likelihood``, one family of P at a time, and one
 normal or wide residual per board; a score that says nothing has the same small probability. The
 free variables are the standard normal coordinates of the family and of the noise, so that the two
-can be compared point by point (``tests/paired/test_models.py``).
+can be compared point by point (``tests/paired/test_likelihood.py``).
 """
 
 from typing import Any
@@ -17,8 +17,15 @@ from bayes_sota.core.priors import BetaCorrelation, Priors
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, add_strangers
-from bayes_sota.paired.likelihood import FLAT, STRANGERS, WIDE, PairedLikelihood
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, paired_priors
+from bayes_sota.paired.likelihood import (
+    FLAT,
+    STRANGERS,
+    WIDE,
+    PairedLikelihood,
+    PairedPriors,
+    Selection,
+    paired_priors,
+)
 
 
 def build_paired_boards(
@@ -63,9 +70,8 @@ def build_paired_boards(
     if family not in FAMILIES:
         raise InputError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
     priors = paired_priors(priors)
-    coordinate, selection = Coordinate(boards.n_test), Selection.of_boards(boards, top, merge)
-    errors = coordinate.standard_errors(boards.standard_errors)
-    grid = PairedLikelihood(selection.teams, errors, priors, coordinate.bounds)
+    teams = Selection.of_boards(boards, top, merge).teams
+    grid = PairedLikelihood.of_teams(boards, teams, priors)
     with pm.Model(coords={"parameter": FAMILIES[family].parameters}) as model:
         field = pm.Normal("field", dims="parameter")
         rho = _correlation(priors)
@@ -74,9 +80,8 @@ def build_paired_boards(
         shift = _shift(grid, rho, pt.sqrt(public_sd**2 + private_sd**2))
         density = _density(grid, FAMILIES[family], field)
         weights = ((1 - FLAT) * (1 - wide), (1 - FLAT) * wide)
-        pm.Potential(
-            "scores", _log_likelihood(grid, density, weights, public_sd, private_sd, shift)
-        )
+        total = _log_likelihood(grid, density, weights, public_sd, private_sd, shift)
+        pm.Potential("scores", total)
     return model
 
 

@@ -14,7 +14,7 @@ of all of them on simulated boards.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,17 +29,15 @@ from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.likelihood import (
     FLAT,
     WIDE,
-    PairedLikelihood,
-    Residuals,
-    shift_log_weights,
-    shift_scales,
-)
-from bayes_sota.paired.teams import (
     Coordinate,
+    PairedLikelihood,
     PairedPriors,
+    Residuals,
     Selection,
     Teams,
     paired_priors,
+    shift_log_weights,
+    shift_scales,
     top_places,
 )
 
@@ -209,16 +207,13 @@ def paired_posterior(
     >>> result.draws["skill"].shape
     (100, 30)
     """
-    priors = paired_priors(priors)
-    coordinate = Coordinate(boards.n_test)
     selection = Selection.of_boards(boards, top, merge)
-    errors = coordinate.standard_errors(boards.standard_errors)
-    likelihood = PairedLikelihood(selection.teams, errors, priors, coordinate.bounds)
+    likelihood = PairedLikelihood.of_teams(boards, selection.teams, paired_priors(priors))
     found = _fit_enough(likelihood, rng, points)
     psi, noise = draw_skills(found, draws, rng)
     winner = int(selection.group[np.searchsorted(selection.kept, boards.public_winner)])
-    values = _shared_draws(likelihood, noise, psi, winner, coordinate, rng)
-    return PairedPosterior(values, noise, _reasons(found, errors), selection, found)
+    values = _shared_draws(likelihood, noise, psi, winner, Coordinate(boards.n_test), rng)
+    return PairedPosterior(values, noise, _reasons(likelihood, found), selection, found)
 
 
 def draw_skills(
@@ -239,11 +234,8 @@ def draw_skills(
             psi[where[rows]] = _draw_team_skills(target, density, some, rng)
         parts.append((where, noise))
     order = np.argsort(np.concatenate([where for where, _ in parts]))
-    joined: dict[str, Any] = dict.fromkeys(field.name for field in fields(Residuals))
-    for name in joined:
-        if getattr(parts[0][1], name) is not None:
-            joined[name] = np.concatenate([getattr(noise, name) for _, noise in parts])[order]
-    return psi, Residuals(**joined)
+    joined = Residuals.joined([noise for _, noise in parts])
+    return psi, joined.each(lambda values: values[order])
 
 
 def _draw_team_skills(
@@ -256,8 +248,8 @@ def _draw_team_skills(
     pick = rng.random(cumulative[:, :1].shape) * cumulative[:, -1:]
     kind = np.sum(cumulative < pick, axis=1, keepdims=True)
     middle = np.take_along_axis(centre, kind, axis=1)[:, 0]
-    sd = np.sqrt(np.take_along_axis(np.broadcast_to(variance[:, :, None], centre.shape), kind, 1))
-    sd = sd[:, 0]
+    variance = np.broadcast_to(variance[:, :, None], centre.shape)
+    sd = np.sqrt(np.take_along_axis(variance, kind, axis=1))[:, 0]
     nodes = middle[..., None] + sd[..., None] * _WINDOW
     mass = _interpolated(density, likelihood, nodes) * np.exp(-0.5 * _WINDOW**2) + 1e-290
     steps = np.cumsum(mass[..., 1:] + mass[..., :-1], axis=-1)
@@ -301,16 +293,14 @@ def _shared_draws(
     best = np.argmax(psi, axis=1)
     score = coordinate.to_score
     skill = score(theta)
-    rows = np.arange(len(best))
-    shifted, unshifted = score(expected[:, winner]), score(psi[:, winner])
     return {
         "skill": skill,
         "expected_private": score(expected),
-        "theta_sota": skill[rows, best],
+        "theta_sota": skill[np.arange(len(best)), best],
         "winner_skill": skill[:, winner],
         "winner_new_score": score(new[:, winner]),
         "best_new_score": score(new.max(axis=1)),
-        "score_shift": shifted - unshifted,
+        "score_shift": score(expected[:, winner]) - score(psi[:, winner]),
         "best": best,
         "rho": rho,
         "public_se": public_se,
@@ -394,21 +384,19 @@ def predict_from_public(
     -------
     ndarray, shape (draws, k)
     """
-    priors = paired_priors(priors)
     coordinate = Coordinate(boards.n_test)
-    errors = coordinate.standard_errors(boards.standard_errors)
     x = coordinate.of_scores(boards.public, 0)
     places = top_places(x.size, top)
     threshold = float(np.sort(x)[-places])
     limits = (threshold, threshold) if places < x.size else None
     fitted = Teams(x[x >= threshold], None, limits)
-    likelihood = PairedLikelihood(fitted, errors, priors, coordinate.bounds)
+    likelihood = PairedLikelihood.of_teams(boards, fitted, paired_priors(priors))
     found = _fit_enough(likelihood, rng, points)
     wanted = x if entries is None else x[entries]
     return coordinate.to_score(predict_private(found, wanted, draws, rng))
 
 
-def _reasons(found: Hyperposterior, errors: tuple[float, float] | None) -> tuple[str, ...]:
+def _reasons(likelihood: PairedLikelihood, found: Hyperposterior) -> tuple[str, ...]:
     """Why a result is not to be trusted."""
     reasons = []
     if found.effective_size < _LEAST_SIZE:
@@ -416,9 +404,10 @@ def _reasons(found: Hyperposterior, errors: tuple[float, float] | None) -> tuple
             f"effective number of importance points is {found.effective_size:.0f}, below "
             f"{_LEAST_SIZE:.0f}"
         )
-    if errors is not None:
-        seen, allowed = found.likelihood.teams.difference_sd, float(np.hypot(*errors))
-        if seen > 1.15 * allowed * (1 + 2 / np.sqrt(found.likelihood.teams.x.size)):
+    if likelihood.standard_errors is not None:
+        seen = likelihood.teams.difference_sd
+        allowed = float(np.hypot(*likelihood.standard_errors))
+        if seen > 1.15 * allowed * (1 + 2 / np.sqrt(likelihood.teams.x.size)):
             reasons.append(
                 f"differences of the teams have the robust standard deviation {seen:.3g}, more "
                 f"than the {allowed:.3g} that the standard errors allow at rho = 0"

@@ -1,26 +1,23 @@
 """Two boards of the same teams: posterior draws as a DataTree.
 
 The draws are resampled from weighted points (``importance_effective_size``) and laid out as
-chains, so that every ArviZ function works; ``tests/paired/test_sample.py`` checks the
+chains, so that every ArviZ function works; ``tests/paired/test_command.py`` checks the
 shape of the result.
 """
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.priors import MaximumPriors, Priors
 from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.paired import PairedBoards
+from bayes_sota.paired.likelihood import Coordinate, PairedPriors, paired_priors
 from bayes_sota.paired.posterior import PairedPosterior, paired_posterior, predict_from_public
-from bayes_sota.paired.teams import Coordinate, PairedPriors, paired_priors
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 _SCALARS = (
     "theta_sota", "winner_skill", "rho", "score_shift", "public_se", "private_se", "residual_sd",
@@ -40,7 +37,7 @@ def estimate_paired(
     top: float | None = None,
     merge: bool | None = None,
     public_alone: bool = True,
-) -> "xr.DataTree":
+) -> xr.DataTree:
     r"""Posterior of the best skill, of the public winner's and of every team's, from both boards.
 
     Scores are :math:`x_j = \theta_j + s_1 (\rho z_1 + \sqrt{1 - \rho^2} e_{1j})` and the same with
@@ -84,8 +81,8 @@ def estimate_paired(
     >>> tree.attrs["rho_learnt"], tree["posterior"]["skill"].dims  # doctest: +SKIP
     (1, ('chain', 'draw', 'classifier'))
     """
-    if draws < 1 or chains < 1:
-        raise InputError(f"draws and chains must be at least 1, got {draws} and {chains}")
+    DRAWS.check(draws, "draws")
+    DRAWS.check(chains, "chains")
     priors = paired_priors(priors)
     rng, seed = resolve_seed(random_seed)
     count = draws * chains
@@ -104,9 +101,7 @@ def _assemble(
     alone: FloatArray | None,
     shape: tuple[int, int],
     attributes: dict[str, Any],
-) -> "xr.DataTree":
-    import xarray as xr
-
+) -> xr.DataTree:
     selection, draws = result.selection, result.draws
     names = {"classifier": [boards.names[i] for i in selection.kept]}
     posterior = {name: draws[name] for name in _SCALARS}
@@ -120,7 +115,7 @@ def _assemble(
     coords = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), **names}
     dims = ("chain", "draw", "classifier")
 
-    def drawn(values: dict[str, Any]) -> "xr.Dataset":
+    def drawn(values: dict[str, Any]) -> xr.Dataset:
         return xr.Dataset(
             {k: (dims[: v.ndim + 1], v.reshape(*shape, *v.shape[1:])) for k, v in values.items()},
             coords,
@@ -142,7 +137,7 @@ def _assemble(
 
 def _constants(boards: PairedBoards, result: PairedPosterior) -> dict[str, Any]:
     selection = result.selection
-    limits = selection.threshold
+    limits = selection.teams.threshold
     if limits is not None:
         limits = Coordinate(boards.n_test).to_score(np.array(limits)).tolist()
     facts = {"n_test": boards.n_test, "standard_error": boards.standard_errors, "threshold": limits}

@@ -1,18 +1,16 @@
 """What two boards of the same teams say, in numbers and words."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayes_sota.core.summary import diagnose, estimand_summary
-from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import chance, decimals_for
 from bayes_sota.data.paired import PairedBoards
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
+from bayes_sota.leaderboard.summary_sota import ContentReport, rho_of, seed_of
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -27,38 +25,15 @@ _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and
 
 
 @dataclass(frozen=True, eq=False)
-class PairedReport(ResultTable):
-    """One result of two boards, described.
-
-    Attributes
-    ----------
-    content : dict
-        Everything as plain Python objects, with the keys of ``bayes-sota paired --json``.
-    """
-
-    content: dict[str, Any]
+class PairedReport(ContentReport):
+    """One result of two boards, described."""
 
     @property
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per quantity: quantity, mean, lower, upper."""
-        import pandas as pd
-
         rows = {k: (self.content[k]["mean"], *self.content[k]["interval"]) for k in MEANING}
         frame = pd.DataFrame.from_dict(rows, "index", columns=["mean", "lower", "upper"])
         return frame.rename_axis("quantity").reset_index()
-
-    @property
-    def reasons(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Why the result cannot be trusted; empty where it can."""
-        return tuple(self.content["diagnostics"]["reasons"])
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know."""
-        return tuple(self.content["notes"])
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content
 
     def titles(self, top: int | None = None) -> list[str]:
         """What each table is about."""
@@ -80,14 +55,10 @@ class PairedReport(ResultTable):
         return rows[:top]
 
     def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
-        teams = [
-            [
-                row["name"],
-                *(f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill")),
-                chance(row["p_best"]),
-            ]
-            for row in self.content["best"][:_SHOWN]
-        ]
+        teams = []
+        for row in self.content["best"][:_SHOWN]:
+            numbers = (f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill"))
+            teams.append([row["name"], *numbers, chance(row["p_best"])])
         header = ["team", "public", "private", "skill", "P(best)"]
         return [(self.header(), self.cells(top)), (header, teams)]
 
@@ -109,9 +80,7 @@ class PairedReport(ResultTable):
         ]
 
 
-def describe_paired(
-    tree: "xr.DataTree", boards: PairedBoards, ci_prob: float = 0.95
-) -> PairedReport:
+def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.95) -> PairedReport:
     """Describe a result of ``estimate_paired``.
 
     Parameters
@@ -124,8 +93,7 @@ def describe_paired(
     """
     attributes = tree.attrs
     found = {name: _summary(tree, name, ci_prob) for name in (*MEANING, "public_se", "private_se")}
-    rho, errors = found.pop("rho"), [found.pop(name) for name in ("public_se", "private_se")]
-    seed = str(attributes["random_seed"])
+    rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
     chances = _p_best(tree)
     content = {
         "method": attributes["method"],
@@ -137,14 +105,10 @@ def describe_paired(
         "n_test": boards.n_test,
         "observed_maximum": float(boards.public.max()),
         **found,
-        "rho": {
-            "mean": rho["mean"],
-            "interval": rho["interval"],
-            "learnt": bool(attributes["rho_learnt"]),
-        },
+        "rho": rho_of(rho, tree),
         "standard_errors": {
-            "public": errors[0],
-            "private": errors[1],
+            "public": public_se,
+            "private": private_se,
             "known": bool(attributes["noise_known"]),
         },
         "public_winner": _winner(tree, boards, ci_prob, chances),
@@ -155,12 +119,12 @@ def describe_paired(
         "notes": list(boards.notes),
         "diagnostics": diagnose(tree)
         | {"importance_effective_size": attributes["importance_effective_size"]},
-        "seed": int(seed) if seed.isdigit() else seed,
+        "seed": seed_of(tree),
     }
     return PairedReport(content)
 
 
-def _summary(tree: "xr.DataTree", name: str, ci_prob: float) -> dict[str, Any]:
+def _summary(tree: xr.DataTree, name: str, ci_prob: float) -> dict[str, Any]:
     """Summary whose mcse knows that the draws come from weighted points."""
     summary = estimand_summary(tree, name, ci_prob)
     size = float(tree.attrs["importance_effective_size"])
@@ -170,7 +134,7 @@ def _summary(tree: "xr.DataTree", name: str, ci_prob: float) -> dict[str, Any]:
 
 
 def _winner(
-    tree: "xr.DataTree", boards: PairedBoards, ci_prob: float, chances: dict[str, float]
+    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, chances: dict[str, float]
 ) -> dict[str, Any]:
     """The public winner: both scores, what was to be expected, and whether it is the best."""
     index = boards.public_winner
@@ -193,7 +157,7 @@ def _winner(
     }
 
 
-def _p_best(tree: "xr.DataTree") -> dict[str, float]:
+def _p_best(tree: xr.DataTree) -> dict[str, float]:
     """Probability to be the best, of every team that ever is; equal pairs share theirs."""
     names = tree["posterior"]["classifier"].values
     group = tree["constant_data"]["group"].values
@@ -206,7 +170,7 @@ def _p_best(tree: "xr.DataTree") -> dict[str, float]:
     return chances
 
 
-def _most_likely_best(tree: "xr.DataTree", chances: dict[str, float]) -> list[dict[str, Any]]:
+def _most_likely_best(tree: xr.DataTree, chances: dict[str, float]) -> list[dict[str, Any]]:
     rows = []
     ordered = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
     for name, p_best in ordered[:_LISTED]:

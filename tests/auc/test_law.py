@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from bayes_sota.auc import estimate
 from bayes_sota.auc.estimate import auc_covariance, auc_std, bivariate_normal, placements_of_kinds
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
-from bayes_sota.auc.scores import condensed
+from bayes_sota.auc.scores import AucScores, condensed
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 
@@ -47,13 +47,13 @@ def test_published_maximum() -> None:
 def test_standard_deviation() -> None:
     assert float(auc_std(0.9, 51, 2949)) == pytest.approx(0.02115, abs=5e-6)
     for auc, a, b, ratio in ((0.8, 12, 30, 1.0), (0.8, 12, 30, 2.0), (0.7, 40, 9, 0.5)):
-        sample = simulated(auc, a, b, 20_000, ratio=ratio)[:, 0]
-        assert float(auc_std(auc, a, b, ratio)) == pytest.approx(sample.std(), rel=0.02)
-        assert sample.mean() == pytest.approx(auc, abs=4 * sample.std() / 140)
+        sample = simulated(auc, a, b, 8000, ratio=ratio)[:, 0]
+        assert float(auc_std(auc, a, b, ratio)) == pytest.approx(sample.std(), rel=0.025)
+        assert sample.mean() == pytest.approx(auc, abs=4 * sample.std() / 89)
 
 
 def test_covariance_of_two_classifiers() -> None:
-    sample = simulated(0.85, 15, 40, 20_000, rho=0.8, ratio=2.0, m=2)
+    sample = simulated(0.85, 15, 40, 12_000, rho=0.8, ratio=2.0, m=2)
     found = auc_covariance(0.85, 0.85, 15, 40, 0.64, spread_ratio=2.0)
     assert float(found) == pytest.approx(np.cov(sample.T)[0, 1], rel=0.05)
 
@@ -92,7 +92,7 @@ def test_bivariate_normal(r: float) -> None:
     ],
 )
 def test_law_of_one_estimate_into_the_tail(auc: float, a: int, b: int, ratio: float) -> None:
-    law, repeats = auc_law(auc, a, b, ratio), 20_000
+    law, repeats = auc_law(auc, a, b, ratio), 8000
     sample = simulated(auc, a, b, repeats, ratio=ratio)[:, 0]
     assert law.mean() == pytest.approx(auc, abs=1e-5)
     assert law.std() == pytest.approx(float(auc_std(auc, a, b, ratio)), rel=0.01)
@@ -101,7 +101,7 @@ def test_law_of_one_estimate_into_the_tail(auc: float, a: int, b: int, ratio: fl
         level = np.quantile(sample, q)
         below = np.mean(sample <= level)
         error = np.sqrt(q * (1 - q) / repeats)
-        assert float(law.cdf(level + step)) == pytest.approx(below, abs=5 * error + 0.002)
+        assert float(law.cdf(level + step)) == pytest.approx(below, abs=4 * error + 0.002)
 
 
 def test_the_classes_may_change_places() -> None:
@@ -110,11 +110,12 @@ def test_the_classes_may_change_places() -> None:
 
 
 def test_best_of_independent_classifiers() -> None:
-    aucs = np.linspace(0.75, 0.9, 12)
+    aucs, repeats = np.linspace(0.75, 0.9, 4), 2500
     rng = np.random.default_rng(2)
-    sample = np.array([estimates(rng, aucs, 30, 200, 0.0, 1.0).max() for _ in range(4000)])
+    sample = np.array([estimates(rng, aucs, 30, 200, 0.0, 1.0).max() for _ in range(repeats)])
     law = auc_maximum_law(aucs, n_positive=30, n_negative=200)
-    assert law.mean() == pytest.approx(sample.mean(), abs=4 * sample.std() / np.sqrt(4000) + 2e-4)
+    error = sample.std() / np.sqrt(repeats)
+    assert law.mean() == pytest.approx(sample.mean(), abs=4 * error + 2e-4)
     assert law.std() == pytest.approx(sample.std(), rel=0.05)
     assert law.auc_sota == 0.9
 
@@ -157,13 +158,13 @@ def test_many_different_aucs_are_condensed() -> None:
             "2 AUCs are given",
         ),
         (
-            lambda: auc_maximum_law(
-                0.9, n_positive=9, n_negative=9, n_classifiers=3, correlation=1.0
-            ),
+            lambda: auc_maximum_law([0.9, 0.8], n_positive=9, n_negative=9, correlation=1.0),
             "correlation must lie",
         ),
         (lambda: auc_covariance(0.9, 0.9, 9, 9, 1.5), "correlation must lie"),
         (lambda: auc_law(0.9, 20, 20).interval(1.0), "above 0 and below 1"),
+        (lambda: AucScores.of(1, 100, 0.8, 0.9), "n_positive must be a whole number from 2"),
+        (lambda: AucScores.of(10, 100, 0.8, 1.0), "an AUC must lie in"),
     ],
 )
 def test_bad_input(call, message: str) -> None:
@@ -214,6 +215,7 @@ def test_each_class_may_have_its_own_correlation() -> None:
     assert law.mean() > both.mean()
 
 
+@pytest.mark.slow
 def test_nearly_independent_classifiers_are_as_good_as_independent() -> None:
     given = {"n_positive": 20, "n_negative": 130, "n_classifiers": 100}
     limit = auc_maximum_law(0.9, **given)
@@ -264,6 +266,7 @@ def test_many_items_by_low_frequencies_are_as_by_all(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(*moments, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_million_items_follow_the_normal_limit() -> None:
     given = {"n_positive": 300_000, "n_negative": 700_000}
     law = auc_maximum_law(0.9, n_classifiers=100, correlation=0.6, **given)

@@ -30,7 +30,7 @@ from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample_coverage import FIELDS, summarize_judgements
+from bayes_sota.leaderboard.sample_estimate import FIELDS, summarize_judgements
 from bayes_sota.maximum.posterior import sota_posterior
 
 TASKS = {

@@ -7,7 +7,7 @@ the leaderboard, and 1,247 held-out items, which tell how good everybody really 
 Run with ``uv run python tests/benchmarks/make_digits_benchmark.py [--output FILE.csv.gz]``; takes
 about a minute on two cores. The images come with scikit-learn (UCI ML repository, "Optical
 recognition of handwritten digits"). Every seed is fixed; another version of scikit-learn may
-change single answers. ``tests/data/test_digits.py`` retrains a few of them.
+change single answers. ``tests/data/test_examples.py`` retrains a few of them.
 """
 
 import argparse

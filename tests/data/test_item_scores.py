@@ -119,31 +119,27 @@ def test_a_bootstrap_that_cannot_be_is_refused() -> None:
         bootstrap_standard_errors(lambda y, p: float("nan"), [1, 2], [[1], [2]])
     with pytest.raises(InputError, match="at least 2 repetitions"):
         some_scores().bootstrap_covariance(1)
+    with pytest.raises(InputError, match="same number for every item"):
+        ItemScores([[0.5, 0.5], [0.5, 0.5]]).leaderboard()
 
 
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
         ([[1, 2], [3, float("nan")]], {}, "classifier '2' has nan for item '2'"),
-        ([[1], [2]], {}, "at least 2 items and 2 classifiers"),
         ([[1, 2], ["x", 3]], {}, "matrix of numbers"),
-        ([1, 2, 3], {}, "1 dimensions"),
         ([[1, 2], [3, 4]], {"metric": "f1"}, "metric must be one of auc, mean, rmse"),
         ([[1, 2], [3, 4]], {"metric": "auc"}, "needs labels"),
         ([[1, 2], [3, 4]], {"labels": [0, 1]}, "2 items of each class, got 1 positive"),
         ([[1, 2], [3, 4]], {"labels": [0, 2]}, "got '2'"),
         ([[1, 2], [3, 4]], {"labels": [0, 1, 1]}, "one per item"),
         ([[1, 2], [3, 4]], {"labels": [0, 1], "metric": "mean"}, "labels are for the metric"),
+        ([[1, 2], [3, 4]], {"clusters": ["a", "a"]}, "all items are in the one cluster"),
     ],
 )
 def test_what_is_wrong_is_named(values, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         ItemScores(values, **options)
-
-
-def test_scores_without_any_error_make_no_board() -> None:
-    with pytest.raises(InputError, match="same number for every item"):
-        ItemScores([[0.5, 0.5], [0.5, 0.5]]).leaderboard()
 
 
 def test_files_are_read_and_recognised(tmp_path) -> None:
@@ -180,8 +176,3 @@ def test_wrong_files_are_refused_by_place(tmp_path, text: str, message: str) -> 
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_item_scores(path)
-
-
-def test_one_cluster_says_nothing() -> None:
-    with pytest.raises(InputError, match="all items are in the one cluster"):
-        ItemScores(np.random.default_rng(0).random((9, 2)), clusters=["a"] * 9)

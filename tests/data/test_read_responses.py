@@ -24,8 +24,6 @@ def written(directory: Path, name: str, content: str | bytes) -> Path:
     ("name", "content"),
     [
         ("f.csv", TEXT),
-        ("f.tsv", TEXT.replace(",", "\t")),
-        ("f.csv", '"item","tree","forest"\n"x",1,0\n"y","0",1\n"z","NA",1\n'),
         ("f.csv", "doc_id,tree,forest\nx,True,False\ny,FALSE,true\nz,NaN, 1 \n"),
         ("f.csv", ",tree,forest\nx,1.0,0.0\ny,0.0,1.0\nz,null,1.0\n"),
         ("f.csv", "picture,tree,forest\nx,1,0\ny,0,1\nz,-1,1\n"),
@@ -43,15 +41,13 @@ def test_formats(tmp_path: Path, name: str, content: str | bytes) -> None:
     assert looks_like_responses(path)
 
 
-@pytest.mark.parametrize("kind", ["int64", "float64", "bool", "str"])
+@pytest.mark.parametrize("kind", ["int64", "float64", "bool"])
 def test_parquet(tmp_path: Path, kind: str) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    cast = {"int64": int, "float64": float, "bool": bool, "str": str}[kind]
+    cast = {"int64": int, "float64": float, "bool": bool}[kind]
     columns = list(zip(*ANSWERS, strict=True))
     table = {n: [None if a < 0 else cast(a) for a in c] for n, c in zip("ab", columns, strict=True)}
-    if kind == "str":
-        table = {n: [c and str(int(c)) for c in column] for n, column in table.items()}
     path = tmp_path / "f.parquet"
     parquet.write_table(pyarrow.table({"picture": ["x", "y", "z"], **table}), path)
     responses = read_responses(path)
@@ -70,13 +66,8 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"a": [1, 0], "b": [[1], [1, 1]]}), path)
     with pytest.raises(InputError, match=r"f\.parquet: row 1, column 'b': a list<.*> is no answer"):
         read_responses(path)
-    content = path.read_bytes()
-    for broken in (content[:-20], b"PAR1" + b"\xff" * 60 + b"PAR1", b"PAR1"):
-        path.write_bytes(broken)
-        assert not looks_like_responses(path)
-        with pytest.raises(InputError, match=r"f\.parquet: not a readable Parquet") as caught:
-            read_responses(path)
-        assert "\n" not in str(caught.value)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert not looks_like_responses(path)
 
 
 def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
@@ -90,14 +81,11 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "the file is empty"),
         ("item,a,b\n", "no rows, only the columns 'item', 'a', 'b'"),
         ("item,a\nx,1\ny,0\n", "at least 2 classifiers, got 1"),
-        ("item,a,b\nx,1,1\ny,0,2\n", "line 3, column 'b': '2' is no answer; write 1"),
         ("item,a,b\nx,1,1\ny,0.5,1\n", "line 3, column 'a': '0.5'"),
         ("item,a,b\nx,1,=cmd()\ny,1,1\n", "line 2, column 'b': '=cmd[(][)]'"),
         ("a,b,c\n1,0,1\n2,0,1\n1,1,1\n", "line 3, column 'a': '2' is no answer"),
-        ("item,a,b\nx,1,1\ny,0\n", "line 3 has 2 cells, the header has 3"),
         ("item,a,b\nx,1,1\nx,0,1\n", "line 3, column 'item': item 'x' is already on line 2"),
         ("item,a,b\nx,1,1\n,0,1\n", "line 3, column 'item': the item has no name"),
         ("item,a,a\nx,1,1\ny,0,1\n", "two columns are called 'a'"),
@@ -105,13 +93,10 @@ def test_items_are_in_the_column_that_is_named(tmp_path: Path) -> None:
         ("item,a,b\nx,1,\ny,0,\n", "classifier 'b' has no answer to any item"),
         ("1,0,1\n1,0,0\n", "line 1 must name the columns"),
         ('{"names": ["a", "b"]}', "is not a response matrix; write"),
-        ("[[1, 0], [0, 1]]", "is not a response matrix; write"),
-        ('{"names": ["a"', "is not JSON"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [0, 1]], "x": 1}', "key 'x' is unknown"),
         ('{"names": [1, 2], "correct": [[1, 0], [0, 1]]}', "'names' must be a list of strings"),
         ('{"names": ["a", "b"], "correct": {"a": 1}}', "'correct' must be a list of lists"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1]]}', "row 1 has 2, row 2 has 1"),
-        ('{"names": ["a", "b"], "correct": [[1, 0], [1, "1"]]}', "'b' has '1' for item '2'"),
         ('{"names": ["a", "b"], "correct": [[1, 0], [1, Infinity]]}', "'b' has inf for item '2'"),
     ],
 )
@@ -120,12 +105,6 @@ def test_what_is_refused(tmp_path: Path, content: str | bytes, message: str) -> 
         read_responses(written(tmp_path, "f.csv", content))
     assert str(caught.value).startswith(f"{tmp_path / 'f.csv'}: ")
     assert "\n" not in str(caught.value)
-
-
-def test_missing_file_directory_and_format(tmp_path: Path) -> None:
-    assert not any(map(looks_like_responses, (tmp_path / "none.csv", tmp_path)))
-    with pytest.raises(InputError, match=r"format must be one of auto, csv, .* got 'xlsx'"):
-        read_responses(tmp_path, format="xlsx")  # type: ignore[arg-type]
 
 
 def test_format_overrides_recognition(tmp_path: Path) -> None:
@@ -141,10 +120,8 @@ def test_format_overrides_recognition(tmp_path: Path) -> None:
     "content",
     [
         "rank,score\n1,0.9\n2,0.8\n",
-        "Rank,TeamId,TeamName,Score\n1,7,us,0.91\n2,9,them,0.90\n",
         "name,score,note\nus,1,\nthem,0,\n",  # one column of answers, one of nothing
         "item,a\nx,1\ny,0\n",
-        "item,a,b\nx,1,1\ny,0\n",
         "item,a,b\nx,1,1\ny,0,0.5\n",
         "",
         b"\xff\xfe\x00",

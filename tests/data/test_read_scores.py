@@ -214,14 +214,9 @@ def test_battles_agree(tmp_path, content):
     }
     assert won == {frozenset("ab"): "a", frozenset("bc"): "c", frozenset("ac"): None}
     assert read_scores(path, cluster_column="prompt").clusters.tolist() == [0, 1, 1]
-
-
-def test_battles_of_json_and_frames(tmp_path):
-    frame = pd.read_csv(written(tmp_path, ARENA))
-    frame["conversation"] = [[{"role": "user"}]] * 3
+    frame = pd.read_csv(path).assign(conversation=[[{"role": "user"}]] * 3)
     records = written(tmp_path, frame.to_json(orient="records"), "arena.json")
-    assert read_scores(records).outcomes.tolist() == [1, 0, 0.5]
-    assert read_scores(frame).outcomes.tolist() == [1, 0, 0.5]
+    assert read_scores(records).outcomes.tolist() == found.outcomes.tolist()
     no_ties = read_scores(written(tmp_path, "winner,loser\na,b\nb,c\n"))
     assert no_ties.outcomes.tolist() == [1, 1]
 
@@ -232,13 +227,9 @@ def test_battles_of_json_and_frames(tmp_path):
         (ARENA.replace("model_b,q", "maybe,q"),
          r"board.csv: line 3, column 'winner': must be model_a, model_b, tie or a name, got 'may",
          {}),
-        (ARENA.replace("model_b,q", ",q"), "line 3, column 'winner': must be .* got ''", {}),
-        (ARENA.replace("model_b,q", "0,q"), "line 3, column 'winner': must be", {}),
         (WINNER.replace("c,1,q", "c,-1,q"), "line 4, column 'tie': must be .*, got '-1'", {}),
-        (WINNER.replace("c,1,q", "c,.1,q"), "line 4, column 'tie': must be .*, got '.1'", {}),
         ("player_a,player_b,outcome\nA,B,1\nA,B,-1\nA,B,0\n",
          r"line 3, column 'outcome': must be 1 .the first wins., 0 .* got '-1'", {}),
-        (WINNER.replace("c,1,q", "c,2,q"), "line 4, column 'tie': must be 1 .a tie.", {}),
         (WINNER.replace("a,b", "a,a"), "line 2: 'a' plays against itself", {}),
         (WINNER.replace("a,b", ",b"), "line 2, column 'winner': the player has no name", {}),
         (WINNER.replace("0,p", "0,"), "line 2, column 'prompt': the cluster has no name",
@@ -248,7 +239,6 @@ def test_battles_of_json_and_frames(tmp_path):
         (WINNER, "score_column is not for battles", {"score_column": "tie"}),
         (WINNER, "lower_is_better is not for battles", {"lower_is_better": True}),
         (LONG, "battles have the columns winner and loser", {"format": "battles"}),
-        ("winner,loser\na,b\n", "at least 2 matches", {}),
     ],
 )  # fmt: skip
 def test_battles_that_are_refused(tmp_path, content, message, options):
@@ -300,9 +290,8 @@ def test_cv_results_that_are_refused(search):
     assert read_scores(plain).players == ("candidate 1", "candidate 2")
     assert read_scores(plain).rounds[2] == "split2"
     twice = plain | {"params": [{"C": 1}, {"C": 1}]}
-    refused(twice, "candidate 2 has the parameters of candidate 1, 'C=1'")
     refused(plain | {"params": [{}]}, "columns of cv_results_ have one length")
-    refused({"split0_test_score": [0.5, 0.6]}, "at least 2 rounds")
+    refused(twice, "candidate 2 has the parameters of candidate 1, 'C=1'")
     refused(plain | {"split1_test_score": [0.5, "x"]}, "candidate 2, column 'split1_test_score'")
     refused({"split0_train_score": [1, 2]}, "with keys split0_test_score")
 
@@ -351,15 +340,12 @@ def test_lm_eval_results_that_are_refused(tmp_path):
     refused([one], "results of one model")
     refused([one, written(tmp_path, one.read_text(), "x.json")], "both of the model 'one'")
     refused([one, written(tmp_path, "[1]", "x.json")], "not a results file of lm-eval")
-    refused([one, written(tmp_path, '{"results": 1}', "x.json")], "not a results file of lm-eval")
-    refused([one, tmp_path / "no.json"], "no.json: there is no such file")
     refused([one, results_of(tmp_path, "x", {"law": {"f1,none": 1}})], "'law' has no metric in co")
     refused([one, results_of(tmp_path, "x", {"law": {"acc,none": "x"}})], "task 'law': acc,none mu")
     refused([one, two], "players is not for results", players="rows")
     refused([one, two], "format='wide' does not read", format="wide")
     refused(written(tmp_path, WIDE), "format='lm_eval' does not read", format="lm_eval")
     refused([], "a list is read as paths")
-    refused([1, 2], "a list is read as paths")
     assert read_scores([written(tmp_path, LONG)]).n_rounds == 2  # a list of one table
 
 
@@ -381,36 +367,28 @@ def test_lm_eval_results_of_the_wild(data_directory, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message", "options"),
     [
-        ("model,fold,auc\n", "no rows, only the columns 'model', 'fold', 'auc'", {}),
         (LONG.replace("0.7", "good"),
          r"board.csv: line 4, column 'auc': a score is a finite number, .* got 'good'", {}),
         (LONG.replace("0.7", "1_0"), "line 4, column 'auc': .* got '1_0'", {}),
-        (LONG.replace("0.7", "1e999"), "line 4, column 'auc': .* got '1e999'", {}),
         (LONG.replace("c,x", "a,x"),
          "line 4: player 'a' already has a score in round 'x' on line 2", {}),
         (LONG.replace("c,x", ",x"), "line 4, column 'model': the player has no name", {}),
-        (LONG.replace("c,x", "c, "), "line 4, column 'fold': the round has no name", {}),
         (LONG.replace("b,", "a,").replace("c,", "a,").replace("x,0.8", "z,0.8")
          .replace("x,0.7", "v,0.7").replace("y,NA", "w,1").replace("y,0.6", "u,1"),
          "board.csv: a tournament needs at least 2 players, got 1", {}),
-        ("model,fold,auc\na,x,1\nb,x,2\n", "at least 2 rounds, got 1", {}),
         ("tournament,model,fold,auc\nt,a,x,1\nt,b,x,2\n",
          "board.csv: tournament 't': a tournament needs at least 2 rounds", {}),
         (LONG, "no column 'modle' .player_column.; .* did you mean 'model'",
          {"player_column": "modle"}),
-        (LONG, "no column 'qqq' .score_column.; there are the columns", {"score_column": "qqq"}),
         (LONG, "one column cannot be two of", {"player_column": "fold", "round_column": "fold"}),
         (LONG, "'fold' cannot be the scores", {"score_column": "fold"}),
         (LONG, "score_column is not for a wide table", {"score_column": "auc", "format": "wide"}),
         (LONG, "players is not for a long table", {"players": "rows", "format": "long"}),
         (LONG, "format must be one of auto, wide, long", {"format": "csv"}),
-        (LONG, "players must be one of auto, rows, columns", {"players": "both"}),
         (LONG, "cluster_column is not for a long table", {"cluster_column": "fold"}),
         (LONG.replace("auc", "auc,acc").replace("\n", ",1\n").replace("acc,1", "acc"),
          '2 columns look like scores .* players="rows" or "columns" if the table is wide', {}),
         (WIDE, "no column names the players", {"format": "long"}),
-        (TURNED, "no column names the rounds", {"format": "long"}),
-        (WIDE.replace("0.8", "0,8"), "line 2 has 5 cells, the header has 4", {}),
         (WIDE.replace("0.8", "x"), "line 2, column 'b': a score is a finite number", {}),
         (WIDE.replace("y,", "x,"),
          "line 3, column 'fold': round 'x' is already on line 2; .* group_column", {}),
@@ -429,8 +407,6 @@ def test_lm_eval_results_of_the_wild(data_directory, tmp_path):
          {"round_column": "fold", "players": "rows"}),
         (WIDE, "player 'b' has no score at all", {"format": "wide"}),
         (WIDE, "lower_is_better names a round 'z'", {"lower_is_better": ["z"]}),
-        (WIDE, "scheme must be one of", {"scheme": "model/dataset"}),
-        ('{"a": {"x": 1}}', "JSON of a leaderboard is", {}),
         ('[{"model": [1], "fold": 1, "auc": 1}, {"model": "b", "fold": 1, "auc": 1}]',
          r"record 1, column 'model': a player is a name, got \[1\]", {}),
     ],
@@ -441,12 +417,9 @@ def test_tables_that_are_refused(tmp_path, content, message, options):
     refused(written(tmp_path, content), message, **options)
 
 
-def test_sources_that_are_refused(tmp_path):
+def test_frames_that_are_refused(tmp_path):
     refused(3, "scores are read from a path, a pandas or polars frame")
-    refused(tmp_path, "is a directory")
-    refused(tmp_path / "none.csv", "there is no such file")
-    refused(tmp_path / "none.json", "there is no such file")
-    for nothing in (None, np.nan, pd.NA, pd.NaT, " "):
+    for nothing in (None, pd.NA, pd.NaT, " "):
         frame = pd.DataFrame({"model": ["a", nothing], "fold": [1, 1], "auc": [1, 2]}, dtype=object)
         refused(frame, "the data frame: row 2, column 'model': the player has no name")
     frame = pd.DataFrame({"a": [1.0, np.inf], "b": [1.0, 2.0]})

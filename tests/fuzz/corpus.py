@@ -6,10 +6,11 @@ Everything is made here, from a seed: no file belongs to anybody. ``mutations.py
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +18,9 @@ import pyarrow.parquet as pq
 
 import bayes_sota as bs
 
-__all__ = ["READ_RESULT", "Case", "corpus", "table_text"]
-
 _EXACT = ("--seed", "1", "--json")
 _BOARD = ("--n-test", "500")
-READ_RESULT = "read_result"  # the pseudo-command of ``worker.py`` for result files
+READ_RESULT = "read_result"  # the pseudo-command of ``running.py`` for result files
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,54 +64,44 @@ def table_text(rows: list[list[str]], delimiter: str = ",") -> bytes:
 
 def corpus() -> tuple[Case, ...]:
     """Every kind of input with every command that reads it."""
-    return tuple(_cases())
-
-
-def _cases() -> Iterator[Case]:
     rng = np.random.default_rng(20_240)
-    yield from _boards(rng)
-    yield from _answers(rng)
-    yield from _paired(rng)
-    yield from _claims()
-    yield from _rounds(rng)
-    yield from _logs(rng)
-    yield _specification()
-    yield _result()
+    return (
+        *_boards(rng), *_answers(rng), _paired(rng), _claims(), *_rounds(rng), *_logs(rng),
+        _specification(), _result(),
+    )  # fmt: skip
 
 
 def _boards(rng: np.random.Generator) -> Iterator[Case]:
     right = np.unique(rng.binomial(500, rng.beta(60, 12, 40)))[:18]
     rows = [["team", "score"], *([f"team {k}", f"{k / 500:.3f}"] for k in right)]
     records = [{"team": name, "score": float(score)} for name, score in rows[1:]]
-    kaggle = [
-        ["Rank", "TeamId", "TeamName", "LastSubmissionDate", "Score", "SubmissionCount",
-         "TeamMemberUserNames"],
-        *([str(r), str(100 + r), name, "2024-02-29 12:00:00", score, "7", f"user{r}"]
-          for r, (name, score) in enumerate(rows[1:], 1)),
-    ]  # fmt: skip
+    heading = "Rank,TeamId,TeamName,LastSubmissionDate,Score,SubmissionCount,TeamMemberUserNames"
+    kaggle = [heading.split(",")] + [
+        [str(r), str(100 + r), name, "2024-02-29 12:00:00", score, "7", f"user{r}"]
+        for r, (name, score) in enumerate(rows[1:], 1)
+    ]
     files = {
         "board.csv": table_text(rows),
         "board.json": json.dumps(records).encode(),
         "names.json": json.dumps({r["team"]: r["score"] for r in records}).encode(),
-        "board.parquet": _parquet({"team": [r["team"] for r in records],
-                                   "score": [r["score"] for r in records]}),
-    }  # fmt: skip
+        "board.parquet": _parquet({key: [r[key] for r in records] for key in rows[0]}),
+    }
+    draws = ("--draws", "100")
     read = {
-        "board": ("board", "{file}", *_BOARD, "--draws", "100"),
-        "sota": ("sota", "{file}", *_BOARD, "--draws", "100", "--no-sensitivity"),
-        "selection": ("claim", "selection", "{file}", *_BOARD),
-        "infer": ("infer-n", "{file}"),
-        "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10"),
+        "board": ("board", "{file}", *_BOARD, *draws, *_EXACT),
+        "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
+        "selection": ("claim", "selection", "{file}", *_BOARD, *_EXACT),
+        "infer": ("infer-n", "{file}", "--json"),
+        "shrink": ("sota", "{file}", *_BOARD, "--method", "shrink", "--n-classes", "10", "--json"),
     }
     for name, content in files.items():
+        columns = (1,) if name.endswith(".csv") else ()
         for key, command in read.items():
             if name == "board.csv" or key in ("board", "infer"):
-                seed = ("--json",) if key in ("infer", "shrink") else _EXACT
-                columns = (1,) if name.endswith(".csv") else ()
-                yield Case("board", name, content, (*command, *seed), score_columns=columns)
-    yield Case("kaggle", "slug-publicleaderboard.csv", table_text(kaggle),
-               ("board", "{file}", *_BOARD, "--rounding", "nearest", "--draws", "100", *_EXACT),
-               score_columns=(4,))  # fmt: skip
+                yield Case("board", name, content, command, score_columns=columns)
+    command = ("board", "{file}", *_BOARD, "--rounding", "nearest", *draws, *_EXACT)
+    name = "slug-publicleaderboard.csv"
+    yield Case("kaggle", name, table_text(kaggle), command, score_columns=(4,))
 
 
 def _answers(rng: np.random.Generator) -> Iterator[Case]:
@@ -150,25 +139,22 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("item-scores", "auc.csv", table_text(auc), command, score_columns=(2, 3))
 
 
-def _paired(rng: np.random.Generator) -> Iterator[Case]:
+def _paired(rng: np.random.Generator) -> Case:
     skill = rng.beta(60, 12, 25)
     public, private = rng.binomial(400, skill) / 400, rng.binomial(600, skill) / 600
     rows = [["team", "public", "private"]]
-    rows += [[f"t{i}", f"{a:.4f}", f"{b:.4f}"] for i, (a, b) in enumerate(zip(public, private))]  # noqa: B905
+    rows += [[f"t{i}", f"{a:.4f}", f"{b:.4f}"] for i, (a, b) in enumerate(np.c_[public, private])]
     sizes = ("--n-test-public", "400", "--n-test-private", "600")
-    yield Case("paired", "paired.csv", table_text(rows), ("paired", "{file}", *sizes, *_EXACT),
-               score_columns=(1, 2))  # fmt: skip
+    command = ("paired", "{file}", *sizes, *_EXACT)
+    return Case("paired", "paired.csv", table_text(rows), command, score_columns=(1, 2))
 
 
-def _claims() -> Iterator[Case]:
-    rows = [
-        ["paper", "accuracy_a", "accuracy_b", "n_test"],
-        ["Li", "0.90", "0.88", "500"],
-        ["Doe", "0.95", "0.85", "500"],
-        ["Roe", "0.80", "0.79", "100"],
-    ]
-    yield Case("claims", "review.csv", table_text(rows),
-               ("claim", "batch", "{file}", "--json"), score_columns=(1, 2))  # fmt: skip
+def _claims() -> Case:
+    lines = ("paper,accuracy_a,accuracy_b,n_test", "Li,0.90,0.88,500", "Doe,0.95,0.85,500",
+             "Roe,0.80,0.79,100")  # fmt: skip
+    content = table_text([line.split(",") for line in lines])
+    command = ("claim", "batch", "{file}", "--json")
+    return Case("claims", "review.csv", content, command, score_columns=(1, 2))
 
 
 def _rounds(rng: np.random.Generator) -> Iterator[Case]:
@@ -176,7 +162,11 @@ def _rounds(rng: np.random.Generator) -> Iterator[Case]:
     players = ["a", "b", "c", "d"]
     wide = [["task", *players], *([f"t{r}", *map(str, row)] for r, row in enumerate(scores))]
     long = [["player", "round", "score"]]
-    long += [[p, f"t{r}", str(x)] for r, row in enumerate(scores) for p, x in zip(players, row)]  # noqa: B905
+    long += [
+        [p, f"t{r}", str(x)]
+        for r, row in enumerate(scores)
+        for p, x in zip(players, row, strict=True)
+    ]
     pairs = [(rng.choice(players, 2, replace=False), rng.random()) for _ in range(60)]
     battles = [["winner", "loser", "tie"], *([*pair, str(int(u < 0.1))] for pair, u in pairs)]
     outcomes = [["player_a", "player_b", "outcome"]]
@@ -197,36 +187,31 @@ def _rounds(rng: np.random.Generator) -> Iterator[Case]:
 
 def _logs(rng: np.random.Generator) -> Iterator[Case]:
     right = (rng.random((40, 2)) < [0.8, 0.6]).astype(int).tolist()
-    samples = [
-        "".join(
-            json.dumps({"doc_id": i, "acc": float(row[j])}) + "\n" for i, row in enumerate(right)
-        )
-        for j in range(2)
-    ]
     read = ("claim", "responses", "{file}", "{other}", "--draws", "200", *_EXACT)
-    yield Case("logs", "samples_task_a.jsonl", samples[0].encode(), read,
-               {"samples_task_b.jsonl": samples[1].encode()})  # fmt: skip
-    helm = [
-        json.dumps([
-            {"instance_id": f"id{i}",
-             "stats": [{"name": {"name": "exact_match"}, "mean": row[j], "count": 1}]}
-            for i, row in enumerate(right)
-        ])
-        for j in range(2)
-    ]  # fmt: skip
-    yield Case("logs", "a_per_instance_stats.json", helm[0].encode(), read,
-               {"b_per_instance_stats.json": helm[1].encode()})  # fmt: skip
-    inspect = [
-        json.dumps({
-            "version": 2, "status": "success", "eval": {"task": "t", "model": f"model-{j}"},
-            "results": {"completed_samples": len(right)},
-            "samples": [
-                {"id": i, "epoch": 1, "scores": {"match": {"value": "C" if row[j] else "I"}}}
-                for i, row in enumerate(right)
-            ],
-        })
-        for j in range(2)
-    ]  # fmt: skip
+
+    def two(make: Callable[[list[int], str], Any]) -> list[str]:
+        """What a tool writes of both models."""
+        return [json.dumps(make([row[j] for row in right], f"model-{j}")) for j in range(2)]
+
+    samples = two(lambda scores, _: [{"doc_id": i, "acc": float(x)} for i, x in enumerate(scores)])
+    lines = [text[1:-1].replace("}, ", "}\n").encode() + b"\n" for text in samples]
+    other = {"samples_task_b.jsonl": lines[1]}
+    yield Case("logs", "samples_task_a.jsonl", lines[0], read, other)
+    helm = two(lambda scores, _: [
+        {"instance_id": f"id{i}",
+         "stats": [{"name": {"name": "exact_match"}, "mean": x, "count": 1}]}
+        for i, x in enumerate(scores)
+    ])  # fmt: skip
+    other = {"b_per_instance_stats.json": helm[1].encode()}
+    yield Case("logs", "a_per_instance_stats.json", helm[0].encode(), read, other)
+    inspect = two(lambda scores, model: {
+        "version": 2, "status": "success", "eval": {"task": "t", "model": model},
+        "results": {"completed_samples": len(scores)},
+        "samples": [
+            {"id": i, "epoch": 1, "scores": {"match": {"value": "C" if x else "I"}}}
+            for i, x in enumerate(scores)
+        ],
+    })  # fmt: skip
     other = {"b_inspect.json": inspect[1].encode()}
     yield Case("logs", "a_inspect.json", inspect[0].encode(), read, other)
     log, buffer = json.loads(inspect[0]), io.BytesIO()

@@ -1,7 +1,7 @@
 """Seeded mutations of valid inputs, each with what must become of it.
 
 ``same``: the file means what it meant, so the numbers must not change. ``refuse``: exit code 2.
-``any``: whatever is said must be honest (``judge.py`` says what that means).
+``any``: whatever is said must be honest (``running.py`` says what that means).
 """
 
 import bz2
@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 from fuzz.corpus import Case, table_text
-
-__all__ = ["Mutant", "mutate"]
 
 
 @dataclass(frozen=True)

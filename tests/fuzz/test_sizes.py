@@ -18,17 +18,14 @@ sota, 2 to 10^9 classifiers               11.6 GB           14 s, 0.4 GB
 ========================================  ================  ================
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz.running import problems, run_alone
 
-SECONDS, BYTES = 30, 2 * 2**30
-RUN = "from bayes_sota.cli import main; main()"
+SECONDS = 30
 
 
 def write_scores(path: Path, players: int, rounds: int) -> None:
@@ -59,58 +56,33 @@ def write_pairs(path: Path, teams: int) -> None:
     np.savetxt(path, rows, "%.6g", ",", header="team,public,private", comments="")
 
 
-Case = tuple[Callable[[Path], None] | None, list[str], bool]
-CASES: dict[str, Case] = {
-    "players": (lambda p: write_scores(p, 9_999, 4), ["epp"], False),
-    "columns": (lambda p: write_scores(p, 50_000, 4), ["epp"], False),
-    "classifiers": (lambda p: write_answers(p, 100, 5_000), ["sota"], False),
-    "board": (lambda p: write_answers(p, 500, 2_000), ["board"], True),
-    "items": (lambda p: write_answers(p, 100_000, 300), ["claim", "responses"], True),
-    "rounds": (lambda p: write_scores(p, 20, 50_000), ["epp", "--matches", "all-rounds"], True),
-    "teams": (
-        lambda p: write_pairs(p, 20_000),
-        ["paired", "--n-test-public", "4000", "--n-test-private", "6000"],
-        True,
-    ),
-    "field": (
-        None,
-        ["sota", "--maximum", "0.9", "--n-test", "1000", "--classifiers", "2:1000000000"],
-        True,
-    ),
-    "auc": (
-        None,
-        ["maximum", "--metric", "auc", "--n-test", "1000000", "--n-positive", "300000",
-         "--classifiers", "1000", "--theta", "0.9", "--correlation", "0.6"],
-        True,
-    ),
+Write = Callable[[Path], None]
+ANSWERED: dict[str, tuple[str, Write | None]] = {
+    "board": ("board", lambda p: write_answers(p, 500, 2_000)),
+    "items": ("claim responses", lambda p: write_answers(p, 100_000, 300)),
+    "rounds": ("epp --matches all-rounds", lambda p: write_scores(p, 20, 50_000)),
+    "teams": ("paired --n-test-public 4000 --n-test-private 6000",
+              lambda p: write_pairs(p, 20_000)),
+    "field": ("sota --maximum 0.9 --n-test 1000 --classifiers 2:1000000000", None),
+    "auc": ("maximum --metric auc --n-test 1000000 --n-positive 300000 --classifiers 1000 "
+            "--theta 0.9 --correlation 0.6", None),
 }  # fmt: skip
-
-
-def run_measured(arguments: list[str]) -> tuple[int, str, float, int]:
-    """Exit code, standard error, processor seconds and peak bytes of a command."""
-    with subprocess.Popen(
-        [sys.executable, "-c", RUN, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stderr is not None
-        told = process.stderr.read().decode()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, told, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+REFUSED: dict[str, tuple[str, Write | None]] = {
+    "players": ("epp", lambda p: write_scores(p, 9_999, 4)),
+    "columns": ("epp", lambda p: write_scores(p, 50_000, 4)),
+    "classifiers": ("sota", lambda p: write_answers(p, 100, 5_000)),
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*ANSWERED, *REFUSED])
 def test_large_inputs_are_answered_or_refused(name: str, tmp_path: Path) -> None:
-    write, arguments, answered = CASES[name]
+    command, write = (ANSWERED | REFUSED)[name]
     if write is not None:
-        path = tmp_path / "large.csv"
-        write(path)
-        arguments = [*arguments, str(path)]
-    code, told, seconds, size = run_measured([*arguments, "--json"])
-    print(f"{name}: exit {code}, {seconds:.1f} s, {size / 2**20:,.0f} MiB")
-    assert code in ((0, 1) if answered else (2,)), told
-    if not answered:
-        assert told.startswith("error: ")
-        assert told.count("\n") == 1
-    assert seconds < SECONDS
-    assert size < BYTES
+        write(tmp_path / "large.csv")
+    files = ["large.csv"] if write is not None else []
+    answer = run_alone([*command.split(), *files, "--json"], tmp_path)
+    print(f"{name}: exit {answer.code}, {answer.seconds:.1f} s, {answer.peak / 2**20:,.0f} MiB")
+    assert answer.code in ((0, 1) if name in ANSWERED else (2,)), answer.err
+    assert list(problems(answer)) == []
+    assert answer.seconds < SECONDS

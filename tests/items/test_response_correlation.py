@@ -106,16 +106,16 @@ def test_errors_of_correlations_are_those_of_leaving_out_every_item(missing):
 
 def test_errors_of_item_scores_are_those_of_leaving_out_every_item():
     rng = np.random.default_rng(13)
-    values = rng.standard_normal((200, 1)) + rng.standard_normal((200, 5))
+    values = rng.standard_normal((80, 1)) + rng.standard_normal((80, 5))
     scores = np.arange(5.0)
     whole = influence_correlation(values, scores)
-    parts = [influence_correlation(np.delete(values, i, 0), scores) for i in range(200)]
+    parts = [influence_correlation(np.delete(values, i, 0), scores) for i in range(80)]
     rho = np.array([part.rho for part in parts])
     carrying = np.median(np.sum(values**2, axis=0) ** 2 / np.sum(values**4, axis=0))
     jump = np.hypot(1 - whole.rho**2, whole.rho**2) / (carrying + 1) / (2 * whole.rho)
-    expected = 199 / 200 * np.sum((rho - rho.mean()) ** 2) + jump**2
+    expected = 79 / 80 * np.sum((rho - rho.mean()) ** 2) + jump**2
     assert whole.rho_se**2 == pytest.approx(expected, rel=1e-6)
-    permuted = influence_correlation(values[rng.permutation(200)], scores)
+    permuted = influence_correlation(values[rng.permutation(80)], scores)
     assert permuted.rho_se == pytest.approx(whole.rho_se, rel=1e-12)
 
 
@@ -141,7 +141,8 @@ def test_copies_of_one_classifier_count_once():
 
 
 def test_residual_is_a_correlation_matrix():
-    found = response_correlation(load_responses_example("digits").test)
+    answers = load_responses_example("digits").test.correct[:, ::4]
+    found = response_correlation(Responses(answers))
     assert np.linalg.eigvalsh(found.residual).min() > 0
     assert np.diagonal(found.residual) == pytest.approx(1.0)
     assert ((found.loadings >= 0) & (found.loadings < 1)).all()
@@ -181,7 +182,7 @@ def check_rho(correct, strong, seed):
     rng = np.random.default_rng(seed)
     order = np.argsort(-correct.mean(axis=0))[:strong]
     errors = []
-    for _ in range(20):
+    for _ in range(12):
         chosen = rng.choice(order, rng.integers(8, order.size + 1), replace=False)
         items = rng.integers(0, len(correct), 1000)
         found = response_correlation(Responses(correct[items][:, chosen]))
@@ -190,7 +191,7 @@ def check_rho(correct, strong, seed):
 
 
 def test_rho_of_digits_classifiers():
-    assert check_rho(load_responses_example("digits").held_out.correct, 150, 9) < 0.05
+    assert check_rho(load_responses_example("digits").held_out.correct, 60, 9) < 0.05
 
 
 def test_rho_of_cifar10_classifiers(data_directory):

@@ -1,4 +1,4 @@
-"""The convenience composes; routes agree; results carry their provenance."""
+"""The convenience composes, routes agree, results carry their provenance; real boards judge it."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,14 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS, VARIABLES
+from bayes_sota.data.examples import load_responses_example
+from bayes_sota.leaderboard.sample_estimate import (
+    FIELDS,
+    draw_real_board,
+    interval_score,
+    summarize_judgements,
+    wilson_interval,
+)
 
 MAXIMUM = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50, rounding="exact")
 COUNTS = np.random.default_rng(1).binomial(500, 0.85 + 0.05 * np.random.default_rng(2).random(40))
@@ -34,27 +42,15 @@ def test_results_have_the_groups_and_attributes_of_the_schema(tree: xr.DataTree)
         assert tree["observed_data"]["score"].sizes == {"classifier": 40}
 
 
-def test_the_same_seed_gives_the_same_result(tree: xr.DataTree) -> None:
+def test_a_result_is_the_same_again_and_survives_netcdf(tree: xr.DataTree, tmp_path) -> None:
     board = MAXIMUM if "location" in tree["posterior"] else BOARD
     again = bs.estimate_sota(board, random_seed=7, draws=50)
-    for name in tree["posterior"].data_vars:
-        np.testing.assert_array_equal(tree["posterior"][name], again["posterior"][name])
-
-
-def test_a_result_survives_netcdf(tree: xr.DataTree, tmp_path) -> None:
-    again = bs.read_result(bs.save_result(tree, tmp_path / "result.nc"))
-    assert set(again.groups) == set(tree.groups)
+    assert tree["posterior"].to_dataset().equals(again["posterior"].to_dataset())
+    stored = bs.read_result(bs.save_result(tree, tmp_path / "result.nc"))
+    assert set(stored.groups) == set(tree.groups)
     for group in tree.groups:
-        assert again[group].to_dataset().identical(tree[group].to_dataset())
-    assert dict(again.attrs) == dict(tree.attrs)
-
-
-def test_a_result_that_cannot_be_written_leaves_nothing(tree: xr.DataTree, tmp_path) -> None:
-    with pytest.raises(InputError, match="directory"):
-        bs.save_result(tree, tmp_path)
-    with pytest.raises(InputError, match="does not exist"):
-        bs.save_result(tree, tmp_path / "none" / "x.nc")
-    assert list(tmp_path.iterdir()) == []
+        assert stored[group].to_dataset().identical(tree[group].to_dataset())
+    assert dict(stored.attrs) == dict(tree.attrs)
 
 
 @pytest.mark.slow
@@ -71,7 +67,7 @@ def test_simulation_agrees_with_the_exact_route() -> None:
 
 
 def test_sensitivity_of_a_maximum() -> None:
-    rows = bs.sota_sensitivity(MAXIMUM, draws=4000)
+    rows = bs.sota_sensitivity(MAXIMUM, draws=2000)
     assert rows["assumption"][0] == "as given"
     tries = rows[rows["assumption"] == "n_classifiers"]
     assert list(tries["value"]) == [0.5, 2.0, 10.0]
@@ -82,9 +78,8 @@ def test_sensitivity_of_a_maximum() -> None:
 
 
 def test_sensitivity_of_a_board() -> None:
-    rows = bs.sota_sensitivity(
-        BOARD, priors=BoardPriors(families=("normal", "plateau")), draws=4000
-    )
+    two = bs.Priors(families=("normal", "plateau"))
+    rows = bs.sota_sensitivity(BOARD, priors=two, draws=2000)
     rho = rows[rows["assumption"] == "rho"]
     assert len(rho) == 7
     assert np.all(np.diff(rho["value"].astype(float)) > 0)
@@ -96,12 +91,11 @@ def test_sensitivity_of_a_board() -> None:
 
 
 def test_models_and_reference_skills_reach_the_result() -> None:
-    tree = bs.estimate_sota(MAXIMUM, random_seed=0, reference_skill=0.9, draws=50)
+    model = "observed-maximum"
+    tree = bs.estimate_sota(MAXIMUM, model=model, random_seed=0, reference_skill=0.9, draws=50)
     assert float(tree["constant_data"]["reference_skill"]) == 0.9
-    for board, name in ((MAXIMUM, "observed-maximum"), (BOARD, "leaderboard")):
-        tree = bs.estimate_sota(board, model=name, draws=20, random_seed=0)
-        assert tree.attrs["model_name"] == name
-        assert tree.attrs["model_hash"] == bs.load_model(name).specification_hash
+    assert tree.attrs["model_name"] == model
+    assert tree.attrs["model_hash"] == bs.load_model(model).specification_hash
 
 
 @pytest.mark.parametrize(
@@ -122,3 +116,69 @@ def test_models_and_reference_skills_reach_the_result() -> None:
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         bs.estimate_sota(board, **options)
+
+
+@pytest.fixture(scope="module")
+def digits() -> bs.Responses:
+    return load_responses_example("digits").held_out
+
+
+def test_interval_score() -> None:
+    for truth, missed in ((0.2, 0.0), (0.35, 0.05), (0.0, 0.1)):
+        assert interval_score(0.1, 0.3, truth) == pytest.approx(0.2 + 40 * missed)
+
+
+def test_wilson_interval_solves_its_equation() -> None:
+    for end in wilson_interval(0.95, 200):
+        assert abs(0.95 - end) == pytest.approx(1.959963984540054 * np.sqrt(end * (1 - end) / 200))
+
+
+def test_boards_are_drawn_from_the_part_that_they_name(digits: bs.Responses) -> None:
+    rng = np.random.default_rng(0)
+    ordered = np.sort(digits.scores)[::-1]
+    for index, field in enumerate(FIELDS):
+        drawn, skills, named = draw_real_board(digits, 200, index, rng)
+        assert named == field
+        assert drawn.n_items == 200
+        assert drawn.n_classifiers == skills.size >= 8
+        if field == "strong":
+            assert skills.min() >= ordered[digits.n_classifiers // 2]
+        if field == "weak":
+            assert skills.max() <= ordered[digits.n_classifiers // 3]
+
+
+def test_rows_compare_with_the_raw_maximum() -> None:
+    keys = ("estimand", "n", "truth", "mean", "lower", "upper", "raw", "raw_lower", "raw_upper")
+    judged = [
+        ("theta_sota", 100, 0.90, 0.92, 0.91, 0.93, 0.94, 0.88, 0.98),
+        ("theta_sota", 100, 0.90, 0.91, 0.89, 0.95, 0.92, 0.86, 0.96),
+    ]
+    rows = [dict(zip(keys, row, strict=True)) for row in judged]
+    cell = summarize_judgements(rows, ("n",)).loc[(100, "theta_sota")]
+    assert (cell["coverage"], cell["raw_coverage"], cell["boards"]) == (0.5, 1, 2)
+    assert cell["bias"] == pytest.approx(0.015)
+    assert cell["rmse_ratio"] == pytest.approx(0.5)
+    assert cell["width_ratio"] == pytest.approx(0.4)
+    assert cell["score_ratio"] == pytest.approx((0.02 + 0.4 + 0.06) / 0.2)
+
+
+def test_a_wrong_model_is_found(digits: bs.Responses) -> None:
+    """Told that all is shared, the model cannot correct independent luck."""
+    found = [
+        bs.leaderboard.coverage(
+            digits, n_test=200, boards=9, draws=300,
+            priors=BoardPriors(correlation=FixedCorrelation(rho), families=("normal",)),
+        ).loc[(200, "theta_sota")]
+        for rho in (0.98, 0.7)
+    ]  # fmt: skip
+    assert found[0]["bias"] > found[1]["bias"] + 0.003
+    assert found[1]["rmse_ratio"] < found[0]["rmse_ratio"]
+
+
+def test_answers_are_judged_as_well(digits: bs.Responses) -> None:
+    few = digits.subset(classifiers=list(range(0, 300, 25)))
+    options = {"n_test": 150, "boards": 2, "route": "responses", "draws": 50, "random_seed": 3}
+    frame = bs.leaderboard.coverage(few, **options)
+    assert frame.index.tolist() == [(150, "theta_sota"), (150, "winner_skill")]
+    with pytest.raises(InputError, match="unknown route 'guess'"):
+        bs.leaderboard.coverage(few, route="guess")

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard import sample
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample import sample_board_nuts
+from bayes_sota.maximum.score_laws import score_law
 
 ONE = BoardPriors(families=("normal",))
 ESTIMANDS = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
@@ -33,10 +36,42 @@ def assert_same_posterior(result, exact, tolerance=0.25):
 
 
 @pytest.fixture(scope="module")
-def nuts():
-    return sample_board_nuts(
-        small_board(), ONE, draws=300, tune=300, chains=2, cores=1, random_seed=1
+def tree():
+    """Draws of the exact fit in the place of those of NUTS: everything but the sampler."""
+
+    def drawn(fit, family, settings, rng):
+        points = fit.points[fit.families.index(family)]
+        shape = settings["chains"], settings["draws"]
+        columns = [rng.choice(len(points.points), shape, p=w) for w in points.weights.T]
+        coordinates = points.points[np.stack(columns, axis=2)]
+        stats = dict.fromkeys(("diverging", "n_steps"), (("chain", "draw"), np.zeros(shape)))
+        dims = ("chain", "draw", "rho_node", "parameter")
+        posterior = xr.Dataset({"coordinates": (dims, coordinates)})
+        return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": xr.Dataset(stats)})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sample, "_sample_family", drawn)
+        return sample_board_nuts(small_board(), BoardPriors(), draws=2000, chains=2, random_seed=1)
+
+
+def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
+    assert_same_posterior(
+        tree, leaderboard_posterior(small_board(), draws=8000, random_seed=2), 0.1
     )
+    variables = {**tree["posterior"].data_vars, **tree["posterior_predictive"].data_vars}
+    assert {value.shape for value in variables.values()} == {(2, 2000)}
+    posterior, found = tree["posterior"], tree["sample_stats"]
+    assert np.all(posterior["winner_skill"] <= posterior["theta_sota"])
+    rho, prior = posterior["rho"].values, BoardPriors().correlation
+    for node in range(7):  # every draw has the rho of its node's cell
+        low, high = prior.quantile([node / 7, (node + 1) / 7])
+        inside = rho[found["rho_node"].values == node]
+        assert np.all((inside >= low) & (inside <= high))
+        assert abs(inside.size - rho.size / 7) <= 2
+    probability = tree["sample_stats/families"]["probability"]
+    for index, name in enumerate(BoardPriors().families):
+        share = np.mean(found["family"].values == index)
+        assert share == pytest.approx(float(probability.sel(family=name)), abs=0.03)
 
 
 @pytest.mark.slow
@@ -46,43 +81,16 @@ def test_nuts_agrees_with_the_exact_route():
     )
     exact = leaderboard_posterior(small_board(), ONE, draws=20_000, random_seed=2)
     assert_same_posterior(found, exact)
+    assert found.attrs["divergences"] == found["sample_stats"]["diverging"].sum() <= 10
     assert found.attrs["r_hat"] < 1.06
-
-
-def test_draws_keep_their_order_and_their_shape(nuts):
-    variables = {**nuts["posterior"].data_vars, **nuts["posterior_predictive"].data_vars}
-    assert {*ESTIMANDS, "shift", "rho", "n_above_sota"} <= set(variables)
-    assert {value.shape for value in variables.values()} == {(2, 300)}
-    posterior = nuts["posterior"]
-    assert np.all(posterior["winner_skill"] <= posterior["theta_sota"])
-    rho = posterior["rho"].values
-    for node in range(7):  # every draw has the rho of its node's cell
-        low, high = ONE.correlation.quantile([node / 7, (node + 1) / 7])
-        inside = rho[nuts["sample_stats"]["rho_node"].values == node]
-        assert np.all((inside >= low) & (inside <= high))
-        assert abs(inside.size - rho.size / 7) <= 2
-
-
-def test_rho_and_shift_keep_their_priors(nuts):
-    beta, posterior = ONE.correlation, nuts["posterior"]
-    rho, shift = (posterior[name].values.ravel() for name in ("rho", "shift"))
-    assert stats.kstest(rho, stats.beta(beta.a, beta.b).cdf).pvalue > 1e-3
-    assert stats.kstest(shift, stats.norm.cdf).pvalue > 1e-3
-
-
-def test_the_sampler_reports_how_it_fared(nuts):
-    assert nuts.attrs["divergences"] == nuts["sample_stats"]["diverging"].sum() <= 3
-    assert nuts.attrs["r_hat"] < 1.2
-    assert nuts.attrs["ess_bulk"] > 20
-    assert (nuts.attrs["families"], nuts.attrs["random_seed"]) == ("normal", "1")
+    assert found.attrs["ess_bulk"] > 200
+    assert (found.attrs["families"], found.attrs["random_seed"]) == ("normal", "1")
 
 
 @pytest.mark.parametrize("name", ["draws", "tune", "chains"])
 def test_what_cannot_be_sampled_is_refused(name):
     with pytest.raises(InputError, match=f"{name} must be a whole number from 1"):
         sample_board_nuts(small_board(), ONE, **{name: 0})
-    with pytest.raises(InputError, match="only the maximum"):
-        sample_board_nuts(Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50), ONE)
 
 
 @pytest.mark.slow
@@ -92,10 +100,6 @@ def test_the_average_over_families_agrees_with_the_exact_route():
     result = sample_board_nuts(board, BoardPriors(), draws=1000, tune=500, random_seed=3)
     exact = leaderboard_posterior(board, draws=20_000, random_seed=4)
     assert_same_posterior(result, exact, 0.12)
-    probability = result["sample_stats/families"]["probability"]
-    for index, name in enumerate(BoardPriors().families):
-        share = np.mean(result["sample_stats"]["family"].values == index)
-        assert share == pytest.approx(float(probability.sel(family=name)), abs=0.03)
 
 
 N_SBC = 400
@@ -104,8 +108,6 @@ SBC = BoardPriors(typical=(0.7, 0.95), spread=(0.1, 0.8), families=("normal",))
 
 def ranks_of_one_board(replicate, entries=12):
     """Truth and board from the model itself; ranks of the truths among the draws of NUTS."""
-    from bayes_sota.maximum.score_laws import score_law
-
     rng = np.random.default_rng([20, replicate])
     place = rng.normal(*SBC.location)
     spread = np.exp(rng.normal(*SBC.log_spread))

@@ -1,14 +1,12 @@
 """Densities of board-conditional skill: mass, SciPy's formulas, PyTensor's evaluation."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayes_sota.core.priors import BOARD_FAMILIES
 from bayes_sota.leaderboard.fit import numpy_operations
-from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
+from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, operations_of
 
 SCALE = FieldScale(1.6, 1.5, np.log(0.3), 0.9, 0.004)
 Y = np.linspace(-14, 18, 40_001)
@@ -80,11 +78,7 @@ def test_pytensor_evaluates_the_same_formula(name: str) -> None:
     import pytensor
     import pytensor.tensor as pt
 
-    ops = SimpleNamespace(
-        exp=pt.exp, log=pt.log, log1p=pt.log1p, logaddexp=pt.logaddexp, sqrt=pt.sqrt,
-        maximum=pt.maximum, minimum=pt.minimum, where=pt.where,
-        log_ndtr=lambda x: pt.log(0.5 * pt.erfcx(-x / np.sqrt(2))) - x**2 / 2,
-    )  # fmt: skip
+    ops = operations_of(pt, lambda x: pt.log(0.5 * pt.erfcx(-x / np.sqrt(2))) - x**2 / 2)
     t = np.array([0.2, -0.3, 0.4, 0.1, -0.5])[: FAMILIES[name].dimension]
     y = np.linspace(0, 3, 61)
     columns = tuple(pt.constant(v) for v in t)

@@ -24,13 +24,13 @@ def best_auc(**options) -> Leaderboard:
 def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
     """Whole fields from the prior, kept where the best score prints as the observed one."""
     priors = MaximumPriors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
-    posterior = sota_posterior(best_auc(), priors, draws=20_000, random_seed=1)
+    posterior = sota_posterior(best_auc(), priors, draws=8000, random_seed=1)
     assert posterior.reasons == ()
-    rng, fields, m = np.random.default_rng(2), 40_000, 40
+    rng, fields, m = np.random.default_rng(2), 24_000, 40
     location, spread = priors.skill.draw(rng, fields)
     scores = AucScores.of(51, 2949, 0.7, 0.98)
     kept: list[list[float]] = []
-    for block in np.split(np.arange(fields), 20):
+    for block in np.split(np.arange(fields), 12):
         skills = expit(
             location[block, None] + spread[block, None] * rng.standard_normal((block.size, m))
         )
@@ -42,12 +42,12 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
         winner = skills[np.arange(block.size), first]
         kept += np.column_stack([skills.max(axis=1), winner])[some].tolist()
     expected = np.array(kept)
-    assert len(expected) > 800
+    assert len(expected) > 500
     for index, name in enumerate(("theta_sota", "winner_skill")):
         ours = posterior.draws[name][:, 0]
-        error = expected[:, index].std() * np.sqrt(1 / len(expected) + 1 / 20_000)
+        error = expected[:, index].std() * np.sqrt(1 / len(expected) + 1 / 8000)
         assert ours.mean() == pytest.approx(expected[:, index].mean(), abs=4.5 * error)
-        assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.06)
+        assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.08)
 
 
 @pytest.mark.slow
@@ -68,11 +68,11 @@ def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
         "0.830", metric="score", standard_error=error, n_classifiers=200
     )
     found = [
-        sota_posterior(board, draws=20_000, random_seed=3).draws["theta_sota"]
+        sota_posterior(board, draws=6000, random_seed=3).draws["theta_sota"]
         for board in (accuracy, score)
     ]
-    assert found[0].mean() == pytest.approx(found[1].mean(), abs=0.05 * found[0].std())
-    assert found[0].std() == pytest.approx(found[1].std(), rel=0.05)
+    assert found[0].mean() == pytest.approx(found[1].mean(), abs=0.06 * found[0].std())
+    assert found[0].std() == pytest.approx(found[1].std(), rel=0.06)
 
 
 def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leaderboard, float]:
@@ -187,7 +187,7 @@ def test_an_interval_of_one_auc_does_not_depend_on_rho(auc: float, a: int, b: in
 def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
     rng = np.random.default_rng(1)
     aucs = np.append(np.round(0.8 + 0.02 * rng.random(40), 4), 1.0)
-    board = Leaderboard(aucs, n_test=3000, n_positive=400, metric="auc")
+    board = Leaderboard(aucs, n_test=600, n_positive=100, metric="auc")
     posterior = leaderboard_posterior(board, random_seed=0, draws=200)
     assert any("1 perfect score among 41 entries" in reason for reason in posterior.reasons)
 

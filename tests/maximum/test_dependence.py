@@ -1,17 +1,24 @@
-"""Eq. 6 to 8, the characteristic function and the nodes of S0."""
+"""Eq. 6 to 8, the characteristic function, the nodes of S0, and tables of survival functions."""
+
+import itertools
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import betainc
+from scipy.stats import binom
 
-from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import (
+    NOISE,
     conditional_probabilities,
     feasible_correlation,
     feasible_skills,
     log_characteristic_function,
     reference_nodes,
-    require_feasible,
+    skill_nodes,
+    survival_table,
     tail_half_width,
 )
 
@@ -47,22 +54,6 @@ def test_a_perfect_or_hopeless_classifier_depends_on_nobody(skill):
     assert float(feasible_correlation(skill, 0.9)) == 0
     a, b = conditional_probabilities(skill, 0.6, 0.9)
     assert float(a) == float(b) == skill
-
-
-def test_feasible_skills_is_equation_8():
-    odds = 0.36 * 0.9 / 0.1
-    low, high = feasible_skills(0.6, 0.9)
-    assert low == pytest.approx(odds / (1 + odds), abs=1e-15)
-    assert high == pytest.approx(1 / (1 + 0.36 * 0.1 / 0.9), abs=1e-15)
-
-
-def test_infeasible_correlation_names_skill_and_both_ranges():
-    with pytest.raises(InfeasibleCorrelationError) as caught:
-        require_feasible([0.7, 0.95], 0.6, 0.9)
-    message = str(caught.value)
-    for part in ("0.6", "skill 0.7", "[0, 0.5092]", "[0.764151, 0.961538]"):
-        assert part in message
-    require_feasible([0.7642, 0.9615], 0.6, 0.9)
 
 
 @pytest.mark.parametrize("p", [0.0, 1e-6, 0.0001, 0.1, 0.3, 0.5, 0.7, 0.96, 0.9999, 1.0])
@@ -115,10 +106,90 @@ def test_a_certain_reference_classifier_is_refused(theta0):
 
 @pytest.mark.parametrize(("n", "p"), [(200, 0.99), (200, 0.5), (3000, 0.9), (10**6, 0.9999)])
 def test_mass_beyond_the_half_width_is_negligible(n, p):
-    from scipy.special import betainc
-
     reach = float(tail_half_width(n * p * (1 - p)))
     above, below = np.ceil(n * p + reach), np.floor(n * p - reach)
     upper = betainc(above, n - above + 1, p) if above <= n else 0.0
     lower = betainc(n - below, below + 1, 1 - p) if below >= 0 else 0.0
     assert upper + lower < 1e-18
+
+
+def convolution(edge: int, n: int, k: int, a: float, b: float) -> float:
+    """``P(Binomial(k, a) + Binomial(n - k, b) > edge)`` by summation over the first count."""
+    first = np.arange(k + 1)
+    return float(binom.pmf(first, k, a) @ binom.sf(edge - first, n - k, b))
+
+
+def counts_of(table, n, theta0):
+    """S0 at the nodes of the shift."""
+    return np.rint(table.shifts * np.sqrt(n * theta0 * (1 - theta0)) + n * theta0)
+
+
+def make_table(n, counts, rho, theta0, refinement=1.0):
+    edges = np.unique(np.array([counts[0] - 1, *counts]))
+    skills = skill_nodes(counts, n, np.array([min(rho, 0.5), max(rho, 0.8)]), refinement)
+    return edges, survival_table(edges, n, skills, rho, theta0, 1000.0, refinement)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 0.77, 0.95])
+@pytest.mark.parametrize(
+    ("n", "counts", "theta0"),
+    [
+        (1, (1, 1), 0.5),
+        (60, (58, 59), 0.97),  # near 1: the correlation is cut on both sides
+        (60, (60, 60), 0.99),
+        (40, (0, 1), 0.1),
+        (500, (440, 470), 0.9),
+        (3000, (2730, 2730), 0.6),  # the reference classifier is far from the maximum
+    ],
+)
+def test_survival_functions_agree_with_convolution(n, counts, theta0, rho):
+    check_table(*make_table(n, counts, rho, theta0), n, rho, theta0, (5, 12))
+
+
+def check_table(edges, table, n, rho, theta0, sizes):
+    """Some of the nodes of S0 and of the skills, against convolutions."""
+    a, b = conditional_probabilities(table.skills, rho, theta0)
+    counts = counts_of(table, n, theta0)
+    rows, skills = (
+        np.unique(np.linspace(0, of.size - 1, size).astype(int))
+        for of, size in zip((counts, table.skills), sizes, strict=True)
+    )
+    for (e, edge), row, i in itertools.product(enumerate(edges), rows, skills):
+        exact = convolution(int(edge), n, int(counts[row]), a[i], b[i])
+        assert table.survival[e, row, i] == pytest.approx(exact, abs=1e-10)
+
+
+def test_nothing_overflows_between_distant_skills():
+    """A coarse score on a large test set: windows and frequencies differ a lot."""
+    edges, table = make_table(20_000, (18_000, 19_999), 0.8, 0.9)
+    assert table.skills.size > 256  # more than one block
+    assert np.all(np.isfinite(table.survival))
+    check_table(edges, table, 20_000, 0.8, 0.9, (2, 6))
+    assert table.survival[table.survival > 0].min() >= NOISE
+
+
+@pytest.mark.parametrize(
+    ("distribution", "tolerance"),
+    [
+        (LogitNormal(2.2, 0.15), 2e-3),
+        (LogitNormal(2.45, 0.005), 2e-2),  # narrower than the nodes are apart
+        (Beta(90.0, 10.0), 2e-3),
+        (Uniform(0.85, 0.93), 2e-3),  # the sharp edge lies between two nodes
+    ],
+)
+def test_field_survival_agrees_with_integration(distribution, tolerance):
+    """``1 - H_k`` from hat weights against Gauss-Legendre quadrature of the convolution."""
+    n, x, theta0, rho = 500, 465, 0.93, 0.7
+    _, table = make_table(n, (x, x), rho, theta0)
+    weights = distribution.hat_weights(distribution.from_skill(table.skills))
+    ours = table.field_survival(weights[None])[1, :, 0]
+    low, high = distribution.axis_support()
+    u, w = np.polynomial.legendre.leggauss(200)
+    u, w = (low + high) / 2 + (high - low) / 2 * u, (high - low) / 2 * w
+    a, b = conditional_probabilities(distribution.axis_skill(u), rho, theta0)
+    mass = w * distribution.axis_density(u)
+    for row in (35, 40, 50, 60):
+        k = int(counts_of(table, n, theta0)[row])
+        exact = sum(mass[i] * convolution(x, n, k, a[i], b[i]) for i in range(u.size))
+        assert 1e-3 < exact < 0.999
+        assert ours[row] == pytest.approx(exact, rel=tolerance)

@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform, logit
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum import field as module
-from bayes_sota.maximum.dependence import feasible_skills, reference_nodes
+from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.field import fixed_field, random_field
 from bayes_sota.maximum.law import maximum_law
 
@@ -32,7 +32,7 @@ def skills_of(kind, size=150):
 @pytest.mark.parametrize("rho", [0.0, 0.6, 0.95])
 def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
     skills = skills_of(kind)
-    arguments = (skills, 2000, rho, float(skills.max()) - 1e-6)
+    arguments = (skills, 500, rho, float(skills.max()) - 1e-6)
     condensed = fixed_field(*arguments)
     monkeypatch.setattr(module, "_condense", lambda a, b, *_: (a, b))
     direct = fixed_field(*arguments)
@@ -41,9 +41,9 @@ def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
 
 
 @pytest.mark.parametrize("kind", ["narrow", "wide", "near one"])
-@pytest.mark.parametrize("n", [60, 2000])
+@pytest.mark.parametrize("n", [60, 800])
 def test_weak_fixed_classifiers_left_out_change_nothing(monkeypatch, kind, n):
-    skills = skills_of(kind, 2000)
+    skills = skills_of(kind, 600)
     arguments = (skills, n, 0.6, float(skills.max()) - 1e-6)
     part = fixed_field(*arguments)
     monkeypatch.setattr(module, "_lowest_fixed", lambda *_: 0.0)
@@ -78,7 +78,7 @@ def test_the_stride_of_the_reference_changes_nothing(monkeypatch, n, m, rho):
     np.testing.assert_allclose(strided, cdf(part), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("n", [3000, 100_000])
+@pytest.mark.parametrize("n", [3000, 20_000])
 def test_finer_panels_change_nothing(monkeypatch, n):
     arguments = (LogitNormal(2.0, 0.3), n, 3558, 0.74, 0.95)
     coarse = cdf(random_field(*arguments))
@@ -96,17 +96,6 @@ def test_nodes_integrate_the_skills(distribution):
     density = distribution.axis_density(u)
     mean = np.trapezoid(distribution.axis_skill(u) * density, u) / np.trapezoid(density, u)
     assert part.weights @ part.skills == pytest.approx(mean, abs=1e-11)
-
-
-@pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.5), Uniform(0.5, 0.99)])
-def test_no_panel_reaches_across_a_kink(distribution):
-    kinks = np.array(feasible_skills(0.6, 0.9))
-    part = random_field(distribution, 50, 1, 0.6, 0.9)
-    axis = part.skills if isinstance(distribution, Uniform) else logit(part.skills)
-    ends = kinks if isinstance(distribution, Uniform) else logit(kinks)
-    panels = axis.reshape(-1, 14)
-    inside = (panels[:, :1] < ends) & (panels[:, -1:] > ends)
-    assert not inside.any()
 
 
 def test_memory_does_not_grow_with_classifiers_times_items():

@@ -20,9 +20,10 @@ from bayes_sota.maximum.law import maximum_law, resampled_maximum_law
 ACCURACY = 1e-10  # promised absolute error of the cdf
 TOP = 0.9 + 0.025 / 1001
 PAPER_FIELD = Uniform(TOP - 0.025, TOP)
+SLOW = pytest.mark.slow
 
 
-def quadrature(distribution, correlation, reference_skill, panels=24, nodes=12):
+def quadrature(distribution, correlation, reference_skill, panels=12, nodes=12):
     """Brute-force nodes: equal panels, cut where the correlation starts to be cut."""
     low, high = distribution.axis_support()
     kinks = np.array(feasible_skills(correlation, reference_skill)) if correlation else np.empty(0)
@@ -59,12 +60,12 @@ def test_the_independent_route_agrees_with_forty_digits(independent):
     np.testing.assert_allclose(brute, np.array(total, dtype=float), atol=1e-15)
 
 
-def test_table_1_row_4_at_selected_scores(independent):
-    x = np.array([2700, 2728, 2752])
+@pytest.mark.parametrize("x", [2728, *(pytest.param(x, marks=SLOW) for x in (2700, 2752))])
+def test_table_1_row_4_at_selected_scores(independent, x):
     law = maximum_law(
         n_test=3000, n_classifiers=1000, skill=PAPER_FIELD, correlation=0.6, reference_skill=0.9
     )
-    np.testing.assert_allclose(law.cdf(x), independent.table1_row4(x), rtol=0, atol=5e-12)
+    assert law.cdf(x) == pytest.approx(independent.table1_row4(np.array([x]))[0], abs=5e-12)
 
 
 IDENTICAL = [
@@ -75,26 +76,26 @@ IDENTICAL = [
 ]  # fmt: skip
 
 
+def check(independent, n, skill, rho, theta0, nodes, weights, m):
+    """The law against direct summation over the nodes, at every count."""
+    x, given = np.arange(n + 1), {} if np.ndim(skill) else {"n_classifiers": m}
+    law = maximum_law(
+        n_test=n, skill=skill, correlation=rho, reference_skill=theta0, cap_correlation=True,
+        **given,
+    )  # fmt: skip
+    exact = independent.maximum_cdf(x, n, np.array(nodes), weights, m, rho, theta0)
+    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+    return law
+
+
 @pytest.mark.parametrize(("skill", "m", "rho", "theta0"), IDENTICAL)
 @pytest.mark.parametrize("n", [1, 40])
 def test_identical_classifiers(independent, n, skill, m, rho, theta0):
-    x = np.arange(n + 1)
-    law = maximum_law(
-        n_test=n,
-        n_classifiers=m,
-        skill=skill,
-        correlation=rho,
-        reference_skill=theta0,
-        cap_correlation=True,
-    )
-    exact = independent.maximum_cdf(x, n, np.array([skill]), np.ones(1), m, rho, theta0)
-    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+    check(independent, n, skill, rho, theta0, [skill], np.ones(1), m)
 
 
-def drawn(kind, size, seed):
-    rng = np.random.default_rng(seed)
-    a, b = {"beta": (8, 2), "any": (1, 1), "top": (30, 2)}[kind]
-    return rng.beta(a, b, size)
+def drawn(a, b, size, seed):
+    return np.random.default_rng(seed).beta(a, b, size)
 
 
 @pytest.mark.parametrize(
@@ -103,21 +104,15 @@ def drawn(kind, size, seed):
         ([0.0, 0.5, 1.0], 0.0, 0.9),
         ([0.0, 0.5, 1.0], 0.5, 0.9),
         ([0.3, 0.3, 0.9, 0.9, 0.95], 0.74, 0.9),
-        (drawn("any", 60, 1), 1.0, 0.7),
-        (drawn("beta", 200, 1), 0.74, 0.95),
-        (drawn("beta", 200, 2), 0.999, 0.97),
-        (drawn("top", 100, 3), 0.0, 0.97),
+        (drawn(1, 1, 60, 1), 1.0, 0.7),
+        (drawn(8, 2, 120, 1), 0.74, 0.95),
+        (drawn(8, 2, 120, 2), 0.999, 0.97),
+        (drawn(30, 2, 100, 3), 0.0, 0.97),
         (np.append(np.full(50, 0.5), 0.9), 0.2, 0.9),
     ],
 )
 def test_different_fixed_classifiers(independent, skills, rho, theta0):
-    n = 40
-    x = np.arange(n + 1)
-    law = maximum_law(
-        n_test=n, skill=skills, correlation=rho, reference_skill=theta0, cap_correlation=True
-    )
-    exact = independent.maximum_cdf(x, n, np.array(skills), None, len(skills), rho, theta0)
-    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+    law = check(independent, 24, skills, rho, theta0, skills, None, len(skills))
     assert law.theta_sota == max(skills)
 
 
@@ -126,33 +121,15 @@ RANDOM = [
     (LogitNormal(2.0, 1.0), 5, 0.3, 0.6), (LogitNormal(2.0, 1.0), 100_000, 0.9, 0.99),
     (LogitNormal(2.0, 1e-4), 1000, 0.6, 0.9), (LogitNormal(2.0, 1.0), 1, 0.0, 0.9),
     (Beta.from_location_spread(2.0, 0.5), 1000, 0.74, 0.95), (Uniform(0.5, 0.99), 50, 0.99, 0.9),
-    (Uniform(0, 1), 1000, 0.74, 0.95),
+    (Uniform(0, 1), 1000, 0.74, 0.95), (Beta(0.5, 0.5), 3, 0.0, 0.5),  # reaches both ends
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("distribution", "m", "rho", "theta0"), RANDOM)
 def test_random_classifiers(independent, distribution, m, rho, theta0):
-    n = 40
-    x = np.arange(n + 1)
-    skills, weights = quadrature(distribution, rho, theta0)
-    law = maximum_law(
-        n_test=n,
-        n_classifiers=m,
-        skill=distribution,
-        correlation=rho,
-        reference_skill=theta0,
-        cap_correlation=True,
-    )
-    exact = independent.maximum_cdf(x, n, skills, weights, m, rho, theta0)
-    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
-
-
-def test_a_u_shaped_beta_reaches_both_ends(independent):
-    distribution, x = Beta(0.5, 0.5), np.arange(31)
-    skills, weights = quadrature(distribution, 0.0, 0.5, panels=150)
-    law = maximum_law(n_test=30, n_classifiers=3, skill=distribution)
-    exact = independent.maximum_cdf(x, 30, skills, weights, 3, 0.0, 0.5)
-    np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
+    panels = 150 if distribution == Beta(0.5, 0.5) else 12
+    nodes = quadrature(distribution, rho, theta0, panels)
+    check(independent, 24, distribution, rho, theta0, *nodes, m)
 
 
 @pytest.mark.parametrize(
@@ -274,13 +251,9 @@ def test_a_known_reference_count_is_one_term_of_the_sum(independent):
     whole = maximum_law(**arguments, correlation=0.6).cdf(x)
     np.testing.assert_allclose(weights.astype(float) @ np.array(parts), whole, rtol=0, atol=1e-12)
     one = maximum_law(
-        n_test=n,
-        n_classifiers=1,
-        skill=0.88,
-        reference_skill=0.9,
-        correlation=0.6,
+        n_test=n, n_classifiers=1, skill=0.88, reference_skill=0.9, correlation=0.6,
         reference_count=30,
-    )
+    )  # fmt: skip
     right, wrong = independent.reaction(np.longdouble(0.88), 0.6, 0.9)
     exact = 1 - independent.survival(x, 30, n, right, wrong)
     np.testing.assert_allclose(one.cdf(x), exact.astype(float), rtol=0, atol=1e-13)
@@ -347,9 +320,9 @@ def test_draws_follow_the_law_and_the_seed():
         ({"skill": []}, "1-dimensional"),
         ({"skill": [0.8, 0.9]}, "2 skills are given, but n_classifiers is 10"),
         ({"n_classifiers": None}, "n_classifiers is needed"),
-        ({"n_classifiers": 2.5}, "n_classifiers must be a positive whole number, got 2.5"),
-        ({"n_test": 0}, "n_test must be a positive whole number, got 0"),
-        ({"n_test": "many"}, "n_test must be a positive whole number, got many"),
+        ({"n_classifiers": 2.5}, "n_classifiers is .* a whole number of at least 1, got 2.5"),
+        ({"n_test": 0}, "n_test is .* a whole number of at least 1, got 0"),
+        ({"n_test": "many"}, "n_test is .* a whole number of at least 1, got many"),
         ({"correlation": 1.2}, r"correlation must lie in \[0, 1\], got 1.2"),
         ({"correlation": float("nan")}, "got nan"),
         ({"correlation": 0.5, "reference_skill": 1.0}, r"must lie in \(0, 1\), got 1"),
@@ -363,22 +336,23 @@ def test_bad_input_is_named(arguments, message):
 
 
 def test_infeasible_correlation_is_refused_unless_it_may_be_cut():
-    arguments = {"n_test": 20, "skill": [0.5, 0.9], "correlation": 0.6}
-    with pytest.raises(InfeasibleCorrelationError, match=r"correlations in \[0, 0.3333\]"):
+    arguments = {"n_test": 20, "skill": [0.7, 0.9], "correlation": 0.6}
+    with pytest.raises(InfeasibleCorrelationError) as caught:
         maximum_law(**arguments)
+    for part in ("0.6", "skill 0.7", "[0, 0.5092]", "[0.764151, 0.961538]", "cap_correlation"):
+        assert part in str(caught.value)
     assert maximum_law(**arguments, cap_correlation=True).mean() > 0.9
-    with pytest.raises(InfeasibleCorrelationError, match="cap_correlation"):
+    with pytest.raises(InfeasibleCorrelationError):
         maximum_law(n_test=20, n_classifiers=5, skill=LogitNormal(2.0, 0.1), correlation=0.6)
 
 
-@pytest.mark.parametrize("ci_prob", [0.0, 1.0, 95, float("nan")])
-def test_bad_probabilities_are_refused(ci_prob):
+def test_bad_probabilities_are_refused():
     law = maximum_law(n_test=20, n_classifiers=5, skill=0.5)
-    with pytest.raises(InputError, match="above 0 and below 1"):
-        law.interval(ci_prob)
-    if not 0 <= ci_prob <= 1:
-        with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
-            law.quantile(ci_prob)
+    for ci_prob in (0.0, 1.0, 95, float("nan")):
+        with pytest.raises(InputError, match="above 0 and below 1"):
+            law.interval(ci_prob)
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+        law.quantile(float("nan"))
 
 
 def test_numpy_is_enough_for_the_paper():
@@ -398,28 +372,22 @@ def test_numpy_is_enough_for_the_paper():
 @pytest.mark.parametrize("rho", [0.0, 0.6])
 def test_skills_drawn_with_replacement(rho: float) -> None:
     """By the definition: for each count of the reference classifier a mixture to the power m."""
-    skills, n, m, theta0 = np.array([0.80, 0.84, 0.84, 0.88, 0.9]), 200, 30, 0.9
+    skills, n, m, theta0 = np.array([0.80, 0.84, 0.84, 0.88, 0.9]), 60, 30, 0.9
     law = resampled_maximum_law(skills, n_test=n, n_classifiers=m, correlation=rho)
-    x = np.arange(n + 1)
+    x, expected = np.arange(n + 1), np.zeros(n + 1)
     a, b = conditional_probabilities(skills, rho, theta0)
-    expected = np.zeros(n + 1)
-    for k, weight in enumerate(stats.binom(n, theta0).pmf(x)):
-        mixture = np.zeros(n + 1)
-        for right, wrong in zip(a, b, strict=True):
-            pmf = np.convolve(
-                stats.binom(k, right).pmf(np.arange(k + 1)),
-                stats.binom(n - k, wrong).pmf(np.arange(n - k + 1)),
-            )
-            mixture += np.cumsum(pmf) / skills.size
-        expected += weight * np.minimum(mixture, 1.0) ** m
+    for k, weight in enumerate(stats.binom.pmf(x, n, theta0)):
+        first = stats.binom.pmf(x, k, a[:, None])
+        second = stats.binom.pmf(x, n - k, b[:, None])
+        pmf = [np.convolve(p, q)[: n + 1] for p, q in zip(first, second, strict=True)]
+        expected += weight * np.minimum(np.cumsum(np.mean(pmf, axis=0)), 1.0) ** m
     np.testing.assert_allclose(law.cdf(x), expected, atol=1e-10)
     assert law.theta_sota == 0.9
 
 
 def test_a_rough_law_is_close() -> None:
-    rng = np.random.default_rng(0)
-    skills = 0.8 + 0.1 * rng.beta(5, 2, 400)
-    settings = {"n_test": 5000, "skill": skills, "correlation": 0.6}
+    skills = 0.8 + 0.1 * np.random.default_rng(0).beta(5, 2, 150)
+    settings = {"n_test": 2000, "skill": skills, "correlation": 0.6}
     exact, rough = maximum_law(**settings), maximum_law(**settings, rough=True)
     assert rough.mean() == pytest.approx(exact.mean(), abs=1e-9)
     np.testing.assert_allclose(rough.cdf(exact.support), exact.values, atol=2e-6)

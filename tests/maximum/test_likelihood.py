@@ -1,8 +1,10 @@
-"""Likelihood of an observed maximum against direct summation; draws against simulated fields."""
+"""Likelihood of an observed maximum against direct summation.
+
+``test_posterior.py`` holds its draws against simulated fields.
+"""
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.stats import binom
 
 from bayes_sota.core.priors import UniformTries
@@ -90,76 +92,6 @@ def test_likelihood_stays_finite_where_the_field_is_far_too_good():
     assert np.all(np.isfinite(values))
     assert values[0] > values[1] > values[2]
     assert values[2] < -1000
-
-
-def simulate(distribution, rho, m, counts, size, n_new):
-    """Fields whose maximum falls into ``counts``: best skill, winner, S0, scores on new items."""
-    rng = np.random.default_rng(20261121)
-    skill = distribution.skill(distribution.isf(rng.random((size, m))))
-    a, b = conditional_probabilities(skill, rho, THETA0)
-
-    def play(n):
-        reference = rng.binomial(n, THETA0, size=size)[:, None]
-        return reference[:, 0], rng.binomial(reference, a) + rng.binomial(n - reference, b)
-
-    reference, x = play(N)
-    winner = (x + 0.5 * rng.random(x.shape)).argmax(axis=1)  # ties are broken at random
-    _, new = play(n_new)
-    rows, best = np.arange(size), x.max(axis=1)
-    kept = (best >= counts[0]) & (best <= counts[1])
-    columns = {
-        "theta_sota": skill.max(axis=1),
-        "winner_skill": skill[rows, winner],
-        "winner_new_score": new[rows, winner] / n_new,
-        "best_new_score": new.max(axis=1) / n_new,
-        "shift": (reference - N * THETA0) / np.sqrt(N * THETA0 * (1 - THETA0)),
-    }
-    return {name: values[kept] for name, values in columns.items()}
-
-
-def board_of(counts):
-    middle = (counts[0] + counts[1]) / 2 / N
-    board = Leaderboard.from_maximum(middle, n_test=N, n_classifiers=M, rounding="exact")
-    return board._copy(_best_counts=counts)
-
-
-@pytest.mark.parametrize(
-    ("family", "rho", "counts"),
-    [
-        ("logit-normal", 0.0, (28, 28)),
-        ("logit-normal", 0.75, (25, 27)),
-        ("beta", 0.75, (28, 28)),
-        ("uniform", 0.75, (30, 30)),
-    ],
-)
-def test_draws_agree_with_simulated_fields(family, rho, counts):
-    true = simulate(FIELDS[family], rho, M, counts, 60_000, 77)
-    b = board_of(counts)
-    size = 3_000 if family == "beta" else 15_000
-    draws = BoardLikelihood(b, np.array([rho]), THETA0).draw(
-        np.random.default_rng(1),
-        arrays(FIELDS[family], size),
-        np.zeros(size, np.int64),
-        np.full(size, rho),
-        77,
-    )
-    assert np.all(draws.winner_skill <= draws.theta_sota)
-    assert not draws.beyond_tables.any()
-    if rho == 0:  # the counts say nothing of a reference classifier that nobody resembles
-        del true["shift"]
-    for name, values in true.items():
-        ours = getattr(draws, name)
-        error = np.hypot(ours.std() / np.sqrt(size), values.std() / np.sqrt(values.size))
-        assert ours.mean() == pytest.approx(values.mean(), abs=4.5 * error), name
-        assert ours.std() == pytest.approx(
-            values.std(), rel=4.5 * np.sqrt(1 / values.size + 1 / size)
-        ), name
-        if name != "shift":  # spread evenly between the nodes of S0
-            assert stats.ks_2samp(ours, values).pvalue > 1e-5, name
-        assert np.corrcoef(ours, draws.winner_skill)[0, 1] == pytest.approx(
-            np.corrcoef(values, true["winner_skill"])[0, 1],
-            abs=4.5 * np.sqrt(1 / values.size + 1 / size),
-        ), name
 
 
 def test_draws_know_when_they_rest_on_the_ends_of_the_tables():

@@ -1,4 +1,7 @@
-"""The PyMC model has the exact likelihood, its gradient, and its predictive draws."""
+"""The models have the stated priors, the exact likelihood, its gradient, and predictive draws.
+
+The simulating model has the kernel of the observed interval instead of a likelihood.
+"""
 
 from functools import cache
 
@@ -13,14 +16,23 @@ from bayes_sota.core.priors import (
     CorrelationPrior,
     FixedCorrelation,
     LogitNormalSkill,
+    LogNormalTries,
     MaximumPriors,
     SkillPrior,
+    TriesPrior,
     UniformSkill,
     UniformTries,
 )
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.models import _random, build_observed_maximum
+from bayes_sota.maximum.models import (
+    ScoreSimulator,
+    _random,
+    build_observed_maximum,
+    build_simulated_maximum,
+    reference_skills,
+)
 from bayes_sota.maximum.posterior import draw_prior, sota_posterior
 
 # What PyTensor says of PyMC's own random variables when a model is built.
@@ -36,6 +48,7 @@ UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 FAMILIES = (LogitNormalSkill, BetaSkill, UniformSkill)
 BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
 LARGE = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
+SLOW_AND_LARGE = pytest.param(LogitNormalSkill, LARGE, marks=pytest.mark.slow)
 
 
 def unconstrained(model, location, spread, rho):
@@ -63,10 +76,15 @@ def evaluate(model, variable, point):
 
 
 @cache
+def model_of(family, board):
+    """Model of a board; several tests ask for it."""
+    return build_observed_maximum(board, MaximumPriors(family()))
+
+
+@cache
 def slope(family, board):
-    """Model of a board, and the gradient of its log density; several tests ask for it."""
-    model = build_observed_maximum(board, MaximumPriors(family()))
-    return model, model.compile_dlogp(**UNOPTIMISED)
+    """Gradient of its log density."""
+    return model_of(family, board).compile_dlogp(**UNOPTIMISED)
 
 
 def observed_log_likelihood(model):
@@ -85,18 +103,20 @@ def below_top(family, board, top, spread):
     return top - (np.sqrt(3) if family is UniformSkill else quantile) * spread
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+SMALL_POINTS = [(3.6, 0.4, 0.75), (3.4, 0.1, 0.6), (3.2, 0.2, 0.88), (4.0, 0.05, 0.7)]
+LARGE_POINTS = [(2.33, 0.1, 0.75), (2.30, 0.02, 0.6), (2.36, 0.15, 0.85)]
+
+
 @pytest.mark.parametrize(
-    ("board", "points"),
+    ("family", "board", "points"),
     [
-        (BOARD, [(3.6, 0.4, 0.75), (3.4, 0.1, 0.6), (3.2, 0.2, 0.88), (4.0, 0.05, 0.7)]),
-        (LARGE, [(2.33, 0.1, 0.75), (2.30, 0.02, 0.6), (2.36, 0.15, 0.85)]),
+        *((family, BOARD, SMALL_POINTS) for family in FAMILIES),
+        (LogitNormalSkill, LARGE, LARGE_POINTS),
+        *(pytest.param(f, LARGE, LARGE_POINTS, marks=pytest.mark.slow) for f in FAMILIES[1:]),
     ],
-    ids=["small", "large"],
 )
 def test_log_density_agrees_with_the_exact_likelihood(family, board, points):
-    priors = MaximumPriors(family())
-    model = build_observed_maximum(board, priors)
+    priors, model = MaximumPriors(family()), model_of(family, board)
     log_likelihood = observed_log_likelihood(model)
     for top, spread, rho in points:
         point = below_top(family, board, top, spread), spread, rho
@@ -110,8 +130,7 @@ def test_log_density_agrees_with_the_exact_likelihood(family, board, points):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_log_prior_is_the_stated_one(family):
     """The level is the location moved by a constant times the spread: no Jacobian is missing."""
-    priors = MaximumPriors(family())
-    model = build_observed_maximum(BOARD, priors)
+    priors, model = MaximumPriors(family()), model_of(family, BOARD)
     skill, rho = priors.skill, priors.correlation
     free = model.compile_logp(vars=model.free_RVs, jacobian=False, sum=True, **UNOPTIMISED)
     for location, spread, r in ((2.5, 0.4, 0.75), (0.3, 0.05, 0.5)):
@@ -126,10 +145,10 @@ def test_log_prior_is_the_stated_one(family):
 
 
 @pytest.mark.parametrize(
-    ("family", "board"), [(LogitNormalSkill, LARGE), (BetaSkill, BOARD), (UniformSkill, BOARD)]
+    ("family", "board"), [(family, BOARD) for family in FAMILIES] + [SLOW_AND_LARGE]
 )
 def test_gradient_is_finite_and_agrees_with_differences(family, board):
-    model, gradient = slope(family, board)
+    model, gradient = model_of(family, board), slope(family, board)
     log_density = model.compile_logp(**UNOPTIMISED)
     names = [v.name for v in model.value_vars]
     top, spread = (3.5, 0.3) if board is BOARD else (2.33, 0.11)
@@ -150,7 +169,7 @@ def test_gradient_is_finite_and_agrees_with_differences(family, board):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradient_is_finite_far_from_the_posterior(family):
     """A sampler starts somewhere: no point may give NaN."""
-    model, gradient = slope(family, BOARD)
+    model, gradient = model_of(family, BOARD), slope(family, BOARD)
     for point in ((-2.0, 0.1, 0.5), (6.0, 0.1, 0.9), (0.0, 2.0, 0.2), (3.0, 0.01, 0.99)):
         assert np.all(np.isfinite(gradient(unconstrained(model, *point)))), point
 
@@ -181,7 +200,7 @@ def test_prior_draws_come_from_the_stated_prior():
     board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
     with build_observed_maximum(board, priors):
-        drawn = pm.sample_prior_predictive(200, random_seed=1)
+        drawn = pm.sample_prior_predictive(60, random_seed=1)
     exact, predicted = draw_prior((board,), priors, np.random.default_rng(2), 20_000)
     for name in ("location", "spread", "rho"):
         ours = drawn["prior"][name].values.ravel()
@@ -196,11 +215,11 @@ def test_fresh_maxima_follow_the_exact_prior_predictive(family):
     board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
     priors = MaximumPriors(family(typical=(0.7, 0.95), spread=(0.05, 0.6)))
     rng = np.random.default_rng(1)
-    location, spread = priors.skill.draw(rng, 10_000)
-    rho = priors.correlation.quantile(rng.random(10_000))
+    location, spread = priors.skill.draw(rng, 5000)
+    rho = priors.correlation.quantile(rng.random(5000))
     likelihoods = [BoardLikelihood(board, np.array([0.5, 0.9]))]
     ours = _random(priors.skill, likelihoods, False)(location, spread, rho, rng=rng)
-    _, predicted = draw_prior((board,), priors, np.random.default_rng(2), 10_000)
+    _, predicted = draw_prior((board,), priors, np.random.default_rng(2), 5000)
     assert stats.ks_2samp(ours, predicted["observed_maximum"][:, 0]).pvalue > 1e-4
 
 
@@ -226,18 +245,126 @@ def test_nuts_agrees_with_the_exact_route():
         assert ours.std() == pytest.approx(reference.std(), rel=0.15)
 
 
-def test_unknown_priors_are_refused():
-    class Other(SkillPrior):
-        def distribution(self, location, spread):
-            return LogitNormalSkill().distribution(location, spread)
+FIRST = Leaderboard.from_maximum("0.912", n_test=3000, n_classifiers=200)
+SECOND = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=(20, 80), name="second")
 
-    class OtherCorrelation(CorrelationPrior):
-        def quantile(self, q):
-            return np.asarray(q)
 
-    with pytest.raises(InputError, match="at least one"):
-        build_observed_maximum([])
-    with pytest.raises(InputError, match="skill prior Other"):
-        build_observed_maximum(BOARD, MaximumPriors(Other()))
-    with pytest.raises(InputError, match="correlation prior OtherCorrelation"):
-        build_observed_maximum(BOARD, MaximumPriors(correlation=OtherCorrelation()))
+def prior_draws(model, names, size=4000, seed=1):
+    with model:
+        values = pm.draw([model[name] for name in names], draws=size, random_seed=seed)
+    return dict(zip(names, values, strict=True))
+
+
+@pytest.mark.parametrize("family", [LogitNormalSkill, BetaSkill, UniformSkill])
+def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill(family):
+    prior = family(typical=(0.7, 0.95), spread=(0.1, 0.5))
+    model = build_simulated_maximum([FIRST], MaximumPriors(skill=prior), epsilon=0.01)
+    draws = prior_draws(model, ["location", "spread", "u", "theta_sota"])
+    location = stats.norm(prior.location_mean, prior.location_sd)
+    assert stats.kstest(draws["location"], location.cdf).pvalue > 1e-3
+    assert abs(stats.spearmanr(draws["location"], draws["spread"]).statistic) < 0.05
+    tail = -np.expm1(np.log(draws["u"]) / 200)
+    distribution = prior.distribution(draws["location"], draws["spread"])
+    expected = distribution.skill(distribution.isf(tail))
+    np.testing.assert_allclose(draws["theta_sota"], expected, rtol=1e-9)
+
+
+def test_simulated_scores_come_from_the_prior_predictive():
+    """The law of the simulated score with everything fixed but theta_sota and the shift."""
+    priors = MaximumPriors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.6))
+    model = build_simulated_maximum([FIRST], priors, epsilon=0.01)
+    assert {v.name for v in model.free_RVs} == {"u", "shift"}
+    theta, shift = prior_draws(model, ["theta_sota", "shift"], size=2000).values()
+    simulator = ScoreSimulator((FIRST,), reference_skills([FIRST]), priors.skill)
+    location, rng = priors.skill.location_mean, np.random.default_rng(1)
+    scores = simulator(rng, theta, location, 0.2, 0.6, shift, 200.0, None)
+    assert simulator(rng, 0.91, location, 0.2, 0.6, 0.0, 200.0, (3,)).shape == (3,)
+    law = maximum_law(
+        n_test=3000,
+        skill=priors.skill.distribution(priors.skill.location_mean, 0.2),
+        n_classifiers=200,
+        correlation=0.6,
+        reference_skill=0.912,
+        cap_correlation=True,
+    )
+    assert scores.mean() == pytest.approx(law.mean(), abs=4 * law.std() / np.sqrt(2000))
+    assert scores.std() == pytest.approx(law.std(), rel=0.07)
+
+
+@pytest.mark.parametrize(("right", "distance"), [(2736, 0.0), (2734, 1 / 3000), (2760, 22 / 3000)])
+def test_kernel_is_zero_inside_the_printed_interval(right, distance):
+    low, high = FIRST.counts
+    expected = max(low - right, right - high, 0) / 3000
+    model = build_simulated_maximum([FIRST], MaximumPriors(), epsilon=0.002)
+    op = model["best_score"].owner.op
+    value = op.distance(op.epsilon, FIRST.maximum, right / 3000)
+    assert float(value.eval()) == pytest.approx(-0.5 * (expected / 0.002) ** 2)
+    assert expected == pytest.approx(distance, abs=1.1 / 3000)
+
+
+@pytest.mark.parametrize("tries", [UniformTries(20, 80), LogNormalTries(50.0, 2.0)])
+def test_uncertain_number_of_classifiers_follows_its_prior(tries):
+    board = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=tries)
+    model = build_simulated_maximum([board], MaximumPriors(), epsilon=0.01)
+    draws = prior_draws(model, ["tries_quantile", "n_classifiers"], size=300)
+    expected = np.maximum(np.round(tries.quantile(draws["tries_quantile"])), 1)
+    np.testing.assert_allclose(draws["n_classifiers"], expected, atol=1e-9)
+
+
+def test_several_boards_share_the_field():
+    model = build_simulated_maximum([FIRST, SECOND], MaximumPriors(), epsilon=[0.01, 0.02])
+    names = ["location", "rho", "theta_sota", "shift", "n_classifiers", "best_score"]
+    draws = prior_draws(model, names, size=5)
+    assert draws["location"].shape == draws["rho"].shape == (5,)
+    assert all(draws[name].shape == (5, 2) for name in names[2:])
+    assert np.all(draws["n_classifiers"][:, 0] == 200)
+    counts = draws["best_score"] * [3000, 500]
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
+
+
+def test_reference_skill_is_the_maximum_kept_inside():
+    perfect = Leaderboard.from_maximum("1.0", n_test=200, n_classifiers=5, rounding="exact")
+    np.testing.assert_allclose(reference_skills([FIRST, perfect]), [0.912, 1 - 0.5 / 200])
+    np.testing.assert_allclose(reference_skills([FIRST, perfect], 0.8), [0.8, 0.8])
+
+
+class OtherTries(TriesPrior):
+    """A prior that nobody wrote a simulator for."""
+
+
+class OtherSkill(SkillPrior):
+    def distribution(self, location, spread):
+        return LogitNormalSkill().distribution(location, spread)
+
+
+class OtherCorrelation(CorrelationPrior):
+    def quantile(self, q):
+        return np.asarray(q)
+
+
+UNKNOWN = [MaximumPriors(OtherSkill()), MaximumPriors(correlation=OtherCorrelation())]
+
+
+@pytest.mark.parametrize(
+    ("build", "boards", "priors", "change", "message"),
+    [
+        (build_observed_maximum, [], MaximumPriors(), {}, "at least one"),
+        (build_observed_maximum, BOARD, UNKNOWN[0], {}, "skill prior OtherSkill"),
+        (build_observed_maximum, BOARD, UNKNOWN[1], {}, "prior OtherCorrelation"),
+        (build_simulated_maximum, [], MaximumPriors(), {"epsilon": 0.01}, "at least one board"),
+        (build_simulated_maximum, [FIRST], MaximumPriors(), {"epsilon": 0.0}, "epsilon must be"),
+        (build_simulated_maximum, [FIRST], UNKNOWN[0], {"epsilon": 0.01}, "OtherSkill"),
+        (build_simulated_maximum, [FIRST], UNKNOWN[1], {"epsilon": 0.01}, "OtherCorrelation"),
+        (
+            build_simulated_maximum, [FIRST], MaximumPriors(),
+            {"epsilon": 0.01, "reference_skill": 1.0}, "reference skill",
+        ),
+        (
+            build_simulated_maximum, [FIRST.with_tries(OtherTries())], MaximumPriors(),
+            {"epsilon": 0.01}, "OtherTries",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_built_is_refused(build, boards, priors, change, message):
+    with pytest.raises(InputError, match=message):
+        build(boards, priors, **change)

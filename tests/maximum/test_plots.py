@@ -1,4 +1,4 @@
-"""The figure of prior and posterior draws the result's numbers."""
+"""The figures draw the result's numbers, and the law's."""
 
 from pathlib import Path
 from typing import Any
@@ -6,50 +6,39 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.stats import binom
 
+import bayes_sota as bs
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import Uniform, expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.plots import plot_sota
+from bayes_sota.maximum.plots import plot_maximum_law, plot_prior_predictive, plot_sota
 
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
 
 
 @pytest.mark.parametrize("ci_prob", [0.5, 0.95])
-@pytest.mark.parametrize("name", QUANTITIES)
-def test_bar_is_the_equal_tailed_interval(tree: xr.DataTree, name: str, ci_prob: float) -> None:
-    figure = plot_sota(tree, ci_prob=ci_prob, backend="none")
-    draws = tree["posterior"][name].values
-    expected = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    np.testing.assert_allclose(figure.viz[f"interval_{name}"]["posterior"].item()["x"], expected)
-    mean = figure.viz[f"mean_{name}"]["posterior"].item()["x"]
-    np.testing.assert_allclose(mean, np.mean(draws))
-
-
-def test_band_over_the_prior_is_the_posterior_interval(tree: xr.DataTree) -> None:
-    band = plot_sota(tree, backend="none").viz["interval"]["prior"].item()
-    expected = np.quantile(tree["posterior"]["theta_sota"].values, [0.025, 0.975])
+def test_bars_and_band_are_equal_tailed_intervals(tree: xr.DataTree, ci_prob: float) -> None:
+    figure, tails = plot_sota(tree, ci_prob=ci_prob, backend="none"), (1 - ci_prob) / 2
+    for name in QUANTITIES:
+        draws = tree["posterior"][name].values
+        drawn = (figure.viz[f"{x}_{name}"]["posterior"].item() for x in ("interval", "mean"))
+        bar, mean = (artist["x"] for artist in drawn)
+        np.testing.assert_allclose(bar, np.quantile(draws, [tails, 1 - tails]))
+        np.testing.assert_allclose(mean, np.mean(draws))
+    band = figure.viz["interval"]["prior"].item()
+    expected = np.quantile(tree["posterior"]["theta_sota"].values, [tails, 1 - tails])
     np.testing.assert_allclose([band["xmin"], band["xmax"]], expected)
 
 
-@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize("name", [*QUANTITIES[1:], "prior"])
 def test_areas_under_the_densities_are_on_one_scale(tree: xr.DataTree, name: str) -> None:
-    figure = plot_sota(tree, backend="none")
-    ratio = area_of(figure, name) / area_of(figure, "theta_sota")
-    assert ratio == pytest.approx(
-        share_inside(figure, tree["posterior"][name])
-        / share_inside(figure, tree["posterior"]["theta_sota"]),
-        rel=0.03,
-    )
-
-
-def test_prior_has_the_same_scale_as_the_posterior(tree: xr.DataTree) -> None:
-    figure = plot_sota(tree, backend="none")
-    assert area_of(figure, "prior") / area_of(figure, "theta_sota") == pytest.approx(
-        share_inside(figure, tree["prior"]["theta_sota"])
-        / share_inside(figure, tree["posterior"]["theta_sota"]),
-        rel=0.1,
-    )
+    figure, best = plot_sota(tree, backend="none"), tree["posterior"]["theta_sota"]
+    draws = tree["prior"]["theta_sota"] if name == "prior" else tree["posterior"][name]
+    ratio = share_inside(figure, draws) / share_inside(figure, best)
+    rel = 0.1 if name == "prior" else 0.03
+    assert area_of(figure, name) / area_of(figure, "theta_sota") == pytest.approx(ratio, rel=rel)
 
 
 def area_of(figure: Any, name: str) -> float:
@@ -62,14 +51,9 @@ def area_of(figure: Any, name: str) -> float:
 
 def share_inside(figure: Any, draws: xr.DataArray) -> float:
     """Share of the draws inside the panel: the area that their density should have there."""
-    low, high = limits_of(figure)
-    return float(((draws > low) & (draws < high)).mean())
-
-
-def limits_of(figure: Any) -> tuple[float, float]:
     target = figure.viz["plot"]["posterior"].item()
-    lims = next(element["lims"] for element in target if element["function"] == "xlim")
-    return float(lims[0]), float(lims[1])
+    low, high = next(element["lims"] for element in target if element["function"] == "xlim")
+    return float(((draws > low) & (draws < high)).mean())
 
 
 def test_matplotlib_draws_the_same(tree: xr.DataTree) -> None:
@@ -158,3 +142,112 @@ def test_scores_outside_of_zero_and_one_are_in_the_picture() -> None:
     assert high - low < 1
     assert axes.get_xlabel() == "score, magnified"
     assert len([t for t in axes.get_xticks() if low < t < high]) >= 3
+
+
+LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
+
+
+def artist(law: bs.maximum.MaximumLaw, label: str, ci_prob: float = 0.95) -> dict:
+    return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["pmf"].item()
+
+
+def test_lines_stand_at_the_best_skill_and_the_expected_maximum() -> None:
+    assert artist(LAW, "theta_sota")["x"] == 0.9
+    assert artist(LAW, "expected_maximum")["x"] == LAW.mean()
+
+
+@pytest.mark.parametrize("ci_prob", [0.5, 0.95])
+def test_bar_is_the_interval(ci_prob: float) -> None:
+    np.testing.assert_array_equal(artist(LAW, "interval", ci_prob)["x"], LAW.interval(ci_prob))
+
+
+def test_every_count_has_its_bar() -> None:
+    bars = artist(LAW, "maximum")
+    counts = np.round((np.asarray(bars["l_e"]) + np.asarray(bars["r_e"])) / 2 * 3000)
+    np.testing.assert_allclose(bars["y"], LAW.pmf(counts))
+    assert np.sum(bars["y"]) == pytest.approx(1, abs=1e-3)
+
+
+def test_one_classifier_is_binomial() -> None:
+    bars = artist(LAW, "one_classifier")
+    counts = np.round((np.asarray(bars["l_e"]) + np.asarray(bars["r_e"])) / 2 * 3000)
+    np.testing.assert_allclose(bars["y"], binom.pmf(counts, 3000, 0.9), rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        bs.maximum_law(n_test=20, n_classifiers=5, skill=0.9),
+        bs.maximum_law(n_test=100, n_classifiers=1, skill=0.5),
+        bs.maximum_law(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9)),
+        bs.maximum_law(n_test=50, skill=[0.6, 0.7, 0.8], correlation=0.3),
+    ],
+    ids=["small", "single", "random", "fixed"],
+)
+def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
+    collection = plot_maximum_law(law, backend="matplotlib")
+    figure = collection.viz["figure"].item()
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 2
+    assert not boxes[0].overlaps(boxes[1])
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_title_states_the_bias() -> None:
+    title = plot_maximum_law(LAW, backend="none").viz["figure_title"].item()["string"]
+    assert title.startswith("The best of 1,000 classifiers is expected to score 0.0140 above")
+
+
+def test_line_and_bar_of_the_prior(tree: xr.DataTree) -> None:
+    figure = plot_prior_predictive(tree, ci_prob=0.8, backend="none")
+    assert figure.viz["observed_maximum"]["observed_maximum"].item()["x"] == 0.95
+    predicted = tree["prior_predictive"]["observed_maximum"].values
+    bar = figure.viz["interval"]["observed_maximum"].item()["x"]
+    np.testing.assert_allclose(bar, np.quantile(predicted, [0.1, 0.9]))
+
+
+def test_histogram_counts_the_predicted_maxima(tree: xr.DataTree) -> None:
+    figure = plot_prior_predictive(tree, backend="none")
+    bars = figure.viz["histogram"]["observed_maximum"].item()
+    edges = np.append(np.asarray(bars["l_e"]), np.asarray(bars["r_e"])[-1])
+    counts, _ = np.histogram(tree["prior_predictive"]["observed_maximum"].values, edges)
+    np.testing.assert_allclose(bars["y"], counts / counts.max())
+    assert counts.sum() >= 0.99 * 2000
+
+
+def test_fields_are_draws_of_the_prior(tree: xr.DataTree) -> None:
+    figure = plot_prior_predictive(tree, n_fields=25, ci_prob=0.9, backend="none")
+    medians = np.asarray(figure.viz["field_median"]["field"].item()["x"])
+    assert medians.size == 25
+    assert np.all(np.diff(medians) >= 0)
+    location, spread = (tree["prior"][name].values.ravel() for name in ("location", "spread"))
+    for i, median in enumerate(medians):
+        match = np.argmin(np.abs(expit(location) - median))
+        expected = expit(location[match] + np.array([-1, 1]) * 1.6448536 * spread[match])
+        np.testing.assert_allclose(figure.viz[f"field_{i}"]["field"].item()["x"], expected)
+    best = np.asarray(figure.viz["field_best"]["field"].item()["x"])
+    assert np.isin(best, tree["prior"]["theta_sota"].values).all()
+
+
+def test_prior_has_a_panel_for_every_board_and_one_for_the_fields(two_boards: xr.DataTree) -> None:
+    figure = plot_prior_predictive(two_boards, backend="none")
+    lines = figure.viz["observed_maximum"]["observed_maximum"]
+    assert [line["x"] for line in lines.values] == [0.95, 0.93]
+    assert figure.viz["field_median"]["field"].ndim == 0
+
+
+def test_columns_of_the_prior(tree: xr.DataTree, two_boards: xr.DataTree) -> None:
+    for result, columns in ((tree, 2), (two_boards, 3)):
+        collection = plot_prior_predictive(result, backend="matplotlib")
+        figure = collection.viz["figure"].item()
+        figure.canvas.draw()
+        assert len(figure.axes) == columns
+
+
+def test_a_result_without_prior_is_refused(tree: xr.DataTree) -> None:
+    groups = {name: tree[name].to_dataset() for name in ("posterior", "observed_data")}
+    with pytest.raises(InputError, match="no prior draws"):
+        plot_prior_predictive(xr.DataTree.from_dict(groups), backend="none")
+    with pytest.raises(InputError, match="n_fields must be at least 1, got 0"):
+        plot_prior_predictive(tree, n_fields=0, backend="none")

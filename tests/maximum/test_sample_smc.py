@@ -30,7 +30,7 @@ QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
 
 @pytest.fixture(scope="module")
 def sampled() -> xr.DataTree:
-    return sample_abc((BOARD,), MaximumPriors(), draws=700, chains=2, cores=1, random_seed=1)
+    return sample_abc((BOARD,), MaximumPriors(), draws=320, chains=2, cores=1, random_seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +47,11 @@ def test_agrees_with_the_exact_route(sampled, exact, name):
 
 def test_sampler_mixes(sampled):
     summary = az.summary(
-        sampled,
-        var_names=["theta_sota", "winner_skill"],
-        ci_prob=0.95,
-        ci_kind="eti",
-        round_to=6,
+        sampled, var_names=["theta_sota", "winner_skill"], ci_prob=0.95, ci_kind="eti", round_to=6
     )
-    assert summary["ess_bulk"].min() > 700
+    assert summary["ess_bulk"].min() > 320
     assert summary["r_hat"].max() < 1.02
-    assert np.unique(sampled["posterior"]["theta_sota"]).size > 0.97 * 1400
+    assert np.unique(sampled["posterior"]["theta_sota"]).size > 0.97 * 640
 
 
 def test_epsilon_is_small_and_reported(sampled, exact):
@@ -70,12 +66,6 @@ def test_epsilon_is_small_and_reported(sampled, exact):
     assert sampled.attrs["winner_unaccepted"] < 0.005
 
 
-def test_winner_is_never_better_than_the_best(sampled):
-    posterior = sampled["posterior"]
-    assert bool((posterior["winner_skill"] <= posterior["theta_sota"]).all())
-    assert bool((posterior["winner_skill"] < posterior["theta_sota"]).any())
-
-
 def test_it_is_a_complete_result(sampled):
     assert {"prior", "posterior_predictive", "log_likelihood"} <= set(sampled.children)
     posterior = sampled["posterior"].to_dataset()
@@ -87,6 +77,8 @@ def test_it_is_a_complete_result(sampled):
     assert set(posterior.data_vars) <= set(VARIABLES)
     bias = posterior["multiplicity_bias"] + posterior["theta_sota"]
     np.testing.assert_allclose(bias, 0.98)
+    assert bool((posterior["winner_skill"] <= posterior["theta_sota"]).all())
+    assert bool((posterior["winner_skill"] < posterior["theta_sota"]).any())
 
 
 def test_survives_netcdf(sampled, tmp_path):

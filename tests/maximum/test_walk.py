@@ -20,7 +20,7 @@ from bayes_sota.maximum.walk import (
 )
 
 SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
-DRAWS = 30_000
+DRAWS = 12_000
 
 CASES = {
     "near one": (200, 50, LogitNormal(3.3, 0.3), 0.75, 0.98),
@@ -170,8 +170,8 @@ def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float
         NormalTestSet.draw(rng, scores, np.full(DRAWS, rho)), field, np.full(DRAWS, m), theta
     )
     again, winner = ours.draw(rng)
-    skills = expit(rng.normal(1.8, spread, (DRAWS // 4, m)))
-    normal = rho * rng.standard_normal((DRAWS // 4, 1))
+    skills = expit(rng.normal(1.8, spread, (DRAWS // 2, m)))
+    normal = rho * rng.standard_normal((DRAWS // 2, 1))
     normal = normal + np.sqrt(1 - rho**2) * rng.standard_normal(skills.shape)
     whole = scores.estimate(normal, skills)
     true_best, true_theta = whole.max(1), skills.max(1)
@@ -218,14 +218,3 @@ def test_cell_law_agrees_with_numerical_inversion(distribution, factor):
     for level, skill in zip(levels, skills, strict=True):
         exact = optimize.brentq(lambda s, u=level: mass_above(s) / total - u, *bracket, xtol=1e-9)
         assert skill == pytest.approx(exact, abs=4e-4)
-
-
-def test_cell_law_without_a_factor_is_the_distribution_itself():
-    distribution = repeated(LogitNormal(2.0, 0.3), 1)
-    nodes = np.array([0.85, 0.9])
-    tail = distribution.expanded().sf(distribution.from_skill(nodes))
-    law = CellLaw.build(distribution, tail, np.ones((1, 2)))
-    levels = np.array([1e-6, 0.2, 0.5, 0.8, 1.0 - 1e-9])
-    expected = distribution.skill(distribution.isf(levels))
-    drawn = law.inverse(np.zeros(5, np.int64), levels)
-    np.testing.assert_allclose(drawn, expected, rtol=1e-9)

@@ -1,78 +1,102 @@
-"""``bayes-sota paired``: keys, exit codes, one line for bad input."""
+"""``bayes-sota paired`` and its result: keys, schema, exit codes, one line for bad input."""
 
+import contextlib
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.cli import main
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    captured = capsys.readouterr()
-    return int(stop.value.code or 0), captured.out, captured.err
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    rng = np.random.default_rng(4)
-    theta = 0.8 - 0.05 * rng.exponential(size=60)
-    x, y = (rng.binomial(n, theta) / n for n in (500, 1500))
-    rows = [f"[bold]t{i},{a},{b}" for i, (a, b) in enumerate(zip(x, y, strict=True))]
-    path = tmp_path / "boards.csv"
-    path.write_text("\n".join(["team,public_score,private_score", *rows]))
-    return path
-
+from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 
 SIZES = ("--n-test-public", "500", "--n-test-private", "1500")
 
 
-def test_json(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -> None:
-    output = tmp_path / "result.nc"
-    command = ("paired", str(table), *SIZES, "--seed", "1", "--json", "--output", str(output))
-    code, out, err = run(capsys, *command)
+def run(*arguments: object) -> tuple[int, str, str]:
+    out, error = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(error),
+        pytest.raises(SystemExit) as stop,
+    ):
+        main(["paired", *map(str, arguments)])
+    return int(stop.value.code or 0), out.getvalue(), error.getvalue()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(4)
+    theta = 0.8 - 0.05 * rng.exponential(size=36)
+    x, y = (rng.binomial(n, theta) / n for n in (500, 1500))
+    rows = [f"[bold]t{i},{a},{b}" for i, (a, b) in enumerate(zip(x, y, strict=True))]
+    path = tmp_path_factory.mktemp("paired") / "boards.csv"
+    path.write_text("\n".join(["team,public_score,private_score", *rows]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def known(table: Path) -> tuple[dict[str, Any], xr.DataTree]:
+    """What is said, and the result, where the sizes of both test sets are known."""
+    output = table.with_name("known.nc")
+    code, out, err = run(table, *SIZES, "--seed", 1, "--json", "--output", output)
     assert (code, err) == (0, "")
-    result = json.loads(out)
+    return json.loads(out), read_result(output)
+
+
+def test_json(known: tuple[dict[str, Any], xr.DataTree], table: Path) -> None:
+    result, tree = known
     assert result["schema_version"] == "2"
     assert result["rho"]["learnt"] is True
-    assert result["n_test"] == [500, 1500]
+    assert (result["n_test"], result["seed"]) == ([500, 1500], 1)
     winner = result["public_winner"]
     assert winner["shrinkage"] == pytest.approx(winner["public_score"] - winner["expected_private"])
     low, high = winner["private_from_public_alone"]["interval"]
     assert low < winner["private_score"] < high
     assert 0 <= winner["p_best"] <= 1
     assert result["diagnostics"]["ok"]
-    assert result["seed"] == 1
-    assert output.is_file()
-    boards = bs.read_paired_boards(table, n_test=(500, 1500))
-    report = bs.paired.describe_paired(read_result(output), boards)
+    report = bs.paired.describe_paired(tree, bs.read_paired_boards(table, n_test=(500, 1500)))
     assert report.to_dict()["best"] == result["best"]
     assert report.to_csv().startswith("quantity,mean,lower,upper\ntheta_sota,")
 
 
-def test_people_get_tables_where_the_noise_is_unknown(
-    capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
+def test_the_result_has_the_schema(known: tuple[dict[str, Any], xr.DataTree]) -> None:
+    tree = known[1]
+    assert set(tree.children) <= set(GROUPS)
+    assert set(ATTRIBUTES) <= set(tree.attrs)
+    shape = (4, 250, tree.attrs["n_kept"])
+    assert tree["posterior"]["skill"].shape == shape
+    assert tree["posterior_predictive"]["private_from_public"].shape == shape
+    theta = tree["posterior"]["theta_sota"].values
+    assert np.all(theta >= tree["posterior"]["skill"].values.max(axis=-1) - 1e-12)
+    assert np.all(theta >= tree["posterior"]["winner_skill"].values)
+    assert "winner_skill" in bs.summarize(tree).index
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_draws(
+    known: tuple[dict[str, Any], xr.DataTree], table: Path
 ) -> None:
+    boards = bs.read_paired_boards(table, n_test=(500, 1500))
+    again = bs.estimate_paired(boards, random_seed=1)
+    assert again["posterior"].to_dataset().equals(known[1]["posterior"].to_dataset())
+
+
+def test_people_get_tables_where_the_noise_is_unknown(table: Path, tmp_path: Path) -> None:
     output = tmp_path / "result.nc"
-    code, out, err = run(capsys, "paired", str(table), "--seed", "1", "--output", str(output))
+    code, out, err = run(table, "--seed", 1, "--output", output)
     assert (code, err) == (0, "")
     for words in ("theta_sota", "[bold]t", "rho is not learnt."):
         assert words in out
     tree = read_result(output)
     assert tree.attrs["rho_learnt"] == 0
     assert "private_from_public" not in tree["posterior_predictive"]
-
-
-def test_noise_that_cannot_be_exits_with_1(capsys: pytest.CaptureFixture[str], table: Path) -> None:
-    errors = ("--standard-error-public", "0.006", "--standard-error-private", "0.006")
-    code, _, err = run(capsys, "paired", str(table), *errors, "--seed", "1")
-    assert code == 1
-    assert err.startswith("warning: not to be trusted: differences of the teams")
 
 
 @pytest.mark.parametrize(
@@ -85,11 +109,13 @@ def test_noise_that_cannot_be_exits_with_1(capsys: pytest.CaptureFixture[str], t
         (("--public-column", "x"), "there is no column 'x'"),
     ],
 )
-def test_errors(
-    capsys: pytest.CaptureFixture[str], table: Path, options: tuple[str, ...], message: str
-) -> None:
-    code, out, err = run(capsys, "paired", str(table), *options)
-    assert (code, out) == (2, "")
+def test_errors(table: Path, options: tuple[str, ...], message: str) -> None:
+    code, out, err = run(table, *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("error: ")
     assert message in err
-    assert err.count("\n") == 1
+
+
+def test_draws_are_checked(table: Path) -> None:
+    with pytest.raises(InputError, match="draws must be a whole number from 1"):
+        bs.estimate_paired(bs.read_paired_boards(table), draws=0)

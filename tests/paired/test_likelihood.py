@@ -1,23 +1,39 @@
-"""Likelihood of two boards against brute-force integration, and its coordinates."""
+"""Likelihood of two boards: brute-force integration, the PyMC model, coordinates, priors."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.paired.likelihood import FLAT, WIDE, PairedLikelihood, shift_log_weights
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Teams
+from bayes_sota.paired.likelihood import (
+    FLAT,
+    WIDE,
+    Coordinate,
+    PairedLikelihood,
+    PairedPriors,
+    Selection,
+    Teams,
+    paired_priors,
+    shift_log_weights,
+)
+from bayes_sota.paired.models import build_paired_boards
+
+
+def some_scores() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    psi = rng.normal(0.8, 0.03, 60)
+    return np.stack(
+        [psi + 0.01 * rng.standard_normal(60), psi + 0.02 + 0.015 * rng.standard_normal(60)]
+    )
 
 
 def some_teams(threshold: tuple[float, float] | None) -> Teams:
-    rng = np.random.default_rng(0)
-    psi = rng.normal(0.8, 0.03, 60)
-    x, y = psi + 0.01 * rng.standard_normal(60), psi + 0.02 + 0.015 * rng.standard_normal(60)
+    x, y = some_scores()
     y[3] = 0.3  # a failed run
-    if threshold is None:
-        return Teams(x, y, None)
-    kept = (x >= threshold[0]) | (y >= threshold[1])
+    kept = slice(None) if threshold is None else (x >= threshold[0]) | (y >= threshold[1])
     return Teams(x[kept], y[kept], threshold)
 
 
@@ -86,12 +102,52 @@ def test_coordinate_of_accuracies_has_one_noise() -> None:
         assert coordinate.to_score(u.mean()) == pytest.approx(skill, abs=5e-4)
 
 
-def test_one_board_teaches_no_noise() -> None:
-    with pytest.raises(InputError, match="give n_test or standard_errors"):
-        PairedLikelihood(Teams(np.arange(6.0), None, None), None, PairedPriors())
+@pytest.mark.parametrize(
+    ("family", "options"), [("ex-gaussian", {"standard_errors": (0.02, 0.02)}), ("normal", {})]
+)
+def test_the_model_has_the_same_log_likelihood(family: str, options: dict) -> None:
+    boards = PairedBoards(*some_scores(), **options)
+    likelihood = PairedLikelihood.of_teams(
+        boards, Selection.of_boards(boards).teams, PairedPriors()
+    )
+    model = build_paired_boards(boards, family=family)
+    logp = model.compile_logp(vars=model.potentials, sum=True, mode="FAST_COMPILE")
+    size = FAMILIES[family].dimension
+    names = likelihood.noise_parameters
+    for seed in range(3):
+        t = 0.5 * np.random.default_rng(seed).standard_normal((1, size + len(names)))
+        noise = likelihood.residuals(t[:, size:])
+        rho = 0.7 if noise.rho is None else noise.rho[0]
+        at = dict(zip(names, t[0, size:], strict=True))
+        point = {"field": t[0, :size], "outliers_z": at["outliers"], "shift": noise.shift[0],
+                 "rho_logodds__": np.log(rho / (1 - rho)),
+                 "residual_z": at.get("residual"), "ratio_z": at.get("ratio")}  # fmt: skip
+        given = {v.name: np.asarray(point[v.name], float) for v in model.value_vars}
+        total = likelihood.log_likelihood(FAMILIES[family], t)[0, 0]
+        total -= likelihood.log_prior_correction(t[:, size:], noise)[0]
+        assert float(logp(given)) == pytest.approx(total, abs=0.1)
 
 
-@pytest.mark.parametrize("offsets", [(), (-1.0,), (float("nan"),)])
-def test_offsets_are_checked(offsets: tuple[float, ...]) -> None:
-    with pytest.raises(InputError, match="offsets"):
-        PairedPriors(offsets=offsets)
+def test_one_kind_of_priors_serves_two_boards() -> None:
+    assert paired_priors(None) == PairedPriors()
+    assert paired_priors(Priors(correlation=FixedCorrelation(0.5))).correlation.value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: PairedLikelihood(Teams(np.arange(6.0), None, None), None, PairedPriors()),
+         "give n_test or standard_errors"),
+        (lambda: PairedPriors(offsets=()), "offsets"),
+        (lambda: PairedPriors(offsets=(-1.0,)), "offsets"),
+        (lambda: PairedPriors(offsets=(float("nan"),)), "offsets"),
+        (lambda: paired_priors(Priors(families=("normal",))), "families has no effect on two"),
+        (lambda: paired_priors(BoardPriors()), "must be Priors, got BoardPriors"),
+        (lambda: build_paired_boards(PairedBoards(*some_scores()), family="cauchy"),
+         "family must be one of normal"),
+        (lambda: Selection.of_boards(PairedBoards(*some_scores()), top=0.0), "top is a share"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(call, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

@@ -18,7 +18,7 @@ from typing import IO, Literal, cast
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
 from bayes_sota.core.text import plain_text, shown, shown_path
-from bayes_sota.data.files import limits
+from bayes_sota.data.files import tables
 
 # What the decoders of the standard library raise for damaged input.
 UNPACKING_ERRORS = (
@@ -73,7 +73,7 @@ def read_content(path: Path, head: int | None = None) -> Content:
     ------
     InputError
         No regular file, an archive that cannot be unpacked or holds several tables, more bytes
-        than ``limits.MAX_BYTES``.
+        than ``tables.MAX_BYTES``.
     """
     check_file(path)
     where = shown_path(path)
@@ -92,12 +92,12 @@ def read_content(path: Path, head: int | None = None) -> Content:
 
 
 def read_bounded(stream: IO[bytes], where: str, head: int | None = None) -> bytes:
-    """Everything in a stream, or only its first bytes; never more than ``limits.MAX_BYTES``."""
-    most = limits.MAX_BYTES + 1 if head is None else head
+    """Everything in a stream, or only its first bytes; never more than ``tables.MAX_BYTES``."""
+    most = tables.MAX_BYTES + 1 if head is None else head
     kept = io.BytesIO()
     while chunk := stream.read(min(_CHUNK, most - kept.tell())):
         kept.write(chunk)
-    limits.check_bytes(kept.tell(), where)
+    tables.check_bytes(kept.tell(), where)
     return kept.getvalue()
 
 
@@ -165,5 +165,5 @@ def _only_table(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
         )
     if found[0].flag_bits & 1:
         raise InputError(f"{where}: the archive is encrypted; unpack it first")
-    limits.check_bytes(found[0].file_size, where)
+    tables.check_bytes(found[0].file_size, where)
     return found[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.files import limits
+from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import check_text
 from bayes_sota.data.files.tables import Table
 
@@ -43,13 +43,13 @@ def parse_delimited(data: bytes, where: str, delimiter: str | None = None, stem:
     ('team', 'score')
     """
     check_text(data, where)
-    limits.check_shape(data.count(b"\n") - 2, 1, where)  # lines, of which rows have one or more
+    tables.check_shape(data.count(b"\n") - 2, 1, where)  # lines, of which rows have one or more
     rows = delimited_rows(data, where, delimiter)
     _, first = next(rows, (0, []))
     if not first:
         raise InputError(f"{where}: the file is empty")
     header = tuple(cell.strip() for cell in first)
-    limits.check_shape(0, len(header), where)
+    tables.check_shape(0, len(header), where)
     columns, lines = _Columns(len(header), where), array("L")
     kept: list[list[str]] = []
     for line, row in rows:
@@ -81,7 +81,7 @@ def delimited_rows(
         for line in text:
             pending += line.count(sign)
             if pending > _WIDEST:
-                limits.check_shape(0, pending, where)
+                tables.check_shape(0, pending, where)
             yield line
 
     reader = csv.reader(limited(), delimiter=sign, strict=True)
@@ -113,10 +113,10 @@ class _Columns:
             else:
                 self._further += len(set(cells).difference(known))
                 column.extend(map(known.get, cells, cells))
-        limits.check_shape(len(self.cells[0]), len(self.cells), self._where)
-        if len(known) + self._further > limits.MAX_DIFFERENT:
+        tables.check_shape(len(self.cells[0]), len(self.cells), self._where)
+        if len(known) + self._further > tables.MAX_DIFFERENT:
             raise InputError(
-                f"{self._where}: more than {limits.MAX_DIFFERENT:,} different cells, which is the "
+                f"{self._where}: more than {tables.MAX_DIFFERENT:,} different cells, which is the "
                 "limit"
             )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
-from bayes_sota.data.files import limits
+from bayes_sota.data.files import tables
 from bayes_sota.data.files.tables import Table, plain_cell
 
 _ESCAPE = re.compile(
@@ -88,8 +88,8 @@ def json_lines(text: str, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _check_values(text: str, place: str) -> None:
     """Refuse what would take far more memory as values than as text."""
-    if len(text) > limits.MAX_VALUES and sum(map(text.count, ",[{")) > limits.MAX_VALUES:
-        raise InputError(f"{place}: more than {limits.MAX_VALUES:,} values, which is the limit")
+    if len(text) > tables.MAX_VALUES and sum(map(text.count, ",[{")) > tables.MAX_VALUES:
+        raise InputError(f"{place}: more than {tables.MAX_VALUES:,} values, which is the limit")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -153,8 +153,8 @@ def _of_records(content: list[Any], where: str, stem: str) -> Table:
         if not isinstance(record, dict):
             raise InputError(f"{where}: record {index + 1} is not an object: {shown(record)}")
         header |= dict.fromkeys(record)
-        limits.check_shape(0, len(header), where)
-    limits.check_shape(len(content), len(header), where)
+        tables.check_shape(0, len(header), where)
+    tables.check_shape(len(content), len(header), where)
     columns = tuple([plain_cell(record.get(name)) for record in content] for name in header)
     places = [f"record {index + 1}" for index in range(len(content))]
     return Table(tuple(header), columns, places, where, stem)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
-from bayes_sota.data.files import limits
+from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.json import parse_json_table
@@ -33,7 +33,7 @@ def table_of_frame(frame: Any) -> Table:
     if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
         frame = frame.reset_index()
     header = tuple(_plain(str(name)) for name in frame.columns)
-    limits.check_shape(frame.shape[0], len(header), "the data frame")
+    tables.check_shape(frame.shape[0], len(header), "the data frame")
     by_position = hasattr(frame, "iloc")  # names of pandas columns need not differ
     columns = tuple(
         _frame_cells(frame.iloc[:, i] if by_position else frame.get_column(name))
@@ -73,9 +73,9 @@ def parse_parquet(data: bytes, where: str, stem: str = "") -> Table:
         texts = [field.name for field in schema if _is_text(field.type, pa)]
         # Text is read as codes of its different values, which a few bytes may repeat for ever.
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
-        limits.check_shape(file.metadata.num_rows, len(schema), where)
+        tables.check_shape(file.metadata.num_rows, len(schema), where)
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-        limits.check_bytes(sum(group.total_byte_size for group in groups), where)
+        tables.check_bytes(sum(group.total_byte_size for group in groups), where)
         read = file.read(columns=flat)
         read.validate(full=True)  # codes of texts that are not there, text that is none
         if read.num_columns != len(flat):

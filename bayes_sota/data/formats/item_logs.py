@@ -15,12 +15,12 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
 from bayes_sota.core.text import plain_text, shown, shown_path
 from bayes_sota.data.columns import number_of, several
-from bayes_sota.data.files import limits
+from bayes_sota.data.files import tables
 from bayes_sota.data.files.content import UNPACKING_ERRORS, Content, read_bounded
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.parts import Choices, Part, choose, item_name, outcome_of
 
-_LARGEST_ARCHIVE = 10 * limits.MAX_BYTES  # of all samples, which are read one at a time
+_LARGEST_ARCHIVE = 10 * tables.MAX_BYTES  # of all samples, which are read one at a time
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 Sample = tuple[str, str, int, Mapping[str, object]]  # place, item, epoch, value of each scorer

@@ -77,7 +77,9 @@ def part_of_samples(
         if item in outcomes:
             raise InputError(f"{place}: doc_id {shown(item)} occurs more than once")
         outcomes[item] = outcome_of(sample[metric], place, metric)
-        _add_hash(hashes, item, sample, place)
+        mark = sample.get("doc_hash")
+        if mark is not None and hashes.setdefault(item, str(mark)) != str(mark):
+            raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
     found = _FILE.fullmatch(path.name)
     told = f"the outcome is {shown(metric)}; the files also hold {several(others)} (metric)"
     return Part.of(
@@ -101,12 +103,6 @@ def _metrics(sample: Mapping[str, Any]) -> list[str]:
         for key, value in sample.items()
         if key not in _NOT_METRICS and isinstance(value, bool | int | float)
     ]
-
-
-def _add_hash(hashes: dict[str, str], item: str, sample: Mapping[str, Any], place: str) -> None:
-    found = sample.get("doc_hash")
-    if found is not None and hashes.setdefault(item, str(found)) != str(found):
-        raise InputError(f"{place}: doc_id {shown(item)} has two documents (doc_hash)")
 
 
 def _filtered(

@@ -12,6 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.columns import (
     WORDS,
+    check_names,
     coded_names,
     first_repeat,
     holds_no_number,
@@ -55,7 +56,9 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
         columns = _columns_of_rounds(table, columns)
     in_columns, in_rows = ("round", "player") if players_in_rows else ("player", "round")
     left_out = [table.header[j] for j in rest if j not in columns]
-    names = _header_names(table, columns, in_columns)
+    titles = {j: table.header[j].strip() for j in columns}
+    check_names(table.where, titles, f", and is no {in_columns}")
+    names = list(titles.values())
     table, summaries = _without_summaries(table, label)
     left_out += summaries
     rows, groups = _row_names(table, label, group, in_rows)
@@ -155,17 +158,6 @@ def _without_summaries(table: Table, label: int | None) -> tuple[Table, list[str
     kept = [row for row, name in enumerate(names) if not is_summary(name)]
     columns = tuple([cells[row] for row in kept] for cells in table.columns)
     return replace(table, columns=columns, places=[table.places[row] for row in kept]), summaries
-
-
-def _header_names(table: Table, columns: list[int], what: str) -> list[str]:
-    names = [table.header[j].strip() for j in columns]
-    if "" in names:
-        number = columns[names.index("")] + 1
-        raise InputError(f"{table.where}: column {number} has no name, and is no {what}")
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InputError(f"{table.where}: two columns are called {shown(twice[0])}")
-    return names
 
 
 def _row_names(

@@ -1,0 +1,227 @@
+"""Runs cases: here, or in a process of their own with bounded time and memory, and judges them.
+
+Wrong is: an exit code other than 0, 1 and 2; a traceback; more than one line of error, or none; an
+input changed or a file left behind; more than 60 s or 2 GiB; a file that means the same with other
+numbers; a file that must be refused with a result; a JSON result with numbers that cannot be.
+"""
+
+import io
+import json
+import math
+import os
+import resource
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+from fuzz.corpus import READ_RESULT, Case
+from fuzz.mutations import Mutant
+
+import bayes_sota as bs
+from bayes_sota.cli import main
+from bayes_sota.core.errors import BayesSotaError
+
+SECONDS, BYTES = 60, 2 * 2**30  # of processor time, so that other work does not count
+Call = Callable[[Sequence[str]], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command gave: exit code, output, errors, processor seconds and peak bytes."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    peak: int
+
+
+def run_alone(arguments: Sequence[str], directory: Path | None = None, call: Call = main) -> Answer:
+    """Answer of a command in a process of its own, whose output is caught at its descriptors."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # other threads of pytest wait
+            child = os.fork()
+        if child == 0:
+            _run_and_exit(arguments, directory or Path.cwd(), call, out, err)
+        _, status, used = os.wait4(child, 0)
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", "replace"))
+    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    return Answer(os.waitstatus_to_exitcode(status), texts[0], texts[1], seconds, peak)
+
+
+def _run_and_exit(
+    arguments: Sequence[str], directory: Path, call: Call, out: IO[bytes], err: IO[bytes]
+) -> None:
+    """Become the command: 70 with a traceback where an exception escapes."""
+    os.dup2(out.fileno(), 1)
+    os.dup2(err.fileno(), 2)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8") for number in (1, 2))
+    os.chdir(directory)
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + 2 * BYTES, size + 2 * BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    signal.alarm(20 * SECONDS)  # what waits, and does not work
+    warnings.resetwarnings()
+    warnings.simplefilter("ignore", DeprecationWarning)  # as outside of tests
+    code = 0
+    try:
+        call(arguments)
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    except BaseException:
+        code = 70
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def problems(answer: Answer) -> Iterator[str]:
+    """What is wrong with the behaviour of a command, whatever it was asked."""
+    code, err = answer.code, answer.err
+    lines = err.strip().splitlines()
+    refused = len(lines) == 1 and lines[0].startswith("error:")
+    for wrong, problem in (
+        (code not in (0, 1, 2), f"exit code {code}"),
+        ("Traceback" in err, "traceback"),
+        (code == 2 and not refused, f"{len(lines)} lines of error"),
+        (code != 2 and len(lines) > code, "noise on standard error"),
+        (not err.rstrip("\n").isprintable(), "control characters on standard error"),
+        (len(err) > 1000, f"{len(err):,} characters of error"),
+        (code == 2 and answer.out, "output beside an error"),
+        (answer.seconds > SECONDS, f"{answer.seconds:.0f} s"),
+        (answer.peak > BYTES, f"{answer.peak / 2**30:.1f} GiB"),
+    ):
+        if wrong:
+            yield problem
+
+
+def verdict(case: Case, mutant: Mutant) -> str:
+    """What is wrong with what became of a mutant; empty where nothing is."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        before = {**case.others, mutant.name: mutant.content}
+        for file, content in before.items():
+            (directory / file).write_bytes(content)
+        answer = run_alone(_arguments(case, mutant.name), directory, _call)
+        after = {path.name: path.read_bytes() for path in directory.iterdir()}
+    found = [*problems(answer)]
+    if before != after:
+        found.append(f"files changed: {sorted(set(before) ^ set(after)) or 'an input'}")
+    if mutant.expected == "refuse" and answer.code == 0:
+        found.append("accepted what must be refused")
+    if answer.code in (0, 1) and not found:
+        found += _differences(case, mutant, answer.out)
+    line = (answer.err or answer.out).strip()[:300]
+    wrong = "; ".join(found)
+    return f"{case.label} [{mutant.what}] -> {answer.code}: {wrong} | {line}" if found else ""
+
+
+def _differences(case: Case, mutant: Mutant, out: str) -> Iterator[str]:
+    try:
+        found = json.loads(out, parse_constant=_refuse_constant)
+    except ValueError as error:
+        yield f"no JSON: {error}"
+        return
+    yield from _impossible(found)
+    if mutant.expected == "same" and not same_numbers(numbers_of(found), numbers(case)):
+        yield "another result from a file that means the same"
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _impossible(found: Any, key: str = "") -> Iterator[str]:
+    """Numbers that no result can hold: intervals upside down, probabilities outside [0, 1]."""
+    if isinstance(found, dict):
+        for name, value in found.items():
+            yield from _impossible(value, name)
+    elif isinstance(found, list):
+        ends = [v for v in found if isinstance(v, int | float)]
+        if key.endswith("interval") and len(ends) == 2 and ends[0] > ends[1]:
+            yield f"{key} upside down: {found}"
+        for value in found:
+            yield from _impossible(value, key)
+    elif isinstance(found, int | float) and key.startswith("p_") and not 0 <= found <= 1:
+        yield f"{key} = {found}"
+
+
+def _call(arguments: Sequence[str]) -> None:
+    """Command line, or reading a result file as a script would."""
+    if arguments[0] != READ_RESULT:
+        main(arguments)
+    try:
+        bs.summarize(bs.read_result(arguments[1]))
+    except BayesSotaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    print("{}")
+
+
+def _arguments(case: Case, name: str) -> list[str]:
+    names = {"{file}": name, "{other}": next(iter(case.others), "")}
+    return [names.get(word, word) for word in case.command]
+
+
+def run(arguments: Sequence[str], call: Call = main) -> Any:
+    """JSON result of a command that answers, in this process."""
+    code = 0
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            call(arguments)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    assert code in (0, 1), err.getvalue()  # 1: too few scores to tell
+    return json.loads(out.getvalue())
+
+
+def run_case(case: Case, name: str, content: bytes, *more: str) -> Any:
+    """Numbers of a case whose file is another one."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for file, text in {**case.others, name: content}.items():
+            Path(file).write_bytes(text)
+        return numbers_of(run([*_arguments(case, name), *more], _call))
+
+
+@cache
+def numbers(case: Case) -> Any:
+    """What the case itself gives, once."""
+    return run_case(case, case.name, case.content)
+
+
+def numbers_of(found: Any) -> Any:
+    """Numbers of a JSON result, without names of files, notes, and the order of entries."""
+    if isinstance(found, dict):
+        left_out = {"name", "notes", "file", "files", "n_test_source", "model", "source", "row"}
+        return {key: numbers_of(found[key]) for key in sorted(found) if key not in left_out}
+    if not isinstance(found, list):
+        return found
+    values = [numbers_of(value) for value in found]
+    return sorted(values, key=json.dumps) if any(isinstance(v, dict) for v in values) else values
+
+
+def same_numbers(one: Any, other: Any) -> bool:
+    """Whether two results are the same but for the rounding of sums in another order."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same_numbers(one[k], other[k]) for k in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_numbers, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(one == other)
