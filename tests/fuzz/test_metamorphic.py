@@ -7,8 +7,6 @@ import csv
 import gzip
 import io
 import json
-import zipfile
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -32,13 +30,6 @@ def rows_of(case: Case) -> Rows:
     return list(csv.reader(io.StringIO(case.content.decode())))
 
 
-def zipped(rows: Rows) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("table.csv", table_text(rows))
-    return buffer.getvalue()
-
-
 def renamed(case: Case) -> Rows:
     """Rows under other names that sort as the old ones."""
     rows, column = rows_of(case), 2 if case.kind == "kaggle" else 0
@@ -54,18 +45,6 @@ def everything(rows: Rows) -> bytes:
     return gzip.compress(BOM + quoted.replace(b"\n", b"\r\n"))
 
 
-SAME: dict[str, tuple[str, Callable[[Rows], bytes]]] = {
-    "rows reversed": (".csv", lambda rows: table_text([rows[0], *rows[:0:-1]])),
-    "columns reversed": (".csv", lambda rows: table_text([[r[0], *r[:0:-1]] for r in rows])),
-    "semicolons": (".csv", lambda rows: table_text(rows, ";")),
-    "tabs": (".tsv", lambda rows: table_text(rows, "\t")),
-    "CRLF and BOM": (".csv", lambda rows: BOM + table_text(rows).replace(b"\n", b"\r\n")),
-    "spaces": (".csv", lambda rows: table_text([[f" {cell} " for cell in row] for row in rows])),
-    "zip": (".csv.zip", zipped),
-    "gzip": (".csv.gz", lambda rows: gzip.compress(table_text(rows))),
-}  # fmt: skip
-
-
 def is_same(case: Case, ending: str, content: bytes) -> bool:
     """Whether a file gives the numbers of a case under its names, or under those of ``renamed``."""
     found = run_case(case, case.name.removesuffix(".csv") + ending, content)
@@ -76,14 +55,6 @@ def is_same(case: Case, ending: str, content: bytes) -> bool:
 @pytest.mark.parametrize("case", [c for c in TABLES if c.kind != "paired"], ids=label)
 def test_names_order_and_format_together_do_not_matter(case: Case) -> None:
     assert is_same(case, ".csv.gz", everything(renamed(case)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", TABLES, ids=label)
-def test_names_order_and_format_do_not_matter_one_by_one(case: Case) -> None:
-    ways = {what: (ending, change(rows_of(case))) for what, (ending, change) in SAME.items()}
-    ways["names"] = ".csv", table_text(renamed(case))
-    assert [what for what, (ending, text) in ways.items() if not is_same(case, ending, text)] == []
 
 
 @pytest.mark.parametrize(
