@@ -10,9 +10,7 @@ several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`; a covariate x o
 every difference, unless each player has a slope: :math:`\beta_{ir} = \beta_i + x_r b_i`. Rounds of
 scores are rankings, listed matches and models of ties compare pairs (``likelihoods``).
 
-A numeric covariate is one column of a design matrix, standardised; a category (algorithm family) is
-one centred column per level. Columns have mean zero, so that effects leave the mean of the skills
-at zero.
+Covariates of players enter the mean of their skills (``design``).
 ``tests/epp/test_models.py`` compares with enumeration and with integration by quadrature.
 """
 
