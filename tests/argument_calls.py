@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytensor.tensor as pt
 import xarray as xr
 from reader_calls import Call, readers
 
@@ -89,6 +90,7 @@ def largest_error(truth: Any, predicted: Any) -> float:
 @cache
 def calls(folder: Path) -> dict[str, Call]:
     rng = np.random.default_rng(6)
+    ranks = np.array([[1, 0, 2], [0, 0, 1]])
     truth, guesses = rng.normal(size=30), rng.normal(size=(30, 2))
     pair = {"accuracy_a": 0.9, "accuracy_b": 0.85, "n_test": 200}
     pair_others = {"accuracy_a": 0.91, "accuracy_b": 0.86, "n_test": 300, "congruence": "max"}
@@ -192,6 +194,17 @@ def calls(folder: Path) -> dict[str, Call]:
              "ci_prob": 0.8},
         ),
         "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
+        "log_outcomes": Call(
+            {"difference": 0.5, "p_tie": 0.2, "ties": "davidson"},
+            {"difference": 1.0, "p_tie": 0.3, "ties": "rao-kupper", "operations": pt},
+        ),
+        "order_rounds": Call({"ranks": ranks}, {"ranks": ranks[::-1]}),
+        "ranking_log_likelihood": Call(
+            {"skills": np.log([[1.0, 2.0, 3.0], [3.0, 1.0, 1.0]]), "setting": np.array([0, 1]),
+             "orders": bs.epp.order_rounds(ranks)},
+            {"skills": np.log([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]), "setting": np.array([1, 1]),
+             "orders": bs.epp.order_rounds(ranks[::-1]), "operations": pt},
+        ),
         "epp_table": Call({"result": fit()}, {"result": fit(7), "ci_prob": 0.8}),
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},

@@ -23,6 +23,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "arviz.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
 DRAWS = {"draws": 100, "random_seed": 0}
 ONE = "one observation"
+TWO = 'observations of two dimensions: `method="prit_c"` works'
 
 
 def scores(n: int = 500, m: int = 20) -> bs.Leaderboard:
@@ -98,7 +99,7 @@ def comparison() -> xr.DataTree:
 
 
 def epp(**settings: Any) -> xr.DataTree:
-    model = bs.epp.build_epp(table(), **settings)
+    model = bs.epp.build_model(table(), **settings)
     return bs.sample_epp(model, tune=300, predictive=100, **DRAWS)
 
 
@@ -127,7 +128,7 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "differences of cases": cases,
     "several metrics": metrics,
     "EPP of rounds": epp,
-    "EPP of matches": lambda: epp(matches="all-rounds"),
+    "EPP of matches": lambda: epp(likelihood="matches"),
 }
 SAMPLED = ("ABC", "NUTS", "review", "clustered", "differences", "several", "EPP")
 
@@ -158,6 +159,7 @@ NOT: Mapping[tuple[str, str], str] = {
         for route in ("maximum, exact", "maximum, ABC/SMC", "maximum, NUTS", "best AUC")
         for check in ("loo", "compare")
     },
+    **{(f"EPP of {what}", "plot_ppc_pit"): TWO for what in ("rounds", "matches")},
 }
 
 

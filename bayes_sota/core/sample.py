@@ -11,6 +11,7 @@ import io
 import logging
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -294,7 +295,9 @@ def model_groups(
     dict of str to Dataset
         ``prior`` of the variables of the posterior, ``prior_predictive`` and
         ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
-        ``LARGEST_GROUP``), ``log_likelihood``, ``log_prior``.
+        ``LARGEST_GROUP``), ``log_likelihood`` (in single precision, or left out, of a variable
+        where it would pass ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the
+        trace only, not on those of the prior.
     """
     import pymc as pm
     from pymc.stats import compute_log_likelihood, compute_log_prior
@@ -314,32 +317,54 @@ def model_groups(
             posterior.isel(draw=slice(None, None, every)), model, var_names=observed,
             random_seed=seeds[1], progressbar=False, compile_kwargs=_QUICK,
         )  # fmt: skip
-        likelihood = compute_log_likelihood(trace, compile_kwargs=_QUICK, **whole)
+        likelihood = compute_log_likelihood(
+            trace, var_names=_moderate(model, draws), compile_kwargs=_QUICK, **whole
+        )
         log_prior = compute_log_prior(trace, compile_kwargs=_QUICK, **whole)
     groups = {
         "prior": prior["prior"].to_dataset()[[n for n in posterior if n in prior["prior"]]],
         "prior_predictive": prior["prior_predictive"].to_dataset(),
         "posterior_predictive": fresh["posterior_predictive"].to_dataset(),
-        "log_likelihood": likelihood,
+        "log_likelihood": likelihood.map(moderate_precision),
         "log_prior": log_prior,
     }
     return {name: data.drop_attrs() for name, data in groups.items()}
 
 
+def moderate_precision(values: "xr.DataArray") -> "xr.DataArray":
+    """The same numbers, in single precision where they would pass ``LARGEST_GROUP``."""
+    return values.astype(np.float32) if values.nbytes > LARGEST_GROUP else values
+
+
+def _moderate(model: "pm.Model", draws: int) -> list[str]:
+    """Observed variables of whose log likelihood so many draws do not pass ``LARGEST_GROUP``."""
+    found = []
+    for variable in model.observed_RVs:
+        shape = model.rvs_to_values[variable].shape.eval()
+        own = getattr(variable.owner.op, "ndim_supp", 0)  # dimensions of one observation
+        if 4 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
+            found.append(str(variable.name))
+    return found
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without PyMC's lines on what it draws."""
+    """Without PyMC's lines on what it draws, and on potentials, which the trace has obeyed."""
     logger = logging.getLogger("pymc.sampling.forward")
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The effect of Potentials")
+            yield
     finally:
         logger.setLevel(level)
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Attributes that say how NUTS fared."""
+    """Attributes that say how NUTS fared; draws of another sampler tell of no divergences."""
+    if "sample_stats" not in trace.children or "diverging" not in trace["sample_stats"]:
+        return {"draws_are_independent": 0, "diagnostics_reasons": ""}
     divergences = int(trace["sample_stats"]["diverging"].sum())
     return {
         "divergences": divergences,

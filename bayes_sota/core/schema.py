@@ -85,6 +85,11 @@ VARIABLES: Final = {
     "second": "place of the second player of a match",
     "match_outcome": "1 if the first player won, 0 if the second, 0.5 for a tie",
     "match_cluster": "round, prompt or judge that a match belongs to",
+    "own_skill": "skill less what covariates of players explain",
+    "skill_offset": "skill less what covariates explain, in standard deviations of the skills",
+    "tournament_offset": "what a tournament adds to a skill, in its standard deviations",
+    "covariate_offset": "effect of a covariate of players, in its standard deviations",
+    "round_slope_offset": "slope on a covariate of rounds, in its standard deviations",
     "skill_sd": "standard deviation of the skills of players, on the logit scale",
     "tournament_sd": "standard deviation of what a tournament adds to a player's skill",
     "epp_tournament": "Bradley-Terry skill in one of several tournaments",
@@ -103,7 +108,6 @@ VARIABLES: Final = {
     "likelihood_weight": "power of the likelihood of matches or rankings that are not independent",
     "round_covariates": "standardised covariates of rounds",
     "wins": "wins of the row over the column, a tie counted half",
-    "observed_deviance": "deviance of the tournament at the skills of a draw",
     "n_ties": "number of ties",
     "win_probability": "probability that one player beats another",
     "p_best": "probability of being the best",
@@ -118,7 +122,7 @@ VARIABLES: Final = {
     "best": "index of the best team",
     "public_score": "public score of a team",
     "private_score": "private score of a team",
-    "observed": "statistic of the observed data",
+    "observed": "statistic of the observed data, at a draw where it depends on the parameters",
     "replicated": "statistic of replicated data",
     "p_value": "share of replicates whose statistic is larger, ties by half",
     "private_from_public": "private score predicted from the public one alone",
@@ -126,7 +130,7 @@ VARIABLES: Final = {
 
 ESTIMANDS: Final = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
-    "best_new_score", "rho", "n_classifiers",
+    "best_new_score", "rho", "n_classifiers", "epp",
 )  # fmt: skip
 
 ATTRIBUTES: Final = (

@@ -3,7 +3,10 @@ from .fit import fit_epp as fit_epp
 from .further_fits import add_player as add_player
 from .further_fits import bootstrap_epp as bootstrap_epp
 from .further_fits import fit_tournaments as fit_tournaments
-from .models import build_epp as build_epp
+from .likelihoods import log_outcomes as log_outcomes
+from .likelihoods import order_rounds as order_rounds
+from .likelihoods import ranking_log_likelihood as ranking_log_likelihood
+from .models import build_model as build_model
 from .plots import plot_epp as plot_epp
 from .plots_ranks import plot_rank_distribution as plot_rank_distribution
 from .plots_ranks import plot_win_matrix as plot_win_matrix
@@ -11,6 +14,7 @@ from .reading import local_rope_matches as local_rope_matches
 from .reading import local_rope_matches_of_means as local_rope_matches_of_means
 from .reading import read_means as read_means
 from .reading import read_tournaments as read_tournaments
+from .sample import complete as complete
 from .sample import sample_epp as sample_epp
 from .simulate import compare_leaderboards as compare_leaderboards
 from .simulate import leaderboard_quality as leaderboard_quality

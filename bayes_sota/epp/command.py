@@ -278,14 +278,14 @@ def _sample(
     tables: "list[Tournament]", shown: EppOutput, asked: dict[str, Any], about: dict[str, Any]
 ) -> _Found:
     from bayes_sota.data.score_table import nearest_player
-    from bayes_sota.epp.models import build_epp
+    from bayes_sota.epp.models import build_model
     from bayes_sota.epp.sample import sample_epp
     from bayes_sota.epp.summary_report import report_draws
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))
     for name in (name for pair in asked["test"] for name in pair):
         nearest_player(players, name)
-    model = build_epp(
+    model = build_model(
         tables,  # type: ignore[arg-type]
         ties=asked["ties"],
         test_fraction=asked["test_fraction"],

@@ -10,31 +10,25 @@ several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`; a covariate x o
 every difference, unless each player has a slope: :math:`\beta_{ir} = \beta_i + x_r b_i`. Rounds of
 scores are rankings, listed matches and models of ties compare pairs (``likelihoods``).
 
-A numeric covariate is one column of a design matrix, standardised; a category (algorithm family) is
-one centred column per level. Columns have mean zero, so that effects leave the mean of the skills
-at zero.
+Covariates of players enter the mean of their skills (``design``).
 ``tests/epp/test_models.py`` compares with enumeration and with integration by quadrature.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels
-from bayes_sota.core.types import FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp import likelihoods
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
+from bayes_sota.epp.design import Design, build_design
+from bayes_sota.epp.field import Field, checked_tables, join_tournaments
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import MatchRows, Ties
 
@@ -43,7 +37,7 @@ _PENALTY = 0.5  # rounds of ties: finite estimates for weights and starting valu
 _CLEAR = 4.0  # squared spread of estimates per squared error, above which skills are centred
 
 
-def build_epp(
+def build_model(
     data: ScoreTable | Matches | Sequence[ScoreTable] | Sequence[Matches],
     *,
     ties: Ties = "half",
@@ -98,7 +92,8 @@ def build_epp(
     Returns
     -------
     pm.Model
-        Deterministic ``epp`` (player,), mean zero; free ``skill_sd`` and what is asked for:
+        Deterministic ``epp`` (player,), mean zero; free ``skill_sd`` with ``skill_offset`` (skills
+        in units of it) or ``own_skill`` (centred), and what is asked for:
         ``tournament_sd`` with ``epp_tournament`` (tournament, player), ``covariate_effect``
         (covariate,), ``category_sd`` (category,), ``round_slope`` (round_covariate, player) with
         ``round_slope_sd``, ``p_tie`` with ``davidson_nu`` or ``rao_kupper_theta``. Observed
@@ -118,7 +113,7 @@ def build_epp(
     Examples
     --------
     >>> table = ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]], players=["a", "b", "c"])
-    >>> model = build_epp(table)
+    >>> model = build_model(table)
     >>> [v.name for v in model.observed_RVs], model.named_vars_to_dims["epp"]
     (['round_rank'], ('player',))
     """
@@ -126,126 +121,86 @@ def build_epp(
     if not all(np.isfinite(scale) and scale > 0 for scale in scales):
         raise InputError(f"scales of priors and tie_prior are positive, got {scales}")
     check_choice("ties", ties, Ties)
-    tables = _checked_tables(data)
-    field = _joined(tables, ties, _is_ranked(tables, ties, likelihood), round_covariates)
-    design = None
+    tables = checked_tables(data)
+    ranked = _is_ranked(tables, ties, likelihood)
+    field = join_tournaments(tables, ties, ranked=ranked, by_round=round_covariates is not None)
+    design = slopes = None
     if player_covariates is not None:
         design = build_design(player_covariates, field.players, "player")
+    if round_covariates is not None:
+        if field.rounds is None:
+            raise InputError("covariates of rounds need scores of rounds: listed matches have none")
+        slopes = build_design(round_covariates, field.rounds, "round")
     fits = [fit_epp(t, penalty=_PENALTY, test_fraction=test_fraction) for t in tables]
     if centred is None:
         centred = all(np.var(fit.epp) > _CLEAR * np.mean(fit.se**2) for fit in fits)
     weights = [_weight(t, field, fit) for t, fit in zip(tables, fits, strict=True)]
-    with pm.Model(coords=_coords(field, design)) as model:
+    with pm.Model(coords=_coords(field, design, slopes)) as model:
         skills = _player_skills(design, skill_scale, effect_scale, centred)
         skills = _tournament_skills(skills, field, tournament_scale)
-        if field.slopes is not None:
-            skills = _round_skills(skills, field, field.slopes, slope_scale)
+        if slopes is not None:
+            skills = _round_skills(skills, field, slopes, slope_scale)
         weight = pm.Data("likelihood_weight", np.array(weights), dims="tournament")
         if field.ranked:
             _observe_rankings(skills, field, weight)
         else:
             _observe_matches(skills, _tie_probability(ties, tie_prior), field, weight)
-    _BUILT[model] = (frozenset(model.named_vars), field)
     return model
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """Design matrix.
+def field_of(model: pm.Model) -> Field:
+    """Tournaments that a model of ``build_model`` observes, extended or not.
 
-    Attributes
-    ----------
-    columns : ndarray, shape (n, n_columns)
-        Mean zero.
-    labels : tuple of str
-        Names of the columns: of the covariate, or "covariate: level".
-    categories : tuple of str
-        Names of the covariates that are categories.
-    category : ndarray of int, shape (n_columns,)
-        Place of a column's category, -1 for a numeric covariate.
+    Raises
+    ------
+    InputError
+        A model without skills and observed matches or rankings.
     """
+    names = set(model.named_vars)
+    ranked = "round_rank" in names
+    if not {"epp", "likelihood_weight"} <= names or not (ranked or "match_counts" in names):
+        held = ", ".join(map(str, model.named_vars)) or "no variables"
+        raise InputError(
+            "the model needs skills 'epp' and observed data, as build_model makes them; it has "
+            f"{held}"
+        )
+    ranks = listed = rounds = None
+    if "round" in model.coords:
+        ranks = _observed_ranks(model, ranked)
+        rounds = tuple(map(str, model.coords["round"]))
+        tournament = _held(model, "round_tournament")
+    else:
+        outcome = np.rint(2 - 2 * model["match_outcome"].get_value()).astype(np.intp)
+        first, second, unit = (_held(model, n) for n in ("first", "second", "match_cluster"))
+        listed, tournament = (
+            MatchRows(first, second, outcome, unit),
+            _held(model, "cluster_tournament"),
+        )
+    players, tournaments = (tuple(map(str, model.coords[n])) for n in ("player", "tournament"))
+    ties, by_round = likelihoods.ties_of(names), "round_slope" in names
+    return Field(players, tournaments, rounds, ranks, listed, tournament, ties, ranked, by_round)
 
-    columns: FloatArray
-    labels: tuple[str, ...]
-    categories: tuple[str, ...]
-    category: NDArray[np.intp]
+
+def _held(model: pm.Model, name: str) -> Any:
+    return model[name].get_value().astype(np.intp)
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
-    """Tournaments with all their players, as a model observes them.
+def _observed_ranks(model: pm.Model, ranked: bool) -> Any:
+    if not ranked:
+        return _held(model, "ranks")
+    return model.rvs_to_values[model["round_rank"]].eval().astype(np.int64)
 
-    Attributes
-    ----------
-    players, tournaments : tuple of str
-    rounds : tuple of str or None
-    ranks : ndarray of int or None, shape (n_rounds, n_players)
-        Of scores; None for listed matches.
-    listed : MatchRows or None
-    tournament : ndarray of int
-        Of each round, or of each cluster of listed matches.
-    ties : {"half", "davidson", "rao-kupper"}
-    ranked : bool
-        Whether rounds are rankings.
-    slopes : Design or None
-        Covariates of rounds.
+
+def skills_or_outcomes(model: pm.Model) -> Any:
+    """What the observed variable is distributed by, as a graph of the free variables.
+
+    Skills (setting, player) of rankings; log probabilities of the outcomes (pair, outcome) of
+    matches.
     """
-
-    players: tuple[str, ...]
-    tournaments: tuple[str, ...]
-    rounds: tuple[str, ...] | None
-    ranks: NDArray[np.signedinteger] | None
-    listed: MatchRows | None
-    tournament: NDArray[np.intp]
-    ties: Ties
-    ranked: bool
-    slopes: Design | None
-
-    @cached_property
-    def rows(self) -> MatchRows:
-        """Matches one by one."""
-        if self.ranks is None:
-            assert self.listed is not None
-            return self.listed
-        return likelihoods.rows_of_rounds(self.ranks)
-
-    @property
-    def setting(self) -> NDArray[np.intp]:
-        """Setting of each round or cluster: those of one setting have the same skills."""
-        if self.slopes is not None:
-            return np.arange(len(self.tournament))
-        return self.tournament  # all zero where there is one only
-
-    @property
-    def tournament_of_setting(self) -> NDArray[np.intp]:
-        """Tournament of each setting."""
-        found = np.zeros(int(self.setting.max()) + 1, np.intp)
-        found[self.setting] = self.tournament
-        return found
-
-    @cached_property
-    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Pairs of players in settings, and the cell of each match (``MatchRows.pairs``)."""
-        return self.rows.pairs(self.setting[self.rows.unit])
-
-
-_BUILT: WeakKeyDictionary[pm.Model, tuple[frozenset[str], Field]] = WeakKeyDictionary()
-
-
-def field_of(model: pm.Model) -> Field | None:
-    """What ``build_epp`` made a model of; None where variables were added to it."""
-    names, field = _BUILT.get(model, (None, None))
-    return field if names == frozenset(model.named_vars) else None
-
-
-def _checked_tables(data: Any) -> list[Any]:
-    tables = [data] if isinstance(data, (ScoreTable, Matches)) else list(data)
-    kinds = {type(table) for table in tables}
-    if kinds not in ({ScoreTable}, {Matches}):
-        names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-        raise InputError(f"data are ScoreTables or Matches, one per tournament; got {names}")
-    checked_labels([table.tournament for table in tables], len(tables), "tournament")
-    return tables
+    name = "round_rank" if "round_rank" in model.named_vars else "match_counts"
+    node = model[name].owner
+    (found,) = node.op.dist_params(node)
+    return found
 
 
 def _is_ranked(tables: list[Any], ties: Ties, likelihood: RankingLikelihood) -> bool:
@@ -255,29 +210,6 @@ def _is_ranked(tables: list[Any], ties: Ties, likelihood: RankingLikelihood) -> 
         what = "listed matches" if ties == "half" else f"ties of {ties}"
         raise InputError(f"Plackett–Luce ranks the scores of rounds: {what} need matches")
     return possible and likelihood != "matches"
-
-
-def _joined(tables: list[Any], ties: Ties, ranked: bool, covariates: Any) -> Field:
-    players = tuple(dict.fromkeys(name for table in tables for name in table.players))
-    names = tuple(table.tournament for table in tables)
-    if isinstance(tables[0], Matches):
-        if covariates is not None:
-            raise InputError("covariates of rounds need scores of rounds: listed matches have none")
-        rows = likelihoods.rows_of_matches(tables, players)
-        tournament = np.repeat(np.arange(len(tables)), [table.n_clusters for table in tables])
-        return Field(players, names, None, None, rows, tournament, ties, ranked, None)
-    tournament = np.repeat(np.arange(len(tables)), [table.n_rounds for table in tables])
-    ranks = np.full((tournament.size, len(players)), ABSENT, np.int64)
-    for place, table in enumerate(tables):
-        own = [players.index(name) for name in table.players]
-        ranks[np.ix_(tournament == place, own)] = ranks_of_rounds(table.oriented)
-    rounds = tuple(
-        f"{table.tournament}: {label}" if len(tables) > 1 else label
-        for table in tables
-        for label in table.rounds
-    )
-    slopes = None if covariates is None else build_design(covariates, rounds, "round")
-    return Field(players, names, rounds, ranks, None, tournament, ties, ranked, slopes)
 
 
 def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
@@ -297,7 +229,7 @@ def _weight(table: Any, field: Field, fit: BradleyTerryFit) -> float:
     return likelihoods.cluster_weight(rows, clusters, field.ties) / fit.overlap
 
 
-def _coords(field: Field, design: Design | None) -> dict[str, Any]:
+def _coords(field: Field, design: Design | None, slopes: Design | None) -> dict[str, Any]:
     coords = {
         "player": field.players,
         "tournament": field.tournaments,
@@ -305,7 +237,7 @@ def _coords(field: Field, design: Design | None) -> dict[str, Any]:
         "round": field.rounds,
         "covariate": None if design is None else design.labels,
         "category": None if design is None else design.categories,
-        "round_covariate": None if field.slopes is None else field.slopes.labels,
+        "round_covariate": None if slopes is None else slopes.labels,
     }
     return {name: list(labels) for name, labels in coords.items() if labels}
 
@@ -420,89 +352,3 @@ def _record_matches(field: Field) -> None:
     pm.Data("match_outcome", 1 - rows.outcome / 2, dims="match")
     pm.Data("match_cluster", rows.unit, dims="match")
     pm.Data("cluster_tournament", field.tournament, dims="cluster")
-
-
-def build_design(covariates: Any, names: Sequence[str], kind: str) -> Design:
-    """Columns of covariates.
-
-    Parameters
-    ----------
-    covariates : mapping of str to array-like, or pandas DataFrame
-        One value for each of ``names``, in their order; the rows of a frame are found by its index.
-        Numbers are standardised, anything else is a category.
-    names : sequence of str
-        Players or rounds.
-    kind : str
-        "player" or "round", for messages.
-
-    Raises
-    ------
-    InputError
-        Lengths that differ, names without a row, values that are missing or all the same.
-
-    Examples
-    --------
-    >>> given = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
-    >>> design = build_design(given, "abc", "player")
-    >>> design.labels
-    ('size', 'family: net', 'family: tree')
-    >>> design.columns[:, 0].round(2).tolist()
-    [-1.22, 0.0, 1.22]
-    """
-    columns: list[FloatArray] = []
-    labels: list[str] = []
-    categories: list[str] = []
-    category: list[int] = []
-    for name, values in _columns_by_name(covariates, names, kind).items():
-        found = _columns_of(name, values, names, kind)
-        columns += found.values()
-        labels += found
-        categories += [name] * (name not in found)
-        category += [-1 if name in found else len(categories) - 1] * len(found)
-    if not columns:
-        raise InputError(f"covariates of {kind}s are given, but none is named")
-    matrix = np.stack(columns, axis=1)
-    return Design(matrix, tuple(labels), tuple(categories), np.array(category, np.intp))
-
-
-def _columns_of(
-    name: str, values: NDArray[Any], names: Sequence[str], kind: str
-) -> dict[str, FloatArray]:
-    """One column of numbers, or one for each level of a category."""
-    if values.size != len(names):
-        raise InputError(f"covariate {name!r} has {values.size} values for {len(names)} {kind}s")
-    numeric = np.issubdtype(values.dtype, np.number) or values.dtype == bool
-    missing = ~np.isfinite(values) if numeric else [v is None or v != v for v in values]
-    if np.any(missing):
-        at = int(np.argmax(missing))
-        what = f"a finite number is needed, got {values[at]}" if numeric else (
-            "the category is missing"
-        )  # fmt: skip
-        raise InputError(f"covariate {name!r}, {kind} {names[at]!r}: {what}")
-    levels = np.unique(values.astype(np.float64 if numeric else str))
-    if levels.size < 2:
-        only = f"{levels[0]:g}" if numeric else repr(str(levels[0]))
-        raise InputError(f"covariate {name!r} is {only} for all {kind}s: it explains nothing")
-    if numeric:
-        numbers = values.astype(np.float64)
-        return {name: np.asarray((numbers - numbers.mean()) / numbers.std())}
-    members = {f"{name}: {level}": (values.astype(str) == level) * 1.0 for level in levels}
-    return {label: member - member.mean() for label, member in members.items()}
-
-
-def _columns_by_name(covariates: Any, names: Sequence[str], kind: str) -> dict[str, NDArray[Any]]:
-    if hasattr(covariates, "columns"):
-        index = [str(label) for label in covariates.index]
-        missing = [name for name in names if name not in set(index)]
-        if missing:
-            raise InputError(f"{kind} {missing[0]!r} has no row in the table of covariates")
-        if len(set(index)) < len(index):
-            raise InputError(f"the table of covariates names a {kind} more than once")
-        places = [index.index(name) for name in names]
-        return {str(c): covariates[c].to_numpy()[places] for c in covariates.columns}
-    if not hasattr(covariates, "items"):
-        raise InputError(
-            f"covariates of {kind}s are a mapping of names to values or a DataFrame, got "
-            f"{type(covariates).__name__}"
-        )
-    return {str(name): np.asarray(values).ravel() for name, values in covariates.items()}

@@ -1,28 +1,31 @@
-"""Bayesian EPP by NUTS: the complete result in the one schema.
+"""Bayesian EPP: from a model or a trace to the complete result in the one schema.
 
-``tests/epp/test_sample.py`` compares with quadrature, with the maximum-likelihood fit and
-with the model's own log-likelihood.
+``tests/epp/test_sample.py`` compares with quadrature, with the maximum-likelihood fit, with
+simulation and with the model's own log-likelihood.
 """
 
-import logging
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import (
+    LARGEST_GROUP,
     describe_nuts,
     describe_sampled,
+    model_groups,
+    model_of,
+    moderate_precision,
     resolve_seed,
     result_tree,
     run_nuts,
 )
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.epp.likelihoods import count_cells, log_outcomes, ties_of
-from bayes_sota.epp.models import Field, field_of
+from bayes_sota.data.matches import Matches
+from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.field import Field, checked_tables, join_tournaments
+from bayes_sota.epp.likelihoods import log_outcomes, ties_of
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -30,9 +33,7 @@ if TYPE_CHECKING:
 
 
 _INNER = ["round_order", "round_weight", "round_present"]  # what the likelihood needs
-_LARGEST = 50_000_000  # numbers of a log-likelihood that is kept
-_CHUNK = 5_000_000  # numbers at a time
-_QUICK = {"mode": "FAST_COMPILE"}  # compiling would take longer than the draws
+_QUICK = "FAST_COMPILE"  # compiling would take longer than the draws
 
 
 def sample_epp(
@@ -44,285 +45,366 @@ def sample_epp(
     target_accept: float = 0.9,
     cores: int | None = None,
     random_seed: Seed = None,
-    log_likelihood: bool = True,
-    predictive: int = 0,
+    predictive: int = 200,
     model_name: str | None = None,
     progressbar: bool = False,
 ) -> "xr.DataTree":
-    """Posterior of the skills by NUTS (nutpie).
+    """Posterior of the skills by NUTS (nutpie), completed as ``complete`` does.
 
     Parameters
     ----------
     model : pm.Model
-        From ``build_epp``, perhaps with variables of your own: the log-likelihood is then the
-        model's own, of all that it observes.
+        From ``build_model``, perhaps with variables of your own.
     draws, tune, chains, target_accept, cores, random_seed, progressbar
         As in ``pm.sample``.
-    log_likelihood : bool
-        Whether to keep the log-likelihood of every round (or cluster of matches, or match), which
-        ``az.loo`` needs; not above 50 million numbers.
     predictive : int
-        Number of tournaments to replicate for posterior predictive checks (Gelman, Meng & Stern
-        1996): the players, rounds and matches of the observed ones, and skills of a draw. Their
-        deviance against the same skills, and their number of ties, say whether the model describes
-        the data.
+        Number of replicated tournaments in ``predictive_check``, as in ``complete``.
     model_name : str, optional
         Recorded as an attribute.
 
     Returns
     -------
     xarray.DataTree
-        ``posterior`` with ``epp`` (chain, draw, player), mean zero over the players, ``rank`` (1 is
-        best) and the hyperparameters; ``sample_stats``, ``observed_data``, ``constant_data``,
-        ``log_likelihood``; with ``predictive`` also ``posterior_predictive``: wins of every pair,
-        deviance and number of ties of replicated tournaments, and as its attributes Bayesian
-        p-values. Attributes: provenance, ``ties`` and divergences.
+        As ``complete`` returns it.
 
     Raises
     ------
     InputError
-        A model without ``epp`` or data, sizes too small for diagnostics, ``predictive`` for a model
-        with variables of your own.
-
-    Notes
-    -----
-    Where the likelihood of matches is weighted, so is what ``az.loo`` sums up: compare weighted
-    models of the same weight only. Their replicated tournaments have independent matches, and
-    deviances far above those of rounds, whose matches share scores.
+        A model without ``epp`` or data, sizes too small for diagnostics.
 
     Examples
     --------
     >>> import bayes_sota as bs
     >>> from bayes_sota.data.score_table import ScoreTable
     >>> table = ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]], players=["a", "b", "c"])
-    >>> model = bs.epp.build_epp(table)
+    >>> model = bs.epp.build_model(table)
     >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP
     """
-    _check_request(model, draws, chains, predictive)
-    rng, seed = resolve_seed(random_seed)
-    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
-    posterior = _with_ranks(trace["posterior"].to_dataset())
-    constant = trace["constant_data"].to_dataset().drop_vars(_INNER, errors="ignore")
-    used = {dim for variable in constant.data_vars.values() for dim in variable.dims}
-    groups = {
-        "posterior": posterior,
-        "sample_stats": trace["sample_stats"].to_dataset()[["diverging"]].astype(float),
-        "observed_data": trace["observed_data"].to_dataset(),
-        "constant_data": constant.drop_dims([dim for dim in constant.dims if dim not in used]),
-    }
-    if log_likelihood:
-        found = log_likelihood_of(model, trace)
-        groups |= {} if found is None else {"log_likelihood": found}
-    groups = {name: data.drop_attrs() for name, data in groups.items()}
-    if predictive:
-        groups["posterior_predictive"] = replicate(model, trace, predictive, rng)
-    attributes: dict[str, Any] = {
-        **describe_sampled(model, groups, seed, model_name),
-        "ties": ties_of(posterior),
-        **describe_nuts(trace),
-    }
-    return result_tree(groups, attributes)
+    from bayes_sota.epp.models import field_of
 
-
-def _check_request(model: "pm.Model", draws: int, chains: int, predictive: int) -> None:
-    if "epp" not in model.named_vars or not model.observed_RVs:
-        raise InputError(
-            "the model needs skills 'epp' and observed data, as build_epp makes them; it has "
-            f"{', '.join(model.named_vars) or 'no variables'}"
-        )
+    field_of(model)
+    _check_number(predictive)
     if draws < 10 or chains < 2:
         raise InputError(
             f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
         )
-    if predictive and field_of(model) is None:
-        raise InputError(
-            "predictive replicates the tournaments of build_epp; this model has variables of your "
-            "own: leave it out and use pm.sample_posterior_predictive"
-        )
+    rng, seed = resolve_seed(random_seed)
+    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
+    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
+    tree = complete(
+        trace, None, model, predictive=predictive, random_seed=rng, model_name=model_name
+    )
+    for place in (tree, tree["posterior"]):
+        place.attrs["random_seed"] = seed
+    return tree
+
+
+def complete(
+    trace: "xr.DataTree",
+    data: Any,
+    model: "pm.Model | None" = None,
+    *,
+    predictive: int = 200,
+    random_seed: Seed = None,
+    model_name: str | None = None,
+    **settings: Any,
+) -> "xr.DataTree":
+    r"""Whole result of a trace of a model of ``build_model``, extended or not.
+
+    Log-likelihood, predictions and checks are those of the model: what was added to it takes part.
+
+    Parameters
+    ----------
+    trace : DataTree
+        With the group ``posterior``, as ``pm.sample`` gives it.
+    data : ScoreTable, Matches, a sequence of one of them, or None
+        What the model is of; None where the model is given, which holds them.
+    model : pm.Model, optional
+        Default: that of the ``with`` block, else ``build_model(data, **settings)``.
+    predictive : int
+        Number of tournaments to replicate for posterior predictive checks (Gelman, Meng & Stern
+        1996): the players, rounds and matches of the observed ones, and skills of a draw. Their
+        deviance against the same skills, and their number of ties, say whether the model describes
+        the data. At most as many as there are predictive draws; 0 for no checks.
+    random_seed : int, SeedSequence or Generator, optional
+        Of the draws from the prior and of the replicates.
+    model_name : str, optional
+        Recorded as an attribute.
+    **settings
+        Of ``build_model``, where no model is given.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior`` with ``epp`` (chain, draw, player), mean zero over the players, ``rank`` (1 is
+        best) and all parameters; ``prior`` of the same variables; ``observed_data``,
+        ``posterior_predictive`` and ``prior_predictive`` with ``round_rank`` or ``match_counts``,
+        and what the model observes besides; ``log_likelihood`` of every round, or cluster of
+        matches, or match; ``log_prior``, ``sample_stats``, ``constant_data``; ``predictive_check``
+        with ``observed``, ``replicated`` (replicate, statistic) and ``p_value`` (statistic) of the
+        deviance and, with a model of ties, of the number of ties, and with ``wins`` (replicate,
+        player, player_other). Attributes: provenance, ``ties``, divergences, and ``notes`` on what
+        was thinned or left out.
+
+    Raises
+    ------
+    InputError
+        A trace of another model, other data or another schema, without variables of the model, or
+        with variables that a model is needed for; settings beside a model.
+
+    Notes
+    -----
+    Where the likelihood is weighted, so is what ``az.loo`` sums up: compare weighted models of the
+    same weight only. Replicates of weighted matches are independent matches, and their deviances
+    are far above those of rounds, whose matches share scores. Replicated rankings have no ties.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> import bayes_sota as bs
+    >>> table = bs.ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]], players=["a", "b", "c"])
+    >>> model = bs.epp.build_model(table)
+    >>> trace = pm.sample(model=model, random_seed=0)  # doctest: +SKIP
+    >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
+    """
+    from bayes_sota.epp.models import build_model, field_of
+
+    _check_number(predictive)
+    given = _given_model(model, data, settings)
+    trace = _without_ranks(trace)
+    model = model_of(trace, given, lambda: build_model(data, **settings))
+    field = field_of(model)
+    if given is not None and data is not None:
+        _check_same(field, data)
+    rng, seed = resolve_seed(random_seed)
+    groups = _recorded(model, trace) | model_groups(model, trace, rng)
+    if not field.ranked:
+        likelihood = groups["log_likelihood"].drop_vars("match_counts", errors="ignore")
+        groups["log_likelihood"] = _used(likelihood).merge(log_likelihood_of(model, field, trace))
+    if predictive:
+        fresh = groups["posterior_predictive"]
+        groups["predictive_check"] = replicate(model, field, trace, fresh, predictive)
+    for name in ("posterior", "prior"):
+        groups[name] = _with_ranks(groups[name])
+    attributes: dict[str, Any] = {
+        **describe_sampled(model, groups, seed, model_name),
+        "ties": ties_of(groups["posterior"]),
+        **describe_nuts(trace),
+        **_sampler(trace),
+        "notes": "; ".join(_notes(model, groups)),
+    }
+    return result_tree(groups, attributes)
+
+
+def _check_number(predictive: int) -> None:
     if predictive < 0:
         raise InputError(f"predictive is a number of tournaments, at least 0, got {predictive}")
 
 
-def _with_ranks(posterior: "xr.Dataset") -> "xr.Dataset":
-    """Without the variables that only the sampler needs, with the rank of each player."""
-    kept = [n for n in posterior if n != "own_skill" and not str(n).endswith("_offset")]
-    posterior = posterior[kept]
-    order = np.argsort(-posterior["epp"].values, axis=-1)
-    rank = np.argsort(order, axis=-1).astype(np.int32) + 1
-    return posterior.assign(rank=(("chain", "draw", "player"), rank))
-
-
-def log_likelihood_of(model: "pm.Model", trace: "xr.DataTree") -> "xr.Dataset | None":
-    """What the model itself gives, or of each cluster of matches; None if it is too large."""
+def _given_model(
+    model: "pm.Model | None", data: Any, settings: dict[str, Any]
+) -> "pm.Model | None":
+    """The model of the argument or of the ``with`` block."""
     import pymc as pm
 
-    posterior, field = trace["posterior"].to_dataset(), field_of(model)
-    size = sum(int(v.size.eval()) for v in model.observed_RVs)
-    units = size if field is None else len(field.tournament)
-    if posterior.sizes["chain"] * posterior.sizes["draw"] * units > _LARGEST:
-        return None
-    if field is not None and not field.ranked:
-        weights = model["likelihood_weight"].get_value()
-        return SampledMatches(field, posterior).log_likelihood(weights)
-    found: Any = pm.compute_log_likelihood(
-        trace, model=model, extend_inferencedata=False, progressbar=False, compile_kwargs=_QUICK
+    found = model if model is not None else pm.Model.get_context(error_if_none=False)
+    if found is None and data is None:
+        raise InputError("complete needs the data or the model of the trace: both are missing")
+    if found is not None and settings:
+        raise InputError(
+            f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
+        )
+    return found
+
+
+def _sampler(trace: "xr.DataTree") -> dict[str, str]:
+    """What drew the trace, as far as it says so."""
+    said = trace["posterior"].attrs
+    nuts = "sample_stats" in trace.children and "diverging" in trace["sample_stats"]
+    names = ("inference_library", "inference_library_version")
+    return {
+        "method": "nuts" if nuts else "unknown",
+        **{name: str(said.get(name, "unknown")) for name in names},
+    }
+
+
+def _check_same(field: Field, data: "ScoreTable | Matches | Any") -> None:
+    """Refuse data that the model does not observe."""
+    if not field.observes(join_tournaments(checked_tables(data), field.ties, ranked=field.ranked)):
+        raise InputError(
+            "the data are not those of the model: their players, tournaments or outcomes differ"
+        )
+
+
+def _without_ranks(trace: "xr.DataTree") -> "xr.DataTree":
+    """A trace, or a result of ``complete``, without what is not of the model."""
+    import xarray as xr
+
+    if "posterior" not in trace.children or "rank" not in trace["posterior"]:
+        return trace
+    groups = {name: child.to_dataset() for name, child in trace.children.items()}
+    groups["posterior"] = groups["posterior"].drop_vars("rank")
+    found = xr.DataTree.from_dict(groups)
+    found.attrs.update(trace.attrs)
+    return found
+
+
+def _recorded(model: "pm.Model", trace: "xr.DataTree") -> "dict[str, xr.Dataset]":
+    """Draws and statistics of the trace, data and constants of the model."""
+    import xarray as xr
+    from pymc.backends.arviz import (
+        coords_and_dims_for_inferencedata,
+        find_constants,
+        find_observations,
     )
-    return found.to_dataset() if hasattr(found, "to_dataset") else found
+
+    labels, dims = coords_and_dims_for_inferencedata(model)
+
+    def dataset(values: dict[str, Any]) -> "xr.Dataset":
+        places = {
+            name: dims.get(name) or [f"{name}_dim_{k}" for k in range(np.ndim(value))]
+            for name, value in values.items()
+        }
+        found = xr.Dataset({name: (places[name], value) for name, value in values.items()})
+        return found.assign_coords({dim: labels[dim] for dim in found.dims if dim in labels})
+
+    constants = {k: v for k, v in find_constants(model).items() if k not in _INNER}
+    groups = {
+        "posterior": trace["posterior"].to_dataset(),
+        "observed_data": dataset(find_observations(model)),
+        "constant_data": dataset(constants),
+    }
+    if "sample_stats" in trace.children:
+        stats = trace["sample_stats"].to_dataset()
+        groups["sample_stats"] = stats[[n for n, v in stats.items() if v.dtype.kind != "O"]]
+    return {name: found.drop_attrs() for name, found in groups.items()}
+
+
+def _used(data: "xr.Dataset") -> "xr.Dataset":
+    """Without dimensions that no variable has."""
+    dims = {dim for variable in data.data_vars.values() for dim in variable.dims}
+    return data.drop_dims([dim for dim in data.dims if dim not in dims])
+
+
+def _with_ranks(draws: "xr.Dataset") -> "xr.Dataset":
+    """With the rank of each player."""
+    epp = draws["epp"].transpose("chain", "draw", "player")
+    order = np.argsort(-epp.values, axis=-1)
+    rank = np.argsort(order, axis=-1).astype(np.int32) + 1
+    return draws.assign(rank=(epp.dims, rank))
+
+
+def _log_outcomes_by_draw(
+    model: "pm.Model", field: Field, posterior: "xr.Dataset"
+) -> Iterator[tuple[tuple[int, ...], FloatArray]]:
+    """Log probabilities of the outcomes of each pair, (pairs, 3), of one draw after the other."""
+    from pymc.pytensorf import compile
+
+    from bayes_sota.epp.models import skills_or_outcomes
+
+    evaluate = compile(
+        model.free_RVs, skills_or_outcomes(model), mode=_QUICK, on_unused_input="ignore"
+    )
+    values = [
+        posterior[v.name].transpose("chain", "draw", ...).values.astype(v.dtype, copy=False)
+        for v in model.free_RVs
+    ]
+    where, first, second = field.pairs[0].T
+    for place in np.ndindex(posterior.sizes["chain"], posterior.sizes["draw"]):
+        found = evaluate(*(value[place] for value in values))
+        if field.ranked:
+            skills = found.reshape(found.shape[-2:])
+            gap = skills[where, first] - skills[where, second]
+            found = np.stack(log_outcomes(gap), axis=-1)
+        yield place, found
+
+
+def log_likelihood_of(model: "pm.Model", field: Field, trace: "xr.DataTree") -> "xr.Dataset":
+    """Log-likelihood of the matches of every round, cluster or match, as in the posterior.
+
+    ``pm.compute_log_likelihood`` has one number per pair of players: those of one round are left
+    out together. Empty where it would pass ``LARGEST_GROUP`` in single precision.
+    """
+    import xarray as xr
+
+    posterior = trace["posterior"].to_dataset()
+    shape = (posterior.sizes["chain"], posterior.sizes["draw"], field.tournament.size)
+    if 4 * np.prod(shape) > LARGEST_GROUP:
+        return xr.Dataset()
+    found = np.empty(shape)
+    weights = model["likelihood_weight"].get_value()[field.tournament]
+    for place, logs in _log_outcomes_by_draw(model, field, posterior):
+        found[place] = weights * (field.cells_of_units @ logs.ravel())
+    coords = {name: posterior[name].values for name in ("chain", "draw")}
+    if field.rounds is not None:
+        coords["round"] = np.array(field.rounds)
+    return xr.Dataset({"match_counts": (("chain", "draw", field.unit), found)}, coords).map(
+        moderate_precision
+    )
 
 
 def replicate(
-    model: "pm.Model", trace: "xr.DataTree", number: int, rng: np.random.Generator
+    model: "pm.Model", field: Field, trace: "xr.DataTree", fresh: "xr.Dataset", number: int
 ) -> "xr.Dataset":
-    """Tournaments to come with the same matches, about as many as asked for.
+    """Replicated tournaments against the observed ones, about as many as asked for.
+
+    Parameters
+    ----------
+    fresh : Dataset
+        Group ``posterior_predictive``.
+    number : int
 
     Returns
     -------
     Dataset
-        ``wins`` (chain, draw, player, player_other), ties as half; ``deviance`` of each, and
-        ``observed_deviance`` of the data against the same skills; with a model of ties also
-        ``n_ties``. Attributes ``deviance_p_value`` and ``n_ties_p_value``: shares of replicates
-        above the data.
+        Group ``predictive_check`` (``complete``); ``p_value`` is the share of replicates above the
+        data, ties by half.
     """
-    import pymc as pm
     import xarray as xr
 
-    field = field_of(model)
-    assert field is not None
-    chains, draws = trace["posterior"].sizes["chain"], trace["posterior"].sizes["draw"]
+    chains, draws = fresh.sizes["chain"], fresh.sizes["draw"]
     kept = np.unique(np.linspace(0, draws - 1, -(-number // chains)).astype(int))
-    posterior = trace["posterior"].to_dataset().isel(draw=kept)
-    name = "round_rank" if field.ranked else "match_counts"
-    logger = logging.getLogger("pymc.sampling.forward")
-    level = logger.level
-    logger.setLevel(logging.WARNING)  # it tells what it draws
-    try:
-        fresh = pm.sample_posterior_predictive(
-            posterior, model, var_names=[name], random_seed=int(rng.integers(2**31)),
-            progressbar=False, compile_kwargs=_QUICK,
-        )["posterior_predictive"][name].values  # fmt: skip
-    finally:
-        logger.setLevel(level)
-    matches = SampledMatches(field, posterior)
-    observed = matches.counts()
-    m = len(field.players)
-    wins = np.empty((chains, kept.size, m, m), np.float32)
-    numbers = np.empty((3, chains, kept.size))
-    for place in np.ndindex(chains, kept.size):
-        logs = matches.log_outcomes(place[0], [place[1]])[0]
-        counts = matches.counts(fresh[place]) if field.ranked else fresh[place]
-        wins[place] = matches.wins(counts)
-        deviances = (matches.deviance(counts, logs), matches.deviance(observed, logs))
-        numbers[(slice(None), *place)] = (*deviances, counts[:, 1].sum())
-    over = ("chain", "draw")
+    fresh = fresh.isel(draw=kept)
+    values = fresh["round_rank" if field.ranked else "match_counts"].values
+    posterior = trace["posterior"].to_dataset().sel(draw=fresh["draw"])
+    observed = field.counts()
+    m, size = len(field.players), chains * kept.size
+    keep_wins = 4 * size * m**2 <= LARGEST_GROUP
+    wins = np.empty((size if keep_wins else 0, m, m), np.float32)
+    statistics = np.empty((2, size, 2))  # observed and replicated
+    for at, (place, logs) in enumerate(_log_outcomes_by_draw(model, field, posterior)):
+        counts = field.counts(values[place]) if field.ranked else values[place]
+        for row, table in enumerate((observed, counts)):
+            statistics[row, at] = field.deviance(table, logs), table[:, 1].sum()
+        if keep_wins:
+            wins[at] = field.wins(counts)
+    names = ["deviance"] if field.ties == "half" else ["deviance", "n_ties"]
+    seen, again = statistics[..., : len(names)]
+    over = ("replicate", "statistic")
     content: dict[str, Any] = {
-        "wins": ((*over, "player", "player_other"), wins),
-        "deviance": (over, numbers[0]),
-        "observed_deviance": (over, numbers[1]),
+        "observed": (over, seen),
+        "replicated": (over, again),
+        "p_value": ("statistic", np.mean((again > seen) + (again == seen) / 2, axis=0)),
     }
-    p_values = {"deviance_p_value": _share_above(numbers[0], numbers[1])}
-    if field.ties != "half":
-        content["n_ties"] = (over, numbers[2])
-        p_values["n_ties_p_value"] = _share_above(numbers[2], observed[:, 1].sum())
-    coords = {name: posterior[name].values for name in ("chain", "draw", "player")}
-    coords["player_other"] = coords["player"]
-    return xr.Dataset(content, coords=coords, attrs=p_values)
+    coords: dict[str, Any] = {"replicate": np.arange(size), "statistic": names}
+    if keep_wins:
+        content["wins"] = (("replicate", "player", "player_other"), wins)
+        coords |= {"player": list(field.players), "player_other": list(field.players)}
+    return xr.Dataset(content, coords=coords)
 
 
-def _share_above(values: FloatArray, observed: Any) -> float:
-    return float(np.mean(values > observed) + np.mean(values == observed) / 2)
-
-
-@dataclass(frozen=True, eq=False)
-class SampledMatches:
-    """Draws of skills beside the matches that they describe, pair by pair.
-
-    Parameters
-    ----------
-    field : Field
-    posterior : Dataset
-        With ``epp``, and ``epp_tournament``, ``round_slope``, ``p_tie`` where there are such.
-    """
-
-    field: Field
-    posterior: "xr.Dataset"
-
-    def skills(self, chain: int, draws: Any) -> FloatArray:
-        """Skills in every setting, (draws, settings, players)."""
-        field, at = self.field, self.posterior.isel(chain=chain, draw=draws)
-        several = "epp_tournament" in at
-        found = at["epp_tournament"].values if several else at["epp"].values[:, None]
-        if field.slopes is not None:
-            found = found[:, field.tournament] + field.slopes.columns @ at["round_slope"].values
-        return np.asarray(found)
-
-    def log_outcomes(self, chain: int, draws: Any) -> FloatArray:
-        """Log probabilities of won, tied and lost of each pair, (draws, pairs, 3)."""
-        skills, p_tie = self.skills(chain, draws), None
-        if self.field.ties != "half":
-            p_tie = self.posterior["p_tie"].values[chain, draws][:, None]
-        where, first, second = self.field.pairs[0].T
-        difference = skills[:, where, first] - skills[:, where, second]
-        return np.stack(log_outcomes(difference, p_tie, self.field.ties), axis=-1)
-
-    def log_likelihood(self, weights: FloatArray) -> "xr.Dataset":
-        """Log-likelihood of every round, cluster or match, weighted as in the posterior."""
-        import xarray as xr
-        from scipy.sparse import csr_array
-
-        field, (pairs, cells) = self.field, self.field.pairs
-        chains, draws = self.posterior.sizes["chain"], self.posterior.sizes["draw"]
-        units = len(field.tournament)
-        sums = csr_array(
-            (np.ones(cells.size), (field.rows.unit, cells)), shape=(units, 3 * len(pairs))
-        )
-        found = np.empty((chains, draws, units))
-        size = max(1, _CHUNK // sum(sums.shape))
-        for chain in range(chains):
-            for begin in range(0, draws, size):
-                logs = self.log_outcomes(chain, slice(begin, begin + size))
-                found[chain, begin : begin + size] = (sums @ logs.reshape(len(logs), -1).T).T
-        found *= weights[field.tournament]
-        coords = {name: self.posterior[name].values for name in ("chain", "draw")}
-        if field.rounds is not None:
-            unit, coords["round"] = "round", np.array(field.rounds)
-        else:
-            unit = "cluster" if units < field.rows.unit.size else "match"
-        return xr.Dataset({"match_counts": (("chain", "draw", unit), found)}, coords=coords)
-
-    def counts(self, ranks: NDArray[np.signedinteger] | None = None) -> FloatArray:
-        """Matches won, tied and lost of each pair, (pairs, 3): observed, or of other ranks."""
-        pairs, cells = self.field.pairs
-        if ranks is not None:
-            rows = self.field.rows  # of rounds: first players are listed before the second ones
-            gap = ranks[rows.unit, rows.first] - ranks[rows.unit, rows.second]
-            cells = cells - cells % 3 + 1 - np.sign(gap)
-        return count_cells(cells, len(pairs))
-
-    def wins(self, counts: FloatArray) -> FloatArray:
-        """Wins of the row against the column, ties as half, (m, m)."""
-        m = len(self.field.players)
-        _, first, second = self.field.pairs[0].T
-        won = np.bincount(first * m + second, counts[:, 0] + counts[:, 1] / 2, m * m)
-        lost = np.bincount(second * m + first, counts[:, 2] + counts[:, 1] / 2, m * m)
-        return np.asarray((won + lost).reshape(m, m))
-
-    def deviance(self, counts: FloatArray, logs: FloatArray) -> float:
-        """Twice what the log-likelihood misses of pairs with shares of their own."""
-        groups, size = self._groups
-        summed = np.stack([np.bincount(groups, column, size) for column in counts.T], axis=1)
-        if self.field.ties == "half":
-            half = summed[:, 1:2] / 2
-            summed = np.concatenate([summed[:, :1] + half, summed[:, 2:] + half], axis=1)
-        total = summed.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(summed > 0, summed * np.log(summed / total), 0.0)
-        return 2 * float(terms.sum() - np.sum(counts * logs))
-
-    @cached_property
-    def _groups(self) -> tuple[NDArray[np.intp], int]:
-        """Pair of players in a tournament of each pair in a setting."""
-        field, pairs = self.field, self.field.pairs[0]
-        keys = np.column_stack([field.tournament_of_setting[pairs[:, 0]], pairs[:, 1:]])
-        found, groups = np.unique(keys, axis=0, return_inverse=True)
-        return groups.ravel(), len(found)
+def _notes(model: "pm.Model", groups: "dict[str, xr.Dataset]") -> Iterator[str]:
+    """What was thinned or left out."""
+    limit = f"{LARGEST_GROUP >> 20} MiB"
+    posterior, fresh = groups["posterior"], groups["posterior_predictive"]
+    every = -(-posterior.sizes["draw"] // fresh.sizes["draw"])
+    if every > 1:
+        yield f"predictions keep one of {every} draws: all would pass {limit}"
+    lacking = set(groups["observed_data"]) - set(groups["log_likelihood"])
+    if lacking:
+        yield f"no log_likelihood of {', '.join(sorted(map(str, lacking)))}: it would pass {limit}"
+    if "predictive_check" in groups and "wins" not in groups["predictive_check"]:
+        yield f"no wins of replicated tournaments: they would pass {limit}"
+    if model.potentials:
+        names = ", ".join(str(p.name) for p in model.potentials)
+        yield f"draws from the prior do not know the potentials {names}"

@@ -280,7 +280,7 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     Parameters
     ----------
     tree : DataTree
-        With ``posterior_predictive`` (``predictive`` of ``sample_epp``) or ``log_likelihood``.
+        With ``predictive_check`` or ``log_likelihood``.
 
     Returns
     -------
@@ -301,12 +301,11 @@ def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
     >>> found["loo"]["of"], found["loo"]["n_bad_k"], found["deviance_p_value"]
     ('round', 0, None)
     """
-    names = ("deviance_p_value", "n_ties_p_value")
-    replicates = tree.children.get("posterior_predictive")
-    attributes = {} if replicates is None or _weighted(tree) else replicates.attrs
-    found: dict[str, Any] = {
-        name: float(attributes[name]) if name in attributes else None for name in names
-    }
+    check = tree.children.get("predictive_check")
+    shares = {}
+    if check is not None and not _weighted(tree):
+        shares = dict(zip(check["statistic"].values, check["p_value"].values.tolist(), strict=True))
+    found: dict[str, Any] = {f"{name}_p_value": shares.get(name) for name in ("deviance", "n_ties")}
     return {**found, "loo": _loo(tree) if "log_likelihood" in tree.children else None}
 
 

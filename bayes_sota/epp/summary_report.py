@@ -233,7 +233,7 @@ def report_draws(
     rope : float, optional
         Half width of equivalence of the pairs (``epp_rope``).
     test_fraction : float, optional
-        As in ``build_epp``.
+        As in ``build_model``.
     reading : sequence of str
         Notes on how the data were read.
     """

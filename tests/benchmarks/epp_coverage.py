@@ -164,11 +164,11 @@ def bayes(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """One row per number of players, likelihood, field of skills and law of scores."""
     import nutpie
 
-    from bayes_sota.epp.models import build_epp
+    from bayes_sota.epp.models import build_model
 
     for m, likelihood in product(options.players, ("plackett-luce", "matches")):
         template = simulate_tournament(np.zeros(m), ROUNDS, random_seed=0)
-        model = build_epp(template, likelihood=likelihood, centred=False)
+        model = build_model(template, likelihood=likelihood, centred=False)
         compiled = nutpie.compile_pymc_model(model)
         for spread, law in product(("equal", "spread"), ("gumbel", "normal")):
             skills = np.random.default_rng(m).standard_normal(m) * (spread == "spread")
@@ -213,11 +213,11 @@ def covered(fit: BradleyTerryFit, truth: np.ndarray) -> Truths:
 
 def sampled(table: ScoreTable, truth: np.ndarray, seed: int) -> Truths:
     """The same of the posterior."""
-    from bayes_sota.epp.models import build_epp
+    from bayes_sota.epp.models import build_model
     from bayes_sota.epp.sample import sample_epp
 
     settings = {"draws": 500, "tune": 500, "chains": 2, "log_likelihood": False}
-    tree = sample_epp(build_epp(table), random_seed=seed, **settings)
+    tree = sample_epp(build_model(table), random_seed=seed, **settings)
     return held_of_draws(tree["posterior"]["epp"].values.reshape(-1, truth.size), truth)
 
 

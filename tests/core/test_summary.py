@@ -19,7 +19,7 @@ def tree():
 def test_summary_is_what_numpy_says(tree) -> None:
     draws = tree["posterior"]["theta_sota"].values.ravel()
     table = bs.summarize(tree, ci_prob=0.9)
-    assert list(table.index) == [name for name in ESTIMANDS if name != "n_classifiers"]
+    assert list(table.index) == [n for n in ESTIMANDS if n not in ("n_classifiers", "epp")]
     row = table.loc["theta_sota"]
     assert row["mean"] == pytest.approx(draws.mean())
     assert row["sd"] == pytest.approx(draws.std(ddof=1))
@@ -82,7 +82,6 @@ def test_wrong_questions_are_refused(tree) -> None:
 @pytest.mark.parametrize(
     ("variable", "message"),
     [
-        ("epp", "is a tournament: summarize_epp and epp_table"),
         ("difference", "about a claim: summarize_claim"),
         ("mine", "no theta_sota: var_names chooses of mine"),
     ],
@@ -97,3 +96,12 @@ def test_other_results_name_the_table_that_they_have(variable: str, message: str
     rows = bs.summarize(tree, var_names=[variable])
     assert list(rows.index) == [f"{variable}[a]", f"{variable}[b]"]
     assert rows["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())
+
+
+def test_skills_of_players_are_estimands() -> None:
+    draws = np.random.default_rng(0).normal(size=(2, 50, 2))
+    content = xr.Dataset({"epp": (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
+    content["skill_sd"] = content["epp"].std("player")
+    table = bs.summarize(xr.DataTree.from_dict({"posterior": content}))
+    assert list(table.index) == ["epp[a]", "epp[b]"]
+    assert table["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())

@@ -6,7 +6,10 @@ Models of ties against their formulas; weights against the sandwich and simulati
 from itertools import combinations, permutations
 
 import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
 import pytest
+from scipy import stats
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.epp.counts import count_matches, ranks_of_rounds
@@ -237,3 +240,17 @@ def test_rounds_that_all_agree_weigh_no_more_than_independent_matches() -> None:
     rows = rows_of_rounds(np.tile(np.arange(4), (10, 1)))
     for ties in ("half", "davidson", "rao-kupper"):
         assert cluster_weight(rows, rows.unit, ties) == 1
+
+
+def test_the_formula_of_rankings_enters_another_model() -> None:
+    """Skills with a prior by hand: the density of the model, and its gradient, are finite."""
+    orders = order_rounds(np.array([[2, 1, 0], [0, 2, 1], [1, 1, 0]]))
+    rounds = np.zeros(3, int)
+    with pm.Model() as model:
+        skills = pm.StudentT("skills", 4, shape=3)
+        pm.Potential("rounds", ranking_log_likelihood(skills[None], rounds, orders, pt).sum())
+    point = {"skills": np.array([0.5, -0.2, 0.1])}
+    expected = ranking_log_likelihood(point["skills"][None], rounds, orders).sum()
+    prior = stats.t.logpdf(point["skills"], 4).sum()
+    assert model.compile_logp(mode="FAST_COMPILE")(point) == pytest.approx(expected + prior)
+    assert np.isfinite(model.compile_dlogp(mode="FAST_COMPILE")(point)).all()

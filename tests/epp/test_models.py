@@ -8,8 +8,9 @@ from scipy import stats
 
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
+from bayes_sota.epp.design import build_design
 from bayes_sota.epp.likelihoods import cluster_weight, log_outcomes, rows_of_matches
-from bayes_sota.epp.models import build_design, build_epp
+from bayes_sota.epp.models import build_model
 from bayes_sota.epp.simulate import simulate_tournament
 
 QUICK = {"mode": "FAST_COMPILE"}
@@ -47,7 +48,7 @@ def ranking(scores: np.ndarray, skills: np.ndarray) -> float:
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_rankings_of_one_tournament(centred: bool) -> None:
-    model = build_epp(TABLE, centred=centred)
+    model = build_model(TABLE, centred=centred)
     point = some_point(model)
     (epp,) = values_at(model, point, "epp")
     assert epp.sum() == pytest.approx(0, abs=1e-12)
@@ -66,7 +67,7 @@ def test_rankings_of_one_tournament(centred: bool) -> None:
 
 
 def test_tournaments_share_skills_and_rounds_have_slopes() -> None:
-    model = build_epp(
+    model = build_model(
         [TABLE, OTHER],
         player_covariates={"size": [1, 2, 3, 4, 5], "family": list("xxyyz")},
         round_covariates={"year": np.arange(10)},
@@ -89,7 +90,7 @@ def test_tournaments_share_skills_and_rounds_have_slopes() -> None:
 
 @pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
 def test_listed_matches(ties: str) -> None:
-    model = build_epp(BATTLES, ties=ties)
+    model = build_model(BATTLES, ties=ties)
     point = some_point(model)
     (epp,) = values_at(model, point, "epp")
     p_tie = None
@@ -107,14 +108,14 @@ def test_dependent_matches_count_less() -> None:
         BATTLES.first, BATTLES.second, BATTLES.outcomes, players=BATTLES.players,
         clusters=[0, 0, 1, 1, 2, 2, 3],
     )  # fmt: skip
-    plain, weighted = build_epp(BATTLES), build_epp(clustered)
+    plain, weighted = build_model(BATTLES), build_model(clustered)
     weight = weighted["likelihood_weight"].get_value()
     rows = rows_of_matches([clustered], clustered.players)
     assert weight == pytest.approx([cluster_weight(rows, clustered.clusters)])
     assert plain["likelihood_weight"].get_value().tolist() == [1.0]
     point = some_point(plain)
     assert terms(weighted, point) == pytest.approx(weight * terms(plain, point))
-    rounds = build_epp(simulate_tournament(np.zeros(6), 400, random_seed=0), likelihood="matches")
+    rounds = build_model(simulate_tournament(np.zeros(6), 400, random_seed=0), likelihood="matches")
     assert rounds["likelihood_weight"].get_value() == pytest.approx([3 / 7], rel=0.08)
 
 
@@ -124,17 +125,17 @@ def test_groups_and_overlapping_splits_weigh_rankings() -> None:
     thrice = ScoreTable(
         np.repeat(table.scores, 3, axis=0), groups=[str(g) for g in np.repeat(np.arange(200), 3)]
     )
-    weight = build_epp(thrice)["likelihood_weight"].get_value()
+    weight = build_model(thrice)["likelihood_weight"].get_value()
     assert weight == pytest.approx([1 / 3], rel=0.15)
-    splits = build_epp(table, test_fraction=0.2)["likelihood_weight"].get_value()
+    splits = build_model(table, test_fraction=0.2)["likelihood_weight"].get_value()
     assert splits == pytest.approx([1 / (1 + 200 * 0.2 / 0.8)])
 
 
 def test_skills_are_centred_where_the_data_are_clear() -> None:
     clear = simulate_tournament(np.linspace(-2, 2, 6), 40, random_seed=0)
     equal = simulate_tournament(np.zeros(6), 40, random_seed=0)
-    assert "own_skill" in build_epp(clear).named_vars
-    assert "skill_offset" in build_epp(equal).named_vars
+    assert "own_skill" in build_model(clear).named_vars
+    assert "skill_offset" in build_model(equal).named_vars
 
 
 NAMES = ["a", "b", "c", "d"]

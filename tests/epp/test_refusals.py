@@ -14,9 +14,10 @@ from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.counts import count_matches
+from bayes_sota.epp.design import build_design
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.likelihoods import cluster_weight, rows_of_rounds
-from bayes_sota.epp.models import build_design, build_epp
+from bayes_sota.epp.models import build_model
 from bayes_sota.epp.simulate import simulate_tournament
 
 NAN, INF = float("nan"), float("inf")
@@ -112,19 +113,19 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("at least 4 players, got 3", lambda: bs.epp.private_variants_of(fit(), "vit", 10)),
     ("no player 'nobody'", lambda: bs.epp.private_variants_of(fit(), "nobody", 10)),
     # the Bayesian model
-    ("half, davidson, rao-kupper", lambda: build_epp(TABLE, ties="none")),
-    ("auto, plackett-luce, matches", lambda: build_epp(TABLE, likelihood="thurstone")),
-    ("ties of davidson", lambda: build_epp(TABLE, likelihood="plackett-luce", ties="davidson")),
-    ("listed matches need matches", lambda: build_epp(BATTLES, likelihood="plackett-luce")),
-    ("listed matches have none", lambda: build_epp(BATTLES, round_covariates={"x": [1, 2]})),
-    ("Matches, ScoreTable", lambda: build_epp([TABLE, BATTLES])),
-    ("got nothing", lambda: build_epp([])),
-    ("'simulated' occurs more than once", lambda: build_epp([TABLE, TABLE])),
-    ("scales of priors", lambda: build_epp(TABLE, skill_scale=0)),
-    ("1 values for 4 players", lambda: build_epp(TABLE, player_covariates={"x": [1]})),
-    ("all matches are ties", lambda: build_epp(ScoreTable([[1, 1], [2, 2]]))),
-    ("2 chains", lambda: bs.sample_epp(build_epp(TABLE), chains=1)),
-    ("predictive is a number", lambda: bs.sample_epp(build_epp(TABLE), predictive=-1)),
+    ("half, davidson, rao-kupper", lambda: build_model(TABLE, ties="none")),
+    ("auto, plackett-luce, matches", lambda: build_model(TABLE, likelihood="thurstone")),
+    ("ties of davidson", lambda: build_model(TABLE, likelihood="plackett-luce", ties="davidson")),
+    ("listed matches need matches", lambda: build_model(BATTLES, likelihood="plackett-luce")),
+    ("listed matches have none", lambda: build_model(BATTLES, round_covariates={"x": [1, 2]})),
+    ("Matches, ScoreTable", lambda: build_model([TABLE, BATTLES])),
+    ("got nothing", lambda: build_model([])),
+    ("'simulated' occurs more than once", lambda: build_model([TABLE, TABLE])),
+    ("scales of priors", lambda: build_model(TABLE, skill_scale=0)),
+    ("1 values for 4 players", lambda: build_model(TABLE, player_covariates={"x": [1]})),
+    ("all matches are ties", lambda: build_model(ScoreTable([[1, 1], [2, 2]]))),
+    ("2 chains", lambda: bs.sample_epp(build_model(TABLE), chains=1)),
+    ("predictive is a number", lambda: bs.sample_epp(build_model(TABLE), predictive=-1)),
     ("one cluster", lambda: cluster_weight(
         rows_of_rounds(np.tile(np.arange(4), (10, 1))), np.zeros(60, int))),
     ("'size' has 2 values for 4", lambda: design({"size": [1, 2]}, PLAYERS, "player")),
