@@ -11,6 +11,7 @@ import io
 import logging
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -306,7 +307,7 @@ def model_groups(
     every = -(-8 * size * draws // LARGEST_GROUP)
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
     whole: Any = {"model": model, "extend_inferencedata": False, "progressbar": False}
-    with _quiet():
+    with _quiet(), _without_starts(model):
         prior = pm.sample_prior_predictive(
             -(-draws // every), model, random_seed=seeds[0], compile_kwargs=_QUICK
         )
@@ -327,19 +328,40 @@ def model_groups(
 
 
 @contextmanager
+def _without_starts(model: "pm.Model") -> Iterator[None]:
+    """Without initial values, with which PyMC refuses to copy a model."""
+    starts = dict(model.rvs_to_initial_values)
+    model.rvs_to_initial_values.update(dict.fromkeys(starts))
+    try:
+        yield
+    finally:
+        model.rvs_to_initial_values.update(starts)
+
+
+@contextmanager
 def _quiet() -> Iterator[None]:
-    """Without PyMC's lines on what it draws."""
+    """Without PyMC's lines on what it draws, and on libraries that quick modes do without."""
     logger = logging.getLogger("pymc.sampling.forward")
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS")
+            yield
     finally:
         logger.setLevel(level)
 
 
+def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
+    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
+    stats = trace["sample_stats"].to_dataset().drop_attrs()
+    return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
+
+
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Attributes that say how NUTS fared."""
+    """Attributes that say how NUTS fared; draws of another sampler tell of no divergences."""
+    if "sample_stats" not in trace.children or "diverging" not in trace["sample_stats"]:
+        return {"draws_are_independent": 0, "diagnostics_reasons": ""}
     divergences = int(trace["sample_stats"]["diverging"].sum())
     return {
         "divergences": divergences,

@@ -97,9 +97,9 @@ def summarize(
         raise InputError(
             'this result has no draws to summarize; a point estimate is in tree["point_estimate"]'
         )
-    if var_names is None and "theta_sota" not in tree["posterior"]:
-        raise InputError(_elsewhere(tree))
     names = [n for n in ESTIMANDS if _holds(tree, n)] if var_names is None else var_names
+    if not names:
+        raise InputError(_elsewhere(tree))
     rows = {}
     for name in names:
         for label, values in _parts(group_of(tree, name)[name]):
@@ -125,12 +125,10 @@ def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:
 
 
 def _elsewhere(tree: "xr.DataTree") -> str:
-    """Where the table of a result without theta_sota is."""
+    """Where the table of a result without such estimands is."""
     posterior = tree["posterior"]
     if "epp" in posterior:
         return "this result is a tournament: summarize_epp and epp_table have its table"
-    if "difference" in posterior:
-        return "this result is about a claim: summarize_claim has its table"
     held = ", ".join(map(str, posterior.data_vars))
     return f"this result has no theta_sota: var_names chooses of {held}"
 
