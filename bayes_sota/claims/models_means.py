@@ -75,7 +75,7 @@ def build_case_differences(
     Returns
     -------
     pm.Model
-        Free ``mode``, ``log_scale``, ``log_skew``, ``degrees_of_freedom``, ``share`` (component: A
+        Free ``mode``, ``log_scale``, ``log_skew``, ``degrees_of_freedom``, ``share`` (state: A
         fails, B fails, both work), ``log_failure_excess`` and maybe ``p_equal``;
         deterministic ``difference``, the mean over cases of the modelled law. Observed
         ``case_difference`` (case,), the data ``given_difference``.
@@ -98,7 +98,7 @@ def build_case_differences(
     """
     values, cases = _checked_differences(differences, bounds, names)
     low, high = (float(x) for x in bounds)
-    coords = {"case": list(cases), "component": ["a_fails", "b_fails", "both_work"]}
+    coords = {"case": list(cases), "state": ["a_fails", "b_fails", "both_work"]}
     with pm.Model(coords=coords) as model:
         mode = pm.Uniform("mode", low, high)
         log_scale = pm.Normal("log_scale", np.log(_TYPICAL_SCALE * (high - low)), _SCALE_SD)
@@ -152,7 +152,7 @@ def _checked_differences(
 
 def _failures() -> tuple[Any, Any]:
     """Shares of cases where A fails, B fails and both work; power of the sizes of failures."""
-    share = pm.Dirichlet("share", np.array(_FAILURES), dims="component")
+    share = pm.Dirichlet("share", np.array(_FAILURES), dims="state")
     # above 1: failures are large, and near-ties are none
     return share, 1 + pt.exp(pm.Normal("log_failure_excess", 0, _FAILURE_POWER_SD))
 
