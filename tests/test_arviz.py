@@ -23,6 +23,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "arviz.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
 DRAWS = {"draws": 100, "random_seed": 0}
 ONE = "one observation"
+TWO = 'observations of two dimensions: `method="prit_c"` works'
 
 
 def scores(n: int = 500, m: int = 20) -> bs.Leaderboard:
@@ -177,6 +178,10 @@ NOT: Mapping[tuple[str, str], str] = {
     **{
         (route, "psense_summary"): "flat prior"
         for route in ("claim of accuracies", "clustered items")
+    },
+    **{
+        (route, "plot_ppc_pit"): TWO
+        for route in ("review of claims", "clustered items", "several metrics")
     },
     **{
         ("compared methods", check): "a law of scores, not of items" for check in ("loo", "compare")

@@ -170,7 +170,8 @@ class ReportedMeans:
 
     def draw(self, draws: int, rng: np.random.Generator) -> "DrawnMeans":
         """Posterior draws, and the log likelihood of what was reported."""
-        n, r, given = self.n_test, None, self.sd_difference
+        n, r = self.n_test, None
+        given: Any = self.sd_difference
         if given is None:
             known, ends = self.correlation, self.correlation_range
             r = rng.uniform(*ends, draws) if known is None else np.full(draws, known)

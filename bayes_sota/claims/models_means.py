@@ -104,7 +104,7 @@ def build_case_differences(
         log_scale = pm.Normal("log_scale", np.log(_TYPICAL_SCALE * (high - low)), _SCALE_SD)
         log_skew = pm.Normal("log_skew", 0, _SKEW_SD)
         freedom = pm.Gamma("degrees_of_freedom", *_TAILS)
-        law = [mode, pt.exp(log_scale - log_skew), pt.exp(log_scale + log_skew), freedom]
+        law: Any = [mode, pt.exp(log_scale - log_skew), pt.exp(log_scale + log_skew), freedom]
         mean = _two_piece_moments(*law, low, high)[1]
         further: dict[str, Any] = {}
         if failures:
@@ -306,11 +306,11 @@ def build_metric_differences(
     Returns
     -------
     pm.Model
-        Free ``standardized_difference`` (metric,), ``covariance_root`` (metric_pair: the lower
+        Free ``standardized_difference`` (metric,), ``covariance_root`` (triangle: the lower
         triangle of the Cholesky factor of Sigma in units of s, row by row) and maybe
         ``excess_degrees_of_freedom``; deterministic ``difference`` and ``relative_sd`` (metric,)
-        and ``correlation`` (metric, metric_other). Observed ``metric_difference`` (case, metric),
-        in units of s.
+        and ``correlation`` (metric_pair). Observed ``metric_difference`` (case, metric), in units
+        of s.
 
     Raises
     ------
@@ -330,21 +330,23 @@ def build_metric_differences(
     if not correlation_shape > 0:
         raise InputError(f"correlation_shape must be positive, got {correlation_shape:g}")
     k = len(names)
-    pairs = [f"{names[i]}, {names[j]}" for i in range(k) for j in range(i + 1)]
+    below = np.tril_indices(k, -1)
     numbers = np.arange(1, len(values) + 1)
-    coords = {"case": numbers, "metric": names, "metric_other": names, "metric_pair": pairs}
+    coords = {
+        "case": numbers, "metric": names,
+        "metric_pair": [f"{names[i]}, {names[j]}" for i, j in zip(*below, strict=True)],
+        "triangle": [f"{names[i]}, {names[j]}" for i in range(k) for j in range(i + 1)],
+    }  # fmt: skip
     with pm.Model(coords=coords) as model:
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD, dims="metric")
         packed = pm.LKJCholeskyCov(
             "covariance_root", n=k, eta=correlation_shape, sd_dist=pm.LogNormal.dist(0, 1, shape=k),
-            compute_corr=False, dims="metric_pair",
+            compute_corr=False, dims="triangle",
         )  # fmt: skip
         root = pm.math.expand_packed_triangular(k, packed)
         sd = pm.Deterministic("relative_sd", pt.sqrt(pt.sum(root**2, axis=1)), dims="metric")
-        covariance = root @ root.T
-        pm.Deterministic(
-            "correlation", covariance / pt.outer(sd, sd), dims=("metric", "metric_other")
-        )
+        correlation = (root @ root.T / pt.outer(sd, sd))[below]
+        pm.Deterministic("correlation", correlation, dims="metric_pair")
         pm.Deterministic("difference", mean * pm.Data("unit", units, dims="metric"), dims="metric")
         given: dict[str, Any] = {
             "mu": mean, "chol": root, "observed": values / units, "dims": ("case", "metric"),

@@ -151,7 +151,7 @@ def claim_tree_of_means(
     }  # fmt: skip
     if drawn.correlation is not None:
         posterior["correlation"] = ((), drawn.correlation)
-    groups = {
+    groups: dict[str, _Group] = {
         "posterior": posterior,
         "posterior_predictive": {"mean_difference": (_CLAIM, drawn.replicate(rng)[:, None])},
     }

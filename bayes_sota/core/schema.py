@@ -19,7 +19,7 @@ GROUPS: Final = (
 DIMENSIONS: Final = (
     "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
     "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
-    "metric_other", "metric_pair", "state", "cluster", "case", "outcome", "count",
+    "metric_pair", "triangle", "state", "cluster", "case", "outcome", "count",
     "replicate", "statistic",
 )  # fmt: skip
 

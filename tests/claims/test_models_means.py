@@ -181,10 +181,9 @@ def test_prior_of_covariances() -> None:
     model = build_metric_differences(metric_differences(), correlation_shape=1.5)
     names = ["correlation", "relative_sd"]
     drawn, sd = pm.draw([model[x] for x in names], 3000, random_seed=2, mode="FAST_COMPILE")
-    assert np.allclose(np.diagonal(drawn, axis1=1, axis2=2), 1)
-    for i, j in ((0, 1), (0, 2), (1, 2)):
+    for column in drawn.T:
         law = stats.beta(2.0, 2.0, loc=-1, scale=2)
-        assert stats.kstest(drawn[:, i, j], law.cdf).pvalue > 1e-3
+        assert stats.kstest(column, law.cdf).pvalue > 1e-3
     for column in sd.T:
         assert stats.kstest(np.log(column), stats.norm.cdf).pvalue > 1e-3
 
