@@ -216,7 +216,7 @@ def second_accuracy_logp(b: Any, a: Any, psi: Any) -> Any:
     Examples
     --------
     >>> float(second_accuracy_logp(0.5, 0.9, 2.0).exp().eval().round(3))
-    0.764
+    1.102
     """
     inverse = sum(1 / cell for cell in outcome_cells(a, b, psi))
     return -pt.log(inverse) - pt.log(a) - pt.log1p(-a) - flat_log_odds_ratio_logp(psi)

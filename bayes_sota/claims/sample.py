@@ -183,6 +183,7 @@ def summarize_claim(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame
 
     Examples
     --------
+    >>> import numpy as np
     >>> import xarray as xr
     >>> draws = np.random.default_rng(0).normal(0.02, 0.01, (4, 500))
     >>> groups = {"posterior": xr.Dataset({"difference": (("chain", "draw"), draws)})}
