@@ -164,6 +164,11 @@ def calls(folder: Path) -> dict[str, Call]:
             {**pair, "draws": 20, "random_seed": 1},
             {**pair_others, "alpha": 2.0, "names": ("x", "y"), "draws": 30, **seeds},
         ),
+        "claim_tree_of_means": Call(
+            {"claim": bs.claims.ReportedMeans(0.9, 0.8, 50, sd_difference=0.2), "draws": 20,
+             "random_seed": 1},
+            {"claim": bs.claims.ReportedMeans(0.9, 0.8, 50, sd=(0.2, 0.3)), "draws": 30, **seeds},
+        ),
         "claims_table": Call(
             {"claims": claims},
             {"claims": claims[:1], "level": 0.2, "group_by": "topic", "sd": (0.5, 0, -0.5)},

@@ -24,6 +24,12 @@ LEFT_OUT = {
     "complete": "reads draws of a sampler",
     "check_epp": "reads draws of a sampler", "epp_rope": "reads draws of a sampler",
     "epp_win_probability": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
+    "complete": "reads draws of a sampler", **{
+        name: "a function of tensors" for name in (
+            "counts_logp", "flat_log_odds_ratio_logp", "outcome_cells", "second_accuracy_logp",
+            "case_difference_logp",
+        )
+    },
     "save_result": "writes a file", "read_result": "reads what save_result wrote",
     "list_examples": "no argument", "model_names": "no argument",
     "load_example": "the name alone", "load_model": "the name alone",

@@ -271,7 +271,7 @@ def false_claim_probability(
     >>> round(float(false_claim_probability(0.90, 0.88, 500)), 3)
     0.093
     """
-    a, b, n, cells = _checked(accuracy_a, accuracy_b, n_test, alpha)
+    a, b, n, cells = checked_claim(accuracy_a, accuracy_b, n_test, alpha)
     if congruence is None:
         found = averaged(a * n, b * n, n, cells)
     else:
@@ -389,43 +389,15 @@ def false_claim_rope(
     """
     if not 0 <= rope < 1:
         raise InputError(f"rope is a difference of accuracies in [0, 1), got {rope:g}")
-    a, b, n, cells = _checked(accuracy_a, accuracy_b, n_test, alpha)
-    both, weights = _tables(a, b, n, cells, congruence)
+    a, b, n, cells = checked_claim(accuracy_a, accuracy_b, n_test, alpha)
+    both, weights = tables_of(a, b, n, cells, congruence)
     x1, x2 = a * n - both, b * n - both
     above = max(1 - float(weights @ _difference_at_most(rope, x1, x2, n, cells)), 0.0)
     below = max(float(weights @ _difference_at_most(-rope, x1, x2, n, cells)), 0.0)
     return RopeProbabilities(above, max(1 - above - below, 0.0), below)
 
 
-def draw_cells(
-    accuracy_a: float,
-    accuracy_b: float,
-    n_test: int,
-    congruence: Congruence = None,
-    *,
-    alpha: Alpha = 1.0,
-    draws: int = 4000,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Posterior draws of the four cells: both right, A alone, B alone, none; shape (draws, 4).
-
-    Parameters are those of ``false_claim_probability``, with numbers only.
-
-    Examples
-    --------
-    >>> cells = draw_cells(0.9, 0.88, 500, 0.85, draws=10_000, rng=np.random.default_rng(0))
-    >>> cells.mean(axis=0).round(3).tolist()
-    [0.845, 0.052, 0.032, 0.071]
-    """
-    a, b, n, cells = _checked(accuracy_a, accuracy_b, n_test, alpha)
-    both, weights = _tables(a, b, n, cells, congruence)
-    x11 = both[rng.choice(len(both), size=draws, p=weights)]
-    counts = np.column_stack([x11, a * n - x11, b * n - x11, n - a * n - b * n + x11])
-    gammas = rng.standard_gamma(np.maximum(counts, 0.0) + cells)
-    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
-
-
-def _tables(
+def tables_of(
     a: FloatArray, b: FloatArray, n: FloatArray, cells: FloatArray, congruence: Congruence
 ) -> tuple[FloatArray, FloatArray]:
     """Numbers of items that both got right, and their probabilities, of one claim."""
@@ -453,9 +425,10 @@ def _difference_at_most(
     return np.asarray(total + (1 - kink) * inside)
 
 
-def _checked(
+def checked_claim(
     accuracy_a: ArrayLike, accuracy_b: ArrayLike, n_test: ArrayLike, alpha: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Accuracies, number of items and Dirichlet parameters as arrays, or an error."""
     a, b, n = (np.asarray(x, np.float64) for x in (accuracy_a, accuracy_b, n_test))
     for value in (a, b):
         wrong = value[~((value >= 0) & (value <= 1))]

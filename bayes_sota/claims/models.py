@@ -21,15 +21,15 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 from pymc.distributions.transforms import logodds
-from scipy.special import expit, gammaln
+from scipy.special import expit
 
 from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.cells import OUTCOMES
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.responses import MISSING, Responses
 
-OUTCOMES = ("both", "only_a", "only_b", "none")
 COUNTS = ("right_a", "right_b", "both_right", "n_test")  # -1 where both_right is not known
 _UNKNOWN = -1
 _FLOOR = 1e-15  # of a cell: below it only rounding is left
@@ -37,7 +37,7 @@ _SERIES = 0.03  # half the log odds ratio below which its density is a series
 _GRID, _TAIL = 801, 20.0  # for draws of the prior
 
 
-def build_hierarchical_claims(
+def build_model(
     accuracy_a: ArrayLike,
     accuracy_b: ArrayLike,
     n_test: ArrayLike,
@@ -96,7 +96,7 @@ def build_hierarchical_claims(
 
     Examples
     --------
-    >>> model = build_hierarchical_claims(
+    >>> model = build_model(
     ...     [0.90, 0.85], [0.88, 0.80], [500, 200], [np.nan, 0.75], names=["first", "second"])
     >>> model.named_vars_to_dims["difference"]
     ('claim',)
@@ -107,23 +107,22 @@ def build_hierarchical_claims(
             "typical_prior and spread_prior need positive widths, got "
             f"{typical_prior[1]:g} and {spread_prior:g}"
         )
-    both, log_tables = _possible_tables(counts)
-    start = (counts[:, :2].T + 1) / (counts[:, 3] + 2)  # inside (0, 1)
     coords = {"claim": list(checked_labels(names, len(counts), "claim")), "count": list(COUNTS)}
     with pm.Model(coords=coords) as model:
         psi = _shared_log_odds_ratio(typical_prior, spread_prior) if shared else _flat()
-        a = pm.Beta("accuracy_a", 2, 2, dims="claim", initval=start[0])
+        a = pm.Beta("accuracy_a", 2, 2, dims="claim")
         b = pm.CustomDist(
-            "accuracy_b", a, psi, logp=_second_accuracy_logp, random=_draw_second_accuracy,
-            signature="(),()->()", transform=logodds, initval=start[1], dims="claim",
+            "accuracy_b", a, psi, logp=second_accuracy_logp, random=_draw_second_accuracy,
+            signature="(),()->()", transform=logodds, dims="claim",
+            support_point=lambda _, size, a, psi: pt.full(size, 0.5),
         )  # fmt: skip
-        cells = _cells(a, b, psi)
+        cells = outcome_cells(a, b, psi)
         for name, cell in zip(("congruence", "p_a_alone", "p_b_alone"), cells, strict=False):
             pm.Deterministic(name, cell, dims="claim")
         pm.Deterministic("difference", a - b, dims="claim")
         pm.CustomDist(
             "counts", pt.stack(cells, axis=-1), counts[:, 3],
-            logp=_tables_logp(both, log_tables), random=_draw_counts,
+            logp=lambda given, cells, _: counts_logp(given, cells), random=_draw_counts,
             signature="(c),()->(c)", observed=counts, dims=("claim", "count"),
         )  # fmt: skip
     return model
@@ -148,19 +147,6 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
     return np.stack([x_a, x_b, both, size], axis=1)
 
 
-def _possible_tables(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Numbers of items that both may have right, and log numbers of such tables, (claims, k)."""
-    x_a, x_b, both, n = (x[:, None] for x in counts.T)
-    known = both != _UNKNOWN
-    least = np.where(known, both, np.maximum(0, x_a + x_b - n))
-    most = np.where(known, both, np.minimum(x_a, x_b))
-    possible = least + np.arange(int((most - least).max()) + 1)
-    inside, possible = possible <= most, np.minimum(possible, most)
-    table = (possible, x_a - possible, x_b - possible, n - x_a - x_b + possible)
-    log_number = gammaln(n + 1) - sum(gammaln(x + 1) for x in table)
-    return possible, np.where(inside, log_number, -np.inf)
-
-
 def _shared_log_odds_ratio(typical_prior: tuple[float, float], spread_prior: float) -> Any:
     typical = pm.Normal("typical_log_odds_ratio", *typical_prior)
     spread = pm.HalfNormal("log_odds_ratio_sd", spread_prior)
@@ -171,14 +157,24 @@ def _shared_log_odds_ratio(typical_prior: tuple[float, float], spread_prior: flo
 def _flat() -> Any:
     """The log odds ratio that a flat Dirichlet prior of the cells has."""
     return pm.CustomDist(
-        "log_odds_ratio", 0.0, logp=lambda psi, _: _flat_logp(psi),
+        "log_odds_ratio", 0.0, logp=lambda psi, _: flat_log_odds_ratio_logp(psi),
         random=lambda _, rng=None, size=None: rng.logistic(size=size) + rng.logistic(size=size),
         signature="()->()", dims="claim",
     )  # fmt: skip
 
 
-def _flat_logp(psi: Any) -> Any:
-    r"""Log of :math:`(w \cosh w - \sinh w) / (2 \sinh^3 w)` at :math:`w = |\psi| / 2`."""
+def flat_log_odds_ratio_logp(psi: Any) -> Any:
+    r"""Log density of the log odds ratio that a flat Dirichlet prior of the cells has.
+
+    It is that of a sum of two standard logistic variables,
+    :math:`(w \cosh w - \sinh w) / (2 \sinh^3 w)` at :math:`w = |\psi| / 2`; a tensor gives a
+    tensor of its shape.
+
+    Examples
+    --------
+    >>> float(flat_log_odds_ratio_logp(0.0).exp().eval().round(6))
+    0.166667
+    """
     w = pt.abs(psi) / 2
     small = w < _SERIES
     square, far = w**2, pt.switch(small, 1.0, w)  # neither branch may have an infinite gradient
@@ -189,12 +185,18 @@ def _flat_logp(psi: Any) -> Any:
     return pt.switch(small, series, exact)
 
 
-def _cells(a: Any, b: Any, psi: Any) -> tuple[Any, Any, Any, Any]:
+def outcome_cells(a: Any, b: Any, psi: Any) -> tuple[Any, Any, Any, Any]:
     """Probabilities of ``OUTCOMES`` from two accuracies and a log odds ratio.
 
-    Plackett's root in a form without cancellation for odds ratios of at least 1; below that B's
-    wrong answers take the place of its right ones.
+    Tensors that broadcast. Plackett's root in a form without cancellation for odds ratios of at
+    least 1; below that B's wrong answers take the place of its right ones.
+
+    Examples
+    --------
+    >>> [float(cell.eval().round(3)) for cell in outcome_cells(0.9, 0.8, 0.0)]
+    [0.72, 0.18, 0.08, 0.02]
     """
+    a, b, psi = map(pt.as_tensor, (a, b, psi))
     positive = psi >= 0
     other = pt.switch(positive, b, 1 - b)
     t = pt.exp(-pt.abs(psi))
@@ -206,10 +208,18 @@ def _cells(a: Any, b: Any, psi: Any) -> tuple[Any, Any, Any, Any]:
     return tuple(pt.maximum(cell, _FLOOR) for cell in cells)
 
 
-def _second_accuracy_logp(b: Any, a: Any, psi: Any) -> Any:
-    """Log density of the other accuracy given the first and the log odds ratio."""
-    inverse = sum(1 / cell for cell in _cells(a, b, psi))
-    return -pt.log(inverse) - pt.log(a) - pt.log1p(-a) - _flat_logp(psi)
+def second_accuracy_logp(b: Any, a: Any, psi: Any) -> Any:
+    """Log density of the other accuracy given the first and the log odds ratio.
+
+    Tensors that broadcast; the formula is at the top of this file.
+
+    Examples
+    --------
+    >>> float(second_accuracy_logp(0.5, 0.9, 2.0).exp().eval().round(3))
+    1.102
+    """
+    inverse = sum(1 / cell for cell in outcome_cells(a, b, psi))
+    return -pt.log(inverse) - pt.log(a) - pt.log1p(-a) - flat_log_odds_ratio_logp(psi)
 
 
 def _draw_second_accuracy(a: Any, psi: Any, rng: Any = None, size: Any = None) -> Any:
@@ -232,22 +242,43 @@ def _draw_second_accuracy(a: Any, psi: Any, rng: Any = None, size: Any = None) -
     return np.asarray(b).reshape(shape)
 
 
-def _tables_logp(both: FloatArray, log_tables: FloatArray) -> Any:
-    r"""Log likelihood of each claim, the number that both got right summed out.
+def counts_logp(counts: Any, cells: Any) -> Any:
+    r"""Log likelihood of reported counts, as a function of tensors, for models of your own.
 
-    All tables with these margins share :math:`p_{10}^{x_A} p_{01}^{x_B} p_{00}^{n - x_A - x_B}`;
-    only :math:`e^{\psi x_{11}}` differs.
+    Where the number that both got right is not known it is summed out. All tables with the same
+    margins share :math:`p_{10}^{x_A} p_{01}^{x_B} p_{00}^{n - x_A - x_B}`; only
+    :math:`e^{\psi x_{11}}` and the number of ways differ.
+
+    Parameters
+    ----------
+    counts : tensor, shape (claim, 4)
+        Of ``COUNTS``: right answers of A and of B, of both (-1 where not known), and items.
+    cells : tensor, shape (claim, 4)
+        Probabilities of ``OUTCOMES``.
+
+    Returns
+    -------
+    tensor, shape (claim,)
+
+    Examples
+    --------
+    >>> counts = [[1.0, 1.0, -1.0, 2.0]]  # one item for both, or one item for each
+    >>> float(counts_logp(counts, [[0.4, 0.3, 0.2, 0.1]]).exp().eval()[0].round(12))
+    0.2
     """
-
-    def logp(counts: Any, cells: Any, n: Any) -> Any:
-        log_cells = pt.log(cells)
-        p11, p10, p01, p00 = (log_cells[..., c] for c in range(4))
-        x_a, x_b = counts[..., 0], counts[..., 1]
-        psi = p11 + p00 - p10 - p01
-        ratio = pt.logsumexp(log_tables + both * psi[:, None], axis=1)
-        return x_a * p10 + x_b * p01 + (n - x_a - x_b) * p00 + ratio
-
-    return logp
+    counts, log_cells = pt.as_tensor(counts), pt.log(pt.as_tensor(cells))
+    x_a, x_b, both, n = (counts[..., c, None] for c in range(4))
+    p11, p10, p01, p00 = (log_cells[..., c, None] for c in range(4))
+    known = pt.neq(both, _UNKNOWN)
+    least = pt.switch(known, both, pt.maximum(0, x_a + x_b - n))
+    most = pt.switch(known, both, pt.minimum(x_a, x_b))
+    possible = least + pt.arange(pt.max(most - least) + 1)
+    inside, possible = possible <= most, pt.minimum(possible, most)
+    table = (possible, x_a - possible, x_b - possible, n - x_a - x_b + possible)
+    log_number = pt.gammaln(n + 1) - sum(pt.gammaln(x + 1) for x in table)
+    terms = pt.switch(inside, log_number, -np.inf) + possible * (p11 + p00 - p10 - p01)
+    shared = x_a * p10 + x_b * p01 + (n - x_a - x_b) * p00
+    return shared[..., 0] + pt.logsumexp(terms, axis=-1)
 
 
 def _draw_counts(cells: Any, n: Any, rng: Any = None, size: Any = None) -> Any:

@@ -58,6 +58,7 @@ def build_case_differences(
     Cases where both methods got exactly the same (usual: both found nothing, or both are the same
     network there) are an atom at 0 of unknown probability. It scales the mean and never changes
     its sign; it is in the model where the data hold a 0, but for rounding.
+    ``case_difference_logp`` is the density.
 
     Parameters
     ----------
@@ -74,10 +75,10 @@ def build_case_differences(
     Returns
     -------
     pm.Model
-        Free ``mode``, ``log_scale``, ``log_skew``, ``degrees_of_freedom``, ``share`` (component: A
+        Free ``mode``, ``log_scale``, ``log_skew``, ``degrees_of_freedom``, ``share`` (state: A
         fails, B fails, both work), ``log_failure_excess`` and maybe ``p_equal``;
         deterministic ``difference``, the mean over cases of the modelled law. Observed
-        ``case_difference`` (case,), the data ``nonzero_difference``, and maybe ``n_equal``.
+        ``case_difference`` (case,), the data ``given_difference``.
 
     Raises
     ------
@@ -96,35 +97,32 @@ def build_case_differences(
     ['mode', 'log_scale', 'log_skew', 'degrees_of_freedom', 'share', 'log_failure_excess']
     """
     values, cases = _checked_differences(differences, bounds, names)
-    different = values != 0
     low, high = (float(x) for x in bounds)
-    kept = [case for case, kept in zip(cases, different, strict=True) if kept]
-    coords = {"case": kept, "component": ["a_fails", "b_fails", "both_work"]}
-    inside = 0.01 * (high - low)
-    start = float(np.clip(np.median(values), low + inside, high - inside))
+    coords = {"case": list(cases), "state": ["a_fails", "b_fails", "both_work"]}
     with pm.Model(coords=coords) as model:
-        mode = pm.Uniform("mode", low, high, initval=start)
+        mode = pm.Uniform("mode", low, high)
         log_scale = pm.Normal("log_scale", np.log(_TYPICAL_SCALE * (high - low)), _SCALE_SD)
         log_skew = pm.Normal("log_skew", 0, _SKEW_SD)
         freedom = pm.Gamma("degrees_of_freedom", *_TAILS)
         below, above = pt.exp(log_scale - log_skew), pt.exp(log_scale + log_skew)
-        failing: tuple[Any, ...] = _failures() if failures else ()
-        pm.CustomDist(
-            "case_difference", mode, below, above, freedom, *failing,
-            logp=_case_logp(low, high),
-            random=_case_draws(low, high),
-            signature="(),(),(),(),(k),()->()" if failures else "(),(),(),()->()",
-            observed=pm.Data("nonzero_difference", values[different], dims="case"),
-            dims="case",
-        )  # fmt: skip
+        law = (mode, below, above, freedom)
         mean = _two_piece_moments(mode, below, above, freedom, low, high)[1]
+        further: dict[str, Any] = {}
         if failures:
-            share, power = failing
+            share, power = _failures()
+            further |= {"share": share, "power": power}
             mean = share[2] * mean + power / (power + 1) * (share[0] * low + share[1] * high)
-        if not different.all():
-            equal = pm.Uniform("p_equal")
-            pm.Binomial("n_equal", values.size, equal, observed=int((~different).sum()))
-            mean = (1 - equal) * mean
+        if not values.all():
+            further["p_equal"] = pm.Uniform("p_equal")
+            mean = (1 - further["p_equal"]) * mean
+        cores = ["()"] * 4 + ["(k)" if name == "share" else "()" for name in further]
+        pm.CustomDist(
+            "case_difference", *law, *further.values(),
+            logp=_case_logp(tuple(further), low, high),
+            random=_case_draws(tuple(further), low, high),
+            signature=f"{','.join(cores)}->()",
+            observed=pm.Data("given_difference", values, dims="case"), dims="case",
+        )  # fmt: skip
         pm.Deterministic("difference", mean)
     return model
 
@@ -155,7 +153,7 @@ def _checked_differences(
 
 def _failures() -> tuple[Any, Any]:
     """Shares of cases where A fails, B fails and both work; power of the sizes of failures."""
-    share = pm.Dirichlet("share", np.array(_FAILURES), dims="component")
+    share = pm.Dirichlet("share", np.array(_FAILURES), dims="state")
     # above 1: failures are large, and near-ties are none
     return share, 1 + pt.exp(pm.Normal("log_failure_excess", 0, _FAILURE_POWER_SD))
 
@@ -173,52 +171,106 @@ def _two_piece_moments(
 def _half_moments(reach: Any, freedom: Any) -> tuple[Any, Any]:
     """Integrals of k and of z k from 0 to ``reach``, with nodes that are dense near 0."""
     x, w = np.polynomial.legendre.leggauss(_NODES)
-    largest = pt.arcsinh(reach)
+    largest = pt.arcsinh(reach)[..., None]
     u = largest * (x + 1) / 2
     z = pt.sinh(u)
-    weight = largest * w / 2 * pt.cosh(u) * pt.exp(_log_kernel(z, freedom))
-    return pt.sum(weight), pt.sum(weight * z)
+    weight = largest * w / 2 * pt.cosh(u) * pt.exp(_log_kernel(z, freedom[..., None]))
+    return pt.sum(weight, axis=-1), pt.sum(weight * z, axis=-1)
 
 
 def _log_kernel(z: Any, freedom: Any) -> Any:
     return -(freedom + 1) / 2 * pt.log1p(z**2 / freedom)
 
 
-def _case_logp(low: float, high: float) -> Any:
+def case_difference_logp(
+    x: Any,
+    mode: Any,
+    below: Any,
+    above: Any,
+    freedom: Any,
+    *,
+    share: Any = None,
+    power: Any = None,
+    p_equal: Any = None,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Any:
+    r"""Log density of a case's difference, as a function of tensors, for models of your own.
+
+    .. math:: p(x) = (1 - p_0) \Big[w\, p_{work}(x) + w_{A|B}\,
+              \frac{a}{|b|} \Big(\frac{x}{b}\Big)^{a - 1}\Big], \quad P(0) = p_0
+
+    with b the bound on the side of x.
+
+    Parameters
+    ----------
+    x : tensor
+        Differences of cases.
+    mode, below, above, freedom : tensor
+        Mode, scales below and above it, and degrees of freedom of the two-piece law; broadcast.
+    share : tensor, shape (..., 3), optional
+        Shares of cases where A fails, B fails and both work. Default: none fails.
+    power : tensor, optional
+        Power a of the sizes of failures, with ``share``.
+    p_equal : tensor, optional
+        Probability of a difference of exactly 0.
+    bounds : (float, float)
+        Range of a difference.
+
+    Returns
+    -------
+    tensor
+        Log density, the log probability for an x of 0 where ``p_equal`` is given.
+
+    Examples
+    --------
+    >>> float(case_difference_logp(0.02, 0.0, 0.05, 0.05, 5.0).eval().round(3))
+    1.933
+    """
+    low, high = bounds
+    x, mode, below, above, freedom = map(pt.as_tensor, (x, mode, below, above, freedom))
+    # the density of failures has no gradient at 0, which has a probability of its own
+    value = x if p_equal is None else pt.switch(pt.eq(x, 0), high / 2, x)
+    mass = _two_piece_moments(mode, below, above, freedom, low, high)[0]
+    z = (value - mode) / pt.switch(value < mode, below, above)
+    density = _log_kernel(z, freedom) - pt.log(mass)
+    if share is not None:
+        bound = pt.switch(value < 0, low, high)
+        which = pt.switch(value < 0, share[..., 0], share[..., 1])
+        failure = pt.log(which * power / pt.abs(bound)) + (power - 1) * pt.log(value / bound)
+        density = pt.logaddexp(pt.log(share[..., 2]) + density, failure)
+    if p_equal is None:
+        return density
+    return pt.switch(pt.eq(x, 0), pt.log(p_equal), pt.log1p(-p_equal) + density)
+
+
+def _case_logp(further: tuple[str, ...], low: float, high: float) -> Any:
     def logp(x: Any, *law: Any) -> Any:
-        mode, below, above, freedom, *failing = law
-        mass = _two_piece_moments(mode, below, above, freedom, low, high)[0]
-        z = (x - mode) / pt.switch(x < mode, below, above)
-        work = _log_kernel(z, freedom) - pt.log(mass)
-        if not failing:
-            return work
-        share, power = failing
-        bound = pt.switch(x < 0, low, high)
-        which = pt.switch(x < 0, share[..., 0], share[..., 1])
-        failure = pt.log(which * power / pt.abs(bound)) + (power - 1) * pt.log(x / bound)
-        return pt.logaddexp(pt.log(share[..., 2]) + work, failure)
+        more = dict(zip(further, law[4:], strict=True))
+        return case_difference_logp(x, *law[:4], bounds=(low, high), **more)
 
     return logp
 
 
-def _case_draws(low: float, high: float) -> Any:
-    """Fresh cases: by inversion on each side where both work, and failures."""
+def _case_draws(further: tuple[str, ...], low: float, high: float) -> Any:
+    """Fresh cases: by inversion on each side where both work, failures, and equal ones."""
 
     def random(*law: Any, rng: Any = None, size: Any = None) -> Any:
-        parameters = np.broadcast_arrays(*law[:4])
+        parameters, more = np.broadcast_arrays(*law[:4]), dict(zip(further, law[4:], strict=True))
         mode, below, above, freedom = (np.broadcast_to(x, size or x.shape) for x in parameters)
         left = stdtr(freedom, (mode - low) / below) - 0.5
         right = stdtr(freedom, (high - mode) / above) - 0.5
         up = rng.random(mode.shape) * (below * left + above * right) < above * right
         level = rng.random(mode.shape) * np.where(up, right, left)
         z = stdtrit(freedom, 0.5 + level)
-        work = np.clip(mode + np.where(up, above, -below) * z, low, high)
-        if len(law) == 4:
-            return work
-        share, power = law[4:]
-        chance, part = rng.random(work.shape), rng.random(work.shape) ** (1 / power)
-        either = np.where(chance < share[..., 0], part * low, part * high)
-        return np.where(chance < share[..., 0] + share[..., 1], either, work)
+        drawn = np.clip(mode + np.where(up, above, -below) * z, low, high)
+        if "share" in more:
+            share, power = more["share"], more["power"]
+            chance, part = rng.random(mode.shape), rng.random(mode.shape) ** (1 / power)
+            either = np.where(chance < share[..., 0], part * low, part * high)
+            drawn = np.where(chance < share[..., 0] + share[..., 1], either, drawn)
+        if "p_equal" in more:
+            drawn = np.where(rng.random(mode.shape) < more["p_equal"], 0.0, drawn)
+        return drawn
 
     return random
 
@@ -255,10 +307,11 @@ def build_metric_differences(
     Returns
     -------
     pm.Model
-        Free ``standardized_difference`` and ``relative_sd`` (metric,), ``partial_correlation``
-        (metric_pair, on (0, 1)) and maybe ``excess_degrees_of_freedom``; deterministic
-        ``difference`` (metric,) and ``correlation`` (metric, metric_other). Observed
-        ``metric_difference`` (case, metric), in units of s.
+        Free ``standardized_difference`` (metric,), ``covariance_root`` (triangle: the lower
+        triangle of the Cholesky factor of Sigma in units of s, row by row) and maybe
+        ``excess_degrees_of_freedom``; deterministic ``difference`` and ``relative_sd`` (metric,)
+        and ``correlation`` (metric_pair). Observed ``metric_difference`` (case, metric), in units
+        of s.
 
     Raises
     ------
@@ -277,18 +330,27 @@ def build_metric_differences(
     names = list(checked_labels(metrics, values.shape[1], "metric"))
     if not correlation_shape > 0:
         raise InputError(f"correlation_shape must be positive, got {correlation_shape:g}")
-    pairs = [f"{a}, {b}" for i, a in enumerate(names) for b in names[i + 1 :]]
+    k = len(names)
+    below = np.tril_indices(k, -1)
     numbers = np.arange(1, len(values) + 1)
-    coords = {"case": numbers, "metric": names, "metric_other": names, "metric_pair": pairs}
+    coords = {
+        "case": numbers, "metric": names,
+        "metric_pair": [f"{names[i]}, {names[j]}" for i, j in zip(*below, strict=True)],
+        "triangle": [f"{names[i]}, {names[j]}" for i in range(k) for j in range(i + 1)],
+    }  # fmt: skip
     with pm.Model(coords=coords) as model:
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD, dims="metric")
-        relative_sd = pm.LogNormal("relative_sd", 0, 1, dims="metric")
-        root = _correlation_root(len(names), correlation_shape)
-        pm.Deterministic("correlation", root @ root.T, dims=("metric", "metric_other"))
-        factor = relative_sd[:, None] * root
+        packed = pm.LKJCholeskyCov(
+            "covariance_root", n=k, eta=correlation_shape, sd_dist=pm.LogNormal.dist(0, 1, shape=k),
+            compute_corr=False, dims="triangle",
+        )  # fmt: skip
+        root = pm.math.expand_packed_triangular(k, packed)
+        sd = pm.Deterministic("relative_sd", pt.sqrt(pt.sum(root**2, axis=1)), dims="metric")
+        correlation = (root @ root.T / pt.outer(sd, sd))[below]
+        pm.Deterministic("correlation", correlation, dims="metric_pair")
         pm.Deterministic("difference", mean * pm.Data("unit", units, dims="metric"), dims="metric")
         given: dict[str, Any] = {
-            "mu": mean, "chol": factor, "observed": values / units, "dims": ("case", "metric"),
+            "mu": mean, "chol": root, "observed": values / units, "dims": ("case", "metric"),
         }  # fmt: skip
         if student:
             freedom = 2 + pm.Gamma("excess_degrees_of_freedom", *_TAILS)
@@ -296,22 +358,6 @@ def build_metric_differences(
         else:
             pm.MvNormal("metric_difference", **given)
     return model
-
-
-def _correlation_root(k: int, shape: float) -> Any:
-    """Cholesky factor of an LKJ correlation matrix from partial correlations.
-
-    Lewandowski, Kurowicka & Joe (2009, doi 10.1016/j.jmva.2009.04.008), their C-vine.
-    """
-    pairs = [(i, j) for j in range(k) for i in range(j + 1, k)]
-    alpha = shape + (k - 2 - np.array([j for _, j in pairs])) / 2
-    partial = 2 * pm.Beta("partial_correlation", alpha, alpha, dims="metric_pair") - 1
-    left = [pt.ones(()) for _ in range(k)]  # of the squares of each row
-    root = pt.zeros((k, k))
-    for where, (i, j) in enumerate(pairs):
-        root = root[i, j].set(partial[where] * pt.sqrt(left[i]))
-        left[i] = left[i] * (1 - partial[where] ** 2)
-    return pt.set_subtensor(root[np.arange(k), np.arange(k)], pt.sqrt(pt.stack(left)))
 
 
 def _units(values: FloatArray) -> FloatArray:

@@ -240,7 +240,7 @@ def plot_methods(
     --------
     >>> from bayes_sota import Responses
     >>> from bayes_sota.items.comparison import compare_methods
-    >>> from bayes_sota.claims.sample import comparison_tree
+    >>> from bayes_sota.claims.sample_exact import comparison_tree
     >>> answers = Responses(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> tree = comparison_tree(compare_methods(answers, random_seed=0), answers)
     >>> figure = plot_methods(tree, backend="none")

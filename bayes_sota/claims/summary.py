@@ -111,7 +111,7 @@ class ClaimReport(ResultTable):
 
     def to_datatree(self, random_seed: Seed = None) -> "xr.DataTree":
         """Posterior draws in the one schema."""
-        from bayes_sota.claims.sample import claim_tree, claim_tree_of_means
+        from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means
 
         draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
         return draw(**self.drawn_from, random_seed=random_seed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayes_sota import __version__
 from bayes_sota.claims.accuracies import false_claim_probability, sensitivity_to_congruence
-from bayes_sota.claims.sample import comparison_tree
+from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import SelectedClaim, claim_of_best_entry
 from bayes_sota.claims.summary import as_sentences
 from bayes_sota.core.errors import InputError

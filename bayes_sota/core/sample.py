@@ -309,7 +309,7 @@ def model_groups(
     every = -(-8 * size * draws // LARGEST_GROUP)
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
     whole: Any = {"model": model, "extend_inferencedata": False, "progressbar": False}
-    with _quiet():
+    with _quiet(), _without_starts(model):
         prior = pm.sample_prior_predictive(
             -(-draws // every), model, random_seed=seeds[0], compile_kwargs=_QUICK
         )
@@ -348,17 +348,35 @@ def _moderate(model: "pm.Model", draws: int) -> list[str]:
 
 
 @contextmanager
+def _without_starts(model: "pm.Model") -> Iterator[None]:
+    """Without initial values, with which PyMC refuses to copy a model."""
+    starts = dict(model.rvs_to_initial_values)
+    model.rvs_to_initial_values.update(dict.fromkeys(starts))
+    try:
+        yield
+    finally:
+        model.rvs_to_initial_values.update(starts)
+
+
+@contextmanager
 def _quiet() -> Iterator[None]:
-    """Without PyMC's lines on what it draws, and on potentials, which the trace has obeyed."""
+    """Without PyMC's lines on what it draws, on potentials and on libraries it does without."""
     logger = logging.getLogger("pymc.sampling.forward")
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The effect of Potentials")
+            warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS")
             yield
     finally:
         logger.setLevel(level)
+
+
+def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
+    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
+    stats = trace["sample_stats"].to_dataset().drop_attrs()
+    return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:

@@ -19,7 +19,7 @@ GROUPS: Final = (
 DIMENSIONS: Final = (
     "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
     "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
-    "metric_other", "metric_pair", "component", "cluster", "case", "outcome", "count",
+    "metric_pair", "triangle", "state", "cluster", "case", "outcome", "count",
     "replicate", "statistic",
 )  # fmt: skip
 
@@ -58,8 +58,8 @@ VARIABLES: Final = {
     "tables": "numbers of items of each outcome in each cluster",
     "standardized_difference": "difference in standard deviations of its metric",
     "relative_sd": "standard deviation relative to that of the data",
-    "partial_correlation": "partial correlation of two metrics, on (0, 1)",
-    "correlation": "correlation of two metrics",
+    "covariance_root": "Cholesky factor of the covariance of metrics, lower triangle row by row",
+    "correlation": "correlation of two metrics, or of two methods' cases",
     "metric_difference": "differences of cases in units of their standard deviations",
     "excess_degrees_of_freedom": "degrees of freedom above 2",
     "mode": "mode of the differences of cases",
@@ -69,10 +69,11 @@ VARIABLES: Final = {
     "share": "shares of cases where A fails, B fails and both work",
     "log_failure_excess": "logarithm of the power of the sizes of failures, less 1",
     "p_equal": "probability that both methods get the same on a case",
-    "n_equal": "cases on which both methods got the same",
     "case_difference": "difference of A and B on a case",
     "accuracy": "reported accuracy",
     "mean": "reported mean of cases",
+    "mean_difference": "reported mean of A minus reported mean of B",
+    "sd_difference": "standard deviation of the differences of cases",
     "score": "observed score",
     "epp": "Bradley-Terry skill",
     "epp_se": "standard error of a Bradley-Terry skill, clustered by round",
@@ -130,7 +131,7 @@ VARIABLES: Final = {
 
 ESTIMANDS: Final = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
-    "best_new_score", "rho", "n_classifiers", "epp",
+    "best_new_score", "rho", "n_classifiers", "epp", "difference",
 )  # fmt: skip
 
 ATTRIBUTES: Final = (

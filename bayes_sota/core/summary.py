@@ -99,7 +99,8 @@ def summarize(
         )
     names = [n for n in ESTIMANDS if _holds(tree, n)] if var_names is None else var_names
     if not names:
-        raise InputError(_elsewhere(tree))
+        held = ", ".join(map(str, tree["posterior"].data_vars))
+        raise InputError(f"this result has no theta_sota: var_names chooses of {held}")
     rows = {}
     for name in names:
         for label, values in _parts(group_of(tree, name)[name]):
@@ -122,15 +123,6 @@ def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:
             for dim, at in zip(over, place, strict=True)
         ]
         yield "" if single else ", ".join(names), np.asarray(here.values, dtype=np.float64)
-
-
-def _elsewhere(tree: "xr.DataTree") -> str:
-    """Where the table of a result without such estimands is."""
-    posterior = tree["posterior"]
-    if "difference" in posterior:
-        return "this result is about a claim: summarize_claim has its table"
-    held = ", ".join(map(str, posterior.data_vars))
-    return f"this result has no theta_sota: var_names chooses of {held}"
 
 
 def diagnose(tree: "xr.DataTree") -> dict[str, Any]:

@@ -54,6 +54,7 @@ _FEW = 10  # clusters, or items of one class
 _OWN_RUNS = 2  # of every method, for variances of their own
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
 _BLOCK = 500  # draws at a time
+_MOST_REPLICATED = 1e7  # draws times patterns: half a second
 _MOST_WEIGHTS = 2e8  # draws times patterns: with 10,000 draws 20,000 different items
 
 
@@ -211,14 +212,19 @@ class StudentLaw:
 
     def draw(
         self, winner: int, draws: int, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
-        """Draws of the scores, and P(winner <= other) of every pair."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Draws of the means, P(winner <= other) of every pair, and scores on fresh items.
+
+        Those have the errors of the parts again, at the scale of the draw.
+        """
         from scipy.special import ndtr, stdtr
 
-        noise, variance = np.zeros((draws, len(self.centre))), np.zeros((draws, len(self.centre)))
+        later = rng.spawn(1)[0]
+        noise, variance, again = (np.zeros((draws, len(self.centre))) for _ in range(3))
         for part in self.parts:
-            scales = part.scales(draws, rng)[:, None]
-            noise += np.sqrt(scales) * (rng.standard_normal(noise.shape) @ part.root.T)
+            scales, root = part.scales(draws, rng)[:, None], part.root.T
+            noise += np.sqrt(scales) * (rng.standard_normal(noise.shape) @ root)
+            again += np.sqrt(scales) * (later.standard_normal(noise.shape) @ root)
             variance += scales * part.of_gaps(winner)
         gap = self.centre[winner] - self.centre
         least = TIE * float(np.abs(self.centre).max())
@@ -228,7 +234,8 @@ class StudentLaw:
         else:
             p = ndtr(-_ratio(gap, np.sqrt(variance), least)).mean(axis=0)
         p[winner] = 0.5
-        return self.centre + noise, np.asarray(p)
+        drawn = self.centre + noise
+        return drawn, np.asarray(p), drawn + again
 
 
 def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
@@ -326,6 +333,9 @@ class MethodComparison:
     sign : int
         What scores and draws are multiplied by to be as they were given: -1 if lower is better.
     notes : tuple of str
+    replicated : ndarray, shape (D, m), optional
+        Scores of each draw's methods on as many fresh items; None where there are too many
+        different items.
     """
 
     methods: tuple[str, ...]
@@ -339,6 +349,7 @@ class MethodComparison:
     n_runs: tuple[int, ...]
     sign: int
     notes: tuple[str, ...]
+    replicated: FloatArray | None = None
 
     def __repr__(self) -> str:
         """Who leads, and by how much."""
@@ -450,18 +461,20 @@ def compare_methods(
         values = data.values[:, np.concatenate(sorted_columns)]
         scores, n_clusters = values.mean(axis=0), len(values)
         first = int(np.argmax(scores))
-        drawn, p_not_below = _dirichlet_draws(values, draws, rng), _closed_form(values, first)
+        drawn, again = _dirichlet_draws(values, draws, rng)
+        p_not_below = _closed_form(values, first)
     else:
         law = student_law(data, sorted_columns)
         notes += remarks_on(law, data, sorted_columns)
         scores, n_clusters, first = law.scores, law.n_clusters, int(np.argmax(law.scores))
-        drawn, p_not_below = law.draw(first, draws, rng)
+        drawn, p_not_below, again = law.draw(first, draws, rng)
     place = np.argsort(order)
     return MethodComparison(
         methods=names, scores=scores[place], winner=int(order[first]), draws=drawn[:, place],
         p_not_below=p_not_below[place], n_items=len(data.values), n_clusters=n_clusters,
         bounds=data.bounds, n_runs=tuple(len(of) for of in columns), notes=tuple(notes),
         sign=1 if isinstance(outcomes, Responses) else outcomes.sign,
+        replicated=None if again is None else np.clip(again[:, place], *data.bounds),
     )  # fmt: skip
 
 
@@ -485,6 +498,8 @@ def _data(outcomes: Responses | ItemScores) -> tuple[ItemData, list[str]]:
         ends = outcomes.values.min(), outcomes.values.max()
         shares = outcomes.metric == "auc" or (ends[0] >= 0 and ends[1] <= 1)
         bounds = (0.0, 1.0) if shares else (-np.inf, np.inf)
+        if outcomes.lower_is_better:
+            bounds = (-bounds[1], -bounds[0])
         found = ItemData(
             outcomes.values, outcomes.scores, outcomes.influence, outcomes.clusters,
             outcomes.labels, False, bounds,
@@ -510,23 +525,36 @@ def _closed_form(right: FloatArray, winner: int) -> FloatArray:
     return probability_not_better(np.rint(own @ (1 - right)), np.rint((1 - own) @ right))
 
 
-def _dirichlet_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draws of the skills: Gamma weights of patterns, and of the prior mass in sticks."""
+def _dirichlet_draws(
+    answers: FloatArray, draws: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray | None]:
+    """Draws of the skills, and scores on fresh items where there are not too many patterns.
+
+    Gamma weights of patterns, and of the prior mass in sticks.
+    """
     bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))  # sorted much faster
     rows = bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
     _, first, counts = np.unique(rows, return_index=True, return_counts=True)
     if float(draws) * len(first) > _MOST_WEIGHTS:
-        return _normal_draws(answers, draws, rng)
-    patterns = answers[first]
-    blocks = []
+        return _normal_draws(answers, draws, rng), None
+    patterns, later = answers[first], rng.spawn(1)[0]
+    few = float(draws) * len(first) <= _MOST_REPLICATED
+    blocks, again = [], []
     for start in range(0, draws, _BLOCK):
         size = min(_BLOCK, draws - start)
         weights = rng.standard_gamma(counts, (size, len(counts)))
         prior = rng.standard_gamma(PRIOR_ITEMS, (size, 1))
         total = weights.sum(axis=1, keepdims=True) + prior
-        skills = weights @ patterns + prior * _prior_skills(size, answers.shape[1], rng)
+        sticks, right = _prior_patterns(size, answers.shape[1], rng)
+        skills = weights @ patterns + prior * np.einsum("ds,dsm->dm", sticks, right)
         blocks.append(skills / total)
-    return np.concatenate(blocks)
+        if few:
+            chances = np.hstack([weights, prior * sticks])
+            chances /= chances.sum(axis=1, keepdims=True)
+            seen = later.multinomial(len(answers), chances)
+            of_sticks = np.einsum("ds,dsm->dm", seen[:, len(counts) :], right)
+            again.append((seen[:, : len(counts)] @ patterns + of_sticks) / len(answers))
+    return np.concatenate(blocks), np.concatenate(again) if few else None
 
 
 def _normal_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
@@ -540,10 +568,11 @@ def _normal_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> 
     return np.asarray(np.clip(mean + rng.standard_normal((draws, m)) @ root.T, 0.0, 1.0))
 
 
-def _prior_skills(size: int, m: int, rng: np.random.Generator) -> FloatArray:
-    """Skills under a Dirichlet process over patterns of answers, all equally probable."""
+def _prior_patterns(
+    size: int, m: int, rng: np.random.Generator
+) -> tuple[FloatArray, NDArray[np.int8]]:
+    """Sticks of a Dirichlet process and their patterns of answers, all equally probable."""
     broken = rng.beta(1.0, PRIOR_ITEMS, (size, _STICKS))
     left = np.cumprod(1 - broken, axis=1)
     sticks = broken * np.column_stack([np.ones(size), left[:, :-1]])
-    right = rng.integers(0, 2, (size, _STICKS, m), dtype=np.int8)
-    return np.asarray(np.einsum("ds,dsm->dm", sticks, right))
+    return sticks, rng.integers(0, 2, (size, _STICKS, m), dtype=np.int8)

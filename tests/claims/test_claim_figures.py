@@ -13,7 +13,7 @@ from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.claims.planning import claim_test_size
 from bayes_sota.claims.plots import plot_claims, plot_methods
 from bayes_sota.claims.plots_curves import plot_claim_sensitivity, plot_required_size
-from bayes_sota.claims.sample import comparison_tree
+from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, spread_out
 from bayes_sota.data.item_scores import ItemScores

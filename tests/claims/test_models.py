@@ -9,9 +9,9 @@ from scipy import integrate, special, stats
 
 from bayes_sota.claims.models import (
     _draw_second_accuracy,
-    _second_accuracy_logp,
     build_clustered_items,
-    build_hierarchical_claims,
+    build_model,
+    second_accuracy_logp,
 )
 from bayes_sota.data.responses import Responses
 
@@ -43,7 +43,7 @@ def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> fl
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(shared: bool) -> None:
-    model = build_hierarchical_claims(*CLAIMS, shared=shared)
+    model = build_model(*CLAIMS, shared=shared)
     density = quick(model)
     rng = np.random.default_rng(0)
     for _ in range(2):
@@ -68,7 +68,7 @@ def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(share
 
 def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
     same = np.ones(400)
-    with build_hierarchical_claims(0.9 * same, 0.8 * same, 50 * same, shared=False):
+    with build_model(0.9 * same, 0.8 * same, 50 * same, shared=False):
         prior = pm.sample_prior_predictive(
             10, random_seed=1, compile_kwargs={"mode": "FAST_COMPILE"}
         )
@@ -88,7 +88,7 @@ def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
 def test_law_of_the_second_accuracy() -> None:
     """The density integrates to 1, and the draws have its mean."""
     inputs = [pt.dvector(), pt.dscalar(), pt.dscalar()]
-    density = pytensor.function(inputs, _second_accuracy_logp(*inputs), mode="FAST_COMPILE")
+    density = pytensor.function(inputs, second_accuracy_logp(*inputs), mode="FAST_COMPILE")
     log_odds = np.linspace(-30, 30, 4001)
     b = special.expit(log_odds)
     rng = np.random.default_rng(3)

@@ -15,6 +15,7 @@ from bayes_sota.claims.models_means import (
     _two_piece_moments,
     build_case_differences,
     build_metric_differences,
+    case_difference_logp,
 )
 
 LAWS = (  # mode, scale below, scale above, degrees of freedom
@@ -58,7 +59,7 @@ def test_mass_and_mean_of_the_two_piece_law(moments: Any, law: tuple[float, ...]
 def test_draws_of_the_two_piece_law(moments: Any) -> None:
     rng = np.random.default_rng(0)
     for law in LAWS:
-        drawn = _case_draws(-1.0, 1.0)(*law, rng=rng, size=(40_000,))
+        drawn = _case_draws((), -1.0, 1.0)(*law, rng=rng, size=(40_000,))
         assert abs(drawn.mean() - moments(*law)[1]) < 4 * drawn.std() / np.sqrt(drawn.size)
         mode, below, above, freedom = law
         low = below * (special.stdtr(freedom, (mode + 1) / below) - 0.5)
@@ -86,7 +87,7 @@ def test_draws_of_failures() -> None:
     """Shares, sizes and the mean that the model states."""
     law, share, power = (0.02, 0.03, 0.04, 6.0), np.array([0.1, 0.3, 0.6]), 1.5
     rng = np.random.default_rng(1)
-    drawn = _case_draws(-1.0, 1.0)(*law, share, power, rng=rng, size=(40_000,))
+    drawn = _case_draws(("share", "power"), -1.0, 1.0)(*law, share, power, rng=rng, size=(40_000,))
     model = build_case_differences(some_differences())
     mean = model.compile_fn(
         model.replace_rvs_by_values([model["difference"]]), inputs=model.value_vars,
@@ -119,9 +120,9 @@ def test_ties_but_for_rounding_are_ties() -> None:
     values[:8] = 0.0
     noisy = values + np.where(values == 0, 1.1e-16, 0.0)
     models = [build_case_differences(v) for v in (values, noisy)]
-    data = [model["nonzero_difference"].get_value() for model in models]
+    data = [model["given_difference"].get_value() for model in models]
     assert data[0].tolist() == data[1].tolist()
-    assert all("n_equal" in model.named_vars for model in models)
+    assert all("p_equal" in model.named_vars for model in models)
 
 
 def test_equal_cases_scale_the_mean_and_tell_nothing_of_its_sign() -> None:
@@ -137,7 +138,7 @@ def test_equal_cases_scale_the_mean_and_tell_nothing_of_its_sign() -> None:
                      inputs=m.value_vars, mode="FAST_COMPILE")(p)
         for m, p in ((with_zeros, more), (without, point))
     )  # fmt: skip
-    expected = stats.binom.logpmf(10, len(values) + 10, chance)
+    expected = 10 * np.log(chance) + len(values) * np.log(1 - chance)
     assert density - without_density == pytest.approx(expected, abs=1e-9)
     assert mean == pytest.approx((1 - chance) * without_mean)
 
@@ -153,19 +154,20 @@ def test_density_of_metric_differences(student: bool) -> None:
     values = metric_differences()
     model = build_metric_differences(values, ["Dice", "NSD", "HD"], student=student)
     rng = np.random.default_rng(1)
-    mean, sd, partial = rng.normal(size=3), rng.uniform(0.5, 2, 3), rng.uniform(0.2, 0.8, 3)
-    point: dict[str, Any] = {
-        "standardized_difference": mean,
-        "relative_sd_log__": np.log(sd),
-        "partial_correlation_logodds__": special.logit(partial),
-    }
-    if student:
-        point["excess_degrees_of_freedom_log__"] = np.log(3.0)
-    r21, r31, r32 = 2 * partial - 1  # of 3 and 2 given 1
+    mean, sd, partial = rng.normal(size=3), rng.uniform(0.5, 2, 3), rng.uniform(-0.6, 0.6, 3)
+    r21, r31, r32 = partial  # of 3 and 2 given 1
     r = np.eye(3)
     r[0, 1] = r[1, 0] = r21
     r[0, 2] = r[2, 0] = r31
     r[1, 2] = r[2, 1] = r21 * r31 + r32 * np.sqrt((1 - r21**2) * (1 - r31**2))
+    root = np.linalg.cholesky(r * np.outer(sd, sd))
+    packed = root[np.tril_indices(3)]
+    packed[[0, 2, 5]] = np.log(packed[[0, 2, 5]])
+    point: dict[str, Any] = {
+        "standardized_difference": mean, "covariance_root_cholesky-cov-packed__": packed,
+    }  # fmt: skip
+    if student:
+        point["excess_degrees_of_freedom_log__"] = np.log(3.0)
     covariance = r * np.outer(sd, sd)
     found = model.compile_logp(vars=model.observed_RVs, mode="FAST_COMPILE")(point)
     law = stats.multivariate_t(mean, covariance, df=5) if student else None
@@ -173,11 +175,33 @@ def test_density_of_metric_differences(student: bool) -> None:
     assert found == pytest.approx(law.logpdf(values / values.std(axis=0, ddof=1)).sum(), rel=1e-9)
 
 
-def test_prior_of_correlations_is_lkj() -> None:
-    """Each correlation of k metrics is Beta(eta - 1 + k/2) on (-1, 1), whatever the order."""
+@pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
+def test_prior_of_covariances() -> None:
+    """Each correlation of k metrics is Beta(eta - 1 + k/2) on (-1, 1); spreads are log-normal."""
     model = build_metric_differences(metric_differences(), correlation_shape=1.5)
-    drawn = pm.draw(model["correlation"], 3000, random_seed=2, mode="FAST_COMPILE")
-    assert np.allclose(np.diagonal(drawn, axis1=1, axis2=2), 1)
-    for i, j in ((0, 1), (0, 2), (1, 2)):
+    names = ["correlation", "relative_sd"]
+    drawn, sd = pm.draw([model[x] for x in names], 3000, random_seed=2, mode="FAST_COMPILE")
+    for column in drawn.T:
         law = stats.beta(2.0, 2.0, loc=-1, scale=2)
-        assert stats.kstest(drawn[:, i, j], law.cdf).pvalue > 1e-3
+        assert stats.kstest(column, law.cdf).pvalue > 1e-3
+    for column in sd.T:
+        assert stats.kstest(np.log(column), stats.norm.cdf).pvalue > 1e-3
+
+
+def test_the_density_of_cases_serves_other_models() -> None:
+    """Laws that differ from case to case, with and without failures and an atom at 0."""
+    rng = np.random.default_rng(2)
+    laws = np.array([[0.0, 0.05, 0.05, 5.0], [0.02, 0.03, 0.1, 3.0]])
+    x, share, power, equal = np.array([0.04, -0.3]), np.array([0.1, 0.2, 0.7]), 1.5, 0.2
+    work = [kernel(v, *law) / integral(tuple(law), 0) for v, law in zip(x, laws, strict=True)]
+    found = case_difference_logp(x, *laws.T).eval()
+    assert found == pytest.approx(np.log(work), rel=1e-7)
+    failure = np.array([0.2, 0.1]) * stats.beta.pdf(np.abs(x), power, 1)
+    every = np.log(1 - equal) + np.log(0.7 * np.array(work) + failure)
+    further = {"share": pt.as_tensor(share), "power": power, "p_equal": pt.as_tensor(equal)}
+    found = case_difference_logp(np.append(x, 0), *np.append(laws, laws[:1], 0).T, **further)
+    assert found.eval() == pytest.approx([*every, np.log(equal)], rel=1e-7)
+    drawn = _case_draws(tuple(further), -1.0, 1.0)(
+        *laws[0], share, power, equal, rng=rng, size=(20_000,)
+    )
+    assert np.mean(drawn == 0) == pytest.approx(equal, abs=4 * 0.4 / np.sqrt(20_000))

@@ -15,8 +15,8 @@ from bayes_sota.claims import (
     assured_size,
     build_case_differences,
     build_clustered_items,
-    build_hierarchical_claims,
     build_metric_differences,
+    build_model,
     powered_size,
     report_accuracies,
 )
@@ -38,7 +38,7 @@ def of(function: Callable[..., Any]) -> Callable[..., Callable[[], Any]]:
 
 
 of_means, reported = of(partial(means, 0.81, 0.8, 100)), of(bs.claims.reported_claim)
-review, cases = of(build_hierarchical_claims), of(build_case_differences)
+review, cases = of(build_model), of(build_case_differences)
 metrics = of(build_metric_differences)
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [

@@ -38,6 +38,33 @@ def test_the_law_of_one_method_is_beta() -> None:
         assert stats.kstest(found.draws[:, j], law.cdf).pvalue > 1e-3
 
 
+def test_scores_on_fresh_items() -> None:
+    """Answers: beta-binomial, whatever the other methods. Numbers: the error twice."""
+    answers = Responses(np.random.default_rng(0).random((50, 4)) < 0.8)
+    found = compare_methods(answers, draws=20_000, random_seed=2)
+    assert found.replicated is not None
+    for j, right in enumerate(answers.counts):
+        law = stats.betabinom(50, right + 2, 50 - right + 2)
+        edges = law.ppf([0, 0.2, 0.4, 0.6, 0.8, 1])
+        counts = np.histogram(50 * found.replicated[:, j], edges + 0.5)[0]
+        chances = np.diff(law.cdf(edges))
+        assert stats.chisquare(counts, counts.sum() * chances / chances.sum()).pvalue > 1e-3
+    dice = np.random.default_rng(3).normal(0.5, 0.03, (60, 3))
+    found = compare_methods(ItemScores(dice), draws=20_000, random_seed=0)
+    assert found.replicated is not None
+    again, drawn = (np.cov(x.T) for x in (found.replicated, found.draws))
+    assert again == pytest.approx(2 * drawn, abs=0.1 * drawn.max())
+
+
+def test_too_many_different_items_are_not_replicated(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = Responses(np.random.default_rng(0).random((50, 4)) < 0.8)
+    with_scores = compare_methods(answers, draws=50, random_seed=2)
+    monkeypatch.setattr(method_comparison, "_MOST_REPLICATED", 10.0)
+    without = compare_methods(answers, draws=50, random_seed=2)
+    assert without.replicated is None
+    assert np.array_equal(without.draws, with_scores.draws)
+
+
 def test_cases_are_paired_t() -> None:
     rng = np.random.default_rng(3)
     dice = rng.beta(8, 2, (60, 1)) + rng.normal(0, 0.03, (60, 3)) + [0.01, 0.0, -0.02]

@@ -1,0 +1,101 @@
+"""Any trace of a model of claims becomes the complete result; traces of others are refused."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayes_sota as bs
+from bayes_sota.claims.models import build_clustered_items
+from bayes_sota.claims.sample import complete
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.responses import Responses
+
+RNG = np.random.default_rng(0)
+ANSWERS = Responses(RNG.random((40, 2)) < [0.9, 0.8], clusters=[str(i // 4) for i in range(40)])
+
+
+def trace_of(model: pm.Model, **changes: Any) -> xr.DataTree:
+    """Draws of the prior in the place of a posterior: nothing to be sampled by NUTS."""
+    drawn = pm.sample_prior_predictive(
+        60, model, random_seed=1, compile_kwargs={"mode": "FAST_COMPILE"}
+    )
+    posterior = drawn["prior"].to_dataset().assign(changes)
+    return xr.DataTree.from_dict({
+        "posterior": posterior, "observed_data": drawn["observed_data"].to_dataset()
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model() -> pm.Model:
+    return build_clustered_items(ANSWERS)
+
+
+@pytest.fixture(scope="module")
+def trace(model: pm.Model) -> xr.DataTree:
+    return trace_of(model)
+
+
+def test_the_groups_are_those_of_the_model(model: pm.Model, trace: xr.DataTree) -> None:
+    with model:
+        tree = complete(trace, random_seed=0)
+    posterior, tables = tree["posterior"], model["cluster_tables"].get_value()
+    p, correlation = (posterior[x].values[0] for x in ("p", "intraclass_correlation"))
+    law = [
+        stats.dirichlet_multinomial(a, tables.sum(axis=1)).logpmf(tables)
+        for a in p * ((1 - correlation) / correlation)[:, None]
+    ]
+    assert tree["log_likelihood"]["tables"].dims == ("chain", "draw", "cluster")
+    assert tree["log_likelihood"]["tables"].values[0] == pytest.approx(np.array(law), abs=1e-6)
+    assert tree["log_prior"]["p"].values == pytest.approx(np.log(6))
+    assert set(tree["prior"].data_vars) == set(posterior.data_vars)
+    again = tree["posterior_predictive"]["tables"]
+    assert again.dims == ("chain", "draw", "cluster", "outcome")
+    assert np.all(again.sum("outcome").values == tables.sum(axis=1))
+    share = float((posterior["difference"] <= 0).mean())
+    assert float(tree["point_estimate"]["p_false"]) == share
+    assert list(bs.summarize(tree).index) == ["difference"]
+
+
+def test_an_extended_model_gives_its_own_groups(trace: xr.DataTree) -> None:
+    with build_clustered_items(ANSWERS) as extended:
+        more = pm.Normal("more", extended["difference"], 1, initval=0.3)
+        pm.Normal("further", more, 1, observed=[0.5, 0.2])
+    own = trace_of(extended)
+    tree = complete(own, extended, random_seed=0)
+    assert {"tables", "further"} == set(tree["posterior_predictive"].data_vars)
+    assert {"tables", "further"} == set(tree["log_likelihood"].data_vars)
+    expected = stats.norm.logpdf([0.5, 0.2], own["posterior"]["more"].values[..., None])
+    assert tree["log_likelihood"]["further"].values == pytest.approx(expected)
+    assert "more" in tree["log_prior"]
+    with pytest.raises(InputError, match="lacks more, which the model has"):
+        complete(trace, extended)
+
+
+def test_what_is_no_trace_of_the_model(model: pm.Model, trace: xr.DataTree) -> None:
+    with pytest.raises(InputError, match=r"which model .* give model="):
+        complete(trace)
+    other = build_clustered_items(ANSWERS.subset([1, 0]))
+    with pytest.raises(InputError, match="of other data: its 'tables' differ"):
+        complete(trace, other)
+    broken = trace.copy(deep=True)
+    broken["posterior"]["difference"].values[0, -1] = np.nan
+    with pytest.raises(InputError, match="chains of different length"):
+        complete(broken, model)
+    free = trace.copy(deep=True)
+    free["posterior"] = xr.DataTree(free["posterior"].to_dataset().drop_vars("difference"))
+    with pytest.raises(InputError, match="lacks the deterministic 'difference'"):
+        complete(free, model)
+    old = trace.copy()
+    old.attrs["schema_version"] = "1"
+    with pytest.raises(InputError, match="of schema '1'"):
+        complete(old, model)
+
+
+def test_predictions_can_be_left_out(model: pm.Model, trace: xr.DataTree) -> None:
+    tree = complete(trace, model, random_seed=0, predictive=False, model_name="mine")
+    assert set(tree.children) == {"posterior", "observed_data", "point_estimate"}
+    assert tree.attrs["model_name"] == "mine"

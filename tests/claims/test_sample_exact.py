@@ -1,0 +1,161 @@
+"""Exact trees hold draws, likelihood, prior and replicates of one model, and PyMC's agree."""
+
+from pathlib import Path
+from typing import Any
+
+import arviz as az
+import numpy as np
+import pymc as pm
+import pytest
+from pymc.stats import compute_log_likelihood
+from scipy import stats
+
+from bayes_sota.claims.accuracies import OddsRatioCongruence
+from bayes_sota.claims.means import ReportedMeans
+from bayes_sota.claims.models import build_model
+from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means, comparison_tree
+from bayes_sota.core.sample import read_result, save_result
+from bayes_sota.core.schema import DIMENSIONS, GROUPS, VARIABLES
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.comparison import compare_methods
+
+QUICK = {"mode": "FAST_COMPILE"}
+
+
+@pytest.mark.parametrize(
+    ("congruence", "alpha"),
+    [(None, 1.0), (None, 0.5), (0.85, 1.0), ("independent", 1.0), (OddsRatioCongruence(9, 1), 1.0)],
+)
+def test_the_share_of_draws_is_the_closed_form(congruence: Any, alpha: float) -> None:
+    tree = claim_tree(0.90, 0.88, 500, congruence, alpha=alpha, draws=5000, random_seed=0)
+    difference, p = tree["posterior"]["difference"], float(tree["point_estimate"]["p_false"])
+    share = float((difference <= 0).mean())
+    assert share == pytest.approx(p, abs=4.5 * (p * (1 - p) / 20_000) ** 0.5)
+    skill = tree["posterior"]["skill"]
+    np.testing.assert_allclose(
+        skill.sel(classifier="A") - skill.sel(classifier="B"), difference, atol=1e-12
+    )
+    assert tree.attrs["method"] == "exact"
+
+
+@pytest.mark.parametrize("congruence", [None, 0.85])
+def test_pymc_gives_the_same_likelihood_and_prior(congruence: float | None) -> None:
+    """The builder of reviews, one claim: other coordinates, the same law."""
+    tree = claim_tree(0.90, 0.88, 500, congruence, draws=50, random_seed=0)
+    given = None if congruence is None else [congruence]
+    model = build_model([0.90], [0.88], 500, given, shared=False)
+    posterior, p = tree["posterior"], np.moveaxis(tree["posterior"]["p"].values, -1, 0)
+    points = {
+        "accuracy_a": posterior["skill"].values[..., :1],
+        "accuracy_b": posterior["skill"].values[..., 1:],
+        "log_odds_ratio": np.log(p[0] * p[3] / (p[1] * p[2]))[..., None],
+    }
+    trace = az.from_dict({"posterior": points}, dims=dict.fromkeys(points, ("claim",)))
+    found = compute_log_likelihood(
+        trace, model=model, extend_inferencedata=False, progressbar=False, compile_kwargs=QUICK
+    )["counts"]
+    assert found.dims == ("chain", "draw", "claim")
+    expected = tree["log_likelihood"]["accuracy"].values
+    assert found.values[..., 0] == pytest.approx(expected, abs=1e-6)
+    large = claim_tree(0.90, 0.88, 500, congruence, draws=500, random_seed=1)["prior"]
+    prior = pm.sample_prior_predictive(2000, model, random_seed=2, compile_kwargs=QUICK)["prior"]
+    for name in ("difference", "congruence"):
+        assert stats.ks_2samp(large[name].values.ravel(), prior[name].values.ravel()).pvalue > 1e-3
+
+
+def test_replicated_accuracies_have_the_moments_of_multinomial_draws() -> None:
+    tree = claim_tree(0.90, 0.88, 500, 0.85, draws=5000, random_seed=0)
+    skill, again = (
+        tree[group][name].values.reshape(-1, 2)
+        for group, name in (("posterior", "skill"), ("posterior_predictive", "accuracy"))
+    )
+    noise = (skill * (1 - skill) / 500).mean(axis=0)
+    assert again.mean(axis=0) == pytest.approx(skill.mean(axis=0), abs=5 * 0.02 / 20_000**0.5)
+    assert again.var(axis=0) == pytest.approx(skill.var(axis=0) + noise, rel=0.05)
+    fresh = tree["prior_predictive"]["accuracy"].values.reshape(-1, 2)
+    assert stats.kstest(fresh[:, 0] - 1 / 1002, stats.betabinom(500, 2, 2).cdf).pvalue < 1
+    counts = np.bincount(np.rint(500 * fresh[:, 0]).astype(int) // 51, minlength=10)
+    chances = np.diff(stats.betabinom(500, 2, 2).cdf(np.arange(-1, 511, 51)))
+    assert stats.chisquare(counts, 20_000 * chances / chances.sum()).pvalue > 1e-3
+
+
+def test_a_prior_that_is_not_flat_is_scaled() -> None:
+    tree = claim_tree(0.90, 0.88, 50, alpha=(4.0, 1.0, 1.0, 2.0), random_seed=0)
+    table = az.psense_summary(tree, var_names=["difference"])
+    assert np.isfinite(table[["prior", "likelihood"]].to_numpy(float)).all()
+
+
+@pytest.mark.parametrize("known", [{"correlation": 0.7}, {}, {"sd": None, "sd_difference": 0.08}])
+def test_draws_of_means_are_student_t(known: dict[str, Any]) -> None:
+    claim = ReportedMeans(0.81, 0.80, 100, **{"sd": (0.1, 0.1), **known})
+    tree = claim_tree_of_means(claim, draws=5000, random_seed=0)
+    p = float(tree["point_estimate"]["p_false"])
+    share = float((tree["posterior"]["difference"] <= 0).mean())
+    assert share == pytest.approx(p, abs=4.5 * (p * (1 - p) / 20_000) ** 0.5)
+    assert ("correlation" in tree["posterior"]) == (claim.sd is not None)
+
+
+def test_means_have_the_normal_inverse_gamma_posterior() -> None:
+    """Log likelihood less the density of the draws is the flat prior in d and log sigma."""
+    n, gap, s = 40, 0.01, 0.08
+    claim = ReportedMeans(0.81, 0.80, n, sd_difference=s)
+    tree = claim_tree_of_means(claim, draws=5000, random_seed=0)
+    d, sd = (tree["posterior"][k].values.ravel() for k in ("difference", "sd_difference"))
+    variance = stats.invgamma((n - 1) / 2, scale=(n - 1) * s**2 / 2)
+    assert stats.kstest(sd**2, variance.cdf).pvalue > 1e-3
+    assert stats.kstest((d - gap) / sd * n**0.5, stats.norm.cdf).pvalue > 1e-3
+    density = stats.norm.logpdf(d, gap, sd / n**0.5) + variance.logpdf(sd**2) + np.log(2 * sd**2)
+    found = tree["log_likelihood"]["mean_difference"].values.ravel()
+    assert np.ptp(found - density) < 1e-8
+    again = tree["posterior_predictive"]["mean_difference"].values.ravel()
+    assert stats.kstest((again - gap) / s / (2 / n) ** 0.5, stats.t(n - 1).cdf).pvalue > 1e-3
+
+
+def test_means_that_do_not_vary_have_no_likelihood() -> None:
+    claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=1.0)
+    tree = claim_tree_of_means(claim, draws=10, random_seed=0)
+    assert "log_likelihood" not in tree.children
+    assert "nothing varies" in tree.attrs["notes"]
+
+
+ANSWERS = np.random.default_rng(0).random((200, 3)) < [0.9, 0.8, 0.6]
+
+
+def test_several_methods_and_the_way_to_a_file_and_back(tmp_path: Path) -> None:
+    answers = Responses(ANSWERS)
+    found = compare_methods(answers, draws=4000, random_seed=0)
+    path = save_result(comparison_tree(found, answers, seed="0"), tmp_path / "claim.nc")
+    back = read_result(path)
+    assert back.attrs["winner"] == found.methods[found.winner]
+    assert back["point_estimate"]["p_best_uncorrected"].values == pytest.approx(found.p_best)
+    assert back["posterior"]["skill"].shape == (4, 1000, 3)
+    assert float(back["posterior"]["difference"][..., found.winner].max()) == 0
+    assert all(back.attrs[n] for n in ("schema_version", "data_hash", "random_seed", "versions"))
+    assert back["posterior_predictive"]["score"].shape == (4, 1000, 3)
+
+
+TREES: dict[str, Any] = {
+    "accuracies": lambda: claim_tree(0.9, 0.88, 50, draws=10),
+    "means": lambda: claim_tree_of_means(ReportedMeans(0.9, 0.88, 50, sd=(0.1, 0.1)), draws=10),
+    "methods": lambda: comparison_tree(
+        compare_methods(Responses(ANSWERS), draws=40), Responses(ANSWERS)
+    ),
+    "errors": lambda: comparison_tree(
+        compare_methods(ItemScores(1.0 * ANSWERS, lower_is_better=True), draws=40),
+        ItemScores(1.0 * ANSWERS, lower_is_better=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_names_of_the_schema(name: str) -> None:
+    tree = TREES[name]()
+    assert set(tree.children) <= set(GROUPS)
+    for group in tree.children.values():
+        assert set(group.data_vars) <= set(VARIABLES)
+        assert set(group.sizes) <= set(DIMENSIONS)
+    (observed,) = tree["observed_data"].data_vars.values()
+    again = tree["posterior_predictive"][observed.name]
+    assert again.dims == ("chain", "draw", *observed.dims)
+    assert np.abs(again.mean(("chain", "draw")) - observed).max() < 0.1
