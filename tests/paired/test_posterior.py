@@ -8,7 +8,7 @@ import pytest
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired import posterior
-from bayes_sota.paired.likelihood import PairedPriors, Selection
+from bayes_sota.paired.teams import PairedPriors, Selection
 from bayes_sota.paired.posterior import (
     PairedPosterior,
     paired_posterior,
