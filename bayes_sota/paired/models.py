@@ -96,8 +96,8 @@ def build_model(
         shift = _shift(grid, rho, pt.sqrt(public_sd**2 + private_sd**2))
         law = _Law(grid, selection, Coordinate(boards.n_test))
         pm.CustomDist(
-            "score", density, public_sd, private_sd, outliers, shift,
-            logp=law.logp, random=law.random, signature="(g),(),(),(),()->(b)",
+            "score", density, pt.stack([public_sd, private_sd]), outliers, shift,
+            logp=law.logp, random=law.random, signature="(g),(b),(),()->(b)",
             observed=np.stack([boards.public[kept], boards.private[kept]], axis=1),
             dims=("classifier", "board"),
         )  # fmt: skip
@@ -164,11 +164,13 @@ class _Law:
     ) -> None:
         self.grid, self.selection, self.coordinate = grid, selection, coordinate
 
-    def logp(self, score: Any, *parameters: Any) -> Any:
+    def logp(self, score: Any, density: Any, sd: Any, *others: Any) -> Any:
         """One number per team; copies share that of their pair equally."""
         own = score[self.selection.first]
         x, y = (self._coordinate(own[:, board], board) for board in (0, 1))
-        found = paired_log_likelihood(self.grid, x, y, *parameters)
+        sd, density = sd.ravel(), density.ravel()  # PyMC gives them a dimension for the teams
+        rest = (other.ravel()[0] for other in others)
+        found = paired_log_likelihood(self.grid, x, y, density, sd[0], sd[1], *rest)
         return found[self.selection.group] / self.selection.copies
 
     def _coordinate(self, score: Any, board: int) -> Any:
@@ -180,15 +182,16 @@ class _Law:
     def random(
         self,
         density: FloatArray,
-        *parameters: FloatArray,
+        sd: FloatArray,
+        *others: FloatArray,
         rng: np.random.Generator,
         size: Any = None,
     ) -> FloatArray:
         """Scores of as many teams of a fresh field, (k, 2)."""
-        public_sd, private_sd, outliers, shift = (np.atleast_1d(p) for p in parameters)
-        noise = Residuals(public_sd, private_sd, outliers, shift, None)
+        public, private = sd.reshape(2, 1)
+        noise = Residuals(public, private, *(other.reshape(1) for other in others), None)
         teams = self.grid.teams.x.size
-        psi = draw_field(self.grid, density[None], noise, teams, rng)
+        psi = draw_field(self.grid, density.reshape(1, -1), noise, teams, rng)
         scores = replicate_scores(self.grid, psi, noise, rng)[0]
         return self.coordinate.printed(scores)[self.selection.group]
 
@@ -219,9 +222,7 @@ def _shift(grid: PairedLikelihood, rho: Any, residual: Any) -> Any:
     offsets = np.asarray(grid.priors.offsets)
     equal = np.full(offsets.size, 1 / offsets.size)
     sd = error * pt.sqrt(rho**2 + offsets**2)
-    return pm.NormalMixture(
-        "board_shift", w=equal, mu=np.zeros(offsets.size), sigma=sd, initval=grid.shift_scale[0]
-    )
+    return pm.NormalMixture("board_shift", w=equal, mu=np.zeros(offsets.size), sigma=sd)
 
 
 def _density(grid: PairedLikelihood, family: SkillFamily) -> Any:

@@ -375,6 +375,8 @@ def estimands_of(
     expected = psi + noise.shift[:, None]
     theta = expected - (rho * private_se * z2)[:, None]
     fresh = rng.standard_normal((len(rho), 1)) * (rho * private_se)[:, None]
+    if likelihood.standard_errors is not None:
+        public_se, private_se = (np.full(len(rho), se) for se in likelihood.standard_errors)
     new = theta + fresh + rng.standard_normal(theta.shape) * noise.private_sd[:, None]
     best = np.argmax(psi, axis=1)
     score = coordinate.to_score
