@@ -92,7 +92,9 @@ def build_model(
         density = _density(grid, shape)
         rho = _correlation(priors)
         public_sd, private_sd = _residual_sd(grid, rho)
-        outliers = pm.LogitNormal("outliers", OUTLIERS, OUTLIERS_SD)
+        outliers = pm.LogitNormal(
+            "outliers", OUTLIERS, OUTLIERS_SD, default_transform=pm.distributions.transforms.logodds
+        )
         shift = _shift(grid, rho, pt.sqrt(public_sd**2 + private_sd**2))
         law = _Law(grid, selection, Coordinate(boards.n_test))
         pm.CustomDist(

@@ -24,12 +24,18 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.types import IntArray, Seed
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.paired.hyperparameters import Draws, read_draws
+from bayes_sota.paired.hyperparameters import (
+    Draws,
+    draw_prior,
+    log_priors,
+    name_draws,
+    read_draws,
+)
 from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.models import build_model
 from bayes_sota.paired.posterior import estimands_of, skills_given
 from bayes_sota.paired.replicates import simulate_boards
-from bayes_sota.paired.sample import NEW_SCORES, Layout, describe_boards
+from bayes_sota.paired.sample import NEW_SCORES, Layout, describe_boards, notes_of
 from bayes_sota.paired.teams import PairedPriors, Selection, paired_priors
 
 
@@ -62,9 +68,9 @@ def complete(
     -------
     xarray.DataTree
         The groups of ``estimate_paired`` without ``family`` in ``posterior`` and without
-        ``private_from_public``, and what the sampler says. Prior, log likelihood and log prior come
-        from the model. Replicated scores are of each team given its skill; with a given model they
-        come from the model, whose teams are those of fresh fields.
+        ``private_from_public``, and what the sampler says. With a given model the hyperparameters'
+        prior, replicated scores (of the teams of fresh fields), log likelihood and log prior are
+        that model's.
 
     Raises
     ------
@@ -90,55 +96,71 @@ def complete(
     layout = Layout(boards, selection, posterior.sizes["chain"], posterior.sizes["draw"])
     _check_model(found, likelihood, layout)
     rng, seed = resolve_seed(random_seed)
-    groups = model_groups(found, trace, rng)
-    groups |= _groups(groups, posterior, layout, likelihood, family, rng, given is not None)
-    groups |= {name: trace[name].to_dataset() for name in ("sample_stats",) if name in trace}
+    t, noise = read_draws(likelihood, _flat(posterior))
+    psi, terms = skills_given(likelihood, FAMILIES[family], t, noise, rng)
+    winner = selection.place_of(boards.public_winner)
+    draws = estimands_of(likelihood, noise, psi, winner, layout.coordinate, rng)
+    estimands = layout.dataset(layout.estimands(draws, boards.public.max()))
+    groups = {
+        "posterior": _with(posterior, estimands),
+        "predictions": layout.dataset({name: draws[name] for name in NEW_SCORES}),
+    }
+    if given is None:
+        groups |= {
+            "posterior_predictive": layout.replicates(likelihood, psi, noise, rng),
+            "log_likelihood": layout.log_likelihood(terms),
+            "log_prior": layout.dataset(log_priors(likelihood, _flat(posterior))),
+        }
+    else:
+        groups |= model_groups(found, trace, rng)
+    groups |= _prior_groups(groups.get("prior"), layout, likelihood, family, rng)
+    if "sample_stats" in trace.children:
+        groups["sample_stats"] = trace["sample_stats"].to_dataset()
+    groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data()
     provenance = describe_sampled(found, groups, seed, "paired-boards")
     attributes = describe_boards(boards, priors, selection, provenance)
-    sampler = describe_nuts(trace) if "sample_stats" in trace else {"draws_are_independent": 0}
-    return result_tree(groups, attributes | sampler | {"skill_family": family})
+    sampler = describe_nuts(trace) if "sample_stats" in groups else {"draws_are_independent": 0}
+    attributes |= sampler | {"skill_family": family} | notes_of(groups)
+    return result_tree(groups, attributes)
 
 
-def _groups(
-    groups: dict[str, xr.Dataset],
-    posterior: xr.Dataset,
+def _prior_groups(
+    drawn: xr.Dataset | None,
     layout: Layout,
     likelihood: PairedLikelihood,
     family: str,
     rng: np.random.Generator,
-    extended: bool,
 ) -> dict[str, xr.Dataset]:
-    """Posterior and prior with estimands, predictions, data; replicates given the skills."""
-    index, boards = list(FAMILIES).index(family), layout.boards
-    t, noise = read_draws(likelihood, _flat(posterior))
-    psi, _ = skills_given(likelihood, FAMILIES[family], t, noise, rng)
-    winner = layout.selection.place_of(boards.public_winner)
-    draws = estimands_of(likelihood, noise, psi, winner, layout.coordinate, rng)
-    observed = layout.dataset(layout.estimands(draws, boards.public.max()))
-    forward = Layout(boards, layout.selection, 1, groups["prior"].sizes["draw"])
-    t, fresh = read_draws(likelihood, _flat(groups["prior"]))
-    families: IntArray = np.full(forward.size, index)
-    simulated, scores = simulate_boards(likelihood, layout.coordinate, families, t, fresh, rng)
-    prior = forward.dataset(forward.estimands(simulated, scores[..., 0].max(axis=1)))
-    found = {
-        "posterior": _with(posterior, observed),
-        "predictions": _with(
-            xr.Dataset(coords=posterior[["chain", "draw"]].coords),
-            layout.dataset({name: draws[name] for name in NEW_SCORES}),
-        ),
-        "prior": _with(groups["prior"], prior),
-        **layout.data(),
-    }
-    if not extended:
-        found["prior_predictive"] = forward.scores(scores)
-        found["posterior_predictive"] = layout.replicates(likelihood, psi, noise, rng)
-    return found
+    """Prior with estimands, of the hyperparameters that a model drew; else both, and scores."""
+    shape = FAMILIES[family]
+    if drawn is None:
+        some = layout.thinned
+        _, t, noise = draw_prior(likelihood, some.size, rng)
+    else:
+        some = Layout(layout.boards, layout.selection, 1, drawn.sizes["draw"])
+        t, noise = read_draws(likelihood, _flat(drawn))
+    t = t[:, : shape.dimension]
+    index: IntArray = np.full(some.size, list(FAMILIES).index(family))
+    draws, scores = simulate_boards(likelihood, layout.coordinate, index, t, noise, rng)
+    estimands = some.estimands(draws, scores[..., 0].max(axis=1))
+    if drawn is not None:
+        return {"prior": _with(drawn, some.dataset(estimands))}
+    named = name_draws(likelihood, index, t, noise)
+    named = {k: v for k, v in named.items() if k != "family" and v.size}
+    return {"prior": some.dataset(estimands | named), "prior_predictive": some.scores(scores)}
 
 
 def _with(draws: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
     """Draws with the variables that they lack, at their own coordinates."""
     more = more.drop_vars([name for name in more.data_vars if name in draws])
     return draws.merge(more.assign_coords(chain=draws["chain"], draw=draws["draw"]))
+
+
+def _at(posterior: xr.Dataset, group: xr.Dataset) -> xr.Dataset:
+    """The group with the labels of the shape's numbers, where it has any."""
+    name = "shape_parameter"
+    labelled = name in group.dims and name in posterior.coords
+    return group.assign_coords({name: posterior[name]}) if labelled else group
 
 
 def _flat(data: xr.Dataset) -> Draws:
