@@ -23,6 +23,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "arviz.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
 DRAWS = {"draws": 100, "random_seed": 0}
 ONE = "one observation"
+ONE_DIMENSION = 'ArviZ takes PIT over one dimension: `coords={"board": "public"}`'
 
 
 def scores(n: int = 500, m: int = 20) -> bs.Leaderboard:
@@ -158,6 +159,7 @@ NOT: Mapping[tuple[str, str], str] = {
         for route in ("maximum, exact", "maximum, ABC/SMC", "maximum, NUTS", "best AUC")
         for check in ("loo", "compare")
     },
+    ("paired boards", "plot_ppc_pit"): ONE_DIMENSION,
 }
 
 

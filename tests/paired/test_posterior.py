@@ -21,7 +21,7 @@ ERRORS = (0.012, 0.008)
 
 @pytest.fixture(autouse=True)
 def two_families(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the simulated fields need; ``test_command.py`` averages over all families."""
+    """What the simulated fields need; ``tests/test_arviz.py`` averages over all families."""
     families = ("normal", "ex-gaussian")
     monkeypatch.setattr(posterior, "fit_pairs", partial(posterior.fit_pairs, families=families))
 
