@@ -101,6 +101,17 @@ def fit_pairs(
 
     A first sample finds the evidence of each family; ``points`` more are shared among those that
     matter, from a proposal fitted to the first.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(0.8, 0.05, 12)
+    >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
+    >>> teams = Selection.of_boards(boards).teams
+    >>> likelihood = PairedLikelihood.of_teams(boards, teams, PairedPriors())
+    >>> found = fit_pairs(likelihood, rng, points=50, families=("normal",))
+    >>> draw_skills(found, 100, rng).psi.shape
+    (100, 12)
     """
     targets = {name: partial(likelihood.log_likelihood, FAMILIES[name]) for name in families}
     noise = len(likelihood.noise_parameters)
@@ -223,15 +234,6 @@ def paired_posterior(
         As in ``Selection.of_boards``.
     points : int
         Points of the importance sampler, shared among the families.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> skill = rng.normal(0.8, 0.05, 30)
-    >>> x, y = skill + rng.normal(0, 0.02, (2, 30))
-    >>> result = paired_posterior(PairedBoards(x, y), rng=rng, draws=100, points=200)
-    >>> result.draws["skill"].shape
-    (100, 30)
     """
     selection = Selection.of_boards(boards, top, merge)
     likelihood = PairedLikelihood.of_teams(boards, selection.teams, paired_priors(priors))
@@ -265,9 +267,7 @@ def draw_skills(
     def joined(field: str) -> NDArray[Any]:
         return np.concatenate([getattr(part, field) for part in parts])[order]
 
-    return Skills(
-        joined("psi"), noise, joined("family"), joined("t"), joined("log_likelihood")
-    )
+    return Skills(joined("psi"), noise, joined("family"), joined("t"), joined("log_likelihood"))
 
 
 def skills_given(

@@ -73,9 +73,7 @@ def test_likelihood_and_priors_are_those_of_the_exact_route(family: str, options
 def test_replicates_are_those_of_the_exact_route() -> None:
     """Prior predictive scores, which the selection binds, by PyMC and by NumPy."""
     found = boards(60, n_test=(500, 900))
-    likelihood = PairedLikelihood.of_teams(
-        found, Selection.of_boards(found).teams, PairedPriors()
-    )
+    likelihood = PairedLikelihood.of_teams(found, Selection.of_boards(found).teams, PairedPriors())
     assert likelihood.teams.threshold is not None
     with build_model(found, family="plateau"):
         sampled = pm.sample_prior_predictive(400, random_seed=1, compile_kwargs=QUICK)

@@ -33,7 +33,9 @@ def tree() -> xr.DataTree:
     families = ("normal", "ex-gaussian")
     quick = partial(posterior.fit_pairs, families=families, points=300)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(posterior, "fit_pairs", lambda likelihood, rng, points: quick(likelihood, rng))
+        patch.setattr(
+            posterior, "fit_pairs", lambda likelihood, rng, points: quick(likelihood, rng)
+        )
         return bs.estimate_paired(some_boards(), draws=200, chains=2, random_seed=0)
 
 

@@ -104,9 +104,7 @@ def test_other_boards_and_other_models_are_refused(trace: xr.DataTree) -> None:
 def test_nuts_agrees_with_the_exact_route(monkeypatch: pytest.MonkeyPatch) -> None:
     """One family; chains start at the exact mean, because far from it a shape explains no team."""
     boards, family = some_boards(), "normal"
-    monkeypatch.setattr(
-        posterior, "fit_pairs", partial(posterior.fit_pairs, families=(family,))
-    )
+    monkeypatch.setattr(posterior, "fit_pairs", partial(posterior.fit_pairs, families=(family,)))
     exact = bs.estimate_paired(boards, draws=1000, public_alone=False, random_seed=0)
     model = build_model(boards, family=family)
     start = {v.name: exact["posterior"][v.name].mean().item() for v in model.free_RVs}
