@@ -24,8 +24,8 @@ DIMENSIONS: Final = (
 )  # fmt: skip
 
 VARIABLES: Final = {
-    "location": "median skill of the field of classifiers, on the log-odds scale; of two boards the "
-    "place of the field in the model's coordinate",
+    "location": "median skill of the field of classifiers, on the log-odds scale; of two boards "
+    "the place of the field in the model's coordinate",
     "spread": "standard deviation of the skills of the field, on the log-odds scale; of two boards "
     "its width in the model's coordinate",
     "rho": "correlation of each classifier with the reference classifier",

@@ -1,9 +1,9 @@
-r"""Hyperparameters of two boards under their names, in product space: prior, coordinates, densities.
+"""Hyperparameters of two boards by name, in product space: prior, coordinates, densities.
 
 Every draw has the parameters of every family (Carlin & Chib 1995,
 doi 10.1111/j.2517-6161.1995.tb02042.x): ``family`` says which one the skills follow, ``location``
-and ``spread`` place it, and of the three numbers of ``shape`` it reads those that it has; the others
-are standard normal. A model of PyMC has the same names and priors
+and ``spread`` place it, and of the three numbers of ``shape`` it reads those that it has; the
+others are standard normal. A model of PyMC has the same names and priors
 (``tests/paired/test_models.py`` compares their densities).
 """
 

@@ -20,6 +20,7 @@ coordinate, ``test_posterior.py`` the selection.
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, fields
+
 import numpy as np
 
 from bayes_sota.core.errors import InputError

@@ -191,7 +191,8 @@ class _Law:
     ) -> FloatArray:
         """Scores of as many teams of a fresh field, (k, 2)."""
         public, private = sd.reshape(2, 1)
-        noise = Residuals(public, private, *(other.reshape(1) for other in others), None)
+        outliers, shift = (other.reshape(1) for other in others)
+        noise = Residuals(public, private, outliers, shift, None)
         teams = self.grid.teams.x.size
         psi = draw_field(self.grid, density.reshape(1, -1), noise, teams, rng)
         scores = replicate_scores(self.grid, psi, noise, rng)[0]

@@ -158,7 +158,7 @@ class _BoardLaw:
         """Share of the scores that say nothing below the threshold."""
         return float(np.clip((self.threshold - self.lowest) / self.width, 0, 1))
 
-    def chances(self, side: FloatArray) -> FloatArray:
+    def chances(self, side: IntArray) -> FloatArray:
         """Probability of each kind of residual and of the side, (3, D, k)."""
         from scipy.special import ndtr
 
@@ -166,9 +166,9 @@ class _BoardLaw:
         normal = [np.where(side == 0, 1.0, ndtr(-side * z / k)) for k in (1.0, WIDE)]
         below = self.flat_below
         flat = np.where(side == 0, 1.0, np.where(side > 0, 1 - below, below))
-        return self.weights * np.stack([*normal, flat])
+        return np.asarray(self.weights * np.stack([*normal, flat]))
 
-    def draw(self, side: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def draw(self, side: IntArray, rng: np.random.Generator) -> FloatArray:
         """One score on the given side for each skill, (D, k)."""
         from scipy.special import ndtr, ndtri
 

@@ -8,13 +8,13 @@ import pytest
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired import posterior
-from bayes_sota.paired.teams import PairedPriors, Selection
 from bayes_sota.paired.posterior import (
     PairedPosterior,
     paired_posterior,
     predict_from_public,
     predict_private,
 )
+from bayes_sota.paired.teams import PairedPriors, Selection
 
 ERRORS = (0.012, 0.008)
 

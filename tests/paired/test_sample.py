@@ -31,7 +31,7 @@ def some_boards() -> bs.PairedBoards:
 @pytest.fixture(scope="module")
 def tree() -> xr.DataTree:
     families = ("normal", "ex-gaussian")
-    quick = partial(posterior.fit_pairs, families=families, points=300)
+    quick = partial(posterior.fit_pairs, families=families)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             posterior, "fit_pairs", lambda likelihood, rng, points: quick(likelihood, rng)
