@@ -13,7 +13,7 @@ from reader_calls import Call, readers
 import bayes_sota as bs
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
 from bayes_sota.core.skills import Uniform
-from bayes_sota.paired.likelihood import PairedPriors
+from bayes_sota.paired.teams import PairedPriors
 
 
 @cache

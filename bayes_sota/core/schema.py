@@ -20,12 +20,14 @@ DIMENSIONS: Final = (
     "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
     "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
     "metric_pair", "triangle", "state", "cluster", "case", "outcome", "count",
-    "replicate", "statistic",
+    "replicate", "statistic", "shape_parameter",
 )  # fmt: skip
 
 VARIABLES: Final = {
-    "location": "median skill of the field of classifiers, on the log-odds scale",
-    "spread": "standard deviation of the skills of the field, on the log-odds scale",
+    "location": "median skill of the field of classifiers, on the log-odds scale; of two boards "
+    "the place of the field in the model's coordinate",
+    "spread": "standard deviation of the skills of the field, on the log-odds scale; of two boards "
+    "its width in the model's coordinate",
     "rho": "correlation of each classifier with the reference classifier",
     "n_classifiers": "number of tries that could have become the observed maximum",
     "shift": "standardised count of the reference classifier, N(0, 1) a priori",
@@ -121,8 +123,10 @@ VARIABLES: Final = {
     "outliers": "share of teams with residuals of another size",
     "expected_private": "expected private score of a team",
     "best": "index of the best team",
-    "public_score": "public score of a team",
-    "private_score": "private score of a team",
+    "family": "which family the skills of the field follow, by its place in FAMILIES",
+    "shape": "standard normal numbers of a family beside its place and its width",
+    "board_shift": "private minus public score that all teams share, in the model's coordinate",
+    "noise_ratio": "standard deviation of private residuals over that of public ones",
     "observed": "statistic of the observed data, at a draw where it depends on the parameters",
     "replicated": "statistic of replicated data",
     "p_value": "share of replicates whose statistic is larger, ties by half",

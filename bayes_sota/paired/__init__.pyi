@@ -1,3 +1,5 @@
-from .models import build_paired_boards as build_paired_boards
+from .models import build_model as build_model
+from .models import paired_log_likelihood as paired_log_likelihood
 from .sample import estimate_paired as estimate_paired
+from .sample_complete import complete as complete
 from .summary import describe_paired as describe_paired

@@ -19,192 +19,26 @@ coordinate, ``test_posterior.py`` the selection.
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors, checked_priors
-from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
+from bayes_sota.paired.teams import Coordinate, PairedPriors, Teams
 
-_FEWEST_KEPT = 30  # all teams of a board with fewer are kept
-_TOP, _MOST_KEPT = 0.5, 1_500  # unless another share is asked for
 WIDE = 5.0  # standard deviations of the wide residual
 FLAT = 0.002  # probability of a score that says nothing
-_OUTLIERS, _OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori
-_RESIDUAL_SD, _RATIO_SD = 1.0, 0.4  # of the logarithms
+OUTLIERS, OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori
+RESIDUAL_SD, RATIO_SD = 1.0, 0.4  # of the logarithms
 _CHUNK = 16  # points at once, fewer with many teams: memory that is too large comes slowly
 _REFINED = 4  # grid for interpolation, by zeros in the spectrum
 _FLOOR = 1e-300
 _LEAST_SHIFT = 0.01
 STRANGERS = 0.01  # teams whose skill follows no shape, a priori
-
-
-@dataclass(frozen=True)
-class PairedPriors:
-    """What is assumed beside the data.
-
-    Attributes
-    ----------
-    correlation : CorrelationPrior
-        Prior of rho, the correlation of a team with the reference.
-    offsets : tuple of float
-        Standard deviations that the offset of the public board (overfitting, another population)
-        may have, equally likely, in units of the standard error of a difference. 0 is a random
-        split that nobody overfitted.
-    """
-
-    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
-    offsets: tuple[float, ...] = (0.0, 1.0, 3.0, 10.0)
-
-    def __post_init__(self) -> None:
-        """Check the offsets."""
-        if not self.offsets or not all(np.isfinite(f) and f >= 0 for f in self.offsets):
-            raise InputError(f"offsets must be numbers of at least 0, got {self.offsets}")
-
-
-def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
-    """Priors of two boards: the given ones, of which the correlation counts, or the default."""
-    if isinstance(given, PairedPriors):
-        return given
-    priors = checked_priors(given)
-    of_fields = {"skill": priors.skill, "families": priors.families}
-    refuse_unused("two boards, whose teams have any skills", of_fields)
-    return PairedPriors() if priors.correlation is None else PairedPriors(priors.correlation)
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """Where the noise of a score has one size: arcsine for accuracies, else the score itself.
-
-    Attributes
-    ----------
-    n_test : tuple of int, or None
-        Items of the two test sets, for accuracies.
-
-    Examples
-    --------
-    >>> Coordinate((100, 400)).standard_errors(None)
-    (0.05, 0.025)
-    """
-
-    n_test: tuple[int, int] | None
-
-    def of_scores(self, scores: FloatArray, board: int) -> FloatArray:
-        """Coordinate of observed scores; a quarter of a count keeps 0 and 1 finite."""
-        if self.n_test is None:
-            return np.asarray(scores, dtype=np.float64)
-        n = self.n_test[board]
-        return np.arcsin(np.sqrt((np.asarray(scores) * n + 0.25) / (n + 0.5)))
-
-    def to_score(self, u: FloatArray) -> FloatArray:
-        """Score of a coordinate."""
-        return np.asarray(u) if self.n_test is None else np.sin(np.clip(u, 0, np.pi / 2)) ** 2
-
-    def standard_errors(self, given: tuple[float, float] | None) -> tuple[float, float] | None:
-        """Standard errors in this coordinate, None where they are unknown."""
-        if self.n_test is None:
-            return given
-        return 0.5 / float(np.sqrt(self.n_test[0])), 0.5 / float(np.sqrt(self.n_test[1]))
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Range of the coordinate."""
-        return (-np.inf, np.inf) if self.n_test is None else (0.0, np.pi / 2)
-
-
-@dataclass(frozen=True, eq=False)
-class Teams:
-    """The teams that the model is about, in its coordinate.
-
-    Attributes
-    ----------
-    x, y : (k,) array
-        Public and private scores; ``y`` is None where only the public board is used.
-    threshold : (float, float) or None
-        Teams are here because x or y (x alone without y) reaches its threshold.
-    """
-
-    x: FloatArray
-    y: FloatArray | None
-    threshold: tuple[float, float] | None
-
-    @property
-    def difference_sd(self) -> float:
-        """Robust standard deviation of the differences."""
-        if self.y is None:
-            raise InputError("there is no private board to take differences with")
-        d = self.y - self.x
-        robust = 1.4826 * float(np.median(np.abs(d - np.median(d))))
-        spread = float(d.std()) or float(self.x.std())
-        return float(np.clip(robust, 0.05 * spread, spread))
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """Which teams the model is about, and which of them are one.
-
-    Attributes
-    ----------
-    kept : (k,) array of int
-        Teams that reach the threshold on either board.
-    group : (k,) array of int
-        Which distinct pair of scores each has; equal pairs count once.
-    teams : Teams
-        The distinct pairs.
-    """
-
-    kept: IntArray
-    group: IntArray
-    teams: Teams
-
-    @classmethod
-    def of_boards(
-        cls, boards: PairedBoards, top: float | None = None, merge: bool | None = None
-    ) -> "Selection":
-        """Teams in the upper part of either board.
-
-        Parameters
-        ----------
-        boards : PairedBoards
-        top : float, optional
-            A team is kept if its public or its private score is among the best ``top`` of that
-            board; never fewer than 30 places. Default: one half, at most 1,500 places.
-        merge : bool, optional
-            Whether teams with the same two scores count once: copies of one submission. Default:
-            for scores that are not accuracies; few counts make equal accuracies by chance.
-        """
-        coordinate = Coordinate(boards.n_test)
-        x, y = coordinate.of_scores(boards.public, 0), coordinate.of_scores(boards.private, 1)
-        m = boards.n_entries
-        places, threshold, kept = top_places(m, top), None, np.arange(m)
-        if places < m:
-            threshold = (float(np.sort(x)[-places]), float(np.sort(y)[-places]))
-            kept = np.flatnonzero((x >= threshold[0]) | (y >= threshold[1]))
-        pairs = np.stack([x[kept], y[kept]], axis=1)
-        group = np.arange(kept.size)
-        if not boards.is_accuracy if merge is None else merge:
-            pairs, group = np.unique(pairs, axis=0, return_inverse=True)
-        if len(pairs) < FEWEST_TEAMS:
-            raise InputError(
-                f"only {len(pairs)} different pairs of scores are left of {m} teams, at least "
-                f"{FEWEST_TEAMS} are needed; keep more teams (top), or do not merge equal pairs"
-            )
-        return cls(kept, group.reshape(-1), Teams(pairs[:, 0], pairs[:, 1], threshold))
-
-
-def top_places(m: int, top: float | None) -> int:
-    """How many places of a board count as its top."""
-    if top is None:
-        top = min(_TOP, _MOST_KEPT / m)
-    if not 0 < top <= 1:
-        raise InputError(f"top is a share of the teams in (0, 1], got {top:g}")
-    return max(int(np.ceil(top * m)), min(m, _FEWEST_KEPT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +54,8 @@ class Residuals:
     shift : ndarray
         delta, what private scores have more than public ones.
     rho : ndarray or None
-        None where the standard errors are unknown: then rho is not in the likelihood.
+        None where the standard errors are unknown: then rho is not in the likelihood, and may be
+        summed out.
     """
 
     public_sd: FloatArray
@@ -244,6 +79,11 @@ class Residuals:
         """Probability and relative width of the two normal residuals."""
         wide = self.outliers * (1 - FLAT)
         return [(1 - FLAT - wide, 1.0), (wide, WIDE)]
+
+
+def split_noise(total: FloatArray, ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Public and private standard deviation from that of a difference and their ratio."""
+    return total / np.hypot(1, ratio), total * ratio / np.hypot(1, ratio)
 
 
 class PairedLikelihood:
@@ -273,10 +113,10 @@ class PairedLikelihood:
             raise InputError(
                 "from one board alone the noise cannot be learnt: give n_test or standard_errors"
             )
-        self._base_sd = self._expected_sd()
+        self.base_sd = self._expected_sd()
         start = float(np.median(teams.y - teams.x)) if teams.y is not None else 0.0
         # where the coordinate of the shift has its zero, and its unit
-        self.shift_scale = start, float(4 * self._base_sd / np.sqrt(teams.x.size))
+        self.shift_scale = start, float(4 * self.base_sd / np.sqrt(teams.x.size))
         self._lay_grid(bounds)
 
     @classmethod
@@ -303,7 +143,7 @@ class PairedLikelihood:
         return float(known if self.teams.y is None else max(known, self.teams.difference_sd))
 
     def _lay_grid(self, bounds: tuple[float, float]) -> None:
-        x, y, sd, start = self.teams.x, self.teams.y, self._base_sd, self.shift_scale[0]
+        x, y, sd, start = self.teams.x, self.teams.y, self.base_sd, self.shift_scale[0]
         seen = [x] if y is None else [x, y - start]
         low, high = min(float(v.min()) for v in seen), max(float(v.max()) for v in seen)
         if self.teams.threshold is not None:
@@ -338,8 +178,8 @@ class PairedLikelihood:
         values = dict(zip(self.noise_parameters, np.asarray(t).T, strict=True))
         count, rho = np.shape(t)[0], None
         if self.standard_errors is None:
-            total, ratio = self.unknown_noise(np, values["residual"], values["ratio"])
-            public, private = total / np.hypot(1, ratio), total * ratio / np.hypot(1, ratio)
+            total = self.base_sd * np.exp(RESIDUAL_SD * values["residual"])
+            public, private = split_noise(total, np.exp(RATIO_SD * values["ratio"]))
         else:
             prior = self.priors.correlation
             rho = np.full(count, float(prior.quantile(0.5)))
@@ -347,18 +187,10 @@ class PairedLikelihood:
                 rho = np.clip(prior.quantile(ndtr(values["rho"])), 1e-4, 1 - 1e-6)
             own = np.sqrt(1 - rho**2)
             public, private = (s * own for s in self.standard_errors)
-        outliers = 1 / (1 + np.exp(-self.outlier_log_odds(values["outliers"])))
+        outliers = 1 / (1 + np.exp(-(OUTLIERS + OUTLIERS_SD * values["outliers"])))
         start, width = self.shift_scale
         shift = start + width * values.get("shift", np.zeros(count))
         return Residuals(public, private, outliers, shift, rho)
-
-    def unknown_noise(self, ops: Any, residual: Any, ratio: Any) -> tuple[Any, Any]:
-        """Residual sd of a difference, and private over public, from standard normals."""
-        return self._base_sd * ops.exp(_RESIDUAL_SD * residual), ops.exp(_RATIO_SD * ratio)
-
-    def outlier_log_odds(self, z: Any) -> Any:
-        """Log odds of a wide residual, from a standard normal."""
-        return _OUTLIERS + _OUTLIERS_SD * z
 
     def log_prior_correction(self, t: FloatArray, noise: Residuals) -> FloatArray:
         """Prior of the shift over the standard normal that its coordinate is given."""
@@ -392,11 +224,15 @@ class PairedLikelihood:
         own = t[:, family.dimension :]
         noise = self.residuals(own)
         terms, _, _ = self.team_terms(density, noise)
-        second = 1.0 if self.teams.y is None else FLAT / self.ranges[1]
-        nothing = FLAT / self.ranges[0] * second + _FLOOR  # both scores say nothing
-        total = np.log(terms.sum(axis=1) + nothing).sum(axis=1)
+        total = self.log_pairs(terms).sum(axis=1)
         total -= self.teams.x.size * self.log_selected(density, noise)
         return np.asarray(total + self.log_prior_correction(own, noise))
+
+    def log_pairs(self, terms: FloatArray) -> FloatArray:
+        """Log of the joint density of each team's scores, (N, k), from its ``team_terms``."""
+        second = 1.0 if self.teams.y is None else FLAT / self.ranges[1]
+        nothing = FLAT / self.ranges[0] * second + _FLOOR  # both scores say nothing
+        return np.asarray(np.log(terms.sum(axis=1) + nothing))
 
     def team_terms(
         self, density: FloatArray, noise: Residuals
@@ -479,11 +315,13 @@ class PairedLikelihood:
         """Logarithm of the probability that a team is among those selected, shape (N,)."""
         if self.teams.threshold is None:
             return np.zeros(len(density))
-        missed = self._below(noise, 0)
-        if self.teams.y is not None:
-            missed = missed * self._below(noise, 1)
-        chance = self.step * np.sum(density * (1 - missed), axis=1)
+        chance = self.step * np.sum(density * (1 - self.missed(noise)), axis=1)
         return np.asarray(np.log(np.maximum(chance, _FLOOR)))
+
+    def missed(self, noise: Residuals) -> FloatArray:
+        """Probability that a team is not selected at each skill, (N, nodes)."""
+        missed = self._below(noise, 0)
+        return missed if self.teams.y is None else missed * self._below(noise, 1)
 
     def _below(self, noise: Residuals, board: int) -> FloatArray:
         """Probability of a score below the board's threshold at each skill, (N, nodes)."""
@@ -512,21 +350,23 @@ def shift_scales(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """What the shift may come from: rho, offset and standard error of a difference, (N, K) each.
 
-    Where the standard errors are known rho is a parameter and K is the number of offsets; else rho
-    runs over quantiles of its prior too, and the standard error follows from the residuals.
+    Where rho is given K is the number of offsets; else rho runs over quantiles of its prior too.
+    A standard error that is not known follows from the residuals.
     """
     offsets = np.asarray(likelihood.priors.offsets)
+    total = np.hypot(noise.public_sd, noise.private_sd)[:, None]
     if noise.rho is not None:
         rho = np.repeat(noise.rho[:, None], offsets.size, axis=1)
-        spread = np.asarray(likelihood.standard_errors)
-        error = np.full(rho.shape, np.hypot(*spread))
-        return rho, _seen_offsets(rho, offsets), error
-    levels = (np.arange(nodes) + 0.5) / nodes
-    quantiles = np.atleast_1d(likelihood.priors.correlation.quantile(levels))
-    rho_k, offset_k = (v.ravel() for v in np.meshgrid(quantiles, offsets))
-    total = np.hypot(noise.public_sd, noise.private_sd)[:, None]
-    rho = np.broadcast_to(rho_k, (total.size, rho_k.size))
-    return rho, _seen_offsets(rho, offset_k), total / np.sqrt(1 - rho**2)
+        offset_k = offsets
+    else:
+        levels = (np.arange(nodes) + 0.5) / nodes
+        quantiles = np.atleast_1d(likelihood.priors.correlation.quantile(levels))
+        rho_k, offset_k = (v.ravel() for v in np.meshgrid(quantiles, offsets))
+        rho = np.broadcast_to(rho_k, (total.size, rho_k.size))
+    error = total / np.sqrt(1 - rho**2)
+    if likelihood.standard_errors is not None:
+        error = np.full(rho.shape, np.hypot(*likelihood.standard_errors))
+    return rho, _seen_offsets(rho, offset_k), error
 
 
 def _seen_offsets(rho: FloatArray, offsets: FloatArray) -> FloatArray:

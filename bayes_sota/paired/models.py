@@ -2,8 +2,8 @@ r"""Two boards of the same teams as a plain ``pm.Model``, every skill integrated
 
 The same likelihood as ``bayes_sota.paired.likelihood``, one family of P at a time, and one
 normal or wide residual per board; a score that says nothing has the same small probability. The
-free variables are the standard normal coordinates of the family and of the noise, so that the two
-can be compared point by point (``tests/paired/test_likelihood.py``).
+free variables have the names and the priors of ``bayes_sota.paired.hyperparameters``;
+``tests/paired/test_models.py`` compares both, point by point.
 """
 
 from typing import Any
@@ -14,21 +14,26 @@ import pytensor.tensor as pt
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, Priors
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, add_strangers
 from bayes_sota.paired.likelihood import (
     FLAT,
+    OUTLIERS,
+    OUTLIERS_SD,
+    RATIO_SD,
+    RESIDUAL_SD,
     STRANGERS,
     WIDE,
     PairedLikelihood,
-    PairedPriors,
-    Selection,
-    paired_priors,
+    Residuals,
 )
+from bayes_sota.paired.replicates import draw_field, replicate_scores
+from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, paired_priors
 
 
-def build_paired_boards(
+def build_model(
     boards: PairedBoards,
     priors: Priors | PairedPriors | None = None,
     *,
@@ -55,34 +60,143 @@ def build_paired_boards(
     Returns
     -------
     pm.Model
-        Free variables ``field`` (coordinates of P), ``outliers_z``, ``shift`` and ``rho``, or
-        ``residual_z`` and ``ratio_z`` where the noise is unknown (then ``rho`` is free too, and
-        only the prior of the shift depends on it). The likelihood is the potential ``scores``.
+        Free variables ``location``, ``spread`` and ``shape`` (standard normal numbers of a family
+        that has any) of P, ``outliers``, ``board_shift`` (delta) and ``rho``; where the noise is
+        unknown ``residual_sd`` and ``noise_ratio`` too, and only the prior of delta depends on rho.
+        Observed ``score`` (classifier, board), whose log likelihood is one number per team and
+        whose replicates are teams of fresh fields; ``family`` as data.
 
     Examples
     --------
     >>> rng = np.random.default_rng(1)
     >>> public, private = rng.binomial(300, rng.uniform(0.7, 0.8, 12), (2, 12)) / 300
-    >>> model = build_paired_boards(PairedBoards(public, private, n_test=(300, 300)))
-    >>> sorted(v.name for v in model.free_RVs)
-    ['field', 'outliers_z', 'rho', 'shift']
+    >>> model = build_model(PairedBoards(public, private, n_test=(300, 300)))
+    >>> [v.name for v in model.free_RVs]
+    ['location', 'spread', 'shape', 'rho', 'outliers', 'board_shift']
+    >>> model.named_vars_to_dims["score"]
+    ('classifier', 'board')
     """
     if family not in FAMILIES:
         raise InputError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-    priors = paired_priors(priors)
-    teams = Selection.of_boards(boards, top, merge).teams
-    grid = PairedLikelihood.of_teams(boards, teams, priors)
-    with pm.Model(coords={"parameter": FAMILIES[family].parameters}) as model:
-        field = pm.Normal("field", dims="parameter")
+    priors, shape = paired_priors(priors), FAMILIES[family]
+    selection = Selection.of_boards(boards, top, merge)
+    grid = PairedLikelihood.of_teams(boards, selection.teams, priors)
+    kept = selection.kept
+    coords = {
+        "classifier": [boards.names[i] for i in kept],
+        "board": list(BOARDS),
+        "shape_parameter": list(shape.parameters[2:]),
+    }
+    with pm.Model(coords=coords) as model:
+        pm.Data("family", list(FAMILIES).index(family))
+        density = _density(grid, shape)
         rho = _correlation(priors)
         public_sd, private_sd = _residual_sd(grid, rho)
-        wide = pm.math.sigmoid(grid.outlier_log_odds(pm.Normal("outliers_z")))
+        outliers = pm.LogitNormal(
+            "outliers", OUTLIERS, OUTLIERS_SD, default_transform=pm.distributions.transforms.logodds
+        )
         shift = _shift(grid, rho, pt.sqrt(public_sd**2 + private_sd**2))
-        density = _density(grid, FAMILIES[family], field)
-        weights = ((1 - FLAT) * (1 - wide), (1 - FLAT) * wide)
-        total = _log_likelihood(grid, density, weights, public_sd, private_sd, shift)
-        pm.Potential("scores", total)
+        law = _Law(grid, selection, Coordinate(boards.n_test))
+        pm.CustomDist(
+            "score", density, pt.stack([public_sd, private_sd]), outliers, shift,
+            logp=law.logp, random=law.random, signature="(g),(b),(),()->(b)",
+            observed=np.stack([boards.public[kept], boards.private[kept]], axis=1),
+            dims=("classifier", "board"),
+        )  # fmt: skip
     return model
+
+
+def paired_log_likelihood(
+    grid: PairedLikelihood,
+    x: Any,
+    y: Any,
+    density: Any,
+    public_sd: Any,
+    private_sd: Any,
+    outliers: Any,
+    shift: Any,
+) -> Any:
+    """Log of the joint density of each team's two scores, the skills summed out, as a tensor.
+
+    Parameters
+    ----------
+    grid : PairedLikelihood
+        Its nodes, thresholds and ranges.
+    x, y : (k,) tensor or array
+        Public and private scores in the coordinate.
+    density : (nodes,) tensor
+        P on the grid, which sums to one.
+    public_sd, private_sd, outliers, shift : scalar tensor
+        As in ``bayes_sota.paired.likelihood.Residuals``.
+
+    Returns
+    -------
+    (k,) tensor
+        Less the logarithm of the probability to be selected.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> boards = PairedBoards(*rng.normal(rng.normal(size=12), 0.3, (2, 12)))
+    >>> teams = Selection.of_boards(boards).teams
+    >>> grid = PairedLikelihood.of_teams(boards, teams, PairedPriors())
+    >>> density = np.full(grid.nodes.size, 1 / grid.nodes.size)
+    >>> paired_log_likelihood(grid, teams.x, teams.y, density, 0.3, 0.3, 0.01, 0.0).eval().shape
+    (12,)
+    """
+    weights = ((1 - FLAT) * (1 - outliers), (1 - FLAT) * outliers)
+    first = _residual_density((x[:, None] - grid.nodes) / public_sd, weights) / public_sd
+    private = y[:, None] - shift - grid.nodes
+    second = _residual_density(private / private_sd, weights) / private_sd
+    height = FLAT / grid.ranges[0], FLAT / grid.ranges[1]
+    # sums of products: compiling matrix products takes longer
+    both = first * second + height[0] * second + height[1] * first
+    found = pt.log(pt.sum(both * density, axis=1) + height[0] * height[1])
+    if grid.teams.threshold is None:
+        return found
+    missed = _below(grid, 0, weights, public_sd, 0.0) * _below(grid, 1, weights, private_sd, shift)
+    return found - pt.log(pt.sum(density * (1 - missed)))
+
+
+class _Law:
+    """Likelihood and replicates of the scores of the kept teams."""
+
+    def __init__(
+        self, grid: PairedLikelihood, selection: Selection, coordinate: Coordinate
+    ) -> None:
+        self.grid, self.selection, self.coordinate = grid, selection, coordinate
+
+    def logp(self, score: Any, density: Any, sd: Any, *others: Any) -> Any:
+        """One number per team; copies share that of their pair equally."""
+        own = score[self.selection.first]
+        x, y = (self._coordinate(own[:, board], board) for board in (0, 1))
+        sd, density = sd.ravel(), density.ravel()  # PyMC gives them a dimension for the teams
+        rest = (other.ravel()[0] for other in others)
+        found = paired_log_likelihood(self.grid, x, y, density, sd[0], sd[1], *rest)
+        return found[self.selection.group] / self.selection.copies
+
+    def _coordinate(self, score: Any, board: int) -> Any:
+        if self.coordinate.n_test is None:
+            return score
+        n = self.coordinate.n_test[board]
+        return pt.arcsin(pt.sqrt((score * n + 0.25) / (n + 0.5)))
+
+    def random(
+        self,
+        density: FloatArray,
+        sd: FloatArray,
+        *others: FloatArray,
+        rng: np.random.Generator,
+        size: Any = None,
+    ) -> FloatArray:
+        """Scores of as many teams of a fresh field, (k, 2)."""
+        public, private = sd.reshape(2, 1)
+        outliers, shift = (other.reshape(1) for other in others)
+        noise = Residuals(public, private, outliers, shift, None)
+        teams = self.grid.teams.x.size
+        psi = draw_field(self.grid, density.reshape(1, -1), noise, teams, rng)
+        scores = replicate_scores(self.grid, psi, noise, rng)[0]
+        return self.coordinate.printed(scores)[self.selection.group]
 
 
 def _correlation(priors: PairedPriors) -> Any:
@@ -98,7 +212,8 @@ def _residual_sd(grid: PairedLikelihood, rho: Any) -> tuple[Any, Any]:
     if grid.standard_errors is not None:
         own = pt.sqrt(1 - rho**2)
         return grid.standard_errors[0] * own, grid.standard_errors[1] * own
-    total, ratio = grid.unknown_noise(pt, pm.Normal("residual_z"), pm.Normal("ratio_z"))
+    total = pm.LogNormal("residual_sd", np.log(grid.base_sd), RESIDUAL_SD)
+    ratio = pm.LogNormal("noise_ratio", 0.0, RATIO_SD)
     return total / pt.sqrt(1 + ratio**2), total * ratio / pt.sqrt(1 + ratio**2)
 
 
@@ -110,39 +225,22 @@ def _shift(grid: PairedLikelihood, rho: Any, residual: Any) -> Any:
     offsets = np.asarray(grid.priors.offsets)
     equal = np.full(offsets.size, 1 / offsets.size)
     sd = error * pt.sqrt(rho**2 + offsets**2)
-    return pm.NormalMixture(
-        "shift", w=equal, mu=np.zeros(offsets.size), sigma=sd, initval=grid.shift_scale[0]
-    )
+    return pm.NormalMixture("board_shift", w=equal, mu=np.zeros(offsets.size), sigma=sd)
 
 
-def _density(grid: PairedLikelihood, family: SkillFamily, field: Any) -> Any:
+def _density(grid: PairedLikelihood, family: SkillFamily) -> Any:
     """P on the grid, times the step, so that it sums to one; shape (nodes,)."""
-    coordinates = tuple(field[i] for i in range(family.dimension))
+    scale = grid.scale
+    location = pm.Normal("location", scale.location, scale.location_sd)
+    spread = pm.LogNormal("spread", scale.log_spread, scale.log_spread_sd)
+    t = [(location - scale.location) / scale.location_sd]
+    t.append((pt.log(spread) - scale.log_spread) / scale.log_spread_sd)
+    if family.dimension > 2:
+        shape = pm.Normal("shape", dims="shape_parameter")
+        t.extend(shape[i] for i in range(family.dimension - 2))
     ops = pytensor_operations()
-    shape = family.log_density(ops, grid.scale, coordinates, grid.nodes)
-    return pm.math.softmax(add_strangers(ops, grid.scale, shape, grid.nodes, STRANGERS))
-
-
-def _log_likelihood(
-    grid: PairedLikelihood,
-    density: Any,
-    weights: tuple[Any, Any],
-    public_sd: Any,
-    private_sd: Any,
-    shift: Any,
-) -> Any:
-    """Sum over teams of the log of the integral, less the probability to be selected."""
-    x, y = grid.teams.x[:, None], np.asarray(grid.teams.y)[:, None]
-    first = _residual_density((x - grid.nodes) / public_sd, weights) / public_sd
-    second = _residual_density((y - shift - grid.nodes) / private_sd, weights) / private_sd
-    usual = (first * second) @ density
-    height = FLAT / grid.ranges[0], FLAT / grid.ranges[1]
-    terms = usual + height[0] * (second @ density) + height[1] * (first @ density)
-    total = pt.sum(pt.log(terms + height[0] * height[1]))
-    if grid.teams.threshold is None:
-        return total
-    missed = _below(grid, 0, weights, public_sd, 0.0) * _below(grid, 1, weights, private_sd, shift)
-    return total - grid.teams.x.size * pt.log(pt.sum(density * (1 - missed)))
+    log_density = family.log_density(ops, scale, tuple(t), grid.nodes)
+    return pm.math.softmax(add_strangers(ops, scale, log_density, grid.nodes, STRANGERS))
 
 
 def _residual_density(z: Any, weights: tuple[Any, Any]) -> Any:

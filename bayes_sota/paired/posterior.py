@@ -25,19 +25,21 @@ from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importan
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.paired.likelihood import (
     FLAT,
     WIDE,
-    Coordinate,
     PairedLikelihood,
-    PairedPriors,
     Residuals,
+    shift_log_weights,
+    shift_scales,
+)
+from bayes_sota.paired.teams import (
+    Coordinate,
+    PairedPriors,
     Selection,
     Teams,
     paired_priors,
-    shift_log_weights,
-    shift_scales,
     top_places,
 )
 
@@ -99,6 +101,17 @@ def fit_pairs(
 
     A first sample finds the evidence of each family; ``points`` more are shared among those that
     matter, from a proposal fitted to the first.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(0.8, 0.05, 12)
+    >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
+    >>> teams = Selection.of_boards(boards).teams
+    >>> likelihood = PairedLikelihood.of_teams(boards, teams, PairedPriors())
+    >>> found = fit_pairs(likelihood, rng, points=50, families=("normal",))
+    >>> draw_skills(found, 100, rng).psi.shape
+    (100, 12)
     """
     targets = {name: partial(likelihood.log_likelihood, FAMILIES[name]) for name in families}
     noise = len(likelihood.noise_parameters)
@@ -150,6 +163,30 @@ def _sampled_again(
 
 
 @dataclass(frozen=True, eq=False)
+class Skills:
+    """Draws of the skills on the public items, and what each was drawn given.
+
+    Attributes
+    ----------
+    psi : ndarray, shape (D, k)
+    noise : Residuals
+        Noise parameters of each draw, in the coordinate.
+    family : ndarray of int, shape (D,)
+        Place in ``FAMILIES``.
+    t : ndarray, shape (D, largest dimension of a family)
+        Coordinates of the family; NaN where it has no more.
+    log_likelihood : ndarray, shape (D, k)
+        Log density of each team's scores, the skills summed out, over the chance to be selected.
+    """
+
+    psi: FloatArray
+    noise: Residuals
+    family: IntArray
+    t: FloatArray
+    log_likelihood: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class PairedPosterior:
     """Draws, all in units of the scores; D draws, k distinct teams.
 
@@ -160,8 +197,8 @@ class PairedPosterior:
         ``winner_new_score``, ``best_new_score``, ``rho``, ``public_se``, ``private_se``,
         ``residual_sd`` (of a difference), ``outliers``, ``score_shift`` (at the public winner).
         ``best`` (D,), which distinct team is best.
-    noise : Residuals
-        Noise parameters of each draw, in the coordinate.
+    skills : Skills
+        In the coordinate, with the hyperparameters.
     reasons : tuple of str
         Why the result is not to be trusted; empty if it is.
     selection : Selection
@@ -169,7 +206,7 @@ class PairedPosterior:
     """
 
     draws: dict[str, NDArray[Any]]
-    noise: Residuals
+    skills: Skills
     reasons: tuple[str, ...]
     selection: Selection
     hyperposterior: Hyperposterior
@@ -197,52 +234,85 @@ def paired_posterior(
         As in ``Selection.of_boards``.
     points : int
         Points of the importance sampler, shared among the families.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> skill = rng.normal(0.8, 0.05, 30)
-    >>> x, y = skill + rng.normal(0, 0.02, (2, 30))
-    >>> result = paired_posterior(PairedBoards(x, y), rng=rng, draws=100, points=200)
-    >>> result.draws["skill"].shape
-    (100, 30)
     """
     selection = Selection.of_boards(boards, top, merge)
     likelihood = PairedLikelihood.of_teams(boards, selection.teams, paired_priors(priors))
     found = _fit_enough(likelihood, rng, points)
-    psi, noise = draw_skills(found, draws, rng)
-    winner = int(selection.group[np.searchsorted(selection.kept, boards.public_winner)])
-    values = _shared_draws(likelihood, noise, psi, winner, Coordinate(boards.n_test), rng)
-    return PairedPosterior(values, noise, _reasons(likelihood, found), selection, found)
+    skills = draw_skills(found, draws, rng)
+    winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
+    values = estimands_of(likelihood, skills.noise, skills.psi, winner, coordinate, rng)
+    return PairedPosterior(values, skills, _reasons(likelihood, found), selection, found)
 
 
 def draw_skills(
     found: Hyperposterior, count: int, rng: np.random.Generator, teams: Teams | None = None
-) -> tuple[FloatArray, Residuals]:
-    """Draws of psi (count, k) and of the noise parameters, of the fitted or of other teams."""
+) -> Skills:
+    """Draws of psi and of the hyperparameters, of the fitted or of other teams."""
     fitted = found.likelihood
     target = fitted if teams is None else fitted.with_teams(teams)
-    psi = np.empty((count, target.teams.x.size))
-    parts: list[tuple[IntArray, Residuals]] = []
-    for name, t, where in found.draw(count, rng):
-        family = FAMILIES[name]
-        noise = fitted.residuals(t[:, family.dimension :])
-        for i in range(0, len(t), _DRAWS_AT_ONCE):
-            rows = slice(i, i + _DRAWS_AT_ONCE)
-            density = fitted.densities(family, t[rows])
-            some = noise.each(lambda values: values[rows])  # noqa: B023
-            psi[where[rows]] = _draw_team_skills(target, density, some, rng)
-        parts.append((where, noise))
-    order = np.argsort(np.concatenate([where for where, _ in parts]))
-    joined = Residuals.joined([noise for _, noise in parts])
-    return psi, joined.each(lambda values: values[order])
+    places, names = [], list(FAMILIES)
+    parts: list[Skills] = []
+    for name, points, where in found.draw(count, rng):
+        shape = FAMILIES[name]
+        noise = fitted.residuals(points[:, shape.dimension :])
+        t = np.full((len(points), max(f.dimension for f in FAMILIES.values())), np.nan)
+        t[:, : shape.dimension] = points[:, : shape.dimension]
+        psi, log_likelihood = skills_given(target, shape, t, noise, rng)
+        family = np.full(len(points), names.index(name))
+        parts.append(Skills(psi, noise, family, t, log_likelihood))
+        places.append(where)
+    order = np.argsort(np.concatenate(places))
+    noise = Residuals.joined([part.noise for part in parts]).each(lambda values: values[order])
+
+    def joined(field: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, field) for part in parts])[order]
+
+    return Skills(joined("psi"), noise, joined("family"), joined("t"), joined("log_likelihood"))
+
+
+def skills_given(
+    target: PairedLikelihood,
+    family: SkillFamily,
+    t: FloatArray,
+    noise: Residuals,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """A draw of psi, and the log likelihood of each team, for each row of hyperparameters.
+
+    Parameters
+    ----------
+    target : PairedLikelihood
+        With the teams; its scores are conditioned on.
+    family : SkillFamily
+    t : ndarray, shape (D, at least the dimension of the family)
+    noise : Residuals
+    rng : Generator
+
+    Returns
+    -------
+    psi, log_likelihood : ndarray, shape (D, k)
+    """
+    psi = np.empty((len(t), target.teams.x.size))
+    log_likelihood = np.empty_like(psi)
+    for i in range(0, len(t), _DRAWS_AT_ONCE):
+        rows = slice(i, i + _DRAWS_AT_ONCE)
+        density = target.densities(family, t[rows])
+        some = noise.each(lambda values: values[rows])  # noqa: B023
+        terms = target.team_terms(density, some)
+        selected = target.log_selected(density, some)[:, None]
+        log_likelihood[rows] = target.log_pairs(terms[0]) - selected
+        psi[rows] = _draw_team_skills(target, density, terms, rng)
+    return psi, log_likelihood
 
 
 def _draw_team_skills(
-    likelihood: PairedLikelihood, density: FloatArray, noise: Residuals, rng: np.random.Generator
+    likelihood: PairedLikelihood,
+    density: FloatArray,
+    found: tuple[FloatArray, FloatArray, FloatArray],
+    rng: np.random.Generator,
 ) -> FloatArray:
     """One psi per row of ``density`` and team: a kind of residuals, then the inverse of its cdf."""
-    terms, centre, variance = likelihood.team_terms(density, noise)
+    terms, centre, variance = found
     terms = terms + 1e-300
     cumulative = np.cumsum(terms, axis=1)
     pick = rng.random(cumulative[:, :1].shape) * cumulative[:, -1:]
@@ -274,33 +344,51 @@ def _interpolated(density: FloatArray, likelihood: PairedLikelihood, at: FloatAr
     return np.asarray(np.where(inside, (1 - u) * values[flat] + u * values[flat + 1], 0.0))
 
 
-def _shared_draws(
+def estimands_of(
     likelihood: PairedLikelihood,
     noise: Residuals,
     psi: FloatArray,
-    winner: int,
+    winner: int | IntArray,
     coordinate: Coordinate,
     rng: np.random.Generator,
 ) -> dict[str, NDArray[Any]]:
-    """Everything that is reported, from the skills on the public items."""
+    """Everything that is reported, from the skills on the public items.
+
+    Parameters
+    ----------
+    likelihood : PairedLikelihood
+    noise : Residuals
+    psi : ndarray, shape (D, k)
+    winner : int, or ndarray of int, shape (D,)
+        Which team won the public board (of each draw).
+    coordinate : Coordinate
+    rng : Generator
+
+    Returns
+    -------
+    dict of str to ndarray
+        As of ``PairedPosterior.draws``.
+    """
     rho, error, z2 = draw_shared(likelihood, noise, rng)
     share = noise.private_sd / np.hypot(noise.public_sd, noise.private_sd)
     private_se, public_se = error * share, error * np.sqrt(1 - share**2)
     expected = psi + noise.shift[:, None]
     theta = expected - (rho * private_se * z2)[:, None]
     fresh = rng.standard_normal((len(rho), 1)) * (rho * private_se)[:, None]
+    if likelihood.standard_errors is not None:
+        public_se, private_se = (np.full(len(rho), se) for se in likelihood.standard_errors)
     new = theta + fresh + rng.standard_normal(theta.shape) * noise.private_sd[:, None]
     best = np.argmax(psi, axis=1)
     score = coordinate.to_score
-    skill = score(theta)
+    skill, first = score(theta), (np.arange(len(best)), winner)
     return {
         "skill": skill,
         "expected_private": score(expected),
         "theta_sota": skill[np.arange(len(best)), best],
-        "winner_skill": skill[:, winner],
-        "winner_new_score": score(new[:, winner]),
+        "winner_skill": skill[first],
+        "winner_new_score": score(new[first]),
         "best_new_score": score(new.max(axis=1)),
-        "score_shift": score(expected[:, winner]) - score(psi[:, winner]),
+        "score_shift": score(expected[first]) - score(psi[first]),
         "best": best,
         "rho": rho,
         "public_se": public_se,
@@ -345,7 +433,8 @@ def predict_private(
         Draws.
     rng : Generator
     """
-    psi, noise = draw_skills(found, count, rng, Teams(public, None, None))
+    skills = draw_skills(found, count, rng, Teams(public, None, None))
+    psi, noise = skills.psi, skills.noise
     delta = noise.shift
     if found.likelihood.teams.y is None and noise.rho is not None:
         errors = np.hypot(*(found.likelihood.standard_errors or (0.0, 0.0)))

@@ -1,11 +1,13 @@
 """Two boards of the same teams: posterior draws as a DataTree.
 
 The draws are resampled from weighted points (``importance_effective_size``) and laid out as
-chains, so that every ArviZ function works; ``tests/paired/test_command.py`` checks the
-shape of the result.
+chains, so that every ArviZ function works; ``tests/paired/test_sample.py`` compares the groups with
+the likelihood, ``tests/paired/test_models.py`` with a model of PyMC.
 """
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,18 +15,26 @@ import xarray as xr
 
 from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.priors import MaximumPriors, Priors
-from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
-from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.paired import PairedBoards
-from bayes_sota.paired.likelihood import Coordinate, PairedPriors, paired_priors
-from bayes_sota.paired.posterior import PairedPosterior, paired_posterior, predict_from_public
-
-_SCALARS = (
-    "theta_sota", "winner_skill", "rho", "score_shift", "public_se", "private_se", "residual_sd",
-    "outliers",
-)  # fmt: skip
+from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, result_tree
+from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.paired.hyperparameters import Draws, draw_prior, log_priors, name_draws
+from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
+from bayes_sota.paired.posterior import (
+    PairedPosterior,
+    paired_posterior,
+    predict_from_public,
+)
+from bayes_sota.paired.replicates import replicate_scores, simulate_boards
+from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, paired_priors
 
 _PER_TEAM = ("skill", "expected_private")
+NEW_SCORES = ("winner_new_score", "best_new_score")
+_DIMENSIONS = {
+    **dict.fromkeys((*_PER_TEAM, "private_from_public"), ("classifier",)),
+    "score": ("classifier", "board"),
+    "shape": ("shape_parameter",),
+}
 
 
 def estimate_paired(
@@ -66,8 +76,13 @@ def estimate_paired(
     -------
     xarray.DataTree
         ``posterior``: theta_sota, winner_skill, multiplicity_bias, rho, score_shift (private minus
-        public score at the winner's skill), standard errors, ``best`` (index of the best team), and
-        per classifier ``skill`` and ``expected_private``. ``posterior_predictive``: new scores and
+        public score at the winner's skill), standard errors, ``best`` (index of the best team), per
+        classifier ``skill`` and ``expected_private``, and the hyperparameters in product space
+        (``bayes_sota.paired.hyperparameters``). ``prior``: the same of fields from the prior.
+        ``observed_data``, ``posterior_predictive`` and ``prior_predictive``: ``score``
+        (classifier, board) of the teams that the model is about; replicates are of each team given
+        its skill, on the same items, and selected as the teams were. ``log_likelihood``: ``score``
+        (classifier,), shared equally among teams that count once. ``predictions``: new scores and
         ``private_from_public``. Attribute ``rho_learnt``.
 
     Examples
@@ -91,69 +106,191 @@ def estimate_paired(
     if public_alone and boards.noise_is_known:
         kept = result.selection.kept
         alone = predict_from_public(boards, priors, rng=rng, entries=kept, draws=count, top=top)
-    attributes = _attributes(boards, priors, result, seed)
-    return _assemble(boards, result, alone, (chains, draws), attributes)
+    groups = _groups(boards, result, alone, (chains, draws), rng)
+    return result_tree(groups, _attributes(boards, priors, result, seed) | notes_of(groups))
 
 
-def _assemble(
+def _groups(
     boards: PairedBoards,
     result: PairedPosterior,
     alone: FloatArray | None,
     shape: tuple[int, int],
-    attributes: dict[str, Any],
-) -> xr.DataTree:
-    selection, draws = result.selection, result.draws
-    names = {"classifier": [boards.names[i] for i in selection.kept]}
-    posterior = {name: draws[name] for name in _SCALARS}
-    posterior |= {name: draws[name][:, selection.group] for name in _PER_TEAM}
-    posterior["multiplicity_bias"] = boards.public.max() - draws["theta_sota"]
-    first = np.unique(selection.group, return_index=True)[1]  # team of each pair of scores
-    posterior["best"] = first[draws["best"]]
-    predictive = {name: draws[name] for name in ("winner_new_score", "best_new_score")}
+    rng: np.random.Generator,
+) -> dict[str, xr.Dataset]:
+    layout = Layout(boards, result.selection, *shape)
+    likelihood, skills = result.hyperposterior.likelihood, result.skills
+    unused = rng.standard_normal(skills.t.shape)
+    t = np.where(np.isnan(skills.t), unused, skills.t)
+    named = name_draws(likelihood, skills.family, t, skills.noise)
+    predicted = {name: result.draws[name] for name in NEW_SCORES}
     if alone is not None:
-        predictive["private_from_public"] = alone
-    coords = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), **names}
-    dims = ("chain", "draw", "classifier")
-
-    def drawn(values: dict[str, Any]) -> xr.Dataset:
-        return xr.Dataset(
-            {k: (dims[: v.ndim + 1], v.reshape(*shape, *v.shape[1:])) for k, v in values.items()},
-            coords,
-        )
-
-    observed = {
-        "public_score": ("classifier", boards.public[selection.kept]),
-        "private_score": ("classifier", boards.private[selection.kept]),
-        "observed_maximum": ((), float(boards.public.max())),
+        predicted["private_from_public"] = alone
+    some = layout.thinned
+    family, t, noise = draw_prior(likelihood, some.size, rng)
+    prior, scores = simulate_boards(likelihood, layout.coordinate, family, t, noise, rng)
+    prior |= name_draws(likelihood, family, t, noise)
+    return {
+        "posterior": layout.dataset(layout.estimands(result.draws, boards.public.max()) | named),
+        "predictions": layout.dataset(predicted),
+        "prior": some.dataset(some.estimands(prior, scores[..., 0].max(axis=1))),
+        "prior_predictive": some.scores(scores),
+        "posterior_predictive": layout.replicates(likelihood, skills.psi, skills.noise, rng),
+        "log_likelihood": layout.log_likelihood(skills.log_likelihood),
+        "log_prior": layout.dataset(log_priors(likelihood, result.draws | named)),
+        **layout.data(),
     }
-    groups = {
-        "posterior": drawn(posterior),
-        "posterior_predictive": drawn(predictive),
-        "observed_data": xr.Dataset(observed, names),
-        "constant_data": xr.Dataset(_constants(boards, result), names),
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How draws over distinct pairs of scores become variables of the kept teams.
+
+    Attributes
+    ----------
+    boards : PairedBoards
+    selection : Selection
+    chains, draws : int
+        Of the whole, draws per chain.
+    every : int
+        Every so manieth draw of a chain is here.
+    """
+
+    boards: PairedBoards
+    selection: Selection
+    chains: int
+    draws: int
+    every: int = 1
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """Of the scores."""
+        return Coordinate(self.boards.n_test)
+
+    @property
+    def thinned(self) -> "Layout":
+        """The layout of predictive groups, which hold at most ``LARGEST_GROUP`` bytes."""
+        size = 16 * self.selection.kept.size * self.chains * self.draws
+        return replace(self, every=-(-size // LARGEST_GROUP))
+
+    @property
+    def rows(self) -> IntArray:
+        """Which of all draws are here, (chain, draw)."""
+        return np.arange(self.chains * self.draws).reshape(self.chains, -1)[:, :: self.every]
+
+    @property
+    def size(self) -> int:
+        """Number of draws."""
+        return self.rows.size
+
+    def dataset(self, values: Draws) -> xr.Dataset:
+        """Variables of draws, each (size, ...)."""
+        shape = self.rows.shape
+        found = {}
+        for name, value in values.items():
+            dims = ("chain", "draw", *_DIMENSIONS.get(name, ()))[: value.ndim + 1]
+            found[name] = (dims, value.reshape(*shape, *value.shape[1:]))
+        used = {dim for dims, _ in found.values() for dim in dims}
+        kept = np.arange(self.draws)[:: self.every]
+        coords = {"chain": np.arange(self.chains), "draw": kept, **self.coords}
+        return xr.Dataset(found, {name: coords[name] for name in coords if name in used})
+
+    @property
+    def coords(self) -> dict[str, Any]:
+        """Labels of teams and boards."""
+        return {
+            "classifier": [self.boards.names[i] for i in self.selection.kept],
+            "board": list(BOARDS),
+        }
+
+    def estimands(self, draws: Draws, best_public: FloatArray | float) -> Draws:
+        """All but new scores, of the kept teams; the best public score is observed or simulated."""
+        found = {k: v for k, v in draws.items() if k not in (*NEW_SCORES, *_PER_TEAM, "best")}
+        found |= {name: draws[name][:, self.selection.group] for name in _PER_TEAM}
+        found["multiplicity_bias"] = best_public - draws["theta_sota"]
+        found["best"] = self.selection.first[draws["best"]]
+        return found
+
+    def scores(self, scores: FloatArray) -> xr.Dataset:
+        """Scores (size, distinct pairs, board) as those of the kept teams."""
+        return self.dataset({"score": scores[:, self.selection.group]})
+
+    def replicates(
+        self,
+        likelihood: PairedLikelihood,
+        psi: FloatArray,
+        noise: Residuals,
+        rng: np.random.Generator,
+    ) -> xr.Dataset:
+        """Replicated scores of the teams given their skills, thinned."""
+        some = self.thinned
+        rows = some.rows.ravel()
+        kept = noise.each(lambda values: values[rows])
+        scores = replicate_scores(likelihood, psi[rows], kept, rng)
+        return some.scores(self.coordinate.printed(scores))
+
+    def log_likelihood(self, values: FloatArray) -> xr.Dataset:
+        """Log likelihood of each kept team, copies by equal parts; empty where it is too large."""
+        group = self.selection.group
+        if 4 * values.shape[0] * group.size > LARGEST_GROUP:
+            return xr.Dataset()
+        each = values[:, group] / self.selection.copies
+        if each.nbytes > LARGEST_GROUP:
+            each = each.astype(np.float32)
+        return self.dataset({"score": each})
+
+    def data(self) -> dict[str, xr.Dataset]:
+        """Observed scores of the kept teams, and what was known of the boards."""
+        kept, boards = self.selection.kept, self.boards
+        scores = np.stack([boards.public[kept], boards.private[kept]], axis=1)
+        values: dict[str, Any] = {"group": ("classifier", self.selection.group)}
+        limits = self.selection.teams.threshold
+        if limits is not None:
+            limits = self.coordinate.to_score(np.array(limits)).tolist()
+        facts = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
+        for name, pair in (facts | {"threshold": limits}).items():
+            if pair is not None:
+                values[name] = ("board", list(pair))
+        return {
+            "observed_data": xr.Dataset({"score": (_DIMENSIONS["score"], scores)}, self.coords),
+            "constant_data": xr.Dataset(values, self.coords),
+        }
+
+
+def notes_of(groups: Mapping[str, xr.Dataset]) -> dict[str, str]:
+    """Attribute that says which groups are thinned or left out for their size."""
+    notes = []
+    if groups["prior_predictive"]["draw"].size < groups["posterior"]["draw"].size:
+        notes.append("predictive groups and the prior keep every k-th draw")
+    if not groups["log_likelihood"]:
+        notes.append("the log likelihood is left out: it would pass 64 MiB")
+    return {"notes": "; ".join(notes)} if notes else {}
+
+
+def describe_boards(
+    boards: PairedBoards, priors: PairedPriors, selection: Selection, provenance: dict[str, str]
+) -> dict[str, Any]:
+    """Attributes that any route to a posterior of two boards has."""
+    from scipy.stats import spearmanr
+
+    return {
+        **provenance,
+        "priors": repr(priors),
+        "data_hash": boards.data_hash(),
+        "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
+        "noise_known": int(boards.noise_is_known),
+        "skill_scale": "private population",
+        "public_winner": boards.names[boards.public_winner],
+        "n_teams": boards.n_entries,
+        "n_kept": int(selection.kept.size),
+        "n_distinct": int(selection.teams.x.size),
+        "rank_correlation": float(spearmanr(boards.public, boards.private).statistic),
     }
-    return result_tree(groups, attributes)
-
-
-def _constants(boards: PairedBoards, result: PairedPosterior) -> dict[str, Any]:
-    selection = result.selection
-    limits = selection.teams.threshold
-    if limits is not None:
-        limits = Coordinate(boards.n_test).to_score(np.array(limits)).tolist()
-    facts = {"n_test": boards.n_test, "standard_error": boards.standard_errors, "threshold": limits}
-    values: dict[str, Any] = {"group": ("classifier", selection.group)}
-    for name, pair in facts.items():
-        if pair is not None:
-            values |= {f"{name}_public": ((), pair[0]), f"{name}_private": ((), pair[1])}
-    return values
 
 
 def _attributes(
     boards: PairedBoards, priors: PairedPriors, result: PairedPosterior, seed: str
 ) -> dict[str, Any]:
-    from scipy.stats import spearmanr
-
-    base = describe_provenance(
+    provenance = describe_provenance(
         (),
         MaximumPriors(correlation=priors.correlation),
         method="exact",
@@ -162,20 +299,9 @@ def _attributes(
         model_hash=hashlib.sha256(f"paired-boards 1 {priors!r}".encode()).hexdigest()[:16],
     )
     found = result.hyperposterior
-    learnt = boards.noise_is_known and not priors.correlation.is_fixed
     return {
-        **base,
-        "priors": repr(priors),
+        **describe_boards(boards, priors, result.selection, provenance),
         "skill_family": "averaged",
-        "data_hash": boards.data_hash(),
-        "rho_learnt": int(learnt),
-        "noise_known": int(boards.noise_is_known),
-        "skill_scale": "private population",
-        "public_winner": boards.names[boards.public_winner],
-        "n_teams": boards.n_entries,
-        "n_kept": int(result.selection.kept.size),
-        "n_distinct": int(result.selection.teams.x.size),
-        "rank_correlation": float(spearmanr(boards.public, boards.private).statistic),
         "log_evidence": found.log_evidence,
         "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in found.weights.items()),
         "importance_effective_size": found.effective_size,

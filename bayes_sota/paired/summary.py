@@ -9,7 +9,7 @@ import xarray as xr
 
 from bayes_sota.core.summary import diagnose, estimand_summary
 from bayes_sota.core.text import chance, decimals_for
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_sota import ContentReport, rho_of, seed_of
 
 MEANING = {
@@ -21,6 +21,7 @@ MEANING = {
     "residual_sd": "usual sd of a team's difference, in the model's coordinate",
     "rho": "correlation with the reference",
 }
+_SIZE = "importance_effective_size"
 _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
 
 
@@ -117,19 +118,18 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "public_minus_private": _differences(boards),
         "prob": ci_prob,
         "notes": list(boards.notes),
-        "diagnostics": diagnose(tree)
-        | {"importance_effective_size": attributes["importance_effective_size"]},
+        "diagnostics": diagnose(tree) | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
     return PairedReport(content)
 
 
 def _summary(tree: xr.DataTree, name: str, ci_prob: float) -> dict[str, Any]:
-    """Summary whose mcse knows that the draws come from weighted points."""
+    """Summary whose mcse knows where the draws come from weighted points."""
     summary = estimand_summary(tree, name, ci_prob)
-    size = float(tree.attrs["importance_effective_size"])
-    draws = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
-    summary["mcse"] = summary["sd"] * (1 / size + 1 / draws) ** 0.5
+    if _SIZE in tree.attrs:
+        draws = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
+        summary["mcse"] = summary["sd"] * (1 / float(tree.attrs[_SIZE]) + 1 / draws) ** 0.5
     return summary
 
 
@@ -142,8 +142,8 @@ def _winner(
     where = {"classifier": name}
     expected = float(tree["posterior"]["expected_private"].sel(where).mean())
     alone: dict[str, Any] | None = None
-    if "private_from_public" in tree["posterior_predictive"]:
-        draws = tree["posterior_predictive"]["private_from_public"].sel(where).values.ravel()
+    if "private_from_public" in tree["predictions"]:
+        draws = tree["predictions"]["private_from_public"].sel(where).values.ravel()
         interval = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
         alone = {"mean": float(draws.mean()), "interval": interval}
     return {
@@ -174,9 +174,9 @@ def _most_likely_best(tree: xr.DataTree, chances: dict[str, float]) -> list[dict
     rows = []
     ordered = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
     for name, p_best in ordered[:_LISTED]:
-        team = tree["observed_data"].sel(classifier=name)
+        team = tree["observed_data"]["score"].sel(classifier=name)
         skill = float(tree["posterior"]["skill"].sel(classifier=name).mean())
-        scores = {key: float(team[key]) for key in ("public_score", "private_score")}
+        scores = {f"{which}_score": float(team.sel(board=which)) for which in BOARDS}
         rows.append({"name": name, **scores, "skill": skill, "p_best": p_best})
     return rows
 

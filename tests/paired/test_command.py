@@ -3,6 +3,8 @@
 import contextlib
 import io
 import json
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from bayes_sota.cli import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS
+from bayes_sota.paired import posterior
 
 SIZES = ("--n-test-public", "500", "--n-test-private", "1500")
 
@@ -28,6 +31,15 @@ def run(*arguments: object) -> tuple[int, str, str]:
     ):
         main(["paired", *map(str, arguments)])
     return int(stop.value.code or 0), out.getvalue(), error.getvalue()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_family() -> Iterator[None]:
+    """Of five, and a third of the points."""
+    one = partial(posterior.fit_pairs, families=("normal",))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(posterior, "fit_pairs", lambda fit, rng, points: one(fit, rng, points // 3))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +84,8 @@ def test_the_result_has_the_schema(known: tuple[dict[str, Any], xr.DataTree]) ->
     assert set(ATTRIBUTES) <= set(tree.attrs)
     shape = (4, 250, tree.attrs["n_kept"])
     assert tree["posterior"]["skill"].shape == shape
-    assert tree["posterior_predictive"]["private_from_public"].shape == shape
+    assert tree["predictions"]["private_from_public"].shape == shape
+    assert tree["posterior_predictive"]["score"].dims[2:] == ("classifier", "board")
     theta = tree["posterior"]["theta_sota"].values
     assert np.all(theta >= tree["posterior"]["skill"].values.max(axis=-1) - 1e-12)
     assert np.all(theta >= tree["posterior"]["winner_skill"].values)
@@ -96,7 +109,8 @@ def test_people_get_tables_where_the_noise_is_unknown(table: Path, tmp_path: Pat
         assert words in out
     tree = read_result(output)
     assert tree.attrs["rho_learnt"] == 0
-    assert "private_from_public" not in tree["posterior_predictive"]
+    assert "private_from_public" not in tree["predictions"]
+    assert {"noise_ratio", "residual_sd"} <= set(tree["log_prior"].data_vars)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Likelihood of two boards: brute-force integration, the PyMC model, coordinates, priors."""
+"""Likelihood of two boards: brute-force integration, coordinates, priors."""
 
 import numpy as np
 import pytest
@@ -8,18 +8,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.paired.likelihood import (
-    FLAT,
-    WIDE,
-    Coordinate,
-    PairedLikelihood,
-    PairedPriors,
-    Selection,
-    Teams,
-    paired_priors,
-    shift_log_weights,
-)
-from bayes_sota.paired.models import build_paired_boards
+from bayes_sota.paired.likelihood import FLAT, WIDE, PairedLikelihood, shift_log_weights
+from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, Teams, paired_priors
 
 
 def some_scores() -> np.ndarray:
@@ -102,30 +92,11 @@ def test_coordinate_of_accuracies_has_one_noise() -> None:
         assert coordinate.to_score(u.mean()) == pytest.approx(skill, abs=5e-4)
 
 
-@pytest.mark.parametrize(
-    ("family", "options"), [("ex-gaussian", {"standard_errors": (0.02, 0.02)}), ("normal", {})]
-)
-def test_the_model_has_the_same_log_likelihood(family: str, options: dict) -> None:
-    boards = PairedBoards(*some_scores(), **options)
-    likelihood = PairedLikelihood.of_teams(
-        boards, Selection.of_boards(boards).teams, PairedPriors()
-    )
-    model = build_paired_boards(boards, family=family)
-    logp = model.compile_logp(vars=model.potentials, sum=True, mode="FAST_COMPILE")
-    size = FAMILIES[family].dimension
-    names = likelihood.noise_parameters
-    for seed in range(3):
-        t = 0.5 * np.random.default_rng(seed).standard_normal((1, size + len(names)))
-        noise = likelihood.residuals(t[:, size:])
-        rho = 0.7 if noise.rho is None else noise.rho[0]
-        at = dict(zip(names, t[0, size:], strict=True))
-        point = {"field": t[0, :size], "outliers_z": at["outliers"], "shift": noise.shift[0],
-                 "rho_logodds__": np.log(rho / (1 - rho)),
-                 "residual_z": at.get("residual"), "ratio_z": at.get("ratio")}  # fmt: skip
-        given = {v.name: np.asarray(point[v.name], float) for v in model.value_vars}
-        total = likelihood.log_likelihood(FAMILIES[family], t)[0, 0]
-        total -= likelihood.log_prior_correction(t[:, size:], noise)[0]
-        assert float(logp(given)) == pytest.approx(total, abs=0.1)
+def test_printed_scores_have_their_coordinates() -> None:
+    counts = np.arange(401)[:, None] / 400
+    coordinate = Coordinate((400, 400))
+    u = coordinate.of_scores(np.repeat(counts, 2, axis=1), 0)
+    np.testing.assert_allclose(coordinate.printed(u), np.repeat(counts, 2, axis=1), atol=1e-12)
 
 
 def test_one_kind_of_priors_serves_two_boards() -> None:
@@ -143,8 +114,6 @@ def test_one_kind_of_priors_serves_two_boards() -> None:
         (lambda: PairedPriors(offsets=(float("nan"),)), "offsets"),
         (lambda: paired_priors(Priors(families=("normal",))), "families has no effect on two"),
         (lambda: paired_priors(BoardPriors()), "must be Priors, got BoardPriors"),
-        (lambda: build_paired_boards(PairedBoards(*some_scores()), family="cauchy"),
-         "family must be one of normal"),
         (lambda: Selection.of_boards(PairedBoards(*some_scores()), top=0.0), "top is a share"),
     ],
 )  # fmt: skip

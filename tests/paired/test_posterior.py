@@ -8,20 +8,20 @@ import pytest
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired import posterior
-from bayes_sota.paired.likelihood import PairedPriors, Selection
 from bayes_sota.paired.posterior import (
     PairedPosterior,
     paired_posterior,
     predict_from_public,
     predict_private,
 )
+from bayes_sota.paired.teams import PairedPriors, Selection
 
 ERRORS = (0.012, 0.008)
 
 
 @pytest.fixture(autouse=True)
 def two_families(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the simulated fields need; ``test_command.py`` averages over all families."""
+    """What the simulated fields need; ``tests/test_arviz.py`` averages over all families."""
     families = ("normal", "ex-gaussian")
     monkeypatch.setattr(posterior, "fit_pairs", partial(posterior.fit_pairs, families=families))
 
