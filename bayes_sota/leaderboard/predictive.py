@@ -265,7 +265,8 @@ def invert(mass: FloatArray, rows: IntArray, level: FloatArray, y: FloatArray) -
     cdf += 2.0 * np.arange(len(cdf))[:, None]
     half = (y[1] - y[0]) / 2
     edges = np.append(y - half, y[-1] + half)
-    return np.interp(level + 2.0 * rows, cdf.ravel(), np.tile(edges, len(cdf)))
+    found = np.interp(level + 2.0 * rows, cdf.ravel(), np.tile(edges, len(cdf)))
+    return np.asarray(found)
 
 
 def _redrawn_above(low: FloatArray, z: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -38,6 +38,8 @@ from bayes_sota.leaderboard.sample_groups import Drawn, checking_groups, paramet
 from bayes_sota.leaderboard.shapes import FAMILIES
 
 Groups = Literal["all", "estimands"]
+CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
+"""Groups that the estimands do without."""
 _POSTERIOR = (
     "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
     "n_above_sota",

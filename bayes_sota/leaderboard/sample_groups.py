@@ -111,10 +111,10 @@ _DIMS = {
 }
 
 
-def parameter_values(fit: FieldFit, parameters: FieldParameters) -> dict[str, FloatArray]:
+def parameter_values(fit: FieldFit, parameters: FieldParameters) -> dict[str, Any]:
     """Parameters of the model in product space, as the posterior and the prior show them."""
     coordinates = parameters.coordinates
-    found = {"location": parameters.location(fit), "spread": parameters.spread(fit)}
+    found: dict[str, Any] = {"location": parameters.location(fit), "spread": parameters.spread(fit)}
     if len(fit.families) > 1:
         found["family"] = parameters.family
     if coordinates.shape[1] > 2:
