@@ -20,14 +20,15 @@ DIMENSIONS: Final = (
     "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
     "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
     "metric_pair", "triangle", "state", "cluster", "case", "outcome", "count",
-    "replicate", "statistic", "shape_parameter",
+    "replicate", "statistic", "place", "shape_parameter",
 )  # fmt: skip
 
 VARIABLES: Final = {
-    "location": "median skill of the field of classifiers, on the log-odds scale; of two boards "
-    "the place of the field in the model's coordinate",
-    "spread": "standard deviation of the skills of the field, on the log-odds scale; of two boards "
-    "its width in the model's coordinate",
+    "location": "median skill of the field, or the place of a board's, as log odds or as a score",
+    "spread": "standard deviation of the field, or the width of a board's, as log odds or a score",
+    "family": "shape of the field of a board, an index into the names in constant_data",
+    "shape": "standardised coordinates of a family beyond place and width, N(0, 1) a priori",
+    "coordinates": "standardised coordinates of a field with its family",
     "rho": "correlation of each classifier with the reference classifier",
     "n_classifiers": "number of tries that could have become the observed maximum",
     "shift": "standardised count of the reference classifier, N(0, 1) a priori",
@@ -77,6 +78,10 @@ VARIABLES: Final = {
     "mean_difference": "reported mean of A minus reported mean of B",
     "sd_difference": "standard deviation of the differences of cases",
     "score": "observed score",
+    "sorted_score": "observed scores, best first",
+    "all_score": "observed scores of all entries, also of those that are not modelled",
+    "modelled": "whether an entry belongs to the part of a board that is modelled",
+    "n_coordinates": "number of coordinates of a family",
     "epp": "Bradley-Terry skill",
     "epp_se": "standard error of a Bradley-Terry skill, clustered by round",
     "epp_se_model": "standard error of a Bradley-Terry skill if all matches were independent",
@@ -123,8 +128,6 @@ VARIABLES: Final = {
     "outliers": "share of teams with residuals of another size",
     "expected_private": "expected private score of a team",
     "best": "index of the best team",
-    "family": "which family the skills of the field follow, by its place in FAMILIES",
-    "shape": "standard normal numbers of a family beside its place and its width",
     "board_shift": "private minus public score that all teams share, in the model's coordinate",
     "noise_ratio": "standard deviation of private residuals over that of public ones",
     "observed": "statistic of the observed data, at a draw where it depends on the parameters",
