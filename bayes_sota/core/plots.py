@@ -267,6 +267,12 @@ def get_variable(tree: "xr.DataTree", group: str, name: str) -> "xr.DataArray":
     return tree[group].to_dataset()[name]
 
 
+def observed_maximum(tree: "xr.DataTree") -> "xr.DataArray":
+    """Best observed score, by board where there are several."""
+    found = get_variable(tree, "observed_data", "observed_maximum")
+    return found.isel(board=0, drop=True) if found.sizes.get("board") == 1 else found
+
+
 def make_bounds(low: float, high: float) -> "xr.DataArray":
     """Two ends, dimension ``bound``."""
     import xarray as xr

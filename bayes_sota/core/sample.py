@@ -338,6 +338,12 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
+def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
+    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
+    stats = trace["sample_stats"].to_dataset().drop_attrs()
+    return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
+
+
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
     """Attributes that say how NUTS fared."""
     divergences = int(trace["sample_stats"]["diverging"].sum())

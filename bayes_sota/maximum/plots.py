@@ -20,6 +20,7 @@ from bayes_sota.core.plots import (
     get_variable,
     make_bounds,
     make_collection,
+    observed_maximum,
     rounded,
     select_board,
     title_figure,
@@ -98,7 +99,7 @@ def plot_sota(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     names = _names(tree, var_names)
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    observed = observed_maximum(tree)
     width, height = 7.4 * max(1.0, 0.8 * observed.size), 0.95 * len(names)
     panels, first = (("prior", "posterior"), 3.1) if _has_prior(tree) else (("posterior",), 1.7)
     collection = make_collection(
@@ -140,7 +141,7 @@ def _draw_prior(
 ) -> None:
     """The prior over its whole range, with the posterior interval as a band."""
     prior = get_variable(tree, "prior", "theta_sota")
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    observed = observed_maximum(tree)
     low = float(min(prior.quantile(0.01), interval.min(), observed.min()))
     curve = draw_density(prior)
     highest = curve.sel(plot_axis="y", drop=True).max("kde_dim")
@@ -184,7 +185,7 @@ def _label_observed(
 def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataArray]) -> None:
     """The quantities below one another, on one scale of density."""
     draws = {name: get_variable(tree, "posterior", name) for name in intervals}
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    observed = observed_maximum(tree)
     curves = {name: draw_density(v) for name, v in draws.items()}
     tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
@@ -270,7 +271,7 @@ def _set_titles(collection: "PlotCollection", tree: xr.DataTree, ci_prob: float)
             texts.append(f"{name}: {middle} ({low} to {high})")
         Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
         return
-    observed = float(get_variable(tree, "observed_data", "observed_maximum"))
+    observed = float(observed_maximum(tree))
     low, high, middle = _rounded_interval(theta, ci_prob)
     gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
@@ -460,7 +461,7 @@ def plot_prior_predictive(
         raise InputError(f"n_fields must be at least 1, got {n_fields}")
     if not {"prior", "prior_predictive"} <= set(tree.children):
         raise InputError("the result has no prior draws: sample it with its prior")
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    observed = observed_maximum(tree)
     panels = {"observed_maximum": observed, "field": get_variable(tree, "prior", "location")}
     size = (4.4 * (observed.size + 1), 4.2)
     collection = make_collection(
@@ -468,6 +469,7 @@ def plot_prior_predictive(
         **pc_kwargs,
     )  # fmt: skip
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
+    predicted = predicted if "board" in observed.dims else predicted.isel(board=0, drop=True)
     n_test = get_variable(tree, "constant_data", "n_test")
     word = word_of_skill(tree)
     _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, word, ci_prob)
