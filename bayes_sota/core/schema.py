@@ -26,6 +26,8 @@ DIMENSIONS: Final = (
 VARIABLES: Final = {
     "location": "median skill of the field of classifiers, on the log-odds scale",
     "spread": "standard deviation of the skills of the field, on the log-odds scale",
+    "level": "location plus a multiple of the spread, near the best skill, which NUTS samples",
+    "log_spread": "natural logarithm of the spread",
     "rho": "correlation of each classifier with the reference classifier",
     "n_classifiers": "number of tries that could have become the observed maximum",
     "shift": "standardised count of the reference classifier, N(0, 1) a priori",

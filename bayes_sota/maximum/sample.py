@@ -19,6 +19,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
     check_trace,
+    describe_model,
     describe_nuts,
     describe_provenance,
     model_groups,
@@ -99,10 +100,7 @@ class Request:
         prior = draw_prior(
             self.boards, self.priors, rng, self.draws * self.chains, self.reference_skill
         )
-        field = self.priors.skill.distribution(location, spread)
-        fresh = draw_boards(
-            self.boards, field, rho, rng, reference_skill=self.reference_skill, winner=False
-        )
+        fresh = self.draw_fresh(values, winner=False)
         names = [name for name in values if self.is_uncertain(name) and name not in _NEW_SCORES]
         return self.lay_out(
             {
@@ -115,6 +113,16 @@ class Request:
                 "log_prior": log_priors(self.priors, location, np.log(spread), rho),
             }
         )
+
+    def draw_fresh(
+        self, values: Mapping[str, FloatArray], *, winner: bool = True
+    ) -> dict[str, FloatArray]:
+        """Fresh boards of fields of which location, spread and rho are given, each (D,)."""
+        location, spread, rho = (values[name] for name in _PARAMETERS)
+        return draw_boards(
+            self.boards, self.priors.skill.distribution(location, spread), rho, self.seeded[0],
+            reference_skill=self.reference_skill, winner=winner,
+        )  # fmt: skip
 
     def is_uncertain(self, name: str) -> bool:
         """Whether a variable belongs in the posterior: a known number of classifiers does not."""
@@ -345,14 +353,17 @@ def complete(
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> rng, dims = np.random.default_rng(0), ("chain", "draw")
     >>> spread, rho = rng.uniform(0.2, 0.4, (2, 25)), rng.beta(14, 5, (2, 25))
-    >>> drawn = {"location": 3.9 - 2.8 * spread, "spread": spread, "rho": rho}
-    >>> drawn |= {"level": 3.9 + 0 * spread, "log_spread": np.log(spread)}
+    >>> location = 3.9 - np.sqrt(2 * np.log(51)) * spread
+    >>> drawn = {"location": location, "level": 3.9 + 0 * spread, "rho": rho}
+    >>> drawn |= {"spread": spread, "log_spread": np.log(spread)}
     >>> posterior = xr.Dataset({name: (dims, values) for name, values in drawn.items()})
     >>> trace = xr.DataTree.from_dict({"posterior": posterior})
     >>> tree = complete(trace, board, random_seed=1)
     >>> bool((tree["posterior"]["winner_skill"] <= tree["posterior"]["theta_sota"]).all())
     True
     """
+    import pymc as pm
+
     from bayes_sota.maximum.models import build_model
 
     boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
@@ -368,7 +379,11 @@ def complete(
         boards, known, draws=sizes["draw"], chains=sizes["chain"], random_seed=random_seed,
         reference_skill=reference_skill, new_n_test=new_n_test,
     )  # fmt: skip
-    return _completed(trace, found, request)
+    own = model is not None or pm.Model.get_context(error_if_none=False) is not None
+    tree = _completed(trace, found, request)
+    for place in (tree, tree["posterior"]):
+        place.attrs.update(describe_model(found) if own else {})
+    return tree
 
 
 def _without_completion(trace: xr.DataTree) -> xr.DataTree:
@@ -409,31 +424,27 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     """Result of a trace and its model, both checked."""
     drawn = trace["posterior"].to_dataset().drop_attrs()
     values, _ = request.draw_behind(drawn)
-    of_model = model_groups(model, trace, request.seeded[0])
-    given = [of_model["prior"][name].values.ravel() for name in _PARAMETERS]
-    field = request.priors.skill.distribution(*given[:2])
-    fresh = draw_boards(
-        request.boards, field, given[2], request.seeded[0],
-        reference_skill=request.reference_skill,
-    )  # fmt: skip
-    new = [name for name in fresh if request.is_uncertain(name) and name != _OBSERVED]
+    groups = model_groups(model, trace, request.seeded[0], replicated=(_OBSERVED,))
+    prior = request.draw_fresh({k: groups["prior"][k].values.ravel() for k in _PARAMETERS})
+    replicates = request.draw_fresh(values, winner=False)
+    new = [name for name in prior if request.is_uncertain(name) and name != _OBSERVED]
     own = request.lay_out(
         {
             "posterior": {name: values[name] for name in new},
             "predictions": {name: values[name] for name in _NEW_SCORES},
+            "posterior_predictive": {_OBSERVED: replicates[_OBSERVED]},
         }
     )
-    prior = request.lay_out({"prior": {name: fresh[name] for name in new}}, chains=1)["prior"]
     places = {name: drawn[name].values for name in ("chain", "draw")}
-    groups = {
-        "posterior": drawn.merge(own["posterior"].assign_coords(places)),
-        "predictions": own["predictions"].assign_coords(places),
-        **of_model,
-        "prior": of_model["prior"].merge(prior),
-        "log_prior": of_model["log_prior"].rename(
-            {"level": "location"} if "level" in of_model["log_prior"] else {}
-        ),
-    }
+    own = {name: data.assign_coords(places) for name, data in own.items()}
+    own["posterior"] = drawn.merge(own["posterior"])
+    own |= request.lay_out(
+        {"prior": {k: prior[k] for k in new}, "prior_predictive": {_OBSERVED: prior[_OBSERVED]}},
+        chains=1,
+    )
+    groups |= {k: groups[k].merge(data) if k in groups else data for k, data in own.items()}
+    if "level" in groups["log_prior"]:  # the location's, moved by what the prior does not know
+        groups["log_prior"] = groups["log_prior"].rename(level="location")
     found: dict[str, Any] = {"draws_are_independent": 0, "diagnostics_reasons": ""}
     if "sample_stats" in trace.children:
         groups["sample_stats"] = sampler_stats(trace)
