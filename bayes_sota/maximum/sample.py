@@ -283,7 +283,7 @@ def sample_nuts(
     priors: MaximumPriors,
     *,
     tune: int = 1000,
-    target_accept: float = 0.9,
+    target_accept: float = 0.95,
     cores: int | None = None,
     progressbar: bool = False,
     **settings: Any,

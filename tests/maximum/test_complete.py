@@ -104,6 +104,7 @@ def test_its_log_densities_are_those_of_the_exact_route(completed: xr.DataTree) 
             assert found == pytest.approx(truth, abs=tolerance)
 
 
+@pytest.mark.slow
 def test_replicates_are_draws_of_pymc(model: pm.Model, trace: xr.DataTree) -> None:
     """Of the same parameters, drawn at once here and one by one by PyMC."""
     one = trace["posterior"].to_dataset().isel(chain=[0], draw=[0])
@@ -201,6 +202,7 @@ def test_own_prior_of_the_spread_is_the_one_of_the_result() -> None:
         assert float(tree["posterior"][name].mean()) == pytest.approx(mean, abs=0.2 * sd), name
 
 
+@pytest.mark.slow
 def test_a_second_board_brings_its_own_groups() -> None:
     model = second_board()
     rng = np.random.default_rng(1)
@@ -226,6 +228,7 @@ def test_a_second_board_brings_its_own_groups() -> None:
     assert "second_spread" in tree.attrs["priors"]
 
 
+@pytest.mark.slow
 def test_two_boards_have_a_likelihood_each() -> None:
     model = build_model([BOARD, SECOND])
     rng, shape = np.random.default_rng(1), (2, 5)
