@@ -21,7 +21,6 @@ from bayes_sota.core.errors import InputError
 
 LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
-    "complete": "reads draws of a sampler",
     "check_epp": "reads draws of a sampler", "epp_rope": "reads draws of a sampler",
     "epp_win_probability": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
     "complete": "reads draws of a sampler", **{

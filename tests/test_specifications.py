@@ -100,7 +100,7 @@ def test_named_model_has_a_finite_density_and_sensible_draws(path: Path) -> None
     from bayes_sota.maximum import models as maximum
 
     spec = load_model(path)
-    model = maximum.build_observed_maximum(board_of(spec), spec.priors)
+    model = maximum.build_model(board_of(spec), spec.priors)
     names = [v.name for v in (*model.free_RVs, *model.deterministics)]
     with model:
         assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(model.initial_point()))

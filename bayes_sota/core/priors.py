@@ -159,8 +159,8 @@ class CorrelationPrior:
         """Quantiles of rho."""
         raise NotImplementedError
 
-    def log_density(self, rho: FloatArray) -> FloatArray:
-        """Log prior density of rho where it is not known."""
+    def log_density(self, rho: ArrayLike) -> FloatArray:
+        """Log density of rho, where it is not known."""
         raise NotImplementedError
 
     @property
@@ -193,13 +193,13 @@ class BetaCorrelation(CorrelationPrior):
 
         return np.asarray(betaincinv(self.a, self.b, q))
 
-    def log_density(self, rho: FloatArray) -> FloatArray:
-        """Of the Beta distribution."""
+    def log_density(self, rho: ArrayLike) -> FloatArray:
+        """Log density of the Beta distribution."""
         from scipy.special import betaln, xlog1py, xlogy
 
-        return np.asarray(
-            xlogy(self.a - 1, rho) + xlog1py(self.b - 1, -rho) - betaln(self.a, self.b)
-        )
+        rho = np.asarray(rho, np.float64)
+        powers = xlogy(self.a - 1, rho) + xlog1py(self.b - 1, -rho)
+        return np.asarray(powers - betaln(self.a, self.b))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import logging
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -177,8 +177,6 @@ def describe_sampled(
     model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str, model_name: str | None
 ) -> dict[str, str]:
     """Attributes of a result that NUTS drew from a model of PyMC, with its data and its graph."""
-    import pytensor
-
     data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
     numbers = Numbers(
         tuple(
@@ -187,18 +185,29 @@ def describe_sampled(
             for name, variable in sorted(group.variables.items())
         )
     )
-    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
+    of_model = describe_model(model)
     return {
         **describe_provenance(
             (numbers,),
-            "\n".join(line.strip() for line in model.str_repr().splitlines()),
+            of_model["priors"],
             method="nuts",
             seed=seed,
             model_name=model_name,
-            model_hash=hashlib.sha256(graph.encode()).hexdigest()[:16],
+            model_hash=of_model["model_hash"],
         ),
         "inference_library": "nutpie",
         "inference_library_version": version("nutpie"),
+    }
+
+
+def describe_model(model: "pm.Model") -> dict[str, str]:
+    """Attributes that say what a model of PyMC assumes: ``priors`` and ``model_hash``."""
+    import pytensor
+
+    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
+    return {
+        "priors": "\n".join(line.strip() for line in model.str_repr().splitlines()),
+        "model_hash": hashlib.sha256(graph.encode()).hexdigest()[:16],
     }
 
 
@@ -286,9 +295,22 @@ def _check_observed(trace: "xr.DataTree", model: "pm.Model") -> None:
 
 
 def model_groups(
-    model: "pm.Model", trace: "xr.DataTree", rng: np.random.Generator
+    model: "pm.Model",
+    trace: "xr.DataTree",
+    rng: np.random.Generator,
+    replicated: Collection[str] = (),
 ) -> "dict[str, xr.Dataset]":
     """Groups that a model gives for a trace: prior, predictions, log likelihood and log prior.
+
+    Parameters
+    ----------
+    model : pm.Model
+    trace : DataTree
+        With the variables of the model.
+    rng : Generator
+    replicated : collection of str
+        Observed variables whose replicates the caller draws, because it can draw them at once;
+        PyMC calls a function per draw. They are left out of the predictions.
 
     Returns
     -------
@@ -304,30 +326,36 @@ def model_groups(
 
     posterior = trace["posterior"].to_dataset()
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-    observed = [v.name for v in model.observed_RVs]
-    size = sum(int(model.rvs_to_values[v].size.eval()) for v in model.observed_RVs)
-    every = -(-8 * size * draws // LARGEST_GROUP)
+    predicted = [v for v in model.observed_RVs if v.name not in replicated]
+    observed = [v.name for v in predicted]
+    size = sum(int(model.rvs_to_values[v].size.eval()) for v in predicted)
+    every = max(1, -(-8 * size * draws // LARGEST_GROUP))
+    named = [str(name) for name in posterior if name in model.named_vars]
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
     whole: Any = {"model": model, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
         prior = pm.sample_prior_predictive(
-            -(-draws // every), model, random_seed=seeds[0], compile_kwargs=_QUICK
-        )
-        fresh = pm.sample_posterior_predictive(
-            posterior.isel(draw=slice(None, None, every)), model, var_names=observed,
-            random_seed=seeds[1], progressbar=False, compile_kwargs=_QUICK,
+            -(-draws // every), model, [*named, *observed], random_seed=seeds[0],
+            compile_kwargs=_QUICK,
         )  # fmt: skip
+        fresh = {}
+        if observed:
+            fresh = pm.sample_posterior_predictive(
+                posterior.isel(draw=slice(None, None, every)), model, var_names=observed,
+                random_seed=seeds[1], progressbar=False, compile_kwargs=_QUICK,
+            )  # fmt: skip
         likelihood = compute_log_likelihood(
             trace, var_names=_moderate(model, draws), compile_kwargs=_QUICK, **whole
         )
         log_prior = compute_log_prior(trace, compile_kwargs=_QUICK, **whole)
     groups = {
-        "prior": prior["prior"].to_dataset()[[n for n in posterior if n in prior["prior"]]],
-        "prior_predictive": prior["prior_predictive"].to_dataset(),
-        "posterior_predictive": fresh["posterior_predictive"].to_dataset(),
+        "prior": prior["prior"].to_dataset()[named],
         "log_likelihood": likelihood.map(moderate_precision),
         "log_prior": log_prior,
     }
+    if observed:
+        groups["prior_predictive"] = prior["prior_predictive"].to_dataset()
+        groups["posterior_predictive"] = fresh["posterior_predictive"].to_dataset()
     return {name: data.drop_attrs() for name, data in groups.items()}
 
 

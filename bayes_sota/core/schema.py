@@ -29,6 +29,8 @@ VARIABLES: Final = {
     "family": "shape of the field of a board, an index into the names in constant_data",
     "shape": "standardised coordinates of a family beyond place and width, N(0, 1) a priori",
     "coordinates": "standardised coordinates of a field with its family",
+    "level": "location plus a multiple of the spread, near the best skill, which NUTS samples",
+    "log_spread": "natural logarithm of the spread",
     "rho": "correlation of each classifier with the reference classifier",
     "n_classifiers": "number of tries that could have become the observed maximum",
     "shift": "standardised count of the reference classifier, N(0, 1) a priori",

@@ -229,9 +229,13 @@ def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
 
 
 def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
-    """Best observed score: an observation where it alone is known, else what the scores say."""
+    """Best observed score, by board where there are several.
+
+    It is an observation where it alone is known, else a constant that the scores say.
+    """
     group = "observed_data" if "observed_maximum" in tree["observed_data"] else "constant_data"
-    return tree[group].to_dataset()["observed_maximum"]
+    found = tree[group].to_dataset()["observed_maximum"]
+    return found.isel(board=0, drop=True) if found.sizes.get("board") == 1 else found
 
 
 def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":

@@ -45,7 +45,11 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
-from bayes_sota.leaderboard.specification import ModelSpecification, load_model
+from bayes_sota.leaderboard.specification import (
+    ModelSpecification,
+    SamplerSettings,
+    load_model,
+)
 from bayes_sota.maximum.shrinkage import Criterion
 
 type Data = Leaderboard | Responses | ItemScores
@@ -266,7 +270,8 @@ def _specification(model: Model, priors: Priors | None, builder: str) -> ModelSp
             raise InputError(f"the model {spec.name!r} is {_TAKES[spec.builder]}")
         return spec
     resolve = board_priors if builder == "leaderboard" else maximum_priors
-    return ModelSpecification("unnamed", builder=builder, priors=resolve(priors))
+    sampler = SamplerSettings(target_accept=0.9 if builder == "leaderboard" else 0.95)
+    return ModelSpecification("unnamed", builder=builder, priors=resolve(priors), sampler=sampler)
 
 
 def sota_sensitivity(

@@ -1,10 +1,13 @@
 from .law import MaximumLaw as MaximumLaw
 from .law import maximum_law as maximum_law
-from .models import build_observed_maximum as build_observed_maximum
-from .models import build_simulated_maximum as build_simulated_maximum
+from .models import build_model as build_model
+from .models import maximum_logp as maximum_logp
+from .models import observe_maximum as observe_maximum
+from .models_simulated import build_simulated_maximum as build_simulated_maximum
 from .plots import plot_maximum_law as plot_maximum_law
 from .plots import plot_prior_predictive as plot_prior_predictive
 from .plots import plot_sota as plot_sota
+from .sample import complete as complete
 from .shrinkage import crop_scores as crop_scores
 from .shrinkage import shrink_aucs as shrink_aucs
 from .shrinkage import shrink_scores as shrink_scores

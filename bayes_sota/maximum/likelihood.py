@@ -32,12 +32,19 @@ from bayes_sota.maximum.dependence import (
     survival_table,
 )  # fmt: skip
 from bayes_sota.maximum.score_laws import normal_scores_of
-from bayes_sota.maximum.walk import CellLaw, FreshTestSet, NormalScores, NormalTestSet, TestSet
+from bayes_sota.maximum.walk import (
+    CellLaw,
+    Fields,
+    FreshTestSet,
+    NormalScores,
+    NormalTestSet,
+    TestSet,
+)
 
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
 _RHO_NODES = 16
-_BOARD_NAMES = (
+BOARD_VARIABLES = (
     "theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift", "n_classifiers",
 )  # fmt: skip
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
@@ -49,6 +56,25 @@ def default_reference_skill(board: Leaderboard, given: float | None = None) -> f
         return given
     half = 0.5 / (board.n_test or 10**6)
     return float(np.clip(board.maximum, half, 1 - half))
+
+
+def board_names(boards: Sequence[Leaderboard]) -> list[str]:
+    """Names of boards, made different where two are alike.
+
+    Examples
+    --------
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> board_names([board, board])
+    ['board', 'board 2']
+    """
+    names: list[str] = []
+    for board in boards:
+        count, name = 1, board.name
+        while name in names:
+            count += 1
+            name = f"{board.name} {count}"
+        names.append(name)
+    return names
 
 
 def score_bounds(board: Leaderboard) -> tuple[float, float]:
@@ -373,11 +399,65 @@ def board_values(
     fields: Sequence[FieldDraws], boards: Sequence[Leaderboard], distribution: SkillDistribution
 ) -> dict[str, FloatArray]:
     """Draws of what belongs to boards under the names of the schema, shape (D, B)."""
-    values = {name: np.stack([getattr(f, name) for f in fields], axis=1) for name in _BOARD_NAMES}
+    values = {
+        name: np.stack([getattr(f, name) for f in fields], axis=1) for name in BOARD_VARIABLES
+    }
     observed = np.array([board.maximum for board in boards])
     values["multiplicity_bias"] = observed - values["theta_sota"]
     expected = [distribution.expected_maximum(f.n_classifiers) for f in fields]
     return values | {"expected_sota": np.stack(expected, axis=1)}
+
+
+def draw_boards(
+    boards: Sequence[Leaderboard],
+    distribution: SkillDistribution,
+    rho: FloatArray,
+    rng: np.random.Generator,
+    *,
+    reference_skill: float | None = None,
+    winner: bool = True,
+) -> dict[str, FloatArray]:
+    """Fresh fields of classifiers on fresh test sets, simulated forward.
+
+    Parameters
+    ----------
+    boards : sequence of Leaderboard
+        Only their sizes matter, and theta0 where ``reference_skill`` is not given. An uncertain
+        number of classifiers is drawn from its prior.
+    distribution : SkillDistribution
+        P(theta) of D fields, which all boards of a draw share.
+    rho : ndarray, shape (D,)
+    rng : Generator
+    reference_skill : float, optional
+    winner : bool
+        Whether to find out who wins; without, ``winner_skill`` is left out.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (D, B)
+        ``theta_sota``, ``winner_skill``, ``expected_sota``, ``multiplicity_bias``, ``shift``,
+        ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
+    """
+    columns = []
+    for board in boards:
+        values, weights = _tries_nodes(board)
+        tries = rng.choice(values, p=weights, size=rho.size) if values.size > 1 else values
+        tries = np.broadcast_to(tries, rho.shape).astype(np.float64)
+        test_set = maximum_scoring(board, reference_skill).fresh(rng, rho)
+        fields = Fields.fresh(rng, test_set, distribution, tries.astype(np.int64))
+        best, holder = fields.draw(rng, winner=winner)
+        columns.append(
+            {
+                "theta_sota": fields.theta_sota,
+                "expected_sota": distribution.expected_maximum(tries),
+                "multiplicity_bias": best - fields.theta_sota,
+                "shift": test_set.shift,
+                "n_classifiers": tries,
+                "observed_maximum": best,
+                **({"winner_skill": holder} if winner else {}),
+            }
+        )
+    return {name: np.stack([c[name] for c in columns], axis=1) for name in columns[0]}
 
 
 def draw_fields(

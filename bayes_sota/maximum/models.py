@@ -1,17 +1,14 @@
-r"""Plain ``pm.Model`` s of observed maxima: one with the exact likelihood, one that simulates.
+r"""Plain ``pm.Model`` of one or several observed maxima, and the likelihood for models of your own.
 
-``build_observed_maximum`` is for NUTS: skills, the reference classifier's count and the number of
-tries are summed out (``bayes_sota.maximum.likelihood``); the tables of survival functions are
-constants at Chebyshev nodes of rho, between which the log likelihood is interpolated.
+``build_model`` is for NUTS: skills, the reference classifier's count and the number of tries are
+summed out (``bayes_sota.maximum.likelihood``); the tables of survival functions are constants at
+Chebyshev nodes of rho, between which the log likelihood is interpolated. ``observe_maximum`` puts
+this likelihood, with fresh boards as its draws, into any model that has a location, a spread and a
+rho; ``maximum_logp`` is the log likelihood alone.
 
-``build_simulated_maximum`` is for approximate Bayesian computation, as Møllersen & Holsbø (arXiv
-2303.07272, Sec. 5.3.2) propose: simulate boards, keep what comes close to the observed maximum. The
-best skill is a parameter, :math:`\theta_{sota} = F^{-1}(u^{1/m})` with u uniform, and so is the
-common shift, the standardised number of items that the reference classifier got right. The
-simulator draws the other m - 1 skills and all scores (``bayes_sota.maximum.walk``).
-
-Both have one set of priors. The location is sampled through a level near the best skill: the data
-pin down the top of the field, and location and spread vary along a curve below it.
+The location is sampled through a level near the best skill: the data pin down the top of the field,
+and location and spread vary along a curve below it. ``tests/maximum/test_models.py`` holds the
+densities against the exact route, ``tests/maximum/test_complete.py`` extended models.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,44 +19,37 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
-from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
-    NORMAL_975,
     BetaCorrelation,
     BetaSkill,
     CorrelationPrior,
     LogitNormalSkill,
-    LogNormalTries,
     MaximumPriors,
     Priors,
     SkillPrior,
-    TriesPrior,
     UniformSkill,
-    UniformTries,
     maximum_priors,
 )
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.dependence import reference_nodes
-from bayes_sota.maximum.likelihood import BoardLikelihood, default_reference_skill, score_bounds
-from bayes_sota.maximum.score_laws import normal_scores_of
-from bayes_sota.maximum.walk import Fields, FreshTestSet, NormalTestSet, TestSet, best_count
+from bayes_sota.maximum.likelihood import BoardLikelihood, board_names, draw_boards
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
 _RHO_NODES = 7
+_NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
 
 
-def build_observed_maximum(
+def build_model(
     boards: Leaderboard | Sequence[Leaderboard],
     priors: Priors | MaximumPriors | None = None,
     *,
     reference_skill: float | None = None,
 ) -> pm.Model:
-    r"""Model of one or several boards of which the maximum is known.
+    r"""Build the model of one or several boards of which the maximum is known.
 
     .. math::
         \text{location} \sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta}, \quad
@@ -68,8 +58,7 @@ def build_observed_maximum(
     Parameters
     ----------
     boards : Leaderboard or sequence of them
-        Several boards share location, spread and rho; then ``observed_maximum`` has the
-        dimension ``board``.
+        Several boards share location, spread and rho.
     priors : Priors, optional
         A quantity that is known becomes a constant.
     reference_skill : float, optional
@@ -80,58 +69,161 @@ def build_observed_maximum(
     pm.Model
         Free variables ``level`` (location + q * spread, near the best skill: the data inform the
         top of the field), ``log_spread`` and ``rho``; deterministic ``location``, ``spread``.
-        ``observed_maximum`` is a ``pm.CustomDist`` whose draws are fresh boards.
+        ``observed_maximum`` is a ``pm.CustomDist`` with the dimension ``board``, whose draws are
+        fresh boards.
+
+    Raises
+    ------
+    InputError
+        No board, or a prior without a form in PyMC.
 
     Examples
     --------
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-    >>> model = build_observed_maximum(board)
+    >>> model = build_model(board)
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
     """
+    boards = _several(boards)
+    priors = maximum_priors(priors)
+    with pm.Model() as model:
+        spread = spread_variable(priors.skill)
+        tries = max(board.typical_tries for board in boards)
+        bounded = isinstance(priors.skill, UniformSkill)
+        offset = np.sqrt(3) if bounded else np.sqrt(2 * np.log(tries + 1))
+        location = location_variable(priors.skill, offset * spread)
+        rho = correlation_variable(priors.correlation)
+        observe_maximum(
+            boards, location, spread, rho, priors=priors, reference_skill=reference_skill
+        )
+    return model
+
+
+def observe_maximum(
+    boards: Leaderboard | Sequence[Leaderboard],
+    location: Any,
+    spread: Any,
+    rho: Any,
+    *,
+    priors: Priors | MaximumPriors | None = None,
+    reference_skill: float | None = None,
+    name: str = "observed_maximum",
+    dim: str = "board",
+) -> Any:
+    """Add the observed maxima of boards to the model of the ``with`` block.
+
+    Parameters
+    ----------
+    boards : Leaderboard or sequence of them
+        With one field of classifiers.
+    location, spread, rho : tensors
+        Numbers: median and standard deviation of the skills (log odds), and the correlation with
+        the reference classifier. Their priors are those of the model around.
+    priors, reference_skill
+        As in ``maximum_logp``.
+    name, dim : str
+        Of the variable and of its dimension, whose coordinates are the names of the boards.
+        ``complete`` reads ``observed_maximum`` over ``board``; further boards take other names.
+
+    Returns
+    -------
+    tensor, shape (boards,)
+        A ``pm.CustomDist``, whose draws are best scores of fresh fields on fresh test sets.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> with pm.Model() as model:
+    ...     spread = pm.HalfNormal("spread", 0.3)
+    ...     location = pm.Normal("location", 2, 1)
+    ...     variable = observe_maximum(board, location, spread, pm.Beta("rho", 14, 5))
+    >>> model.named_vars_to_dims["observed_maximum"]
+    ('board',)
+    """
+    boards = _several(boards)
+    priors = maximum_priors(priors)
+    marginals = [_Marginal(board, priors, reference_skill) for board in boards]
+
+    def logp(value: Any, location: Any, spread: Any, rho: Any) -> Any:
+        # the scores are part of the tables, not of the value
+        return pt.stack([marginal.logp(location, spread, rho) for marginal in marginals])
+
+    pm.modelcontext(None).add_coord(dim, board_names(boards))
+    return pm.CustomDist(
+        name, location, spread, rho, dims=dim, logp=logp,
+        random=_random(boards, priors.skill, reference_skill), signature="(),(),()->()",
+        observed=np.array([board.maximum for board in boards]),
+    )  # fmt: skip
+
+
+def maximum_logp(
+    board: Leaderboard,
+    location: Any,
+    spread: Any,
+    rho: Any,
+    *,
+    priors: Priors | MaximumPriors | None = None,
+    reference_skill: float | None = None,
+) -> Any:
+    r"""Log likelihood of one observed maximum as a tensor, differentiable in all three.
+
+    .. math:: \log \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
+
+    as in ``bayes_sota.maximum.likelihood``, interpolated between nodes of rho.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        Its maximum, sizes and number of classifiers.
+    location, spread, rho : tensors
+        Numbers, as in ``observe_maximum``.
+    priors : Priors, optional
+        Their family is that of the skills. Their prior of rho tells where rho may lie: beyond its
+        quantiles of .0002 and .9998 the likelihood is that at these.
+    reference_skill : float, optional
+        theta0; default the board's observed maximum.
+
+    Returns
+    -------
+    tensor, a number
+        For ``pm.Potential`` and the like; ``observe_maximum`` makes an observed variable of it.
+
+    Examples
+    --------
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> bool(-4 < maximum_logp(board, 2.7, 0.4, 0.7).eval() < -1)
+    True
+    """
+    marginal = _Marginal(board, maximum_priors(priors), reference_skill)
+    return marginal.logp(*map(pt.as_tensor_variable, (location, spread, rho)))
+
+
+def _several(boards: Leaderboard | Sequence[Leaderboard]) -> tuple[Leaderboard, ...]:
     boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
     if not boards:
         raise InputError("at least one leaderboard is needed")
-    priors = maximum_priors(priors)
-    nodes = _correlation_nodes(priors.correlation)
-    likelihoods = [BoardLikelihood(board, nodes, reference_skill) for board in boards]
-    hat_weights, several = _hat_weights(priors.skill), len(boards) > 1
-    observed = np.array([board.maximum for board in boards])
-    with pm.Model(coords={"board": [b.name for b in boards]} if several else {}) as model:
-        spread = _spread(priors.skill)
-        tries = max(x.board.typical_tries for x in likelihoods)
-        bounded = isinstance(priors.skill, UniformSkill)
-        offset = np.sqrt(3) if bounded else np.sqrt(2 * np.log(tries + 1))
-        location = _location(priors.skill, offset * spread)
-        rho = _correlation(priors.correlation)
-        # with several boards a vector tells PyMC their number
-        parameters = (location, spread, rho, *([observed] if several else []))
-        pm.CustomDist(
-            "observed_maximum", *parameters, dims="board" if several else None,
-            logp=_log_likelihood(hat_weights, likelihoods, nodes, several),
-            random=_random(priors.skill, likelihoods, several),
-            signature="(),(),(),(n)->(n)" if several else "(),(),()->()",
-            observed=observed if several else float(observed[0]),
-        )  # fmt: skip
-    return model
+    return boards
 
 
 def _correlation_nodes(prior: CorrelationPrior) -> FloatArray:
     if prior.is_fixed:
         return np.atleast_1d(prior.quantile(0.5))
     low, high = prior.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
-    angle = (np.arange(_RHO_NODES) + 0.5) * np.pi / _RHO_NODES
+    count = max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
+    angle = (np.arange(count) + 0.5) * np.pi / count
     return np.asarray((low + high) / 2 - (high - low) / 2 * np.cos(angle))
 
 
-def _spread(prior: SkillPrior) -> Any:
+def spread_variable(prior: SkillPrior) -> Any:
+    """Spread of the model of the ``with`` block; a constant where it is known."""
     if prior.spread_is_fixed:
         return pm.Deterministic("spread", pt.as_tensor_variable(np.exp(prior.log_spread_mean)))
     log_spread = pm.Normal("log_spread", prior.log_spread_mean, prior.log_spread_sd)
     return pm.Deterministic("spread", pt.exp(log_spread))
 
 
-def _location(prior: SkillPrior, above: Any) -> Any:
+def location_variable(prior: SkillPrior, above: Any) -> Any:
     """Location, sampled as the level that lies ``above`` it; its prior is the same."""
     if prior.location_is_fixed:
         return pm.Deterministic("location", pt.as_tensor_variable(prior.location_mean))
@@ -139,7 +231,8 @@ def _location(prior: SkillPrior, above: Any) -> Any:
     return pm.Deterministic("location", level - above)
 
 
-def _correlation(prior: CorrelationPrior) -> Any:
+def correlation_variable(prior: CorrelationPrior) -> Any:
+    """Rho of the model of the ``with`` block; a constant where it is known."""
     if isinstance(prior, BetaCorrelation):
         return pm.Beta("rho", prior.a, prior.b)
     if prior.is_fixed:
@@ -147,20 +240,21 @@ def _correlation(prior: CorrelationPrior) -> Any:
     raise InputError(f"no PyMC model for the correlation prior {type(prior).__name__}")
 
 
-def _log_likelihood(
-    hat_weights: HatWeights, likelihoods: list[BoardLikelihood], nodes: FloatArray, several: bool
-) -> Callable[..., Any]:
-    """Log likelihood of the boards; their scores are part of the tables, not of the value."""
+class _Marginal:
+    """Log likelihood of one board in tensors, from tables at nodes of rho."""
 
-    def logp(value: Any, location: Any, spread: Any, rho: Any, *boards: Any) -> Any:
-        cardinal = _cardinal_functions(rho, nodes)
-        terms = []
-        for likelihood in likelihoods:
-            weights = hat_weights(location, spread, likelihood.skills)
-            terms.append(pt.sum(cardinal * _board_terms(likelihood, weights)))
-        return pt.sum(pt.stack(terms)) if several else terms[0]
+    def __init__(
+        self, board: Leaderboard, priors: MaximumPriors, reference_skill: float | None
+    ) -> None:
+        self.hat_weights = _hat_weights(priors.skill)
+        self.nodes = _correlation_nodes(priors.correlation)
+        self.likelihood = BoardLikelihood(board, self.nodes, reference_skill)
 
-    return logp
+    def logp(self, location: Any, spread: Any, rho: Any) -> Any:
+        """A number."""
+        weights = self.hat_weights(location, spread, self.likelihood.skills)
+        terms = _board_terms(self.likelihood, weights)
+        return pt.sum(_cardinal_functions(rho, self.nodes) * terms)
 
 
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
@@ -203,12 +297,14 @@ def _hat_weights(prior: SkillPrior) -> HatWeights:
     raise InputError(f"no PyMC model for the skill prior {type(prior).__name__}")
 
 
-def _uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
+def uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
+    """Lowest and highest skill of a uniform field."""
     reach = np.sqrt(3) * spread
     return pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
 
 
-def _beta_shape(location: Any, spread: Any) -> tuple[Any, Any]:
+def beta_shape(location: Any, spread: Any) -> tuple[Any, Any]:
+    """Both parameters of a field of Beta skills."""
     mean = pm.math.sigmoid(location)
     return 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
 
@@ -222,7 +318,7 @@ def _logit_normal_weights(location: Any, spread: Any, skills: FloatArray) -> Any
 
 
 def _uniform_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
-    low, high = _uniform_ends(location, spread)
+    low, high = uniform_ends(location, spread)
     inside = pt.clip(high - skills, 0.0, high - low)
     excess = inside**2 / (2 * (high - low)) + pt.maximum(low - skills, 0.0)
     return _second_differences(excess, skills)
@@ -244,7 +340,7 @@ def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     step = np.diff(nodes).mean()
     beyond = nodes[-1] + np.arange(1, int(np.ceil(25 / max(step, 0.02)))) * max(step, 0.02)
     axis = np.concatenate([nodes, beyond])
-    a, b = _beta_shape(location, spread)
+    a, b = beta_shape(location, spread)
     log_beta = pt.gammaln(a) + pt.gammaln(b) - pt.gammaln(a + b)
     log_skill, log_error = -np.logaddexp(0, -axis), -np.logaddexp(0, axis)
     mass = pt.exp(a * log_skill + b * log_error - log_beta) * np.gradient(axis)
@@ -253,231 +349,18 @@ def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
 
 
 def _random(
-    prior: SkillPrior, likelihoods: list[BoardLikelihood], several: bool
+    boards: Sequence[Leaderboard], prior: SkillPrior, reference_skill: float | None
 ) -> Callable[..., Any]:
-    """Fresh boards for prior and posterior predictive draws."""
+    """Best scores of fresh boards, which lie along the last axis of ``size``."""
 
-    def random(
-        location: Any, spread: Any, rho: Any, *boards: Any, rng: Any = None, size: Any = None
-    ) -> Any:
-        shape = np.broadcast_shapes(np.shape(location), np.shape(spread), np.shape(rho), size or ())
-        location, spread, rho = (
-            np.broadcast_to(x, shape).ravel().astype(np.float64) for x in (location, spread, rho)
-        )
-        distribution, scores = prior.distribution(location, spread), []
-        for likelihood in likelihoods:
-            test_set = likelihood.scoring.fresh(rng, rho)
-            tries = rng.choice(likelihood.tries, p=likelihood.tries_weights, size=rho.size)
-            _, best = best_count(rng, test_set, distribution, tries.astype(np.int64))
-            scores.append(np.asarray(best / test_set.unit))
-        boards_last = np.stack(scores, axis=-1)
-        return boards_last.reshape(*shape, len(scores)) if several else scores[0].reshape(shape)
+    def random(location: Any, spread: Any, rho: Any, rng: Any = None, size: Any = None) -> Any:
+        given = [np.asarray(x, np.float64) for x in (location, spread, rho)]
+        shape = np.broadcast_shapes(*(x.shape for x in given), tuple(size or (len(boards),)))
+        location, spread, rho = (np.broadcast_to(x, shape)[..., 0].ravel() for x in given)
+        drawn = draw_boards(
+            boards, prior.distribution(location, spread), rho, rng,
+            reference_skill=reference_skill, winner=False,
+        )  # fmt: skip
+        return drawn["observed_maximum"].reshape(shape)
 
     return random
-
-
-def reference_skills(boards: Sequence[Leaderboard], given: float | None = None) -> FloatArray:
-    """theta0 of each board: the given one, or the observed maximum half an item inside (0, 1)."""
-    if given is not None and not 0 < given < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {given:g}")
-    return np.array([default_reference_skill(board, given) for board in boards], np.float64)
-
-
-def build_simulated_maximum(
-    boards: Sequence[Leaderboard],
-    priors: MaximumPriors,
-    *,
-    epsilon: float | Sequence[float] | NDArray[np.float64],
-    reference_skill: float | None = None,
-) -> pm.Model:
-    r"""Model of one or more boards of which the maximum is known, for ``pm.sample_smc``.
-
-    .. math::
-        \text{location} &\sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta} \\
-        \theta_{sota} &= F^{-1}(u^{1/m}), \quad u \sim U(0, 1), \quad \text{shift} \sim N(0, 1) \\
-        \log L &= -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
-
-    Parameters
-    ----------
-    boards : sequence of Leaderboard
-        They share location, spread and rho; with more than one, what belongs to a board has the
-        dimension ``board``.
-    priors : MaximumPriors
-        A quantity that is known becomes a constant and is no variable of the model.
-    epsilon : float or one per board
-        Standard deviation of the kernel, on the scale of scores; ``pm.Data``, so that
-        ``pm.set_data({"epsilon": ...})`` changes it.
-    reference_skill : float, optional
-        theta0. Default: each board's observed maximum (half an item below 1 if it is 1).
-
-    Returns
-    -------
-    pm.Model
-        Free variables ``level`` (unless the location is known), ``log_spread``, ``rho``, ``u``,
-        ``shift`` (unless rho is zero) and ``tries_quantile`` (where the number of classifiers is
-        uncertain); deterministic ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
-
-    Raises
-    ------
-    InputError
-        No board, a nonpositive epsilon, a reference skill outside (0, 1), or a prior without a
-        simulator.
-
-    Notes
-    -----
-    ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
-    ``sample_abc`` of ``bayes_sota.maximum.sample``, which also chooses epsilon.
-    """
-    boards = tuple(boards)
-    if not boards:
-        raise InputError("at least one board is needed, got none")
-    if len(boards) > 1 and any(board.metric != "accuracy" for board in boards):
-        raise InputError("several boards are simulated together for accuracies only")
-    if not np.all(np.asarray(epsilon) > 0):
-        raise InputError(f"epsilon must be positive, got {epsilon}")
-    references = reference_skills(boards, reference_skill)
-    several = len(boards) > 1
-    dims = "board" if several else None
-    coords = {"board": [board.name for board in boards]} if several else {}
-    with pm.Model(coords=coords) as model:
-        width = pm.Data("epsilon", _per_board(epsilon, len(boards)), dims=dims)
-        spread = _spread(priors.skill)
-        u = pm.Uniform("u", dims=dims)
-        m = _number_of_classifiers(boards, dims)
-        tail = -pt.expm1(pt.log(u) / m)
-        location = _location(priors.skill, spread * _standard_quantile(priors.skill, tail, several))
-        quantile = _quantile(priors.skill, location, spread, tail)
-        best = pm.Deterministic("theta_sota", quantile, dims=dims)
-        rho = _correlation(priors.correlation)
-        independent = priors.correlation.is_fixed and priors.correlation.quantile(0.5) == 0
-        shift = 0.0 if independent else pm.Normal("shift", dims=dims)
-        # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
-        # variable by its first parameter.
-        pm.Simulator(
-            "best_score", ScoreSimulator(boards, references, priors.skill),
-            *(best, location, spread, rho, shift, m), distance=_interval_distance(boards),
-            epsilon=width, dims=dims,
-            observed=_per_board([board.maximum for board in boards], len(boards)),
-        )  # fmt: skip
-    return model
-
-
-def _per_board(value: Any, count: int) -> Any:
-    """A scalar for one board, a vector for several: PyMC's shapes then follow by themselves."""
-    values = np.asarray(value, dtype=np.float64)
-    return np.broadcast_to(values, (count,)).copy() if count > 1 else np.array(values.reshape(()))
-
-
-def _standard_quantile(prior: SkillPrior, tail: Any, several: bool) -> Any:
-    """How many spreads the (first board's) best skill lies above the location, roughly."""
-    tail = tail[0] if several else tail
-    return np.sqrt(3) * (1 - 2 * tail) if isinstance(prior, UniformSkill) else _normal_upper(tail)
-
-
-def _normal_upper(tail: Any) -> Any:
-    return np.sqrt(2) * pt.erfcinv(2 * tail)
-
-
-def _quantile(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
-    """Skill exceeded with probability ``tail``; ``SkillDistribution.isf`` in PyTensor."""
-    if isinstance(prior, LogitNormalSkill):
-        return pm.math.sigmoid(location + spread * _normal_upper(tail))
-    if isinstance(prior, UniformSkill):
-        low, high = _uniform_ends(location, spread)
-        return high - tail * (high - low)
-    if isinstance(prior, BetaSkill):
-        a, b = _beta_shape(location, spread)
-        return 1 - pt.betaincinv(b, a, tail)
-    raise InputError(f"no simulator for the skill prior {type(prior).__name__}")
-
-
-def _number_of_classifiers(boards: tuple[Leaderboard, ...], dims: str | None) -> Any:
-    """Whole numbers, from one uniform latent per board where a board's number is uncertain."""
-    if all(isinstance(board.tries, int) for board in boards):
-        return pt.as_tensor_variable(_per_board([b.tries for b in boards], len(boards)))
-    q = pm.Uniform("tries_quantile", dims=dims)
-    parts = [_tries_quantile(board.tries, q[i] if dims else q) for i, board in enumerate(boards)]
-    real: Any = pt.stack(parts) if dims else parts[0]
-    round_to_even: Any = pt.round
-    m = pt.maximum(round_to_even(real), 1.0)
-    return pm.Deterministic("n_classifiers", m, dims=dims)
-
-
-def _tries_quantile(tries: int | TriesPrior, q: Any) -> Any:
-    """``TriesPrior.quantile`` in PyTensor."""
-    if isinstance(tries, int):
-        return pt.as_tensor_variable(float(tries))
-    if isinstance(tries, UniformTries):
-        return pt.exp((1 - q) * np.log(tries.low) + q * np.log(tries.high))
-    if isinstance(tries, LogNormalTries):
-        return tries.median * pt.exp(_normal_upper(1 - q) * np.log(tries.factor) / NORMAL_975)
-    raise InputError(f"no simulator for the tries prior {type(tries).__name__}")
-
-
-def _interval_distance(boards: tuple[Leaderboard, ...]) -> Callable[[Any, Any, Any], Any]:
-    """Log kernel: Gaussian in the distance from the scores that print as the observed one."""
-    ends = np.array([score_bounds(board) for board in boards])
-    low, high = (_per_board(ends[:, end], len(boards)) for end in (0, 1))
-
-    def log_kernel(epsilon: Any, observed: Any, simulated: Any) -> Any:
-        distance = pt.maximum(pt.maximum(low - simulated, simulated - high), 0.0)
-        return -0.5 * (distance / epsilon) ** 2
-
-    return log_kernel
-
-
-class ScoreSimulator:
-    """``fn`` of ``pm.Simulator``: best scores, of a whole population of parameters in one call.
-
-    Parameters
-    ----------
-    boards : tuple of Leaderboard
-    references : ndarray, shape (boards,)
-        theta0 of each board.
-    prior : SkillPrior
-        Its family is the one that is simulated.
-    """
-
-    def __init__(
-        self, boards: tuple[Leaderboard, ...], references: FloatArray, prior: SkillPrior
-    ) -> None:
-        """Tabulate the law of each board's S0."""
-        self.boards, self.prior = boards, prior
-        self.references = references
-        self.nodes = [
-            reference_nodes(board.n_test, float(theta0), step=0.0, half_width=9.0)
-            for board, theta0 in zip(boards, references, strict=True)
-            if board.metric == "accuracy"
-        ]
-
-    def fields(self, i: int, given: Sequence[Any], shape: tuple[int, ...]) -> Fields:
-        """The fields of the i-th board that theta_sota, location, ..., m of this shape describe."""
-        from scipy.special import ndtr
-
-        flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in given)
-        best, location, spread, rho, shift, m = flat
-        board = self.boards[i]
-        test_set: FreshTestSet
-        if board.metric == "accuracy":
-            nodes = self.nodes[i]
-            place = np.searchsorted(np.cumsum(nodes.weights), ndtr(shift))
-            counts = nodes.counts[np.minimum(place, nodes.counts.size - 1)]
-            test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
-        else:
-            test_set = NormalTestSet(normal_scores_of(board), shift, rho)
-        distribution = self.prior.distribution(location, spread)
-        return Fields(test_set, distribution, np.rint(m).astype(np.int64), best)
-
-    def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:
-        """Scores given theta_sota, location, spread, rho, shift and m, then the size."""
-        *given, size = parameters
-        shape = np.broadcast_shapes(*(np.shape(value) for value in given))
-        shape = shape if size is None else tuple(int(length) for length in size)
-        if len(self.boards) == 1:
-            return self.fields(0, given, shape).draw(rng, winner=False)[0].reshape(shape)
-        given = [np.broadcast_to(value, shape) for value in given]
-        scores = [
-            self.fields(i, [x[..., i] for x in given], shape[:-1]).draw(rng, winner=False)[0]
-            for i in range(len(self.boards))
-        ]
-        return np.stack([x.reshape(shape[:-1]) for x in scores], axis=-1)

@@ -476,6 +476,7 @@ def plot_prior_predictive(
         **pc_kwargs,
     )  # fmt: skip
     predicted = get_variable(tree, "prior_predictive", "observed_maximum")
+    predicted = predicted if "board" in observed.dims else predicted.isel(board=0, drop=True)
     n_test = get_variable(tree, "constant_data", "n_test")
     word = word_of_skill(tree)
     _draw_scores(Panel(collection, "observed_maximum"), predicted, observed, n_test, word, ci_prob)

@@ -20,12 +20,11 @@ import numpy as np
 
 from bayes_sota.core.arguments import SKILL, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import MaximumPriors, Priors, TriesPrior, UniformSkill, maximum_priors
+from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws, board_values, maximum_scoring
-from bayes_sota.maximum.walk import best_count
+from bayes_sota.maximum.likelihood import BoardLikelihood, FieldDraws, board_values, draw_boards
 
 _RHO_NODES = 10
 _SPREAD_NODES, _LEVEL_NODES, _LONE_SPREAD_NODES = 32, 32, 96
@@ -46,48 +45,52 @@ def draw_prior(
     rng: np.random.Generator,
     draws: int,
     reference_skill: float | None = None,
-) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-    """Draws from the prior and of the maxima that it predicts.
+) -> dict[str, FloatArray]:
+    """Draws from the prior of all that the posterior holds, and of the maxima that it predicts.
 
     Parameters
     ----------
-    boards : sequence of Leaderboard
-        Only their sizes matter, and theta0 where ``reference_skill`` is not given.
+    boards, reference_skill
+        As in ``draw_boards``.
     priors : MaximumPriors
     rng : Generator
     draws : int
-    reference_skill : float, optional
 
     Returns
     -------
-    prior : dict
-        ``location``, ``spread``, ``rho`` of shape (D,); ``theta_sota``, ``expected_sota``,
-        ``n_classifiers`` of shape (D, B).
-    predictive : dict
-        ``observed_maximum`` of shape (D, B): best scores of fresh fields on fresh test sets.
+    dict of str to ndarray
+        ``location``, ``spread``, ``rho`` of shape (D,), and what ``draw_boards`` gives, (D, B).
     """
     location, spread = priors.skill.draw(rng, draws)
     rho = priors.correlation.quantile(rng.random(draws))
     distribution = priors.skill.distribution(location, spread)
-    columns = []
-    for board in boards:
-        tries = _draw_tries(board, rng, draws)
-        test_set = maximum_scoring(board, reference_skill).fresh(rng, rho)
-        best, count = best_count(rng, test_set, distribution, tries.astype(np.int64))
-        expected = distribution.expected_maximum(tries)
-        columns.append((best, expected, tries, count / test_set.unit))
-    best, expected, tries, observed = (np.stack(x, axis=1) for x in zip(*columns, strict=True))
-    of_boards = {"theta_sota": best, "expected_sota": expected, "n_classifiers": tries}
-    prior = {"location": location, "spread": spread, "rho": rho, **of_boards}
-    return prior, {"observed_maximum": observed}
+    of_boards = draw_boards(boards, distribution, rho, rng, reference_skill=reference_skill)
+    return {"location": location, "spread": spread, "rho": rho, **of_boards}
 
 
-def _draw_tries(board: Leaderboard, rng: np.random.Generator, draws: int) -> FloatArray:
-    """Numbers of classifiers, as the exact posterior's nodes represent their prior."""
-    if isinstance(board.tries, TriesPrior):
-        values, weights = board.tries.nodes()
-        return np.asarray(rng.choice(values, p=weights, size=draws))
-    return np.full(draws, float(board.tries))
+def log_priors(
+    priors: MaximumPriors, location: FloatArray, log_spread: FloatArray, rho: FloatArray
+) -> dict[str, FloatArray]:
+    """Log prior densities of ``location``, ``log_spread`` and ``rho`` where they are not known."""
+    densities = _skill_densities(priors, location, log_spread)
+    if not priors.correlation.is_fixed:
+        densities["rho"] = priors.correlation.log_density(rho)
+    return densities
+
+
+def _skill_densities(
+    priors: MaximumPriors, location: FloatArray, log_spread: FloatArray
+) -> dict[str, FloatArray]:
+    skill = priors.skill
+    normal = {
+        "location": (location, skill.location_mean, skill.location_sd),
+        "log_spread": (log_spread, skill.log_spread_mean, skill.log_spread_sd),
+    }
+    return {
+        name: -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
+        for name, (x, mean, sd) in normal.items()
+        if sd > 0
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,25 +204,13 @@ class _Target:
         centre, scale = self.rough_top(log_spread)
         return centre + scale * level - self.offset * np.exp(log_spread)
 
-    def log_priors(self, location: FloatArray, log_spread: FloatArray) -> dict[str, FloatArray]:
-        """Log prior densities of what is not known."""
-        skill = self.skill
-        priors = {
-            "location": (location, skill.location_mean, skill.location_sd),
-            "log_spread": (log_spread, skill.log_spread_mean, skill.log_spread_sd),
-        }
-        return {
-            name: -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
-            for name, (x, mean, sd) in priors.items()
-            if sd > 0
-        }
-
     def log_density(
         self, level: FloatArray, log_spread: FloatArray, indices: Sequence[int]
     ) -> FloatArray:
         """Log prior of level and log spread plus log likelihood, shape (R, G)."""
         location = self.location(level, log_spread)
-        prior = sum(self.log_priors(location, log_spread).values(), np.zeros(location.size))
+        densities = _skill_densities(self.priors, location, log_spread)
+        prior = sum(densities.values(), np.zeros(location.size))
         if not self.skill.location_is_fixed:
             prior += np.log(self.rough_top(log_spread)[1])
         distribution = self.skill.distribution(location, np.exp(log_spread))
@@ -456,7 +447,7 @@ def _draw(
     return SotaPosterior(
         draws=values,
         log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
-        log_prior=target.log_priors(location, log_spread),
+        log_prior=log_priors(target.priors, location, log_spread, rho),
         log_evidence=grid.log_evidence(),
         edge_probability=grid.edge_probability(),
         reference_skill=tuple(x.reference_skill for x in target.likelihoods),

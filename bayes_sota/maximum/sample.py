@@ -2,41 +2,55 @@
 
 The exact route draws from the posterior itself; its independent draws are laid out as chains so
 that every ArviZ function works. NUTS and ABC/SMC draw location, spread and rho (ABC also theta_sota
-and the winner's skill); what they leave out is drawn from its exact law given these.
+and the winner's skill); what they leave out is drawn from its exact law given these. Replicates of
+the observed maxima are best scores of fresh boards of the same size. ``complete`` makes a result of
+any trace of the model of ``build_model``, extended or not (``tests/maximum/test_complete.py``).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import MaximumPriors
+from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
+    check_trace,
+    describe_model,
     describe_nuts,
     describe_provenance,
+    model_groups,
+    model_of,
     resolve_seed,
     result_tree,
     run_nuts,
+    sampler_stats,
 )
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.maximum.likelihood import (
+    BOARD_VARIABLES,
+    board_names,
     board_values,
     default_reference_skill,
+    draw_boards,
     draw_fields,
     score_bounds,
 )
-from bayes_sota.maximum.posterior import draw_prior, sota_posterior
+from bayes_sota.maximum.posterior import draw_prior, log_priors, sota_posterior
 from bayes_sota.maximum.shrinkage import Criterion
 
+if TYPE_CHECKING:
+    import pymc as pm
+
+_OBSERVED = "observed_maximum"
 _NEW_SCORES = ("winner_new_score", "best_new_score")
-_HYPERPARAMETERS = ("location", "spread", "rho")
+_PARAMETERS = ("location", "spread", "rho")
 _LARGEST_EPSILON = 0.25  # posterior standard deviations
 
 
@@ -77,47 +91,74 @@ class Request:
         """Generator and its description."""
         return resolve_seed(self.random_seed)
 
-    def tree(
-        self,
-        method: str,
-        values: dict[str, FloatArray],
-        log_likelihood: FloatArray,
-        found: Mapping[str, str | float | int],
-        **others: dict[str, FloatArray],
-    ) -> xr.DataTree:
-        """DataTree of draws of shape (D,) or (D, B), whose chains lie one after another.
+    def draw_from_laws(
+        self, values: dict[str, FloatArray], log_likelihood: FloatArray
+    ) -> dict[str, xr.Dataset]:
+        """Groups of draws of shape (D,) or (D, B), whose chains lie one after another."""
+        rng = self.seeded[0]
+        location, spread, rho = (values[name] for name in _PARAMETERS)
+        prior = draw_prior(
+            self.boards, self.priors, rng, self.draws * self.chains, self.reference_skill
+        )
+        fresh = self.draw_fresh(values, winner=False)
+        names = [name for name in values if self.is_uncertain(name) and name not in _NEW_SCORES]
+        return self.lay_out(
+            {
+                "posterior": {name: values[name] for name in names},
+                "prior": {name: prior[name] for name in names},
+                "predictions": {name: values[name] for name in _NEW_SCORES},
+                "posterior_predictive": {_OBSERVED: fresh[_OBSERVED]},
+                "prior_predictive": {_OBSERVED: prior[_OBSERVED]},
+                "log_likelihood": {_OBSERVED: log_likelihood},
+                "log_prior": log_priors(self.priors, location, np.log(spread), rho),
+            }
+        )
 
-        ``found`` are attributes, ``others`` groups beside those that every route has.
-        """
-        rng, seed = self.seeded
-        size = self.draws * self.chains
-        prior, predicted = draw_prior(self.boards, self.priors, rng, size, self.reference_skill)
-        certain = () if any(b.n_classifiers is None for b in self.boards) else ("n_classifiers",)
-        posterior = {k: v for k, v in values.items() if k not in (*_NEW_SCORES, *certain)}
-        groups = {
-            "posterior": posterior,
-            "prior": {k: v for k, v in prior.items() if k in posterior},
-            "posterior_predictive": {name: values[name] for name in _NEW_SCORES},
-            "prior_predictive": predicted,
-            "log_likelihood": {"observed_maximum": log_likelihood},
-            **{name: group for name, group in others.items() if group},
-        }
-        shape = (self.chains, self.draws)
+    def draw_fresh(
+        self, values: Mapping[str, FloatArray], *, winner: bool = True
+    ) -> dict[str, FloatArray]:
+        """Fresh boards of fields of which location, spread and rho are given, each (D,)."""
+        location, spread, rho = (values[name] for name in _PARAMETERS)
+        return draw_boards(
+            self.boards, self.priors.skill.distribution(location, spread), rho, self.seeded[0],
+            reference_skill=self.reference_skill, winner=winner,
+        )  # fmt: skip
+
+    def is_uncertain(self, name: str) -> bool:
+        """Whether a variable belongs in the posterior: a known number of classifiers does not."""
+        return name != "n_classifiers" or any(b.n_classifiers is None for b in self.boards)
+
+    def lay_out(
+        self, groups: Mapping[str, Mapping[str, FloatArray]], chains: int | None = None
+    ) -> dict[str, xr.Dataset]:
+        """Groups of draws (D,) or (D, B) by chain and draw."""
+        count = self.chains if chains is None else chains
         shaped = {
-            name: {k: v.reshape(*shape, *v.shape[1:]) for k, v in group.items()}
+            name: {k: np.reshape(v, (count, -1, *v.shape[1:])) for k, v in group.items()}
             for name, group in groups.items()
         }
-        attributes = describe_provenance(
-            self.boards, self.priors, method=method, seed=seed,
+        names = board_names(self.boards)
+        return {name: _dataset(group, ("chain", "draw"), names) for name, group in shaped.items()}
+
+    def tree(self, groups: Mapping[str, xr.Dataset], attributes: Mapping[str, Any]) -> xr.DataTree:
+        """Result with what was observed."""
+        facts = [self._facts(board) for board in self.boards]
+        constant = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
+        observed, names = {_OBSERVED: constant.pop("maximum")}, board_names(self.boards)
+        data = {
+            "observed_data": _dataset(observed, (), names),
+            "constant_data": _dataset(constant, (), names),
+        }
+        metric = {"metric": self.boards[0].metric}
+        return result_tree({**groups, **data}, {**attributes, **metric})
+
+    def describe(self, method: str, found: Mapping[str, str | float | int]) -> dict[str, Any]:
+        """Attributes of a result, with those that were ``found`` on the way."""
+        provenance = describe_provenance(
+            self.boards, self.priors, method=method, seed=self.seeded[1],
             model_name=self.model_name, model_hash=self.model_hash,
         )  # fmt: skip
-        facts = [self._facts(board) for board in self.boards]
-        constant = {name: [fact[name] for fact in facts] for name in facts[0]}
-        maximum = {"observed_maximum": constant.pop("maximum")}
-        content: dict[str, Any] = {**shaped, "observed_data": maximum, "constant_data": constant}
-        names = [board.name for board in self.boards]
-        datasets = {name: _dataset(group, names) for name, group in content.items()}
-        return result_tree(datasets, {**attributes, **found, "metric": self.boards[0].metric})
+        return {**provenance, **found, "new_n_test": int(self.new_n_test or 0)}
 
     def _facts(self, board: Leaderboard) -> dict[str, float]:
         low, high = score_bounds(board)
@@ -128,42 +169,34 @@ class Request:
             "reference_skill": default_reference_skill(board, self.reference_skill),
         }  # fmt: skip
 
-    def complete(
-        self,
-        method: str,
-        posterior: dict[str, FloatArray],
-        found: Mapping[str, str | float | int],
-        sample_stats: xr.Dataset,
-    ) -> xr.DataTree:
-        """Result from draws of location, spread and rho (chain, draw), and others."""
-        flat = {name: v.reshape(-1, *v.shape[2:]) for name, v in posterior.items()}
-        location, spread, rho = (flat[name] for name in _HYPERPARAMETERS)
+    def draw_behind(self, trace: xr.Dataset) -> tuple[dict[str, FloatArray], FloatArray]:
+        """Draws of what stands behind the boards given a trace, and the log likelihood, (D, B)."""
+        shape = (trace.sizes["chain"], trace.sizes["draw"])
+        given = [np.broadcast_to(trace[name].values, shape).ravel() for name in _PARAMETERS]
+        location, spread, rho = given
         fields = draw_fields(
             self.boards, self.priors, location, spread, rho, self.seeded[0],
             reference_skill=self.reference_skill, new_n_test=self.new_n_test,
         )  # fmt: skip
-        distribution = self.priors.skill.distribution(location, spread)
-        values = board_values(fields, self.boards, distribution) | flat
-        theta = values["theta_sota"].reshape(-1, len(self.boards))
-        values["multiplicity_bias"] = np.array([board.maximum for board in self.boards]) - theta
-        likelihood = np.stack([f.log_likelihood for f in fields], axis=1)
-        found = {**found, "draws_are_independent": 0}
-        tree = self.tree(method, values, likelihood, found)
-        tree["sample_stats"] = xr.DataTree(sample_stats)
-        return tree
+        field = self.priors.skill.distribution(location, spread)
+        values = dict(zip(_PARAMETERS, given, strict=True))
+        values |= board_values(fields, self.boards, field)
+        return values, np.stack([f.log_likelihood for f in fields], axis=1)
 
 
-def _dataset(values: Mapping[str, Any], names: list[str]) -> xr.Dataset:
-    """Arrays (board,), (chain, draw) or (chain, draw, board); one board is no dimension."""
-    dims = {1: ("board",), 2: ("chain", "draw"), 3: ("chain", "draw", "board")}
-    data = xr.Dataset({name: (dims[np.ndim(v)], np.asarray(v)) for name, v in values.items()})
-    places: dict[Any, Any] = {dim: np.arange(size) for dim, size in data.sizes.items()}
-    if len(names) == 1:
-        data = data.isel(board=0, drop=True, missing_dims="ignore")
-        places.pop("board", None)
-    elif "board" in places:
-        places["board"] = names
-    return data.assign_coords(places)
+def _dataset(
+    values: Mapping[str, FloatArray], before: tuple[str, ...], names: list[str]
+) -> xr.Dataset:
+    """Arrays with the dimensions ``before``, then the boards; what was observed keeps one board."""
+    data: dict[str, Any] = {}
+    for name, value in values.items():
+        of_boards = value.ndim > len(before)
+        if of_boards and len(names) == 1 and name != _OBSERVED:
+            value, of_boards = value[..., 0], False
+        data[name] = ((*before, *(("board",) if of_boards else ())), value)
+    found = xr.Dataset(data)
+    places = {dim: np.arange(size) for dim, size in found.sizes.items()}
+    return found.assign_coords({**places, **({"board": names} if "board" in places else {})})
 
 
 def estimate_point(
@@ -224,8 +257,9 @@ def sample_exact(
     Returns
     -------
     xarray.DataTree
-        Groups ``posterior``, ``prior``, ``posterior_predictive``, ``prior_predictive``,
-        ``sample_stats``, ``log_likelihood``, ``log_prior``, ``observed_data``, ``constant_data``.
+        Groups ``posterior``, ``prior``, ``predictions``, ``posterior_predictive``,
+        ``prior_predictive``, ``log_likelihood``, ``log_prior``, ``sample_stats``,
+        ``observed_data``, ``constant_data``.
     """
     request = Request(boards, priors, **settings)
     result = sota_posterior(
@@ -237,13 +271,11 @@ def sample_exact(
         "grid_edge_probability": result.edge_probability,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
-        "new_n_test": int(request.new_n_test or 0),
     }
+    groups = request.draw_from_laws(result.draws, result.log_likelihood)
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
-    return request.tree(
-        "exact", result.draws, result.log_likelihood, found,
-        sample_stats={"lp": lp}, log_prior=result.log_prior,
-    )  # fmt: skip
+    groups |= request.lay_out({"sample_stats": {"lp": lp}})
+    return request.tree(groups, request.describe("exact", found))
 
 
 def sample_nuts(
@@ -251,7 +283,7 @@ def sample_nuts(
     priors: MaximumPriors,
     *,
     tune: int = 1000,
-    target_accept: float = 0.9,
+    target_accept: float = 0.95,
     cores: int | None = None,
     progressbar: bool = False,
     **settings: Any,
@@ -261,20 +293,163 @@ def sample_nuts(
     A check of the exact route, and a start for extensions. ``settings`` as in ``Request``, the
     others as in ``pm.sample``.
     """
-    from bayes_sota.maximum.models import build_observed_maximum
+    from bayes_sota.maximum.models import build_model
 
     request = Request(boards, priors, **settings)
-    model = build_observed_maximum(boards, priors, reference_skill=request.reference_skill)
+    model = build_model(boards, priors, reference_skill=request.reference_skill)
     trace = run_nuts(
         model, request.seeded[0], draws=request.draws, tune=tune, chains=request.chains,
         cores=cores, target_accept=target_accept, progressbar=progressbar,
     )  # fmt: skip
-    posterior = {
-        name: np.broadcast_to(trace["posterior"][name].values, (request.chains, request.draws))
-        for name in _HYPERPARAMETERS
-    }
-    stats = trace["sample_stats"].to_dataset()[["diverging"]].astype(float)
-    return request.complete("nuts", posterior, describe_nuts(trace), stats)
+    return _completed(trace, model, request)
+
+
+def complete(
+    trace: xr.DataTree,
+    boards: Leaderboard | Sequence[Leaderboard],
+    priors: Priors | MaximumPriors | None = None,
+    *,
+    model: "pm.Model | None" = None,
+    reference_skill: float | None = None,
+    new_n_test: int | None = None,
+    random_seed: Seed = None,
+) -> xr.DataTree:
+    """Make a result of a trace of the model of ``build_model``, extended or not.
+
+    What stands behind the boards (theta_sota, the winner's skill, new scores) is drawn from its
+    exact law given location, spread and rho of each draw. Prior, predictions, log likelihood and
+    log prior come from the model.
+
+    Parameters
+    ----------
+    trace : DataTree
+        From ``pm.sample``, with the variables ``location``, ``spread`` and ``rho``.
+    boards, priors, reference_skill
+        As the model was built with; of the priors of an extended model only the family of skills.
+    model : pm.Model, optional
+        The model that was sampled, needed where it is not that of ``build_model``; default that
+        of the ``with`` block.
+    new_n_test : int, optional
+        Size of the fresh test set; default each board's own.
+    random_seed : int, SeedSequence or Generator, optional
+
+    Returns
+    -------
+    xarray.DataTree
+        All groups of ``sample_exact``; ``posterior`` and ``prior`` also hold the model's own
+        variables.
+
+    Raises
+    ------
+    InputError
+        A trace of another model, other boards or another schema, with missing variables or chains
+        of different length; an extended trace without its model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarray as xr
+    >>> from bayes_sota.maximum.models import build_model
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> rng, dims = np.random.default_rng(0), ("chain", "draw")
+    >>> spread, rho = rng.uniform(0.2, 0.4, (2, 25)), rng.beta(14, 5, (2, 25))
+    >>> location = 3.9 - np.sqrt(2 * np.log(51)) * spread
+    >>> drawn = {"location": location, "level": 3.9 + 0 * spread, "rho": rho}
+    >>> drawn |= {"spread": spread, "log_spread": np.log(spread)}
+    >>> posterior = xr.Dataset({name: (dims, values) for name, values in drawn.items()})
+    >>> trace = xr.DataTree.from_dict({"posterior": posterior})
+    >>> tree = complete(trace, board, random_seed=1)
+    >>> bool((tree["posterior"]["winner_skill"] <= tree["posterior"]["theta_sota"]).all())
+    True
+    """
+    import pymc as pm
+
+    from bayes_sota.maximum.models import build_model
+
+    boards = (boards,) if isinstance(boards, Leaderboard) else tuple(boards)
+    known = maximum_priors(priors)
+    check_trace(trace)
+    trace = _without_completion(trace)
+    found = model_of(
+        trace, model, lambda: build_model(boards, known, reference_skill=reference_skill)
+    )
+    _check_model(trace, found, boards)
+    sizes = trace["posterior"].sizes
+    request = Request(
+        boards, known, draws=sizes["draw"], chains=sizes["chain"], random_seed=random_seed,
+        reference_skill=reference_skill, new_n_test=new_n_test,
+    )  # fmt: skip
+    own = model is not None or pm.Model.get_context(error_if_none=False) is not None
+    tree = _completed(trace, found, request)
+    for place in (tree, tree["posterior"]):
+        place.attrs.update(describe_model(found) if own else {})
+    return tree
+
+
+def _without_completion(trace: xr.DataTree) -> xr.DataTree:
+    """The trace that a completed result was made of."""
+    if "predictions" not in trace.children:
+        return trace
+    groups = {str(name): node.to_dataset() for name, node in trace.children.items()}
+    groups["posterior"] = groups["posterior"].drop_vars(
+        (*BOARD_VARIABLES, "multiplicity_bias", "expected_sota"), errors="ignore"
+    )
+    return xr.DataTree.from_dict(groups)
+
+
+def _check_model(trace: xr.DataTree, model: "pm.Model", boards: Sequence[Leaderboard]) -> None:
+    posterior = trace["posterior"]
+    missing = [name for name in _PARAMETERS if name not in posterior]
+    if missing:
+        raise InputError(
+            f"the trace lacks {', '.join(missing)}: location, spread and rho of the field are "
+            "variables of these names (pm.Deterministic where they are known)"
+        )
+    wrong = [name for name in _PARAMETERS if set(posterior[name].dims) != {"chain", "draw"}]
+    if wrong:
+        raise InputError(f"{', '.join(wrong)} of the trace must be one number per draw")
+    names = {str(v.name): v for v in model.observed_RVs}
+    if _OBSERVED not in names:
+        raise InputError(f"the model observes no {_OBSERVED}: add it with observe_maximum")
+    here = np.atleast_1d(model.rvs_to_values[names[_OBSERVED]].eval())
+    given = np.array([board.maximum for board in boards])
+    if here.shape != given.shape or not np.allclose(here, given):
+        raise InputError(
+            f"the model is of other boards: it observed {', '.join(f'{x:g}' for x in here)}, the "
+            f"maxima given are {', '.join(f'{x:g}' for x in given)}"
+        )
+
+
+def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.DataTree:
+    """Result of a trace and its model, both checked."""
+    drawn = trace["posterior"].to_dataset().drop_attrs()
+    values, _ = request.draw_behind(drawn)
+    groups = model_groups(model, trace, request.seeded[0], replicated=(_OBSERVED,))
+    prior = request.draw_fresh({k: groups["prior"][k].values.ravel() for k in _PARAMETERS})
+    replicates = request.draw_fresh(values, winner=False)
+    new = [name for name in prior if request.is_uncertain(name) and name != _OBSERVED]
+    own = request.lay_out(
+        {
+            "posterior": {name: values[name] for name in new},
+            "predictions": {name: values[name] for name in _NEW_SCORES},
+            "posterior_predictive": {_OBSERVED: replicates[_OBSERVED]},
+        }
+    )
+    places = {name: drawn[name].values for name in ("chain", "draw")}
+    own = {name: data.assign_coords(places) for name, data in own.items()}
+    own["posterior"] = drawn.merge(own["posterior"])
+    own |= request.lay_out(
+        {"prior": {k: prior[k] for k in new}, "prior_predictive": {_OBSERVED: prior[_OBSERVED]}},
+        chains=1,
+    )
+    groups |= {k: groups[k].merge(data) if k in groups else data for k, data in own.items()}
+    if "level" in groups["log_prior"]:  # the location's, moved by what the prior does not know
+        groups["log_prior"] = groups["log_prior"].rename(level="location")
+    found: dict[str, Any] = {"draws_are_independent": 0, "diagnostics_reasons": ""}
+    if "sample_stats" in trace.children:
+        groups["sample_stats"] = sampler_stats(trace)
+        found |= describe_nuts(trace) if "diverging" in trace["sample_stats"] else {}
+    return request.tree(groups, request.describe("nuts", found))
 
 
 def sample_abc(
@@ -312,8 +487,16 @@ def sample_abc(
         boards, priors, request.seeded[0], draws=request.draws, chains=request.chains, cores=cores,
         epsilon=epsilon, reference_skill=request.reference_skill, progressbar=progressbar,
     )  # fmt: skip
-    found["diagnostics_reasons"] = _reasons(found)
-    return request.complete("abc", posterior, found, stats)
+    dims = {2: ("chain", "draw"), 3: ("chain", "draw", "board")}
+    given = xr.Dataset({name: (dims[v.ndim], v) for name, v in posterior.items()})
+    values, log_likelihood = request.draw_behind(given)
+    values |= {name: v.reshape(-1, *v.shape[2:]) for name, v in posterior.items()}
+    for name in ("theta_sota", "winner_skill", "shift", "n_classifiers"):
+        values[name] = values[name].reshape(-1, len(boards))
+    values["multiplicity_bias"] = np.array([b.maximum for b in boards]) - values["theta_sota"]
+    groups = request.draw_from_laws(values, log_likelihood) | {"sample_stats": stats}
+    found |= {"diagnostics_reasons": _reasons(found), "draws_are_independent": 0}
+    return request.tree(groups, request.describe("abc", found))
 
 
 def _reasons(attributes: dict[str, Any]) -> str:

@@ -30,7 +30,11 @@ from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.likelihood import maximum_scoring, score_bounds
-from bayes_sota.maximum.models import ScoreSimulator, build_simulated_maximum, reference_skills
+from bayes_sota.maximum.models_simulated import (
+    ScoreSimulator,
+    build_simulated_maximum,
+    reference_skills,
+)
 
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
 _LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of theta_sota

@@ -157,6 +157,10 @@ class FreshTestSet(Protocol):
     def unit(self) -> float:
         """What values are divided by to be scores."""
 
+    @property
+    def shift(self) -> FloatArray:
+        """What all scores share, standardised, shape (D,)."""
+
     def take(self, rows: IntArray) -> "FreshTestSet":
         """Some of the draws."""
 
@@ -263,6 +267,12 @@ class TestSet(FreshTestSet):
         return float(self.n_test)
 
     @property
+    def shift(self) -> FloatArray:
+        """Count of the reference classifier in standard deviations from its mean."""
+        sd = np.sqrt(self.n_test * self.reference_skill * (1 - self.reference_skill))
+        return np.asarray((self.counts - self.n_test * self.reference_skill) / sd)
+
+    @property
     def highest(self) -> float:  # type: ignore[override]
         """All items."""
         return self.n_test
@@ -342,6 +352,11 @@ class NormalTestSet(FreshTestSet):
         """Values are scores."""
         return 1.0
 
+    @property
+    def shift(self) -> FloatArray:
+        """z."""
+        return self.shared
+
     def take(self, rows: IntArray) -> "NormalTestSet":
         """Some of the draws."""
         return replace(self, shared=self.shared[rows], correlation=self.correlation[rows])
@@ -397,6 +412,19 @@ class Fields:
     n_classifiers: IntArray
     theta_sota: FloatArray
 
+    @classmethod
+    def fresh(
+        cls,
+        rng: np.random.Generator,
+        test_set: FreshTestSet,
+        distribution: SkillDistribution,
+        n_classifiers: IntArray,
+    ) -> "Fields":
+        """With the best skill from its law."""
+        upper = -np.expm1(np.log(rng.random(n_classifiers.size)) / n_classifiers)
+        theta = distribution.skill(distribution.isf(upper))
+        return cls(test_set, distribution, n_classifiers, theta)
+
     def take(self, rows: IntArray) -> "Fields":
         """Some of the fields."""
         given = (self.test_set.take(rows), self.distribution.take(rows))
@@ -447,22 +475,3 @@ class Fields:
             needed[np.unique(rows[passed])] = done
             waiting = np.flatnonzero(needed < 0)
         return winner, needed
-
-
-def best_count(
-    rng: np.random.Generator,
-    test_set: FreshTestSet,
-    distribution: SkillDistribution,
-    n_classifiers: IntArray,
-) -> tuple[FloatArray, Any]:
-    """Best skill and best count (or score) of a fresh field of classifiers per draw."""
-    upper = -np.expm1(np.log(rng.random(n_classifiers.size)) / n_classifiers)
-    rows = np.arange(n_classifiers.size)
-
-    def inverse(selected: IntArray, tail: FloatArray) -> FloatArray:
-        part = distribution.take(selected)
-        return part.skill(part.isf(tail))
-
-    theta_max = inverse(rows, upper)
-    best = test_set.play(rng, rows, theta_max)
-    return theta_max, test_set.walk_down(rng, inverse, upper, n_classifiers - 1, best)

@@ -215,5 +215,5 @@ def _posterior_draws(
         (board,), setting.priors, draws=draws, chains=1, cores=1, random_seed=rng,
         reference_skill=reference,
     )  # fmt: skip
-    merged = tree["posterior"].to_dataset().merge(tree["posterior_predictive"].to_dataset())
+    merged = tree["posterior"].to_dataset().merge(tree["predictions"].to_dataset())
     return {name: np.asarray(merged[name].values).ravel() for name in QUANTITIES}

@@ -12,6 +12,7 @@ from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
+    BetaCorrelation,
     BetaSkill,
     CorrelationPrior,
     FixedCorrelation,
@@ -26,14 +27,13 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.models import (
+from bayes_sota.maximum.models import _random, build_model, maximum_logp
+from bayes_sota.maximum.models_simulated import (
     ScoreSimulator,
-    _random,
-    build_observed_maximum,
     build_simulated_maximum,
     reference_skills,
 )
-from bayes_sota.maximum.posterior import draw_prior, sota_posterior
+from bayes_sota.maximum.posterior import draw_prior
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [
@@ -48,6 +48,8 @@ UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 FAMILIES = (LogitNormalSkill, BetaSkill, UniformSkill)
 BOARD = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
 LARGE = Leaderboard.from_maximum("0.9116", n_test=13_840, n_classifiers=3_558)
+FIRST = Leaderboard.from_maximum("0.912", n_test=3000, n_classifiers=200)
+SECOND = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=(20, 80), name="second")
 SLOW_AND_LARGE = pytest.param(LogitNormalSkill, LARGE, marks=pytest.mark.slow)
 
 
@@ -78,7 +80,7 @@ def evaluate(model, variable, point):
 @cache
 def model_of(family, board):
     """Model of a board; several tests ask for it."""
-    return build_observed_maximum(board, MaximumPriors(family()))
+    return build_model(board, MaximumPriors(family()))
 
 
 @cache
@@ -174,10 +176,24 @@ def test_gradient_is_finite_far_from_the_posterior(family):
         assert np.all(np.isfinite(gradient(unconstrained(model, *point)))), point
 
 
+@pytest.mark.parametrize(("a", "b"), [(14, 5), (1, 1)])
+def test_a_wide_prior_of_rho_has_more_nodes(a, b):
+    """Between the nodes of rho the log likelihood is that of tables made for this rho."""
+    priors = MaximumPriors(correlation=BetaCorrelation(a, b))
+    spread = 0.3
+    for rho in (0.4, 0.55, 0.7, 0.85, 0.95) if a > 1 else (0.03, 0.2, 0.45, 0.7, 0.93):
+        location = below_top(LogitNormalSkill, BOARD, 3.5, spread)
+        found = float(
+            maximum_logp(BOARD, location, spread, rho, priors=priors).eval(mode="FAST_COMPILE")
+        )
+        exact = exact_log_likelihood(BOARD, priors, location, spread, rho)
+        assert found == pytest.approx(exact, abs=0.02), rho
+
+
 def test_two_boards_add_their_log_likelihoods():
     other = Leaderboard.from_maximum("0.97", n_test=400, n_classifiers=(20, 80), name="other")
     joint, one, two = (
-        build_observed_maximum(boards, MaximumPriors()) for boards in ((BOARD, other), BOARD, other)
+        build_model(boards, MaximumPriors()) for boards in ((BOARD, other), BOARD, other)
     )
     values = [
         float(np.sum(observed_log_likelihood(m)(unconstrained(m, 2.5, 0.3, 0.7))))
@@ -189,7 +205,7 @@ def test_two_boards_add_their_log_likelihoods():
 
 def test_known_quantities_are_constants():
     priors = MaximumPriors(LogitNormalSkill(0.9, 0.2), FixedCorrelation(0.6))
-    model = build_observed_maximum(BOARD, priors)
+    model = build_model(BOARD, priors)
     assert model.free_RVs == []
     assert evaluate(model, model["location"], {}) == pytest.approx(np.log(9))
     exact = exact_log_likelihood(BOARD, priors, np.log(9), 0.2, 0.6)
@@ -199,54 +215,35 @@ def test_known_quantities_are_constants():
 def test_prior_draws_come_from_the_stated_prior():
     board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
-    with build_observed_maximum(board, priors):
+    with build_model(board, priors):
         drawn = pm.sample_prior_predictive(60, random_seed=1)
-    exact, predicted = draw_prior((board,), priors, np.random.default_rng(2), 20_000)
+    exact = draw_prior((board,), priors, np.random.default_rng(2), 20_000)
     for name in ("location", "spread", "rho"):
         ours = drawn["prior"][name].values.ravel()
         assert stats.ks_2samp(ours, exact[name]).pvalue > 1e-4, name
     ours = drawn["prior_predictive"]["observed_maximum"].values.ravel()
-    assert stats.ks_2samp(ours, predicted["observed_maximum"][:, 0]).pvalue > 1e-4
+    assert stats.ks_2samp(ours, exact["observed_maximum"][:, 0]).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_fresh_maxima_follow_the_exact_prior_predictive(family):
-    """The function behind ``observed_maximum``, all draws in one call."""
-    board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
-    priors = MaximumPriors(family(typical=(0.7, 0.95), spread=(0.05, 0.6)))
-    rng = np.random.default_rng(1)
-    location, spread = priors.skill.draw(rng, 5000)
-    rho = priors.correlation.quantile(rng.random(5000))
-    likelihoods = [BoardLikelihood(board, np.array([0.5, 0.9]))]
-    ours = _random(priors.skill, likelihoods, False)(location, spread, rho, rng=rng)
-    _, predicted = draw_prior((board,), priors, np.random.default_rng(2), 5000)
-    assert stats.ks_2samp(ours, predicted["observed_maximum"][:, 0]).pvalue > 1e-4
-
-
-@pytest.mark.slow
-def test_nuts_agrees_with_the_exact_route():
-    priors = MaximumPriors(LogitNormalSkill((0.7, 0.98), (0.05, 0.6)))
-    with build_observed_maximum(BOARD, priors):
-        sampled = pm.sample(
-            1000,
-            tune=500,
-            chains=2,
-            cores=1,
-            random_seed=1,
-            progressbar=False,
-            nuts_sampler="nutpie",
+def test_fresh_maxima_follow_the_exact_law(family):
+    """The function behind ``observed_maximum``, all draws in one call; the law shares no code."""
+    prior, boards = family(typical=0.9, spread=0.2), (FIRST, BOARD)
+    location, count = prior.location_mean, 4000
+    draw = _random(boards, prior, None)
+    scores = draw(location, 0.2, 0.6, rng=np.random.default_rng(1), size=(count, 2))
+    assert scores.shape == (count, 2)
+    for board, drawn in zip(boards, scores.T, strict=True):
+        law = maximum_law(
+            n_test=board.n_test,
+            skill=prior.distribution(location, 0.2),
+            n_classifiers=board.tries,
+            correlation=0.6,
+            reference_skill=board.maximum,
+            cap_correlation=True,
         )
-    assert int(sampled["sample_stats"]["diverging"].sum()) <= 5
-    exact = sota_posterior(BOARD, priors, draws=40_000, random_seed=1).draws
-    for name in ("location", "spread", "rho"):
-        ours, reference = sampled["posterior"][name].values.ravel(), exact[name]
-        # 2,000 draws with an effective size of at least 400
-        assert ours.mean() == pytest.approx(reference.mean(), abs=0.2 * reference.std())
-        assert ours.std() == pytest.approx(reference.std(), rel=0.15)
-
-
-FIRST = Leaderboard.from_maximum("0.912", n_test=3000, n_classifiers=200)
-SECOND = Leaderboard.from_maximum("0.90", n_test=500, n_classifiers=(20, 80), name="second")
+        assert drawn.mean() == pytest.approx(law.mean(), abs=4 * law.std() / np.sqrt(count))
+        assert drawn.std() == pytest.approx(law.std(), rel=0.05)
 
 
 def prior_draws(model, names, size=4000, seed=1):
@@ -348,9 +345,9 @@ UNKNOWN = [MaximumPriors(OtherSkill()), MaximumPriors(correlation=OtherCorrelati
 @pytest.mark.parametrize(
     ("build", "boards", "priors", "change", "message"),
     [
-        (build_observed_maximum, [], MaximumPriors(), {}, "at least one"),
-        (build_observed_maximum, BOARD, UNKNOWN[0], {}, "skill prior OtherSkill"),
-        (build_observed_maximum, BOARD, UNKNOWN[1], {}, "prior OtherCorrelation"),
+        (build_model, [], MaximumPriors(), {}, "at least one"),
+        (build_model, BOARD, UNKNOWN[0], {}, "skill prior OtherSkill"),
+        (build_model, BOARD, UNKNOWN[1], {}, "prior OtherCorrelation"),
         (build_simulated_maximum, [], MaximumPriors(), {"epsilon": 0.01}, "at least one board"),
         (build_simulated_maximum, [FIRST], MaximumPriors(), {"epsilon": 0.0}, "epsilon must be"),
         (build_simulated_maximum, [FIRST], UNKNOWN[0], {"epsilon": 0.01}, "OtherSkill"),

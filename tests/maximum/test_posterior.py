@@ -268,11 +268,20 @@ def test_a_conflict_that_the_spread_can_resolve_is_resolved():
 
 def test_log_likelihood_and_log_prior_belong_to_the_draws():
     posterior = sota_posterior(BOARD, draws=500, random_seed=1)
-    prior = MaximumPriors().skill
+    prior, rho = MaximumPriors().skill, MaximumPriors().correlation
     location = posterior.draws["location"]
     np.testing.assert_allclose(
         posterior.log_prior["location"],
         stats.norm.logpdf(location, prior.location_mean, prior.location_sd),
+    )
+    np.testing.assert_allclose(
+        posterior.log_prior["log_spread"],
+        stats.norm.logpdf(
+            np.log(posterior.draws["spread"]), prior.log_spread_mean, prior.log_spread_sd
+        ),
+    )
+    np.testing.assert_allclose(
+        posterior.log_prior["rho"], stats.beta.logpdf(posterior.draws["rho"], rho.a, rho.b)
     )
     assert posterior.log_likelihood.shape == (500, 1)
     assert np.all(posterior.log_likelihood < 0)
@@ -281,10 +290,22 @@ def test_log_likelihood_and_log_prior_belong_to_the_draws():
 def test_prior_draws_come_from_the_prior():
     rng = np.random.default_rng(3)
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
-    prior, predicted = draw_prior((BOARD,), priors, rng, 20_000)
+    prior = draw_prior((BOARD,), priors, rng, 20_000)
     skill = simulate_skills(rng, "logit-normal", prior["location"], prior["spread"], 50)
     _, x = play(rng, 200, 0.98, skill, prior["rho"])
+    tied = np.where(x == x.max(axis=1)[:, None], rng.random(x.shape), -1.0)
+    winner = skill[np.arange(20_000), tied.argmax(axis=1)]
     assert stats.ks_2samp(prior["theta_sota"][:, 0], skill.max(axis=1)).pvalue > 1e-4
-    assert stats.ks_2samp(predicted["observed_maximum"][:, 0], x.max(axis=1) / 200).pvalue > 1e-4
+    best = x.max(axis=1) / 200
+    for name, expected in (
+        ("observed_maximum", best),
+        ("winner_skill", winner),
+        ("multiplicity_bias", best - skill.max(axis=1)),
+    ):
+        assert stats.ks_2samp(prior[name][:, 0], expected).pvalue > 1e-4, name
+    assert abs(prior["shift"].mean()) < 0.03
+    assert prior["shift"].std() == pytest.approx(1, rel=0.02)
+    luck = prior["multiplicity_bias"][:, 0]
+    assert np.corrcoef(prior["shift"][:, 0], luck)[0, 1] > 0.4  # a lucky test set is lucky for all
     expected = prior["expected_sota"][:, 0]
     assert expected.mean() == pytest.approx(skill.max(axis=1).mean(), abs=3e-3)

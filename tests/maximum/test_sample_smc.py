@@ -67,7 +67,11 @@ def test_epsilon_is_small_and_reported(sampled, exact):
 
 
 def test_it_is_a_complete_result(sampled):
-    assert {"prior", "posterior_predictive", "log_likelihood"} <= set(sampled.children)
+    assert {"prior", "predictions", "posterior_predictive", "log_likelihood"} <= set(
+        sampled.children
+    )
+    assert set(sampled["log_prior"].data_vars) == {"location", "log_spread", "rho"}
+    assert sampled["posterior_predictive"]["observed_maximum"].dims == ("chain", "draw", "board")
     posterior = sampled["posterior"].to_dataset()
     assert set(posterior.dims) == {"chain", "draw"} <= set(DIMENSIONS)
     assert set(posterior.data_vars) == {

@@ -16,7 +16,6 @@ from bayes_sota.maximum.walk import (
     GaussianScores,
     NormalTestSet,
     TestSet,
-    best_count,
 )
 
 SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
@@ -81,9 +80,6 @@ def test_the_best_score_follows_the_exact_law(case):
         cap_correlation=True,
     )  # fmt: skip
     rng = np.random.default_rng(17)
-    test_set = TestSet.draw(rng, n, np.full(DRAWS, rho), theta0)
-    _, counts = best_count(rng, test_set, repeated(distribution), np.full(DRAWS, m))
-    assert fit_p_value(counts, law) > SMALLEST_P
     for winner in (True, False):
         scores, _ = drawn_fields(rng, case).draw(rng, winner=winner)
         assert fit_p_value(np.rint(scores * n).astype(int), law) > SMALLEST_P
@@ -129,10 +125,10 @@ def test_fields_of_different_sizes_and_correlations_are_drawn_together():
     size, rho = np.tile([1, 30], DRAWS // 2), np.tile([0.0, 0.8], DRAWS // 2)
     field = LogitNormal(2.0, 0.3)
     test_set = TestSet.draw(rng, 200, rho, 0.88)
-    _, best = best_count(rng, test_set, repeated(field), size)
+    best, _ = Fields.fresh(rng, test_set, repeated(field), size).draw(rng, winner=False)
     for i, (m, r) in enumerate(((1, 0.0), (30, 0.8))):
         *_, true_best = draw_every_team(rng, (200, m, field, r, 0.88))
-        assert stats.ks_2samp(best[i::2] / 200, true_best).pvalue > 1e-4
+        assert stats.ks_2samp(best[i::2], true_best).pvalue > 1e-4
 
 
 def test_a_winner_given_the_observed_maximum():
@@ -163,13 +159,11 @@ def test_a_winner_given_the_observed_maximum():
 def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float) -> None:
     rng, m = np.random.default_rng(3), 60
     field = repeated(LogitNormal(1.8, spread))
-    theta, best = best_count(
-        rng, NormalTestSet.draw(rng, scores, np.full(DRAWS, rho)), field, np.full(DRAWS, m)
-    )
-    ours = Fields(
-        NormalTestSet.draw(rng, scores, np.full(DRAWS, rho)), field, np.full(DRAWS, m), theta
-    )
-    again, winner = ours.draw(rng)
+    test_set = NormalTestSet.draw(rng, scores, np.full(DRAWS, rho))
+    ours = Fields.fresh(rng, test_set, field, np.full(DRAWS, m))
+    theta, (best, _) = ours.theta_sota, ours.draw(rng, winner=False)
+    test_set = NormalTestSet.draw(rng, scores, np.full(DRAWS, rho))
+    again, winner = Fields(test_set, field, np.full(DRAWS, m), theta).draw(rng)
     skills = expit(rng.normal(1.8, spread, (DRAWS // 2, m)))
     normal = rho * rng.standard_normal((DRAWS // 2, 1))
     normal = normal + np.sqrt(1 - rho**2) * rng.standard_normal(skills.shape)
