@@ -192,8 +192,8 @@ def maximum_logp(
     Examples
     --------
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
-    >>> bool(-4 < maximum_logp(board, 2.7, 0.4, 0.7).eval() < -1)
-    True
+    >>> round(float(maximum_logp(board, 2.7, 0.4, 0.7).eval(mode="FAST_COMPILE")), 2)
+    -0.59
     """
     marginal = _Marginal(board, maximum_priors(priors), reference_skill)
     return marginal.logp(*map(pt.as_tensor_variable, (location, spread, rho)))
