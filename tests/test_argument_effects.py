@@ -23,6 +23,7 @@ LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
     "check_epp": "reads draws of a sampler", "epp_rope": "reads draws of a sampler",
     "epp_win_probability": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
+    "complete": "reads draws of a sampler", "paired_log_likelihood": "tensors of a model",
     "save_result": "writes a file", "read_result": "reads what save_result wrote",
     "list_examples": "no argument", "model_names": "no argument",
     "load_example": "the name alone", "load_model": "the name alone",
