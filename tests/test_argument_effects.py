@@ -26,7 +26,7 @@ LEFT_OUT = {
     "complete": "reads draws of a sampler", **{
         name: "a function of tensors" for name in (
             "counts_logp", "flat_log_odds_ratio_logp", "outcome_cells", "second_accuracy_logp",
-            "case_difference_logp",
+            "case_difference_logp", "paired_log_likelihood",
         )
     },
     "save_result": "writes a file", "read_result": "reads what save_result wrote",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import CorrelationPrior
@@ -113,7 +113,7 @@ class LearntCorrelation(CorrelationPrior):
         """Posterior quantiles."""
         return np.asarray(np.interp(np.asarray(q, np.float64), self.cdf, self.rho))
 
-    def log_density(self, rho: FloatArray) -> FloatArray:
+    def log_density(self, rho: ArrayLike) -> FloatArray:
         """Slope of the distribution function, even between two points of the grid."""
         cell = np.clip(np.searchsorted(self.rho, rho, side="right") - 1, 0, self.rho.size - 2)
         slope = np.diff(self.cdf) / np.diff(self.rho)
