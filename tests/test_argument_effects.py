@@ -35,7 +35,7 @@ LEFT_OUT = {
     "read_evaluations": "files alone: options of claim responses",
     "read_means": "files alone: --sds of epp", "read_tournaments": "files: options of epp",
     "write_examples": "a directory alone", "tournaments_table": "what epp prints",
-    "complete": "tests/maximum/test_complete.py", "maximum_logp": "a tensor: test_complete.py",
+    "maximum_logp": "a tensor: test_complete.py",
     "observe_maximum": "adds to a model: test_complete.py",
     "plan_claim": "what claim plan prints", "assured_size": "what claim plan prints",
     "powered_size": "what claim plan prints", "coverage": "a study of minutes",
