@@ -204,7 +204,7 @@ def calls(folder: Path) -> dict[str, Call]:
             {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
              "model": "obesity-risk-maximum", "draws": 60, "chains": 3, "reference_skill": 0.8,
              "new_n_test": 50, "tries_per_entry": 2, "learn_rho": True, "n_classes": 3,
-             "criterion": "upper", "correlation": 0.3, **seeds},
+             "groups": "estimands", "criterion": "upper", "correlation": 0.3, **seeds},
         ),
         "false_claim_probability": Call(pair, {**pair_others, "alpha": 2.0}),
         "false_claim_probability_of_means": Call(means, means_others, {"bounds": wide}),

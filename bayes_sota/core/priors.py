@@ -159,6 +159,10 @@ class CorrelationPrior:
         """Quantiles of rho."""
         raise NotImplementedError
 
+    def log_density(self, rho: FloatArray) -> FloatArray:
+        """Log prior density of rho where it is not known."""
+        raise NotImplementedError
+
     @property
     def is_fixed(self) -> bool:
         """Whether rho is known."""
@@ -188,6 +192,14 @@ class BetaCorrelation(CorrelationPrior):
         from scipy.special import betaincinv
 
         return np.asarray(betaincinv(self.a, self.b, q))
+
+    def log_density(self, rho: FloatArray) -> FloatArray:
+        """Of the Beta distribution."""
+        from scipy.special import betaln, xlog1py, xlogy
+
+        return np.asarray(
+            xlogy(self.a - 1, rho) + xlog1py(self.b - 1, -rho) - betaln(self.a, self.b)
+        )
 
 
 @dataclass(frozen=True)

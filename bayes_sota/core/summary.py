@@ -191,7 +191,11 @@ def probability_truly_better(
     """
     SHARE.check(score, "score")
     COUNT.check(n_test, "n_test")
+    from bayes_sota.core.priors import SKILL_FAMILIES
+
     family = str(tree.attrs.get("skill_family", "logit-normal"))
+    if family not in SKILL_FAMILIES:
+        raise InputError("a new classifier is compared where the maximum of a board alone is known")
     location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
     shape = group_of(tree, "theta_sota")["theta_sota"].shape
     boards = shape[2] if len(shape) == 3 else 1
@@ -232,6 +236,12 @@ def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
     """Draws of a variable, shape (chain, draw)."""
     values = np.asarray(group_of(tree, name)[name].values, dtype=np.float64)
     return values[..., board] if values.ndim == 3 else values
+
+
+def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
+    """Best observed score: an observation where it alone is known, else what the scores say."""
+    group = "observed_data" if "observed_maximum" in tree["observed_data"] else "constant_data"
+    return tree[group].to_dataset()["observed_maximum"]
 
 
 def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":

@@ -113,6 +113,12 @@ class LearntCorrelation(CorrelationPrior):
         """Posterior quantiles."""
         return np.asarray(np.interp(np.asarray(q, np.float64), self.cdf, self.rho))
 
+    def log_density(self, rho: FloatArray) -> FloatArray:
+        """Slope of the distribution function, even between two points of the grid."""
+        cell = np.clip(np.searchsorted(self.rho, rho, side="right") - 1, 0, self.rho.size - 2)
+        slope = np.diff(self.cdf) / np.diff(self.rho)
+        return np.asarray(np.log(np.maximum(slope[cell], _TINY)))
+
     @property
     def sd(self) -> float:
         """Posterior standard deviation."""

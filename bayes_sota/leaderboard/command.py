@@ -275,6 +275,7 @@ def sota(file: Path | None, output: Path | None, as_json: bool, quiet: bool, **o
     if options["method"] in POINT_METHODS:
         report = _estimate_point(file, options, rho)
     else:
+        options["groups"] = "estimands" if output is None else "all"
         report = _estimate(file, options, rho, show_progress(quiet, as_json))
     if output is not None:
         save_result(report.tree, output)
@@ -307,7 +308,8 @@ def _estimate(
         raise InputError(_maximum_of(data))
     if not isinstance(data, Leaderboard):
         _refuse("answers and item scores, which have none", options, ("no_sensitivity",))
-    return report_sota(data, model=options["model"], learn_rho=options["learn_rho"], **settings)
+    settings |= {name: options[name] for name in ("model", "learn_rho", "groups")}
+    return report_sota(data, **settings)
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:

@@ -187,20 +187,26 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
     return EntryDraws(skill, shift, best, not_below, tuple(_equal_scores(law.scores)))
 
 
+def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
+    """Classifier behind each modelled entry, and index of the value of each classifier.
+
+    Entries that share a score are divided evenly among as many classifiers as the field explains.
+    """
+    index, distinct = fit.kernel.value_of_entry, np.ceil(fit.copies).astype(np.int64)
+    order = np.argsort(index, kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(index, minlength=distinct.size))])[:-1]
+    number = np.empty(index.size, np.int64)  # of the entry among those of its score
+    number[order] = np.arange(index.size) - first[index[order]]
+    start = np.concatenate([[0], np.cumsum(distinct)])[:-1]
+    return start[index] + number % distinct[index], np.repeat(np.arange(distinct.size), distinct)
+
+
 class _Sampler:
     """What does not depend on the draw: which classifier stands behind which entry."""
 
     def __init__(self, fit: FieldFit) -> None:
         self.fit, self.kernel = fit, fit.kernel
-        index = self.kernel.value_of_entry
-        distinct = np.ceil(fit.copies).astype(np.int64)
-        order = np.argsort(index, kind="stable")
-        first = np.concatenate([[0], np.cumsum(np.bincount(index, minlength=distinct.size))])[:-1]
-        number = np.empty(index.size, np.int64)  # of the entry among those of its score
-        number[order] = np.arange(index.size) - first[index[order]]
-        start = np.concatenate([[0], np.cumsum(distinct)])[:-1]
-        self.classifier = start[index] + number % distinct[index]
-        self.value_of_classifier = np.repeat(np.arange(distinct.size), distinct)
+        self.classifier, self.value_of_classifier = find_classifiers(fit)
         self.modelled = np.flatnonzero(self.kernel.modelled)
         below = np.flatnonzero(~self.kernel.modelled)
         self.below = below[

@@ -132,6 +132,25 @@ class ScoreKernel:
         """Logarithm of what ``log_kernel`` leaves out of a score's probability (density), (U,)."""
         return self.law.log_mass(self.values, 1 - rho**2)
 
+    @property
+    def scores(self) -> FloatArray:
+        """Observed scores of all entries, (m,)."""
+        return self.law.scores
+
+    def error_scale(self, rho: float) -> FloatArray:
+        """Own error of each classifier's score, in standard errors of the law, (1,) or (U,)."""
+        return np.array([np.sqrt(1 - rho**2)])
+
+    def shown(self, scores: FloatArray) -> FloatArray:
+        """Scores as the board shows them: such as can be, cut as its own are, (D, classifiers)."""
+        possible, width = self.law.snapped(scores), self.board.printed_width
+        if not width:
+            return possible
+        steps = np.round(1 / width)
+        if self.board.rounding == "floor":
+            return np.asarray(np.floor(possible * steps + 1e-6) / steps)
+        return np.asarray(np.round(possible * steps) / steps)
+
     def reach(self, rho: float, level: float | None = None) -> FloatArray:
         """Probability of a score in the modelled part (or of at least ``level``), shape (G,)."""
         cut = float(self.values[0] if level is None else level)
@@ -323,10 +342,20 @@ class FieldFit:
                     chosen.append((r, f, np.repeat(sample.points, times, axis=0)))
         return chosen
 
-    def entry_log_likelihood(self, f: int, r: int) -> FloatArray:
-        """Log density of each distinct score, given the modelled part, per point, (N, U)."""
-        likelihood = _Likelihood(self.kernel, self.rho[r : r + 1], self.copies)
-        density = self.density(self.families[f], self.points[f].points)
+    @cached_property
+    def likelihoods(self) -> "tuple[_Likelihood, ...]":
+        """What the scores say of a density, at each value of rho."""
+        return tuple(
+            _Likelihood(self.kernel, self.rho[r : r + 1], self.copies) for r in range(self.rho.size)
+        )
+
+    def entry_log_likelihood(self, f: int, r: int, points: FloatArray | None = None) -> FloatArray:
+        """Log density of each distinct score, given the modelled part, per point, (N, U).
+
+        The points are those of the fit unless others are given.
+        """
+        at = self.points[f].points if points is None else points
+        density, likelihood = self.density(self.families[f], at), self.likelihoods[r]
         return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density)[:, 0])
 
 

@@ -48,6 +48,7 @@ from bayes_sota.items.correlation import (
 )
 from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import (
     LeaderboardPosterior,
     count_above,
@@ -78,11 +79,14 @@ class JointPosterior(LeaderboardPosterior):
         Observed scores, larger is better.
     skill : ndarray, shape (D, m)
         Skill of each classifier, jointly; negative where a lower score is better.
+    psi : ndarray, shape (D, modelled classifiers)
+        Board-conditional skills, in the order of ``JointKernel.entries``.
     correlation : ResponseCorrelation
     """
 
     scores: FloatArray
     skill: FloatArray
+    psi: FloatArray
     correlation: ResponseCorrelation
 
     @cached_property
@@ -171,13 +175,13 @@ def items_posterior(
     learnt = replace(priors, correlation=learn_correlation(found, priors.correlation))
     fit = fit_field(kernel, learnt, rng, merge_spikes=False)
     sampler = JointSampler(kernel, fit, found)
-    values, skill = sampler.draw(draws, rng)
+    values, skill, psi, parameters = sampler.draw(draws, rng)
     size = new_n_test or data.n_items
     values["winner_new_score"] = kernel.winner_new_score(values["winner_skill"], size, rng)
     values["best_new_score"] = sampler.best_new_score(skill, size, rng)
     reasons = (*few_points(fit), *_reasons(data, found))
     notes = tuple(_notes(data, kernel, found))
-    return JointPosterior(values, fit, reasons, notes, data.scores, skill, found)
+    return JointPosterior(values, fit, reasons, notes, parameters, data.scores, skill, psi, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,10 +194,13 @@ class JointKernel(ScoreKernel):
         Modelled classifiers, worst first.
     relative : ndarray, shape (U,)
         Loading of each, relative to rho.
+    given : ndarray, shape (m,)
+        Observed scores of all classifiers.
     """
 
     entries: IntArray
     relative: FloatArray
+    given: FloatArray
 
     @staticmethod
     def common_fields(
@@ -208,16 +215,30 @@ class JointKernel(ScoreKernel):
             "modelled": np.isin(np.arange(order.size), entries),
             "values": scores[entries] * base.law.unit,
             "copies": found.weights[entries],
-            "value_of_entry": np.arange(entries.size),
+            "value_of_entry": np.argsort(entries),
             "y": base.y,
             "law": base.law,
             "entries": entries,
             "relative": found.loadings[entries] / found.rho,
+            "given": scores,
         }
 
     def own_variance(self, rho: float) -> FloatArray:
         """Variance of each score's error that the leaders do not share, in units of its own."""
         return np.asarray(1 - np.clip(self.relative * rho, 0, 0.99) ** 2)
+
+    @property
+    def scores(self) -> FloatArray:
+        """Observed scores of all classifiers, (m,)."""
+        return self.given
+
+    def shift_scale(self) -> FloatArray:
+        """Standard error of each classifier's score over that of the law, (m,)."""
+        raise NotImplementedError
+
+    def error_scale(self, rho: float) -> FloatArray:
+        """Own error of each classifier's score, in standard errors of the law, (U,)."""
+        return np.asarray(np.sqrt(self.own_variance(rho)) * self.shift_scale()[self.entries])
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +280,7 @@ class ItemKernel(JointKernel):
         return np.array([self.law.reach(self.psi, cut, float(d)) for d in self.dispersions(rho)])
 
     def shift_scale(self) -> FloatArray:
-        """Standard error of each classifier's score over that of the law, (m,)."""
+        """The ratio that the items show."""
         return self.ratio
 
     def draw_alone(
@@ -381,6 +402,11 @@ class AnswerKernel(JointKernel):
         sizes[self.entries] = self.size
         return np.asarray(np.sqrt(n / sizes))
 
+    def shown(self, scores: FloatArray) -> FloatArray:
+        """Right answers over answers."""
+        answers = np.round(self.size * self.effect)
+        return np.asarray(np.clip(np.round(scores * answers) / answers, 0, 1))
+
     def draw_alone(
         self, entries: IntArray, loading: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
@@ -425,13 +451,24 @@ class JointSampler:
         pairs = np.ix_(kernel.entries, kernel.entries)
         self.factor = np.linalg.cholesky(found.residual[pairs])
 
+    @classmethod
+    def of(cls, fit: FieldFit, found: ResponseCorrelation) -> "JointSampler":
+        """Sampler of a fit to answers or item scores."""
+        assert isinstance(fit.kernel, AnswerKernel | ItemKernel)
+        return cls(fit.kernel, fit, found)
+
     def draw(
         self, draws: int, rng: np.random.Generator
-    ) -> tuple[dict[str, FloatArray], FloatArray]:
-        """All shared quantities but the new scores, and the skills of all classifiers."""
+    ) -> tuple[dict[str, FloatArray], FloatArray, FloatArray, FieldParameters]:
+        """All shared quantities but the new scores, and of each draw what is behind it.
+
+        That is the skills of all classifiers, the board-conditional skills of the modelled ones,
+        and the parameters of the field.
+        """
         sets, kernel = -(-draws // _REPEATS), self.kernel
         psi, rho, expected = [], [], []
-        for r, f, points in self.fit.choose(sets, rng):
+        chosen = self.fit.choose(sets, rng)
+        for r, f, points in chosen:
             rho_node = float(self.fit.rho[r])
             table, reach = kernel.table(rho_node), kernel.reach_or_one(rho_node)
             cell = np.array([r, r + 1]) / self.fit.rho.size
@@ -445,9 +482,11 @@ class JointSampler:
         order = rng.permutation(sets * _REPEATS)[:draws]
         rhos, shift = np.concatenate(rho)[order], rng.standard_normal(draws)
         best = kernel.law.remove_shift(np.concatenate(expected)[order], rhos * shift)
-        skill = self._all_skills(np.concatenate(psi)[order], rhos, shift, rng)
-        values = {"rho": rhos, "shift": shift, "expected_sota": best}
-        return values | self._leading(skill, rng), skill
+        conditional = np.concatenate(psi)[order]
+        skill = self._all_skills(conditional, rhos, shift, rng)
+        values = {"rho": rhos, "shift": shift, "expected_sota": best} | self._leading(skill, rng)
+        parameters = FieldParameters.of(self.fit, chosen, _REPEATS)[order]
+        return values, skill, conditional, parameters
 
     def draw_conditional(
         self, density: FloatArray, table: FloatArray, rng: np.random.Generator
@@ -466,14 +505,27 @@ class JointSampler:
         self, psi: FloatArray, rho: FloatArray, shift: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
         """Skills without the shift; those that are not modelled from their scores alone."""
-        kernel, found = self.kernel, self.found
-        relative = np.clip(found.loadings / found.rho * rho[:, None], 0, 0.99)
-        skill = np.empty(relative.shape)
+        alone = np.flatnonzero(~self.kernel.modelled)
+        if not alone.size:
+            return self.remove_shift(psi, np.empty((len(psi), 0)), rho, shift)
+        # flat and not shrunk: P(psi) is not fitted to them
+        others = self.kernel.draw_alone(alone, self.loadings(rho)[:, alone], rng)
+        return self.remove_shift(psi, others, rho, shift)
+
+    def loadings(self, rho: FloatArray) -> FloatArray:
+        """Loading of every classifier at each rho, (D, m)."""
+        return np.clip(self.found.loadings / self.found.rho * rho[:, None], 0, 0.99)
+
+    def remove_shift(
+        self, psi: FloatArray, alone: FloatArray, rho: FloatArray, shift: FloatArray
+    ) -> FloatArray:
+        """Skills of all from psi of the modelled classifiers, (D, U), and of the others."""
+        kernel = self.kernel
+        skill = np.empty((len(psi), kernel.modelled.size))
         skill[:, kernel.entries] = psi
-        alone = np.flatnonzero(~kernel.modelled)
-        if alone.size:  # flat and not shrunk: P(psi) is not fitted to them
-            skill[:, alone] = kernel.draw_alone(alone, relative[:, alone], rng)
-        return kernel.law.remove_shift(skill, relative * shift[:, None] * kernel.shift_scale())
+        skill[:, ~kernel.modelled] = alone
+        moved = self.loadings(rho) * shift[:, None] * kernel.shift_scale()
+        return kernel.law.remove_shift(skill, moved)
 
     def _leading(self, skill: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
         """theta_sota and what else follows from the skills."""

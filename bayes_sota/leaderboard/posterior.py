@@ -28,6 +28,7 @@ from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.maximum.score_laws import auc_scores_of, score_law
 
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -56,12 +57,15 @@ class LeaderboardPosterior:
         Why the result cannot be trusted; empty where it can.
     notes : tuple of str
         What a reader should know: what was left out, merged or unusual.
+    parameters : FieldParameters
+        Family, node of rho and coordinates behind each draw.
     """
 
     draws: dict[str, FloatArray]
     fit: FieldFit
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
+    parameters: FieldParameters
 
 
 def leaderboard_posterior(
@@ -111,10 +115,10 @@ def leaderboard_posterior(
     priors = board_priors(priors)
     kernel = ScoreKernel.of(board)
     fit = fit_field(kernel, priors, rng)
-    values = draw_leaderboard(
-        fit, draws, rng, fit.learnt_rho_weights if learn_rho else None, new_n_test
-    )
-    return LeaderboardPosterior(values, fit, tuple(reasons_of(fit)), tuple(notes_of(fit)))
+    weights = fit.learnt_rho_weights if learn_rho else None
+    values, parameters = draw_with_parameters(fit, draws, rng, weights, new_n_test)
+    reasons, notes = tuple(reasons_of(fit)), tuple(notes_of(fit))
+    return LeaderboardPosterior(values, fit, reasons, notes, parameters)
 
 
 def draw_leaderboard(
@@ -141,9 +145,21 @@ def draw_leaderboard(
     -------
     dict of str to ndarray, shape (draws,)
     """
+    return draw_with_parameters(fit, draws, rng, rho_weights, new_n_test)[0]
+
+
+def draw_with_parameters(
+    fit: FieldFit,
+    draws: int,
+    rng: np.random.Generator,
+    rho_weights: FloatArray | None = None,
+    new_n_test: int | None = None,
+) -> tuple[dict[str, FloatArray], FieldParameters]:
+    """Posterior draws as of ``draw_leaderboard``, with the parameters behind each."""
     sets = -(-draws // REPEATS)
     blocks, samplers = [], dict[int, NodeSampler]()
-    for r, f, points in fit.choose(sets, rng, rho_weights):
+    chosen = fit.choose(sets, rng, rho_weights)
+    for r, f, points in chosen:
         if r not in samplers:
             samplers = {r: NodeSampler(fit, r)}  # nodes come one after the other
         for start in range(0, len(points), BLOCK):
@@ -151,7 +167,8 @@ def draw_leaderboard(
             blocks.append(samplers[r].draw(fit.families[f], block, rng))
     order = rng.permutation(sets * REPEATS)[:draws]
     values = {name: np.concatenate([block[name] for block in blocks])[order] for name in blocks[0]}
-    return complete_draws(values, fit, rng, new_n_test)
+    parameters = FieldParameters.of(fit, chosen, REPEATS)[order]
+    return complete_draws(values, fit, rng, new_n_test), parameters
 
 
 def complete_draws(
@@ -211,8 +228,9 @@ class NodeSampler:
         cdf = np.cumsum(density[:, None, :] * self.table, axis=2)
         cdf = np.maximum(cdf / np.maximum(cdf[:, :, -1:], _TINY), _TINY)
         rest_of = self.rest @ np.log(cdf)
-        tries = self._tries(size, rng)
-        log_hidden = self._log_hidden(density, tries)
+        tries = draw_tries(self.fit, size, rng)
+        per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
+        log_hidden = self.log_hidden(density, per_set)
         best_of_rest = _inverse(np.exp(rest_of + log_hidden), rng, kernel.y)
         leaders = [_inverse(cdf[:, u], rng, kernel.y) for u in self.leaders]
         fresh = expected_best(shape * self.reach, self.total, kernel.psi)
@@ -231,22 +249,26 @@ class NodeSampler:
             "leaders": np.sort(skill[:, :-1], axis=1)[:, -_LEADERS:],
         }
 
-    def _tries(self, size: int, rng: np.random.Generator) -> FloatArray:
-        tries = self.kernel.board.tries
-        if isinstance(tries, int):
-            return np.full(size, float(tries))
-        return np.asarray(np.maximum(tries.quantile(rng.random(size)), self.total))
+    def log_hidden(self, density: FloatArray, tries: FloatArray) -> FloatArray:
+        """Log probability that no entry that is not listed has a higher skill, (sets, G).
 
-    def _log_hidden(self, density: FloatArray, tries: FloatArray) -> FloatArray:
-        """Log probability that no entry that is not listed has a higher skill, (sets, G)."""
+        ``tries`` are numbers of classifiers, (sets, 1).
+        """
         if self.hidden is None:
             return np.zeros_like(density)
         mass = density * self.hidden
         rate = self.total / np.maximum(_from_above(density * self.reach)[:, :1], _TINY)
-        per_set = tries.reshape(-1, REPEATS).mean(axis=1, keepdims=True)
-        unlisted = np.maximum(per_set - self.kernel.modelled.size, 0)
+        unlisted = np.maximum(tries - self.kernel.modelled.size, 0)
         listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
         return np.asarray(-np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass))
+
+
+def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray:
+    """Numbers of classifiers, (size,): known, or from their prior but not below what is seen."""
+    tries = fit.kernel.board.tries
+    if isinstance(tries, int):
+        return np.full(size, float(tries))
+    return np.asarray(np.maximum(tries.quantile(rng.random(size)), fit.copies.sum()))
 
 
 def _from_above(mass: FloatArray) -> FloatArray:

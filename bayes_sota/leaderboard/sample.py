@@ -3,9 +3,10 @@
 ``tests/leaderboard/test_sample_nuts.py`` holds the exact route and NUTS together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -18,10 +19,12 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
-from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.from_items import JointSampler, items_posterior
+from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
 from bayes_sota.leaderboard.posterior import (
     BLOCK,
     REPEATS,
+    BoardCheck,
     LeaderboardPosterior,
     NodeSampler,
     check_board,
@@ -31,7 +34,12 @@ from bayes_sota.leaderboard.posterior import (
     notes_of,
     reasons_of,
 )
+from bayes_sota.leaderboard.sample_groups import Drawn, checking_groups, parameter_values
+from bayes_sota.leaderboard.shapes import FAMILIES
 
+Groups = Literal["all", "estimands"]
+CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
+"""Groups that the estimands do without."""
 _POSTERIOR = (
     "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
     "n_above_sota",
@@ -39,7 +47,6 @@ _POSTERIOR = (
 _LEAST_PROBABILITY = 0.02  # of a family that NUTS samples
 _LARGEST_R_HAT = 1.05
 _NEW_SCORES = ("winner_new_score", "best_new_score")
-_OF_SCORES = ("theta_sota", "expected_sota", "winner_skill", *_NEW_SCORES)
 
 
 def sample_board(
@@ -51,6 +58,7 @@ def sample_board(
     random_seed: Seed = None,
     new_n_test: int | None = None,
     learn_rho: bool = False,
+    groups: Groups = "all",
     model_name: str | None = None,
     model_hash: str | None = None,
 ) -> xr.DataTree:
@@ -67,26 +75,28 @@ def sample_board(
         Size of the fresh test set; default the board's own.
     learn_rho : bool
         As in ``leaderboard_posterior``; items always tell rho.
+    groups : {"all", "estimands"}
+        "estimands" leaves out what only checks of the model need: replicated scores, prior,
+        log likelihood and log prior. All other draws are the same.
     model_name, model_hash : str, optional
         Recorded as attributes.
 
     Returns
     -------
     xarray.DataTree
-        Groups ``posterior`` (from items also ``skill`` with the dimension ``classifier``),
-        ``prior`` (rho and shift), ``posterior_predictive`` (new scores and replicated statistics
-        of the board), ``sample_stats`` (weights of the families), ``observed_data``,
-        ``constant_data``.
+        As of ``build_board_tree``; from items with ``skill`` of every classifier.
     """
     rng, seed = resolve_seed(random_seed)
     drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
     result: LeaderboardPosterior
     shape, skill = (chains, draws), dict[str, FloatArray]()
+    joint, psi = None, None
     if isinstance(data, Leaderboard):
         result = leaderboard_posterior(data, priors, learn_rho=learn_rho, **drawn)
     else:
-        result = joint = items_posterior(data, priors, **drawn)
-        skill["skill"] = joint.skill.reshape(*shape, -1)
+        result = found = items_posterior(data, priors, **drawn)
+        skill["skill"] = found.skill.reshape(*shape, -1)
+        joint, psi = JointSampler.of(found.fit, found.correlation), found.psi
     shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
     provenance = describe_provenance(
         (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
@@ -99,16 +109,18 @@ def sample_board(
         "new_n_test": int(new_n_test or 0),
         "rho_learnt": int(learn_rho or not isinstance(data, Leaderboard)),
     }
-    return build_board_tree(shaped, result.fit, attributes, rng, data.names)
+    behind = Drawn(result.fit, result.parameters, shape, data.names, joint, psi)
+    return build_board_tree(shaped, behind, attributes, rng, groups=groups)
 
 
 def build_board_tree(
     draws: Mapping[str, FloatArray],
-    fit: FieldFit,
+    drawn: Drawn,
     attributes: Mapping[str, Any],
     rng: np.random.Generator,
-    names: Sequence[str],
     sample_stats: Mapping[str, FloatArray] = MappingProxyType({}),
+    *,
+    groups: Groups = "all",
 ) -> xr.DataTree:
     """DataTree of one board from draws.
 
@@ -116,59 +128,64 @@ def build_board_tree(
     ----------
     draws : mapping of str to ndarray, shape (chain, draw)
         ``skill`` has the shape (chain, draw, classifier).
-    fit : FieldFit
-        The exact fit: comparison of families, replicated boards, what was observed.
+    drawn : Drawn
+        Parameters behind the draws, with the exact fit.
     attributes : mapping
     rng : Generator
-        For replicated boards, and for draws from the prior of rho and shift.
-    names : sequence of str
-        Names of the classifiers.
+        For replicated boards and draws from the prior.
     sample_stats : mapping, optional
         Statistics of a sampler, shape (chain, draw).
+    groups : {"all", "estimands"}
+        As in ``sample_board``.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior``: estimands and parameters of the model, ``location`` and ``spread`` of the
+        field in log odds (in units of the score for the metric "score"), ``family``, an index into
+        the coordinate of ``constant_data``, and ``shape``, further standardised coordinates, those
+        that the family lacks from their prior. ``predictions``: scores on fresh items.
+        ``observed_data``, ``posterior_predictive``, ``prior_predictive``: ``score`` of the
+        modelled entries and ``sorted_score``. ``predictive_check``: statistics of replicated
+        boards. ``prior``, ``log_likelihood`` and ``log_prior``, ``sample_stats`` (with weights of
+        the families) and ``constant_data``, with the scores of all entries.
     """
-    board, shape = fit.kernel.board, draws["theta_sota"].shape
-    draws = {k: board.sign * v if k in (*_OF_SCORES, "skill") else v for k, v in draws.items()}
-    draws["multiplicity_bias"] = board.sign * board.maximum - draws["theta_sota"]
-    check = check_board(fit, rng)
-    variables = [*_POSTERIOR, *(["n_classifiers"] if not isinstance(board.tries, int) else [])]
-    prior = {
-        "rho": fit.priors.correlation.quantile(rng.random(shape)),
-        "shift": rng.standard_normal(shape),
-    }
-    statistic, classifier = {"statistic": list(check.names)}, {"classifier": list(names)}
-    observed = {
-        "observed_maximum": ((), board.sign * board.maximum),
-        "score": ("classifier", board.sign * fit.kernel.law.scores),
-        "statistic_observed": ("statistic", check.observed),
-        "statistic_p_value": ("statistic", check.p_values),
-    }
-    replicated = {"replicated": (("replicate", "statistic"), check.replicated)}
-    groups = {
-        "posterior": _drawn(draws, [*variables, "skill"], names),
-        "prior": _drawn(prior, list(prior)),
-        "posterior_predictive": _drawn(draws, _NEW_SCORES),
-        "posterior_predictive/board": xr.Dataset(replicated, statistic),
-        "sample_stats": _drawn(sample_stats, list(sample_stats)),
+    fit, shape = drawn.fit, drawn.shape
+    board = fit.kernel.board
+    flat = {name: v.reshape(-1, *v.shape[2:]) for name, v in draws.items()}
+    flat = {k: board.sign * v if k in _NEW_SCORES else v for k, v in drawn.signed(flat).items()}
+    flat["multiplicity_bias"] = board.sign * board.maximum - flat["theta_sota"]
+    check = _check_dataset(check_board(fit, rng))
+    prior = {"level": rng.random(shape), "shift": rng.standard_normal(shape)}
+    drawn = replace(drawn, parameters=drawn.parameters.completed(fit, rng))
+    flat |= drawn.signed(parameter_values(fit, drawn.parameters))
+    random_tries = () if isinstance(board.tries, int) else ("n_classifiers",)
+    shown = (*_POSTERIOR, *random_tries, "location", "spread", "family", "shape", "skill")
+    found = {
+        "posterior": drawn.dataset({name: flat[name] for name in shown if name in flat}),
+        "predictions": drawn.dataset({name: flat[name] for name in _NEW_SCORES}),
+        "predictive_check": check,
+        "sample_stats": drawn.dataset({k: v.ravel() for k, v in sample_stats.items()}),
         "sample_stats/families": _family_dataset(fit),
-        "observed_data": xr.Dataset(observed, classifier | statistic),
-        "constant_data": xr.Dataset(_constants(fit), classifier),
+        "observed_data": drawn.observed(),
+        "constant_data": _constants(drawn),
     }
-    return result_tree(groups, {**attributes, "metric": board.metric})
+    attributes = {**attributes, "metric": board.metric}
+    if groups == "all":
+        others, notes = checking_groups(drawn, found["posterior"], prior, rng)
+        told = [str(attributes.get("notes", "")), *notes]
+        attributes["notes"] = "; ".join(note for note in told if note)
+        found |= others
+    return result_tree(found, attributes)
 
 
-def _drawn(
-    values: Mapping[str, FloatArray], kept: Sequence[str], classifiers: Sequence[str] = ()
-) -> xr.Dataset:
-    """Those of the kept variables that there are."""
-    dims = ("chain", "draw", "classifier")
-    found = {name: np.asarray(values[name], dtype=np.float64) for name in kept if name in values}
-    if not found:
-        return xr.Dataset()
-    chains, draws = next(iter(found.values())).shape[:2]
-    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    if "skill" in found:
-        coords["classifier"] = list(classifiers)
-    return xr.Dataset({name: (dims[: v.ndim], v) for name, v in found.items()}, coords)
+def _check_dataset(check: BoardCheck) -> xr.Dataset:
+    values = {
+        "observed": ("statistic", check.observed),
+        "replicated": (("replicate", "statistic"), check.replicated),
+        "p_value": ("statistic", check.p_values),
+    }
+    return xr.Dataset(values, {"statistic": list(check.names)})
 
 
 def _family_dataset(fit: FieldFit) -> xr.Dataset:
@@ -178,16 +195,21 @@ def _family_dataset(fit: FieldFit) -> xr.Dataset:
     return xr.Dataset(table, {"family": list(rows)})
 
 
-def _constants(fit: FieldFit) -> dict[str, Any]:
-    board = fit.kernel.board
-    return {
+def _constants(drawn: Drawn) -> xr.Dataset:
+    kernel = drawn.fit.kernel
+    board, families = kernel.board, list(drawn.fit.families)
+    values: dict[str, Any] = {
+        "observed_maximum": ((), float(board.sign * board.maximum)),
         "n_test": ((), float(board.n_test or 0)),
         "n_positive": ((), float(board.n_positive or 0)),
         "lower_is_better": ((), float(board.lower_is_better)),
         "typical_tries": ((), board.typical_tries),
         "standard_error": ((), float(board.standard_error or 0)),
-        "modelled": ("classifier", fit.kernel.modelled),
+        "modelled": ("classifier", kernel.modelled),
+        "all_score": ("classifier", board.sign * kernel.scores),
+        "n_coordinates": ("family", [FAMILIES[name].dimension for name in families]),
     }
+    return xr.Dataset(values, {"classifier": list(drawn.names), "family": families})
 
 
 def sample_board_nuts(
@@ -252,6 +274,7 @@ def sample_board_nuts(
     runs = {name: _sample_family(fit, name, settings, rng) for name in kept}
     nodes, families = _assign(fit, kept, (chains, draws), rng)
     values = _complete(fit, runs, nodes, families, rng, new_n_test)
+    drawn = Drawn(fit, _parameters(fit, runs, nodes, families), (chains, draws), board.names)
     stats = {
         name: np.sum([run["sample_stats"][name].values for run in runs.values()], axis=0)
         for name in ("diverging", "n_steps")
@@ -261,7 +284,20 @@ def sample_board_nuts(
         (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
     )
     attributes = provenance | _attributes(fit, runs) | {"new_n_test": int(new_n_test or 0)}
-    return build_board_tree(values, fit, attributes, rng, board.names, stats)
+    return build_board_tree(values, drawn, attributes, rng, stats)
+
+
+def _parameters(
+    fit: FieldFit, runs: Mapping[str, xr.DataTree], nodes: IntArray, families: IntArray
+) -> FieldParameters:
+    """Family, node and coordinates of each draw, flattened."""
+    coordinates = np.zeros((nodes.size, dimension_of(fit)))
+    for name, run in runs.items():
+        place = np.flatnonzero(families == fit.families.index(name))
+        points = run["posterior"]["coordinates"].values
+        points = points.reshape(-1, *points.shape[2:])[place, nodes.ravel()[place]]
+        coordinates[place, : points.shape[1]] = points
+    return FieldParameters(families.ravel(), nodes.ravel(), coordinates)
 
 
 def _sample_family(

@@ -12,6 +12,7 @@ from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.summary import (
     diagnose,
     estimand_summary,
+    observed_maximum_of,
     probability_truly_better,
     summarize,
 )
@@ -254,7 +255,7 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
         "n_test_source": source,
         "n_classifiers": tries,
         **facts,
-        "observed_maximum": float(tree["observed_data"]["observed_maximum"].values.ravel()[index]),
+        "observed_maximum": float(observed_maximum_of(tree).values.ravel()[index]),
         **estimands,
         "bias": estimands["multiplicity_bias"]["mean"],
         "n_above_sota": estimand_summary(tree, "n_above_sota", ci_prob) if whole else None,
@@ -263,9 +264,9 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
 
 def _checks_of_scores(tree: xr.DataTree) -> dict[str, Any]:
     """Weights of the families, replicated statistics, and notes."""
-    weights, observed = tree["sample_stats/families"]["probability"], tree["observed_data"]
-    names = [str(name) for name in observed["statistic"].values]
-    values, p_values = (observed[f"statistic_{k}"].values for k in ("observed", "p_value"))
+    weights, check = tree["sample_stats/families"]["probability"], tree["predictive_check"]
+    names = [str(name) for name in check["statistic"].values]
+    values, p_values = check["observed"].values, check["p_value"].values
     return {
         "families": {str(w["family"].values): float(w) for w in weights},
         "model_check": {

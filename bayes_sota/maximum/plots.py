@@ -26,6 +26,7 @@ from bayes_sota.core.plots import (
     word_of_skill,
 )
 from bayes_sota.core.priors import SKILL_FAMILIES
+from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
@@ -98,7 +99,7 @@ def plot_sota(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     names = _names(tree, var_names)
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    observed = observed_maximum_of(tree)
     width, height = 7.4 * max(1.0, 0.8 * observed.size), 0.95 * len(names)
     panels, first = (("prior", "posterior"), 3.1) if _has_prior(tree) else (("posterior",), 1.7)
     collection = make_collection(
@@ -125,7 +126,9 @@ def _names(tree: xr.DataTree, var_names: Sequence[str] | None) -> list[str]:
 
 
 def _has_prior(tree: xr.DataTree) -> bool:
-    return "prior" in tree.children and "theta_sota" in tree["prior"]
+    """Whether there is a prior over the whole range: that of a board depends on its cut."""
+    shown = "prior" in tree.children and "theta_sota" in tree["prior"]
+    return shown and "observed_maximum" in tree["observed_data"]
 
 
 def _interval(values: xr.DataArray, ci_prob: float) -> xr.DataArray:
@@ -140,7 +143,7 @@ def _draw_prior(
 ) -> None:
     """The prior over its whole range, with the posterior interval as a band."""
     prior = get_variable(tree, "prior", "theta_sota")
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    observed = observed_maximum_of(tree)
     low = float(min(prior.quantile(0.01), interval.min(), observed.min()))
     curve = draw_density(prior)
     highest = curve.sel(plot_axis="y", drop=True).max("kde_dim")
@@ -184,7 +187,7 @@ def _label_observed(
 def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataArray]) -> None:
     """The quantities below one another, on one scale of density."""
     draws = {name: get_variable(tree, "posterior", name) for name in intervals}
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    observed = observed_maximum_of(tree)
     curves = {name: draw_density(v) for name, v in draws.items()}
     tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
@@ -270,7 +273,7 @@ def _set_titles(collection: "PlotCollection", tree: xr.DataTree, ci_prob: float)
             texts.append(f"{name}: {middle} ({low} to {high})")
         Panel(collection, "prior" if _has_prior(tree) else "posterior").set_titles(texts)
         return
-    observed = float(get_variable(tree, "observed_data", "observed_maximum"))
+    observed = float(observed_maximum_of(tree))
     low, high, middle = _rounded_interval(theta, ci_prob)
     gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
@@ -460,7 +463,12 @@ def plot_prior_predictive(
         raise InputError(f"n_fields must be at least 1, got {n_fields}")
     if not {"prior", "prior_predictive"} <= set(tree.children):
         raise InputError("the result has no prior draws: sample it with its prior")
-    observed = get_variable(tree, "observed_data", "observed_maximum")
+    if "observed_maximum" not in tree["prior_predictive"]:
+        raise InputError(
+            "this figure is of a maximum alone; for a whole board "
+            'arviz.plot_ppc_dist(tree, group="prior_predictive") draws what the prior expects'
+        )
+    observed = observed_maximum_of(tree)
     panels = {"observed_maximum": observed, "field": get_variable(tree, "prior", "location")}
     size = (4.4 * (observed.size + 1), 4.2)
     collection = make_collection(

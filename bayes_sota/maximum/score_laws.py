@@ -94,6 +94,10 @@ class ScoreLaw:
         """Psi at grid coordinates."""
         return np.asarray(expit(y))
 
+    def location_at(self, y: FloatArray) -> FloatArray:
+        """Where grid coordinates lie on the scale of a field's location: log odds."""
+        return y
+
     def prepared(self, values: FloatArray, y: FloatArray) -> Any:
         """What ``log_kernel`` needs at every dispersion, (U, G)."""
         raise NotImplementedError
@@ -361,6 +365,10 @@ class NormalLaw(ScoreLaw):
         """Back on the scale of the scores."""
         return np.asarray(self.centre + self.scale * y)
 
+    def location_at(self, y: FloatArray) -> FloatArray:
+        """The units of the scores."""
+        return self.skill_at(y)
+
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Half the squared distance in standard errors."""
         z = (values[:, None] - self.skill_at(y)) / self.standard_error
@@ -386,7 +394,7 @@ class NormalLaw(ScoreLaw):
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """The same everywhere."""
-        return np.full(psi.size, self.standard_error)
+        return np.full(psi.shape, self.standard_error)
 
 
 def score_law(board: Leaderboard) -> ScoreLaw:

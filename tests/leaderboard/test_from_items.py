@@ -237,7 +237,7 @@ def test_aucs_and_errors_reach_tree_and_table():
         tree = estimate_sota(data, random_seed=0, draws=200)
         assert tree["posterior"]["skill"].shape == (4, 200, data.n_classifiers)
         assert tree.attrs["rho_learnt"] == 1
-        assert float(tree["observed_data"]["observed_maximum"]) == pytest.approx(best)
+        assert float(tree["constant_data"]["observed_maximum"]) == pytest.approx(best)
         worse = 1 if data is not aucs else -1
         assert worse * float(tree["posterior"]["theta_sota"].mean()) > worse * best
         frame = board_table(data, random_seed=0).frame

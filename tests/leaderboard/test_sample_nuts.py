@@ -29,7 +29,7 @@ def small_board():
 
 def assert_same_posterior(result, exact, tolerance=0.25):
     for name in (*ESTIMANDS, "shift", "rho", "n_above_sota"):
-        group = "posterior_predictive" if name.endswith("new_score") else "posterior"
+        group = "predictions" if name.endswith("new_score") else "posterior"
         ours, reference = result[group][name].values, exact.draws[name]
         assert ours.mean() == pytest.approx(reference.mean(), abs=tolerance * reference.std()), name
         assert ours.std() == pytest.approx(reference.std(), rel=0.2), name
@@ -58,8 +58,8 @@ def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
     assert_same_posterior(
         tree, leaderboard_posterior(small_board(), draws=8000, random_seed=2), 0.1
     )
-    variables = {**tree["posterior"].data_vars, **tree["posterior_predictive"].data_vars}
-    assert {value.shape for value in variables.values()} == {(2, 2000)}
+    variables = {**tree["posterior"].data_vars, **tree["predictions"].data_vars}
+    assert {value.shape[:2] for value in variables.values()} == {(2, 2000)}
     posterior, found = tree["posterior"], tree["sample_stats"]
     assert np.all(posterior["winner_skill"] <= posterior["theta_sota"])
     rho, prior = posterior["rho"].values, BoardPriors().correlation

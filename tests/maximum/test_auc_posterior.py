@@ -123,7 +123,7 @@ def test_lower_is_better_turns_every_sign() -> None:
     for name in ("theta_sota", "expected_sota", "winner_skill"):
         np.testing.assert_allclose(one["posterior"][name], -other["posterior"][name])
     np.testing.assert_allclose(one["posterior"]["n_above_sota"], other["posterior"]["n_above_sota"])
-    assert float(one["observed_data"]["observed_maximum"]) == errors.min()
+    assert float(one["constant_data"]["observed_maximum"]) == errors.min()
     np.testing.assert_allclose(one["observed_data"]["score"], errors)
 
 

@@ -1,0 +1,187 @@
+"""Groups of a board's tree that ArviZ's checks need, from the parameters behind its draws.
+
+Everything here is drawn after the estimands, from the same generator.
+``tests/leaderboard/test_predictive.py`` holds each group against another route.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.sample import LARGEST_GROUP
+from bayes_sota.core.types import FloatArray
+from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.from_items import JointSampler
+from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
+from bayes_sota.leaderboard.predictive import SCORES, draw_prior_boards, replicate_scores
+
+_SINGLE = 8 << 20  # bytes of a log likelihood above which it is in single precision
+OF_SCORES = ("theta_sota", "expected_sota", "winner_skill", "skill", "location", *SCORES)
+"""Quantities in the units of the scores, which have the board's sign."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Draws of a board, laid out as chains.
+
+    Attributes
+    ----------
+    fit : FieldFit
+    parameters : FieldParameters
+        Behind the draws, flattened.
+    shape : (int, int)
+        Chains and draws.
+    names : sequence of str
+        Of all classifiers.
+    joint : JointSampler, optional
+        Of answers and item scores.
+    psi : ndarray, shape (D, modelled classifiers), optional
+        Board-conditional skills behind the draws, with ``joint``.
+    """
+
+    fit: FieldFit
+    parameters: FieldParameters
+    shape: tuple[int, int]
+    names: Sequence[str]
+    joint: JointSampler | None = None
+    psi: FloatArray | None = None
+
+    @property
+    def modelled(self) -> list[str]:
+        """Names of the modelled entries."""
+        return [
+            name for name, kept in zip(self.names, self.fit.kernel.modelled, strict=True) if kept
+        ]
+
+    @property
+    def every(self) -> int:
+        """One of how many draws predictive groups keep."""
+        entries, m = len(self.modelled), len(self.names)
+        widest = max(2 * entries, m if self.joint is not None else 0)
+        return -(-8 * widest * self.parameters.node.size // LARGEST_GROUP)
+
+    @property
+    def kept(self) -> Any:
+        """Numbers of the draws of each chain that predictive groups keep."""
+        return np.arange(0, self.shape[1], self.every)
+
+    def signed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The same with scores, skills and places of fields in the sign of the metric."""
+        sign = self.fit.kernel.board.sign
+        return {k: sign * v if sign < 0 and k in OF_SCORES else v for k, v in values.items()}
+
+    def dataset(self, values: Mapping[str, Any], draws: Any = None) -> xr.Dataset:
+        """Dataset of values (D, ...); of all draws, or of some."""
+        draws = np.arange(self.shape[1]) if draws is None else draws
+        coords: dict[str, Any] = {"chain": np.arange(self.shape[0]), "draw": draws}
+        found = {}
+        for name, value in values.items():
+            dims = _DIMS.get(name, ())
+            shaped = value.reshape(self.shape[0], draws.size, *value.shape[1:])
+            found[name] = (("chain", "draw", *dims), shaped)
+            coords |= {dim: self._labels(dim, name) for dim in dims}
+        return xr.Dataset(found, coords)
+
+    def observed(self) -> xr.Dataset:
+        """Scores of the modelled entries, in their order and sorted."""
+        kernel = self.fit.kernel
+        scores = kernel.scores[kernel.modelled]
+        values = self.signed({"score": scores, "sorted_score": np.sort(scores)[::-1]})
+        dims = {name: _DIMS[name] for name in values}
+        coords = {dim: self._labels(dim, name) for name, (dim,) in dims.items()}
+        return xr.Dataset({name: (dims[name], values[name]) for name in values}, coords)
+
+    def _labels(self, dim: str, name: str) -> Any:
+        if dim == "shape_parameter":
+            return np.arange(2, dimension_of(self.fit))
+        if dim == "place":
+            return np.arange(1, len(self.modelled) + 1)
+        return list(self.names) if name == "skill" else self.modelled
+
+
+_DIMS = {
+    "shape": ("shape_parameter",),
+    "score": ("classifier",),
+    "sorted_score": ("place",),
+    "skill": ("classifier",),
+}
+
+
+def parameter_values(fit: FieldFit, parameters: FieldParameters) -> dict[str, Any]:
+    """Parameters of the model in product space, as the posterior and the prior show them."""
+    coordinates = parameters.coordinates
+    found: dict[str, Any] = {"location": parameters.location(fit), "spread": parameters.spread(fit)}
+    if len(fit.families) > 1:
+        found["family"] = parameters.family
+    if coordinates.shape[1] > 2:
+        found["shape"] = coordinates[:, 2:]
+    return found
+
+
+def checking_groups(
+    drawn: Drawn, posterior: xr.Dataset, prior: Mapping[str, FloatArray], rng: np.random.Generator
+) -> tuple[dict[str, xr.Dataset], list[str]]:
+    """Predictions, prior, log likelihood and log prior, with notes on what was left out.
+
+    Parameters
+    ----------
+    drawn : Drawn
+    posterior : Dataset
+        Its variables are those of the prior.
+    prior : mapping of str to ndarray, shape (chain, draw)
+        Draws of the ``level`` of rho, its prior probability to be lower, and of ``shift``.
+    rng : Generator
+    """
+    fit, kept, parameters = drawn.fit, drawn.kept, drawn.parameters
+    numbers = np.arange(parameters.node.size).reshape(drawn.shape)[:, kept].ravel()
+    psi = None if drawn.psi is None else drawn.psi[numbers]
+    again = replicate_scores(fit, parameters[numbers], rng, psi, drawn.joint)
+    before = _prior_values(drawn, {k: v[:, kept].ravel() for k, v in prior.items()}, rng)
+    groups = {
+        "prior": drawn.dataset({str(name): before[str(name)] for name in posterior}, kept),
+        "prior_predictive": drawn.dataset({name: before[name] for name in SCORES}, kept),
+        "posterior_predictive": drawn.dataset(drawn.signed(again), kept),
+        "log_prior": drawn.dataset(_log_prior(drawn, posterior)),
+    }
+    notes, mebibytes = list[str](), f"{LARGEST_GROUP >> 20} MiB"
+    if drawn.every > 1:
+        notes.append(
+            f"prior and predictive groups keep one of {drawn.every} draws: all pass {mebibytes}"
+        )
+    size = 4 * parameters.node.size * len(drawn.modelled)
+    if size > LARGEST_GROUP:
+        notes.append(f"there is no group log_likelihood: it would pass {mebibytes}")
+    else:
+        dtype = np.float32 if 2 * size > _SINGLE else np.float64
+        found = parameters.entry_log_likelihood(fit, dtype)
+        groups["log_likelihood"] = drawn.dataset({"score": found})
+    return groups, notes
+
+
+def _prior_values(
+    drawn: Drawn, prior: Mapping[str, FloatArray], rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    """Prior draws of all that a posterior may hold, in the sign of the metric."""
+    fit, level, shift = drawn.fit, prior["level"], prior["shift"]
+    rho = fit.priors.correlation.quantile(level)
+    node = np.minimum((level * fit.rho.size).astype(np.int64), fit.rho.size - 1)
+    parameters = FieldParameters.from_prior(fit, node, rng)
+    found = draw_prior_boards(fit, parameters, rho, shift, rng, drawn.joint)
+    found |= {"rho": rho, "shift": shift, **parameter_values(fit, parameters)}
+    found = drawn.signed(found)
+    best = fit.kernel.board.sign * found["observed_maximum"]
+    return found | {"multiplicity_bias": best - found["theta_sota"]}
+
+
+def _log_prior(drawn: Drawn, posterior: xr.Dataset) -> dict[str, FloatArray]:
+    """Of the family with its coordinates, and of rho where it is not known."""
+    fit = drawn.fit
+    found = {"coordinates": drawn.parameters.log_prior(fit)}
+    if not isinstance(fit.priors.correlation, FixedCorrelation):
+        rho = posterior["rho"].values.ravel()
+        found["rho"] = fit.priors.correlation.log_density(rho)
+    return found

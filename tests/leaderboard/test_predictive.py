@@ -1,0 +1,389 @@
+"""Prior, replicates, log likelihood and log prior of a board, each against a second route."""
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, UniformTries
+from bayes_sota.core.skills import expit
+from bayes_sota.items.correlation import influence_correlation
+from bayes_sota.leaderboard import sample_groups
+from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
+from bayes_sota.leaderboard.from_items import ItemKernel, JointSampler
+from bayes_sota.leaderboard.parameters import FieldParameters
+from bayes_sota.leaderboard.posterior import compare_families, draw_with_parameters
+from bayes_sota.leaderboard.predictive import Field, replicate_scores
+from bayes_sota.leaderboard.sample import CHECKING, sample_board
+from bayes_sota.maximum.score_laws import score_law
+
+N = 400
+ONE = BoardPriors(
+    typical=(0.7, 0.95), spread=(0.1, 0.8), families=("normal",), correlation=FixedCorrelation(0.7)
+)
+
+
+def board_of(skills, n=N, seed=0, **options):
+    counts = np.random.default_rng(seed).binomial(n, skills)
+    return bs.Leaderboard(counts / n, n_test=n, rounding="exact", **options)
+
+
+def crowd(m=60, seed=1, spread=0.1):
+    return expit(2.0 + spread * np.random.default_rng(seed).standard_normal(m))
+
+
+def cut_board():
+    """A crowd, one spike of copies, and failed entries far below."""
+    crowded = board_of(np.append(crowd(150, spread=0.3), np.full(20, 0.3)), 2000)
+    again = np.full(40, np.sort(crowded.scores)[-30])
+    scores = np.concatenate([crowded.scores, again])
+    return bs.Leaderboard(scores, n_test=2000, rounding="exact")
+
+
+def with_errors(m=30, sign=-1):
+    scores = 1.2 + 0.05 * np.random.default_rng(2).gamma(2, 1, m)
+    return bs.Leaderboard(
+        sign * scores if sign > 0 else scores,
+        metric="score",
+        standard_error=0.03,
+        lower_is_better=sign < 0,
+    )
+
+
+def field_scores(m=15, seed=3):
+    """Numbers of classifiers that share luck: two near-clones, and one without hope."""
+    rng = np.random.default_rng(seed)
+    clone = rng.normal(size=(200, 1))
+    numbers = rng.normal(size=(200, 1)) + rng.normal(size=(200, m)) + 0.2 * rng.normal(size=m)
+    numbers[:, :2] = numbers[:, :1] + 0.3 * rng.normal(size=(200, 2)) + 0.1 * clone
+    numbers[:, -1] -= 9
+    return bs.ItemScores(numbers)
+
+
+@pytest.fixture(scope="module")
+def spiked():
+    fit = fit_field(ScoreKernel.of(cut_board()), BoardPriors(), np.random.default_rng(0))
+    return fit, draw_with_parameters(fit, 300, np.random.default_rng(1))[1]
+
+
+def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
+    fit, parameters = spiked
+    assert fit.kernel.is_cut
+    assert fit.copies.sum() < fit.kernel.copies.sum()
+    found = parameters.entry_log_likelihood(fit).sum(axis=1)
+    target = _Likelihood(fit.kernel, fit.rho, fit.copies)
+    for i in range(0, 300, 7):
+        f, r = parameters.family[i], parameters.node[i]
+        points = parameters.points(fit, np.array([i]))
+        expected = target(fit.density(fit.families[f], points))[0, r]
+        assert found[i] == pytest.approx(expected, abs=1e-8)
+
+
+def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
+    data = field_scores()
+    tree = sample_board(data, BoardPriors(), draws=50, chains=2, random_seed=0)
+    found = tree["log_likelihood"]["score"]
+    names = [name for j, name in enumerate(data.names) if tree["constant_data"]["modelled"][j]]
+    assert found["classifier"].values.tolist() == names
+    assert len(names) < data.n_classifiers
+    fit = bs.leaderboard.sample.items_posterior(data, random_seed=0, draws=100).fit
+    assert fit.copies.min() < 0.8  # near-clones
+    again = bs.leaderboard.sample.items_posterior(data, random_seed=0, draws=100).parameters
+    points = again.points(fit, np.array([0]))
+    expected = fit.likelihoods[again.node[0]](fit.density(fit.families[again.family[0]], points))
+    assert float(found[0, 0].sum()) == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_each_score_has_its_probability() -> None:
+    """Integration of the binomial law over a normal field, for independent errors."""
+    priors = BoardPriors(families=("normal",), correlation=FixedCorrelation(0.0))
+    fit = fit_field(ScoreKernel.of(board_of(crowd(20))), priors, np.random.default_rng(0))
+    points = np.array([[0.3, -0.5], [0.2, 0.3]])
+    parameters = FieldParameters(np.zeros(2, int), np.zeros(2, int), points)
+    found = parameters.entry_log_likelihood(fit)
+    y = np.linspace(-12, 15, 200_001)
+    share = fit.strangers.share
+    wide = stats.norm.pdf(y, *priors.location)
+    for row, place, width in zip(
+        found, parameters.location(fit), parameters.spread(fit), strict=True
+    ):
+        density = (1 - share) * stats.norm.pdf(y, place, width) + share * wide
+        counts = np.round(fit.kernel.scores * N)
+        p = [np.trapezoid(density * stats.binom.pmf(x, N, expit(y)), y) for x in counts]
+        np.testing.assert_allclose(row, np.log(p), atol=0.02)
+
+
+def test_loo_agrees_with_the_exact_route() -> None:
+    board = board_of(crowd(40), 300)
+    tree = sample_board(board, ONE, draws=1000, random_seed=0)
+    fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(5))
+    rows = compare_families(fit)["normal"]
+    found = az.loo(tree)
+    assert found.elpd == pytest.approx(rows["elpd_loo"], abs=0.1)
+    assert found.se == pytest.approx(rows["elpd_loo_se"], rel=0.05)
+
+
+def test_the_prior_of_the_parameters_is_that_of_the_model() -> None:
+    for board in (board_of(crowd(20)), with_errors()):
+        priors = BoardPriors(correlation=BetaCorrelation(5, 3))
+        tree = sample_board(board, priors, draws=500, random_seed=0)
+        prior = {name: v.values.ravel() for name, v in tree["prior"].data_vars.items()}
+        fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
+        scale, unit, centre = fit.scale, 1.0, 0.0
+        if board.metric == "score":
+            quartiles = np.subtract(*np.quantile(board.scores, [0.75, 0.25]))
+            unit, centre = 2 * max(quartiles, 2 * 0.03), -np.median(board.scores)
+        place = stats.norm(centre + unit * scale.location, unit * scale.location_sd)
+        width = stats.norm(scale.log_spread, scale.log_spread_sd)
+        laws = {
+            "location": (prior["location"], place),
+            "spread": (np.log(prior["spread"] / unit), width),
+            "rho": (prior["rho"], stats.beta(5, 3)),
+            "shift": (prior["shift"], stats.norm()),
+            "shape": (prior["shape"], stats.norm()),
+        }
+        for name, (draws, law) in laws.items():
+            assert stats.kstest(draws, law.cdf).pvalue > 0.003, (board.metric, name)
+        counts = np.bincount(prior["family"], minlength=5)
+        assert stats.chisquare(counts).pvalue > 0.003
+        rho = tree["posterior"]["rho"].values
+        np.testing.assert_allclose(tree["log_prior"]["rho"], stats.beta(5, 3).logpdf(rho))
+
+
+def test_log_prior_counts_the_coordinates_of_the_family_alone(spiked) -> None:
+    fit, parameters = spiked
+    completed = parameters.completed(fit, np.random.default_rng(0))
+    dimensions = [2, 3, 2, 4, 5]
+    for i in range(0, 300, 11):
+        own = completed.coordinates[i, : dimensions[completed.family[i]]]
+        expected = stats.norm.logpdf(own).sum() - np.log(5)
+        assert completed.log_prior(fit)[i] == pytest.approx(expected)
+    np.testing.assert_array_equal(completed.log_prior(fit), parameters.log_prior(fit))
+
+
+def test_coordinates_that_a_family_lacks_keep_their_prior() -> None:
+    tree = sample_board(board_of(crowd(40)), BoardPriors(), draws=1000, random_seed=3)
+    family, shape = tree["posterior"]["family"].values, tree["posterior"]["shape"].values
+    dimensions = tree["constant_data"]["n_coordinates"].values[family]
+    unused = [shape[..., i][dimensions <= i + 2] for i in range(3)]
+    assert min(part.size for part in unused) > 500
+    for part in unused:
+        assert stats.kstest(part, "norm").pvalue > 0.003
+    weights = tree["sample_stats/families"]["probability"]
+    for index, name in enumerate(tree["constant_data"]["family"].values):
+        share = float(weights.sel(family=name))
+        assert np.mean(family == index) == pytest.approx(share, abs=0.03)
+
+
+def simulated_prior(board, priors, size, rng):
+    """Boards from the prior, without a grid: normal fields on a complete board."""
+    m, rho = board.n_entries, priors.correlation.value
+    place = rng.normal(*priors.location, size)[:, None]
+    width = np.exp(rng.normal(*priors.log_spread, size))[:, None]
+    y = place + width * rng.standard_normal((size, m))
+    strangers = rng.random((size, m)) < 0.5 / m
+    y = np.where(strangers, rng.normal(*priors.location, (size, m)), y)
+    psi = expit(y)
+    error = np.sqrt((1 - rho**2) * psi * (1 - psi) / board.n_test)
+    x = np.round((psi + error * rng.standard_normal((size, m))) * board.n_test) / board.n_test
+    x = np.clip(x, 0, 1)
+    theta = score_law(board).remove_shift(psi, (rho * rng.standard_normal(size))[:, None])
+    winner = theta[np.arange(size), np.argmax(x, axis=1)]
+    best = theta.max(axis=1)
+    return {
+        "theta_sota": best,
+        "winner_skill": winner,
+        "multiplicity_bias": x.max(axis=1) - best,
+        "n_above_sota": (x > best[:, None]).sum(axis=1),
+        "score": x[:, 0],
+        "sorted_score": np.sort(x, axis=1)[:, ::-1][:, 2],
+    }
+
+
+def test_boards_from_the_prior_are_those_of_a_plain_simulation() -> None:
+    board = board_of(crowd(12), 200)
+    tree = sample_board(board, ONE, draws=1000, random_seed=4)
+    merged = {**tree["prior"].data_vars, **tree["prior_predictive"].data_vars}
+    ours = {name: v.values for name, v in merged.items()}
+    ours["score"], ours["sorted_score"] = ours["score"][..., 5], ours["sorted_score"][..., 2]
+    for name, other in simulated_prior(board, ONE, 20_000, np.random.default_rng(9)).items():
+        assert stats.ks_2samp(ours[name].ravel(), other).pvalue > 0.003, name
+
+
+def test_a_prior_of_hidden_entries_raises_the_best_skill() -> None:
+    best, options = {}, {"draws": 500, "random_seed": 4}
+    for tries in (12, 2000):
+        tree = sample_board(board_of(crowd(12), 50, n_classifiers=tries), ONE, **options)
+        best[tries] = tree["prior"]["theta_sota"].values
+        assert np.all(best[tries] >= tree["prior"]["winner_skill"].values)
+    assert np.mean(best[2000]) > np.mean(best[12]) + 0.01
+    ranged = board_of(crowd(12), 50, n_classifiers=UniformTries(20, 60))
+    tree = sample_board(ranged, ONE, **options)
+    assert 20 <= tree["prior"]["n_classifiers"].min() < tree["prior"]["n_classifiers"].max() <= 60
+
+
+def repeated(fit, point, size=4000):
+    zero = np.zeros(size, int)
+    return FieldParameters(zero, zero, np.tile(np.asarray(point, float), (size, 1)))
+
+
+@pytest.mark.parametrize("floor", [False, True])
+def test_replicates_have_the_moments_of_the_model(floor: bool) -> None:
+    """Mean and variance by sums over the grid, with and without a cut."""
+    scores = board_of(np.append(crowd(30), np.full(10, 0.3)) if floor else crowd(30)).scores
+    fit = fit_field(
+        ScoreKernel.of(bs.Leaderboard(scores, n_test=N, rounding="exact")),
+        ONE,
+        np.random.default_rng(0),
+        merge_spikes=False,
+    )
+    kernel, point = fit.kernel, np.array([[0.1, -0.3]])
+    assert kernel.is_cut == floor
+    found = replicate_scores(fit, repeated(fit, point), np.random.default_rng(1))
+    density = fit.density("normal", point)[0]
+    sd = np.sqrt((1 - 0.7**2) * kernel.psi * (1 - kernel.psi) / N)
+    low = (kernel.values[0] - 0.5) / N if floor else -np.inf
+    truncated = stats.truncnorm((low - kernel.psi) / sd, np.inf, kernel.psi, sd)
+    mean, square = truncated.mean(), truncated.var() + truncated.mean() ** 2
+    weights = density * kernel.reach_or_one(0.7)
+    weights /= weights.sum()
+    fresh = found["sorted_score"]
+    assert np.all(np.diff(fresh, axis=1) <= 0)
+    variance = weights @ square - (weights @ mean) ** 2
+    assert fresh.mean() == pytest.approx(weights @ mean, abs=5 * np.sqrt(variance / fresh.size))
+    assert fresh.var() == pytest.approx(variance, rel=0.03)
+    own = kernel.table(0.7)[kernel.value_of_entry] * density
+    own /= own.sum(axis=1, keepdims=True)
+    expected, spread = own @ mean, np.sqrt(own @ square - (own @ mean) ** 2)
+    assert np.abs((found["score"].mean(axis=0) - expected) / spread).max() < 5 / np.sqrt(4000)
+    np.testing.assert_allclose(found["score"].std(axis=0), spread, rtol=0.06)
+    if floor:
+        assert found["score"].min() >= kernel.values[0] / N
+    np.testing.assert_allclose(fresh * N, np.round(fresh * N), atol=1e-9)
+
+
+def test_copies_of_one_classifier_have_one_replicate(spiked) -> None:
+    fit, parameters = spiked
+    found = replicate_scores(fit, parameters[:50], np.random.default_rng(0))
+    merged = int(np.argmax(fit.kernel.copies - fit.copies))
+    spike = found["score"][:, fit.kernel.value_of_entry == merged]
+    assert spike.shape[1] == fit.kernel.copies[merged]
+    for row in spike:
+        assert np.unique(row).size <= fit.copies[merged]
+    observed = np.sort(fit.kernel.scores[fit.kernel.modelled])[::-1]
+    assert found["sorted_score"].shape == (50, observed.size)
+    repeats = np.max([np.unique(row, return_counts=True)[1].max() for row in found["sorted_score"]])
+    assert repeats >= fit.kernel.copies[merged] / fit.copies[merged]
+
+
+def test_replicates_of_relatives_keep_their_correlation() -> None:
+    data = field_scores()
+    found = influence_correlation(data.influence, data.scores, data.clusters)
+    kernel = ItemKernel.of_items(data, found)
+    fit = fit_field(kernel, ONE, np.random.default_rng(0), merge_spikes=False)
+    field = Field(fit, JointSampler.of(fit, found))
+    psi = np.tile(kernel.scores[kernel.entries] + 9.0, (20_000, 1))  # far above the cut
+    scores = field.scores(psi, 0, np.random.default_rng(0))
+    residual = found.residual[np.ix_(kernel.entries, kernel.entries)]
+    np.testing.assert_allclose(np.corrcoef(scores.T), residual, atol=0.03)
+    sd = data.standard_errors[kernel.entries] * np.sqrt(kernel.own_variance(0.7))
+    np.testing.assert_allclose(scores.std(axis=0), sd, rtol=0.15)
+    fresh = field.fresh(fit.density("normal", np.zeros((5000, 2))), np.random.default_rng(1))
+    ranks = stats.spearmanr(fresh).statistic
+    np.testing.assert_allclose(ranks, 6 / np.pi * np.arcsin(residual / 2), atol=0.06)
+
+
+def test_the_sign_is_that_of_the_metric() -> None:
+    down, up = (
+        sample_board(with_errors(sign=sign), ONE, draws=100, random_seed=0) for sign in (-1, 1)
+    )
+    # the same scores, with the other sign
+    flipped = bs.Leaderboard(-with_errors().scores, metric="score", standard_error=0.03)
+    assert np.all(up["observed_data"]["score"].values > 0)
+    assert np.all(np.diff(down["observed_data"]["sorted_score"]) >= 0)
+    assert np.all(np.diff(up["observed_data"]["sorted_score"]) <= 0)
+    other = sample_board(
+        bs.Leaderboard(-flipped.scores, metric="score", standard_error=0.03),
+        ONE,
+        draws=100,
+        random_seed=0,
+    )
+    for group, names in {
+        "posterior": ("theta_sota", "location", "multiplicity_bias"),
+        "prior": ("theta_sota", "winner_skill", "expected_sota", "location", "multiplicity_bias"),
+        "posterior_predictive": ("score", "sorted_score"),
+        "prior_predictive": ("score", "sorted_score"),
+        "predictions": ("winner_new_score",),
+    }.items():
+        for name in names:
+            np.testing.assert_allclose(down[group][name], -other[group][name], err_msg=name)
+    for name in ("spread", "rho", "n_above_sota"):
+        np.testing.assert_allclose(down["prior"][name], other["prior"][name])
+
+
+def test_without_checking_groups_all_else_is_the_same() -> None:
+    board = board_of(crowd(20))
+    whole, part = (
+        bs.estimate_sota(board, draws=50, random_seed=0, groups=groups)
+        for groups in ("all", "estimands")
+    )
+    assert set(whole.children) - set(part.children) == set(CHECKING)
+    for name in part.children:
+        xr.testing.assert_identical(
+            whole[name].to_dataset().drop_attrs(), part[name].to_dataset().drop_attrs()
+        )
+    with pytest.raises(InputError, match="groups must be one of all, estimands"):
+        bs.estimate_sota(board, groups="some")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="groups"):
+        bs.estimate_sota(board.maximum_only(), groups="estimands")
+
+
+def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    board, options = board_of(crowd(30)), {"draws": 50, "chains": 2, "random_seed": 0}
+    whole = sample_board(board, ONE, **options)
+    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 16 * 30 * 100 // 4 + 1)
+    monkeypatch.setattr(sample_groups, "_SINGLE", 1000)
+    tree = sample_board(board, ONE, **options)
+    for name in ("prior", "prior_predictive", "posterior_predictive"):
+        assert tree[name]["draw"].values.tolist() == list(range(0, 50, 4))
+        assert 0 < tree[name].to_dataset().nbytes <= 1.2 * sample_groups.LARGEST_GROUP
+    assert tree["log_likelihood"]["score"].dtype == np.float32
+    exact = whole["log_likelihood"]["score"]
+    assert exact.dtype == np.float64
+    np.testing.assert_allclose(tree["log_likelihood"]["score"], exact, rtol=1e-6)
+    assert "keep one of 4 draws" in tree.attrs["notes"]
+    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 4 * 30 * 99)
+    tree = sample_board(board, ONE, **options)
+    assert "log_likelihood" not in tree.children
+    assert "no group log_likelihood" in tree.attrs["notes"]
+    assert "log_prior" in tree.children
+
+
+def pit_of_one_board(seed, places, m=25):
+    """Shares of replicated sorted scores below the observed ones, of a board from the model."""
+    rng = np.random.default_rng([30, seed])
+    y = rng.normal(rng.normal(*ONE.location), np.exp(rng.normal(*ONE.log_spread)), m)
+    psi = expit(y)
+    error = np.sqrt((1 - 0.7**2) * psi * (1 - psi) / N)
+    counts = np.clip(np.round((psi + error * rng.standard_normal(m)) * N), 0, N)
+    board = bs.Leaderboard(counts / N, n_test=N, rounding="exact")
+    fit = fit_field(ScoreKernel.of(board), ONE, rng, points=60, merge_spikes=False)
+    parameters = draw_with_parameters(fit, 200, rng)[1]
+    again = replicate_scores(fit, parameters, rng)["sorted_score"]
+    observed = np.sort(fit.kernel.scores[fit.kernel.modelled])[::-1]
+    below, equal = again < observed, again == observed
+    return (below.mean(axis=0) + equal.mean(axis=0) / 2)[places]
+
+
+def test_replicates_cover_boards_from_the_model() -> None:
+    """Checks with parameters fitted to the same board: nearer the middle than uniform, centred."""
+    places = [0, 1, 4, 9]
+    pit = np.array([pit_of_one_board(seed, places) for seed in range(60)])
+    assert np.abs(pit.mean(axis=0) - 0.5).max() < 0.12
+    inside = np.mean((pit > 0.05) & (pit < 0.95), axis=0)
+    assert inside.min() >= 0.8
+    assert pit[:, 0].std() > 0.15  # the best score is hardly fitted: spread as a uniform's, .29
+    assert stats.kstest(pit[:, 0], "uniform").pvalue > 0.001
