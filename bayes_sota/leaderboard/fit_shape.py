@@ -6,6 +6,7 @@
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -43,23 +44,39 @@ class ShapeFit(FieldFit):
         return parameters_of(self.shape)
 
     @cached_property
+    def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Mean and standard deviation of ``location`` and of ``log_spread``, a priori.
+
+        In log odds; for the metric "score" in its units, with its sign.
+        """
+        law, scale, sign = self.kernel.law, self.scale, self.kernel.board.sign
+        zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location]))
+        unit = float(one - zero)
+        of_place = sign * float(place), unit * scale.location_sd
+        return of_place, (scale.log_spread + float(np.log(unit)), scale.log_spread_sd)
+
+    @property
+    def sign(self) -> int:
+        """Of the location: -1 if lower scores are better and the location is in their units."""
+        return self.kernel.board.sign
+
+    @cached_property
     def natural_points(self) -> FloatArray:
         """The points as values of ``parameters``, shape (N, d)."""
-        scale, points = self.scale, self.points[0].points.copy()
-        points[:, 0] = scale.place(points[:, 0])
-        points[:, 1] = scale.log_spread + scale.log_spread_sd * points[:, 1]
+        (mean, sd), (log_mean, log_sd) = self.prior
+        points = self.points[0].points.copy()
+        points[:, 0] = mean + self.sign * sd * points[:, 0]
+        points[:, 1] = log_mean + log_sd * points[:, 1]
         return points
 
     def log_evidence_at(self, rho: FloatArray) -> FloatArray:
         """Log evidence at other values of rho, from points of their own, shape (len(rho),)."""
         return _sampled(self, self.shape, rho, _EVIDENCE_POINTS, self.points[0]).log_evidence
 
-    def standardised(self, values: FloatArray) -> FloatArray:
-        """Standard normal coordinates of values of ``parameters``, shape (N, d)."""
-        scale, points = self.scale, np.array(values, dtype=np.float64)
-        points[:, 0] = (points[:, 0] - scale.location) / scale.location_sd
-        points[:, 1] = (points[:, 1] - scale.log_spread) / scale.log_spread_sd
-        return points
+    def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
+        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        return self.sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
 
 
 def parameters_of(family: SkillFamily) -> tuple[str, ...]:
@@ -182,5 +199,5 @@ def replicate_scores(
         places = np.sum(cdf < (levels * cdf[:, -1])[:, None], axis=1)
     psi = kernel.psi[np.minimum(places, kernel.psi.size - 1)]
     cut = float(kernel.values[0]) if kernel.is_cut else None
-    scores = kernel.law.replicate(psi, 1 - rho**2, cut, rng)
+    scores = kernel.shown(kernel.law.replicate(psi, 1 - rho**2, cut, rng))
     return np.asarray(kernel.board.sign * scores)

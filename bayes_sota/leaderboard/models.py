@@ -66,7 +66,7 @@ def build_model(
     Returns
     -------
     pm.Model
-        Free ``location`` and ``log_spread`` (log odds; for the metric "score" units of the grid),
+        Free ``location`` and ``log_spread`` (log odds; for the metric "score" its units),
         one standard normal variable for each further parameter of the shape, ``rho`` and
         ``shift``; deterministic ``spread``; observed ``score`` (classifier: entries of the modelled
         part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
@@ -79,8 +79,10 @@ def build_model(
 
     Notes
     -----
-    Where a shape explains no entry its posterior is flat, and a chain stays there. Start chains
-    where the model does: ``pm.sample(init="adapt_diag")`` adds no jitter.
+    Where a shape explains no entry its posterior is flat, and a chain stays there:
+    ``start_values`` says where chains should start. Draws of ``score`` lie within the grid of the
+    fit, five standard errors beyond the best score: prior fields above it are cut there
+    (``complete`` simulates the prior on a wide grid).
 
     Examples
     --------
@@ -115,17 +117,43 @@ def _index(shape: SkillFamily) -> int:
 
 
 def _parameters(fit: ShapeFit) -> Sequence[Any]:
-    """Variables of a shape, which start at the mean of the exact fit."""
-    scale = fit.scale
-    start = fit.points[0].weights.mean(axis=1) @ fit.natural_points
-    location = pm.Normal("location", scale.location, scale.location_sd, initval=start[0])
-    log_spread = pm.Normal("log_spread", scale.log_spread, scale.log_spread_sd, initval=start[1])
+    """Variables of a shape."""
+    of_place, of_width = fit.prior
+    location = pm.Normal("location", *of_place)
+    log_spread = pm.Normal("log_spread", *of_width)
     pm.Deterministic("spread", pt.exp(log_spread))
-    further = [
-        pm.Normal(name, initval=value)
-        for name, value in zip(fit.parameters[2:], start[2:], strict=True)
-    ]
-    return [location, log_spread, *further]
+    return [location, log_spread, *(pm.Normal(name) for name in fit.parameters[2:])]
+
+
+def start_values(fit: ShapeFit) -> dict[str, Any]:
+    """Random draws of the exact fit where chains start: ``pm.sample(initvals=...)``.
+
+    From elsewhere a chain can stay where a shape explains no entry. Jitter would move them away:
+    ``pm.sample(init="adapt_diag")`` adds none.
+
+    Parameters
+    ----------
+    fit : ShapeFit
+        Of ``fit_shape``, for the same board, priors and family as the model.
+
+    Returns
+    -------
+    dict of str to TensorVariable or str
+        For every free variable of ``build_model``.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> list(start_values(fit_shape(board)))
+    ['location', 'log_spread', 'softness', 'shift', 'rho']
+    """
+    chosen = pm.Categorical.dist(p=fit.points[0].weights.mean(axis=1))
+    columns = zip(fit.parameters, fit.natural_points.T, strict=True)
+    start: dict[str, Any] = {
+        name: pt.as_tensor_variable(values)[chosen] for name, values in columns
+    }
+    free = ("shift",) if fit.priors.correlation.is_fixed else ("shift", "rho")
+    return start | dict.fromkeys(free, "prior")
 
 
 def _correlation(prior: CorrelationPrior) -> Any:
@@ -164,14 +192,9 @@ def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any
             f"the shape {fit.shape.name} has the parameters {', '.join(fit.parameters)}: "
             f"{fit.shape.dimension}, got {2 + len(shape)}"
         )
-    scale = fit.scale
-    coordinates = (
-        (location - scale.location) / scale.location_sd,
-        (log_spread - scale.log_spread) / scale.log_spread_sd,
-        *shape,
-    )
+    coordinates = fit.standardised(location, log_spread, *shape)
     columns = tuple(pt.as_tensor_variable(t)[..., None] for t in coordinates)
-    return fit.shape.log_density(pytensor_operations(), scale, columns, fit.kernel.y)
+    return fit.shape.log_density(pytensor_operations(), fit.scale, columns, fit.kernel.y)
 
 
 def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
@@ -292,7 +315,7 @@ def observe_scores(fit: FieldFit, log_density: Any, rho: Any, name: str = "score
     ['score']
     """
     kernel = fit.kernel
-    scores = kernel.board.sign * kernel.law.scores[kernel.modelled]
+    scores = kernel.board.sign * kernel.scores[kernel.modelled]
 
     def logp(value: Any, log_density: Any, rho: Any) -> Any:
         # the tables are of the observed scores; there are none of others
@@ -302,7 +325,7 @@ def observe_scores(fit: FieldFit, log_density: Any, rho: Any, name: str = "score
     def random(
         log_density: FloatArray, rho: float, *, rng: np.random.Generator, size: Any
     ) -> FloatArray:
-        return replicate_scores(fit, log_density, float(rho), rng)
+        return replicate_scores(fit, log_density, float(np.ravel(rho)[0]), rng)
 
     return pm.CustomDist(
         name, log_density, rho, logp=logp, random=random, signature="(g),()->()",
