@@ -251,7 +251,8 @@ def _nodes(prior: CorrelationPrior) -> tuple[FloatArray, FloatArray, FloatArray]
     ends = np.sqrt(1 - prior.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2)
     angle = (np.arange(_RHO_NODES) + 0.5) * np.pi / _RHO_NODES
     nodes = (ends[0] + ends[1]) / 2 - (ends[1] - ends[0]) / 2 * np.cos(angle)
-    return nodes, (-1.0) ** np.arange(_RHO_NODES) * np.sin(angle), np.sqrt(1 - nodes**2)
+    weights = np.where(np.arange(_RHO_NODES) % 2, -1.0, 1.0) * np.sin(angle)
+    return np.asarray(nodes), np.asarray(weights), np.sqrt(1 - np.asarray(nodes) ** 2)
 
 
 def _cardinal(rho: Any, nodes: FloatArray, weights: FloatArray) -> Any:

@@ -131,4 +131,4 @@ class FieldParameters:
 
 def dimension_of(fit: FieldFit) -> int:
     """Largest number of coordinates of the families of a fit."""
-    return max(sample.points.shape[1] for sample in fit.points)
+    return max(int(sample.points.shape[1]) for sample in fit.points)

@@ -300,8 +300,8 @@ def sample_board_nuts(
     *,
     draws: int = 1000,
     chains: int = 4,
-    tune: int = 1000,
-    target_accept: float = 0.95,
+    tune: int = 1500,
+    target_accept: float = 0.98,
     cores: int | None = None,
     progressbar: bool = False,
     random_seed: Seed = None,
@@ -417,7 +417,7 @@ def _averaged(
         name: np.sum([run["sample_stats"][name].values for run in runs.values()], axis=0)
         for name in ("diverging", "n_steps")
     }
-    tree = build_board_tree(values, signed, attributes | _of_runs(fit, runs), rng, stats)
+    tree = build_board_tree(values, signed, {**attributes, **_of_runs(fit, runs)}, rng, stats)
     families = tree["sample_stats/families"]
     families["stacking_weight"] = ("family", _stacking(runs, families["family"].values))
     for name, run in runs.items():
@@ -443,7 +443,8 @@ def _assign(
     chosen, place = np.empty((2, chains, draws), dtype=np.int64)
     for c in range(chains):
         edges = np.cumsum(weights[:, c].T.ravel())
-        levels = (np.arange(draws) + rng.random()) / draws * edges[-1]
+        # uniform in each stratum: one offset for all would follow the order of the runs
+        levels = (np.arange(draws) + rng.random(draws)) / draws * edges[-1]
         found = np.minimum(np.searchsorted(edges, levels, side="right"), edges.size - 1)
         place[c], chosen[c] = np.divmod(found, runs)
     return chosen, place

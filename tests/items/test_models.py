@@ -49,7 +49,7 @@ def test_replicated_answers_have_the_skills_and_the_correlation_of_the_model():
     answers[7, 1] = -1
     model = build_model(Responses(answers, names=["a", "b"]))
     skill, loading = np.array([0.9, 0.7]), np.array([0.8, 0.6])
-    draw = model["items"].owner.op._random_fn
+    draw = type(model["items"].owner.op)._random_fn
     rng = np.random.default_rng(1)
     found = draw(skill, loading, np.arange(4000), rng=rng, size=(4000,))
     assert found[7, 1] == -1 == found.min()
