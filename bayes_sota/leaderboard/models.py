@@ -1,127 +1,167 @@
-r"""Models of a board, and of answers to every item, as plain ``pm.Model`` for NUTS, to extend.
+r"""Model of a whole board as a plain ``pm.Model``, to sample and to extend.
 
-In ``build_leaderboard`` the skills are summed out on the grid of ``bayes_sota.leaderboard.fit``,
-with the tables, families, top part and merged spikes of the exact route;
-``tests/leaderboard/test_models.py`` holds the log density against it for every family.
-
-``build_responses`` is a second route to ``bayes_sota.leaderboard.from_items``, from other
-assumptions: nothing is estimated beforehand and nothing is normal but the latent difficulty. Item
-``i`` has a difficulty ``u_i``, and classifier ``j`` is right with probability
-
-.. math:: P(x_{ij} = 1 \mid u) = \Phi\!\left(\frac{\Phi^{-1}(\theta_j) - l_j u}
-          {\sqrt{1 - l_j^2}}\right), \quad u \sim N(0, 1)
-
-so that ``theta_j`` is its skill over all items, whatever the loading. The difficulties are summed
-out; items with the same answers are counted together, and a likelihood is one matrix product.
-``tests/leaderboard/test_models.py`` compares too, with integration by SciPy and with the exact
-route.
+The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``, with the tables, shapes,
+strangers and merged spikes of the exact route. The logarithm of the probability of a score is
+smooth in ``sqrt(1 - rho^2)``: it is tabulated at a few Chebyshev nodes of it and interpolated, for
+accuracies, AUCs and scores with a standard error alike. ``tests/leaderboard/test_models.py`` holds
+the log density against the exact one for every shape.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
-import pytensor
 import pytensor.tensor as pt
-from numpy.typing import NDArray
-from pymc.distributions.dist_math import normal_lcdf
 from pytensor.compile.builders import OpFromGraph
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors, Priors, board_priors
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, CorrelationPrior, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import MISSING, Responses
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
-from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale, SkillFamily, operations_of
+from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape, replicate_scores
+from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 
 Correlation = Literal["prior", "learnt"]
-LARGEST_RHO = 0.99
-"""Where rho is learnt it stops here: beyond, a score is narrower than the grid can tell."""
-_REACH_NODES = 12
+_RHO_NODES = 8
+_RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is held constant in rho
 _LARGEST_LOG = 600.0
 _TINY = 1e-300
 
 
-def build_leaderboard(
+def build_model(
     board: Leaderboard,
     priors: Priors | BoardPriors | None = None,
     *,
-    family: str = "ex-gaussian",
+    family: str | SkillFamily = "ex-gaussian",
     correlation: Correlation = "prior",
     fit: FieldFit | None = None,
 ) -> pm.Model:
     r"""Model of all scores of a board, its skills summed out.
 
     .. math::
-        t_i \sim N(0, 1), \quad
-        \log L = \sum_u c_u \Big[\log \sum_g P(y_g \mid t)\, K_{ug}(\rho)
-                 - \log \sum_g P(y_g \mid t)\, R_g(\rho)\Big], \quad
-        K_{ug}(\rho) = e^{\ell_{ug} / (1 - \rho^2)}
+        \text{location} \sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta}, \quad
+        z \sim N(0, 1), \quad p(x_j \mid \phi, \rho) = \frac{\sum_g P(y_g \mid \phi)\,
+        K_g(x_j, \rho)}{\sum_g P(y_g \mid \phi)\, R_g(\rho)}
 
-    with ``c_u`` entries (spikes merged) of each distinct score, ``l`` the log likelihood of a
-    score relative to its best, and ``R`` the probability of a score in the modelled top part.
+    with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability
+    that a score is in the modelled top part. The shift ``z`` is in no score, and of rho one board
+    says nothing that can be trusted: both keep their priors.
 
     Parameters
     ----------
     board : Leaderboard
         With scores.
     priors : Priors, optional
-    family : str
-        Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES``. A model holds one;
-        ``sample_board_nuts`` averages.
+    family : str or SkillFamily
+        Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES`` or one's own.
+        ``sample_board_nuts`` averages over several.
     correlation : {"prior", "learnt"}
-        "prior": rho is not learnt. The model holds one independent copy of the parameters for
-        each of the equally likely values of rho (dimension ``rho_node``); their posteriors
-        ``p(t | y, rho)``, mixed with equal weights, are the cut posterior, nested sampling
-        included. "learnt": one copy, and rho a variable with its Beta prior up to
-        ``LARGEST_RHO``; what leaves the kernel's mass dependent on rho is part of the likelihood,
-        and R is interpolated between Chebyshev nodes of rho, on a scale (standard normal
-        quantiles times ``sqrt(1 - rho^2)``) on which it hardly depends on rho.
+        "prior": a potential, minus the log evidence at rho, takes from the posterior what the
+        scores say about rho, so that it keeps its prior. "learnt": no potential.
     fit : FieldFit, optional
-        Exact fit of the same board and priors, for its kernel and merged spikes; made here where
-        it is absent (about a second).
+        Exact fit of the same board and priors; made here where it is absent (about a second).
 
     Returns
     -------
     pm.Model
-        Free variable ``coordinates`` (rho_node, parameter), or ``coordinates`` (parameter,) and
-        ``rho``; deterministic ``parameters`` of the same shape, on their natural scale (log odds,
-        for the metric "score" units of the grid; ratios to the width and shares as they are);
-        observed ``entries`` (rho_node, score) or (score,), the number of entries with each
-        distinct score, whose log likelihood is one term of the sum above per score. The model
-        conditions on the observed scores, so it has no predictive draws of ``entries``.
+        Free ``location`` and ``log_spread`` (log odds; for the metric "score" its units),
+        one standard normal variable for each further parameter of the shape, ``rho`` and
+        ``shift``; deterministic ``spread``; observed ``score`` (classifier: entries of the modelled
+        part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
+        -1 for one's own. Where rho is known it is deterministic.
 
     Raises
     ------
     InputError
         Unknown family or correlation; nothing to learn about a fixed rho; only the maximum known.
 
+    Notes
+    -----
+    Where a shape explains no entry its posterior is flat, and a chain stays there:
+    ``start_values`` says where chains should start. Draws of ``score`` lie within the grid of the
+    fit, five standard errors beyond the best score: prior fields above it are cut there
+    (``complete`` simulates the prior on a wide grid).
+
     Examples
     --------
     >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
-    >>> model = build_leaderboard(board, family="normal")
-    >>> [v.name for v in model.free_RVs], model.named_vars_to_dims["coordinates"]
-    (['coordinates'], ('rho_node', 'parameter'))
+    >>> model = build_model(board)
+    >>> [v.name for v in model.free_RVs]
+    ['location', 'log_spread', 'softness', 'rho', 'shift']
+    >>> model.named_vars_to_dims["score"]
+    ('classifier',)
     """
-    priors = board_priors(priors)
-    shape = _checked_family(family)
     if correlation not in ("prior", "learnt"):
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
-    prior = priors.correlation
-    if correlation == "learnt" and not isinstance(prior, BetaCorrelation):
+    found = fit_shape(board, priors, family=family, fit=fit)
+    prior = found.priors.correlation
+    if correlation == "learnt" and prior.is_fixed:
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
-    if correlation == "learnt" and board.metric == "auc":
-        raise InputError(
-            "this model learns rho from accuracies and scores with a standard error; from AUCs "
-            "leaderboard_posterior(learn_rho=True) does"
-        )
-    if fit is None:
-        fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
-    if correlation == "learnt" and isinstance(prior, BetaCorrelation):
-        return _model_with_rho(fit, shape, prior)
-    return _model_at_nodes(fit, shape)
+    names = np.array(board.names)[found.kernel.modelled]
+    with pm.Model(coords={"classifier": list(names)}) as model:
+        pm.Data("family", _index(found.shape))
+        parameters = _parameters(found)
+        rho = _correlation(prior)
+        pm.Normal("shift")
+        log_density = field_log_density(found, *parameters)
+        observe_scores(found, log_density, rho)
+        if correlation == "prior" and not prior.is_fixed:
+            pm.Potential("rho_keeps_its_prior", -_log_evidence(found, rho))
+    return model
+
+
+def _index(shape: SkillFamily) -> int:
+    return list(FAMILIES).index(shape.name) if FAMILIES.get(shape.name) is shape else -1
+
+
+def _parameters(fit: ShapeFit) -> Sequence[Any]:
+    """Variables of a shape."""
+    of_place, of_width = fit.prior
+    location = pm.Normal("location", *of_place)
+    log_spread = pm.Normal("log_spread", *of_width)
+    pm.Deterministic("spread", pt.exp(log_spread))
+    return [location, log_spread, *(pm.Normal(name) for name in fit.parameters[2:])]
+
+
+def start_values(fit: ShapeFit) -> dict[str, Any]:
+    """Random draws of the exact fit where chains start: ``pm.sample(initvals=...)``.
+
+    From elsewhere a chain can stay where a shape explains no entry. Jitter would move them away:
+    ``pm.sample(init="adapt_diag")`` adds none.
+
+    Parameters
+    ----------
+    fit : ShapeFit
+        Of ``fit_shape``, for the same board, priors and family as the model.
+
+    Returns
+    -------
+    dict of str to TensorVariable or str
+        For every free variable of ``build_model``.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> list(start_values(fit_shape(board)))
+    ['location', 'log_spread', 'softness', 'shift', 'rho']
+    """
+    chosen = pm.Categorical.dist(p=fit.points[0].weights.mean(axis=1))
+    columns = zip(fit.parameters, fit.natural_points.T, strict=True)
+    start: dict[str, Any] = {
+        name: pt.as_tensor_variable(values)[chosen] for name, values in columns
+    }
+    free = ("shift",) if fit.priors.correlation.is_fixed else ("shift", "rho")
+    return start | dict.fromkeys(free, "prior")
+
+
+def _correlation(prior: CorrelationPrior) -> Any:
+    if isinstance(prior, BetaCorrelation):
+        return pm.Beta("rho", prior.a, prior.b)
+    if prior.is_fixed:
+        return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
+    raise InputError(f"no PyMC model for the correlation prior {type(prior).__name__}")
 
 
 def pytensor_operations() -> Any:
@@ -129,78 +169,104 @@ def pytensor_operations() -> Any:
     return operations_of(pt, _log_ndtr)
 
 
-def _checked_family(name: str) -> SkillFamily:
-    if name not in FAMILIES:
-        raise InputError(f"unknown family {name!r}; allowed: {', '.join(FAMILIES)}")
-    return FAMILIES[name]
+def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any) -> Any:
+    """Logarithm of P(psi) at the grid of a fit, (G,), or (n, G) where a parameter is (n,).
+
+    Parameters
+    ----------
+    fit : ShapeFit
+        Of ``fit_shape``.
+    location, log_spread, *shape : tensor, shape () or (n,)
+        ``fit.parameters``, one for all entries or one for each of the modelled part.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> fit = fit_shape(board, family="normal")
+    >>> places = pt.as_tensor_variable(np.array([2.0, 2.1, 2.2, 2.3, 2.4]))
+    >>> field_log_density(fit, places, -1.0).ndim
+    2
+    """
+    if len(shape) != fit.shape.dimension - 2:
+        raise InputError(
+            f"the shape {fit.shape.name} has the parameters {', '.join(fit.parameters)}: "
+            f"{fit.shape.dimension}, got {2 + len(shape)}"
+        )
+    coordinates = fit.standardised(location, log_spread, *shape)
+    columns = tuple(pt.as_tensor_variable(t)[..., None] for t in coordinates)
+    return fit.shape.log_density(pytensor_operations(), fit.scale, columns, fit.kernel.y)
 
 
-def _model_at_nodes(fit: FieldFit, family: SkillFamily) -> pm.Model:
-    """One copy of the parameters at each value of rho."""
-    kernel = fit.kernel
-    tables = np.stack([np.exp(kernel.log_kernel(r)) for r in fit.rho]) * kernel.step
-    reach = None
+def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
+    r"""Log probability of the score of each modelled entry, given that it is modelled, (n,).
+
+    .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
+
+    with ``c`` below 1 where a spike of equal scores is taken for fewer classifiers. A few strangers
+    that follow the prior of the place are part of P.
+
+    Parameters
+    ----------
+    fit : FieldFit
+        Of ``fit_shape``, for its grid, tables and spikes.
+    log_density : tensor, shape (G,) or (n, G)
+        Of ``field_log_density``: of the field, or of the field of each entry.
+    rho : tensor, shape ()
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> fit = fit_shape(board, family="normal")
+    >>> found = score_log_probability(fit, field_log_density(fit, 2.3, -1.0), 0.8)
+    >>> found.eval(mode="FAST_COMPILE").shape
+    (5,)
+    """
+    kernel, entries = fit.kernel, fit.kernel.value_of_entry
+    spread, weights, rhos = _nodes(fit.priors.correlation)
+    tables = np.stack([np.exp(kernel.log_kernel(r)) for r in rhos]) * kernel.step
+    log_mass = np.stack([np.broadcast_to(kernel.log_mass(r), kernel.values.shape) for r in rhos])
+    log_density = pt.as_tensor_variable(log_density)
+    if log_density.type.broadcastable[0] and log_density.ndim == 2:
+        log_density = log_density[0]  # PyMC gives each parameter the dimensions of the scores
+    top, density = _relative(fit, log_density)
+    shared = density.ndim == 1
+    if not shared:
+        tables, log_mass = tables[:, entries], log_mass[:, entries]
+    log_p = _log_sum(tables, density) + log_mass
     if kernel.is_cut:
-        reach = np.stack([kernel.reach(r) for r in fit.rho]) * kernel.step
-    coords = {"rho_node": fit.rho, **_coords(fit, family)}
-    with pm.Model(coords=coords) as model:
-        t = pm.Normal("coordinates", dims=("rho_node", "parameter"), initval=_start(fit, family))
-        pm.Deterministic(
-            "parameters", _parameters(family, fit.scale, t), dims=("rho_node", "parameter")
-        )
-        top, density = _density(family, fit, t)
-        # a product and a sum: compiling a matrix product takes four times as long
-        mass = pt.sum(pytensor.shared(tables) * density[:, None, :], axis=2)
-        log_p = top + pt.log(pt.maximum(mass, _TINY))
-        if reach is not None:
-            log_p -= _log_reach(top, pt.sum(density * reach, axis=1, keepdims=True))
-        _observe(log_p, np.tile(fit.copies, (fit.rho.size, 1)), ("rho_node", "score"))
-    return model
+        reach = np.stack([kernel.reach(r) for r in rhos]) * kernel.step
+        log_p -= _log_sum(reach[:, None], density)
+    else:
+        log_p += top[..., 0]
+    found = pt.sum(_cardinal(rho, spread, weights)[:, None] * log_p, axis=0)
+    copies = (fit.copies / kernel.copies)[entries]
+    return copies * (found[entries] if shared else found)
 
 
-def _model_with_rho(fit: FieldFit, family: SkillFamily, prior: BetaCorrelation) -> pm.Model:
-    """One copy of the parameters, and rho."""
-    kernel = fit.kernel
-    with pm.Model(coords=_coords(fit, family)) as model:
-        rho = pm.Truncated("rho", pm.Beta.dist(prior.a, prior.b), upper=LARGEST_RHO)
-        start = _start(fit, family)[fit.rho.size // 2]
-        t = pm.Normal("coordinates", dims="parameter", initval=start)
-        pm.Deterministic("parameters", _parameters(family, fit.scale, t), dims="parameter")
-        dispersion = 1 - rho**2
-        top, density = _density(family, fit, t)
-        table = pt.exp(pytensor.shared(kernel.log_kernel(0.0)) / dispersion) * kernel.step
-        log_p = (
-            top
-            + pt.log(pt.maximum(pt.sum(table * density, axis=1), _TINY))
-            - 0.5 * pt.log(dispersion)
-        )
-        if kernel.is_cut:
-            reach = _reach_at(kernel, rho) * kernel.step
-            log_p -= _log_reach(top, pt.sum(density * reach))
-        _observe(log_p, fit.copies, ("score",))
-    return model
+def _nodes(prior: CorrelationPrior) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Chebyshev nodes of ``sqrt(1 - rho^2)``, their barycentric weights, and their rho."""
+    if prior.is_fixed:
+        rho = np.atleast_1d(prior.quantile(0.5))
+        return np.sqrt(1 - rho**2), np.ones(1), rho
+    ends = np.sqrt(1 - prior.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2)
+    angle = (np.arange(_RHO_NODES) + 0.5) * np.pi / _RHO_NODES
+    nodes = (ends[0] + ends[1]) / 2 - (ends[1] - ends[0]) / 2 * np.cos(angle)
+    weights = np.where(np.arange(_RHO_NODES) % 2, -1.0, 1.0) * np.sin(angle)
+    return np.asarray(nodes), np.asarray(weights), np.sqrt(1 - np.asarray(nodes) ** 2)
 
 
-def _start(fit: FieldFit, family: SkillFamily) -> FloatArray:
-    """Where a sampler starts: the mean of the exact fit, (R, d); else the middle of the prior."""
-    if family.name not in fit.families:
-        return np.zeros((fit.rho.size, family.dimension))
-    points = fit.points[fit.families.index(family.name)]
-    return np.asarray(points.weights.T @ points.points)
+def _cardinal(rho: Any, nodes: FloatArray, weights: FloatArray) -> Any:
+    """Weights of the nodes in the interpolation at rho."""
+    difference = pt.clip(pt.sqrt(1 - rho**2), nodes[0], nodes[-1]) - nodes
+    ratio = weights / pt.switch(pt.abs(difference) < 1e-12, 1e-12, difference)
+    return ratio / pt.sum(ratio)
 
 
-def _coords(fit: FieldFit, family: SkillFamily) -> dict[str, Any]:
-    scores = fit.kernel.values / fit.kernel.law.unit
-    return {"parameter": list(family.parameters), "score": scores}
-
-
-def _density(family: SkillFamily, fit: FieldFit, t: Any) -> tuple[Any, Any]:
+def _relative(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
     """Logarithm of the highest density on the grid, and the density relative to it.
 
     The highest is taken apart so that a field far from all scores still has a slope.
     """
-    columns = tuple(t[..., i, None] for i in range(family.dimension))
-    log_density = family.log_density(pytensor_operations(), fit.scale, columns, fit.kernel.y)
     top, strangers = pt.max(log_density, axis=-1, keepdims=True), fit.strangers
     if strangers.reach is None:
         top = pt.maximum(top, -_LARGEST_LOG)
@@ -212,35 +278,66 @@ def _density(family: SkillFamily, fit: FieldFit, t: Any) -> tuple[Any, Any]:
     return top, (1 - strangers.share) * shape + modelled * strangers.profile
 
 
-def _log_reach(top: Any, reach: Any) -> Any:
-    return top + pt.log(pt.maximum(reach, _TINY))
+def _log_sum(table: FloatArray, density: Any) -> Any:
+    """Logarithm of the sum over the grid, (K, U): of one density, or of each of U."""
+    if density.ndim == 1:
+        mass = pt.dot(table.reshape(-1, table.shape[-1]), density).reshape(table.shape[:-1])
+    else:
+        mass = pt.sum(table * density, axis=-1)
+    return pt.log(pt.maximum(mass, _TINY))
 
 
-def _observe(log_p: Any, copies: FloatArray, dims: tuple[str, ...]) -> None:
-    pm.CustomDist(
-        "entries",
-        log_p,
-        logp=lambda entries, log_p: entries * log_p,
-        signature="()->()",
-        observed=copies,
-        dims=dims,
-    )
+def observe_scores(fit: FieldFit, log_density: Any, rho: Any, name: str = "score") -> Any:
+    """Observe the scores of the modelled part in the model of the ``with`` block.
+
+    Parameters
+    ----------
+    fit, log_density, rho
+        As in ``score_log_probability``.
+    name : str
+        Of the variable, whose dimension is ``classifier``.
+
+    Returns
+    -------
+    TensorVariable
+        A ``pm.CustomDist`` whose draws are fresh boards.
+
+    Examples
+    --------
+    A place for each entry, from a covariate of entries:
+
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> fit, size = fit_shape(board, family="normal"), np.array([0.1, 0.3, 0.2, -0.4, -0.2])
+    >>> with pm.Model(coords={"classifier": list(board.names)}) as model:
+    ...     place = pm.Normal("location", 2.3, 0.5) + pm.Normal("slope") * size
+    ...     density = field_log_density(fit, place, pm.Normal("log_spread", -1.0, 0.5))
+    ...     _ = observe_scores(fit, density, pm.Beta("rho", 16, 4))
+    >>> [v.name for v in model.observed_RVs]
+    ['score']
+    """
+    kernel = fit.kernel
+    scores = kernel.board.sign * kernel.scores[kernel.modelled]
+
+    def logp(value: Any, log_density: Any, rho: Any) -> Any:
+        # the tables are of the observed scores; there are none of others
+        found = score_log_probability(fit, log_density, rho)
+        return pt.switch(pt.isclose(value, scores), found, np.nan)
+
+    def random(
+        log_density: FloatArray, rho: float, *, rng: np.random.Generator, size: Any
+    ) -> FloatArray:
+        return replicate_scores(fit, log_density, float(np.ravel(rho)[0]), rng)
+
+    return pm.CustomDist(
+        name, log_density, rho, logp=logp, random=random, signature="(g),()->()",
+        observed=scores, dims="classifier",
+    )  # fmt: skip
 
 
-def _reach_at(kernel: ScoreKernel, rho: Any) -> Any:
-    """``ScoreKernel.reach`` at a variable rho, interpolated in ``sqrt(1 - rho^2)``."""
-    least = float(np.sqrt(1 - LARGEST_RHO**2))
-    angle = (np.arange(_REACH_NODES) + 0.5) * np.pi / _REACH_NODES
-    nodes = (least + 1) / 2 - (1 - least) / 2 * np.cos(angle)
-    cut = float(kernel.values[0])
-    quantiles = (kernel.law.reach_quantile(kernel.psi, cut, float(d**2)) for d in nodes)
-    scaled = np.stack([d * q for d, q in zip(nodes, quantiles, strict=True)])
-    spread = pt.sqrt(1 - rho**2)
-    weights = (-1.0) ** np.arange(_REACH_NODES) * np.sin(angle)
-    difference = spread - nodes
-    ratio = weights / pt.switch(pt.abs(difference) < 1e-12, 1e-12, difference)
-    cardinal = ratio / pt.sum(ratio)
-    return pt.exp(_log_ndtr(pt.sum(cardinal[:, None] * scaled, axis=0) / spread))
+def _log_evidence(fit: ShapeFit, rho: Any) -> Any:
+    """Log evidence of the shape, a smooth function of rho."""
+    spread, weights, rhos = _nodes(fit.priors.correlation)
+    return pt.sum(_cardinal(rho, spread, weights) * fit.log_evidence_at(rhos))
 
 
 def _log_ndtr(x: Any) -> Any:
@@ -266,142 +363,3 @@ def _log_ndtr_value(x: Any) -> Any:
 def _log_ndtr_pullback(inputs: Any, outputs: Any, gradients: Any) -> list[Any]:
     hazard = pt.exp(-0.5 * inputs[0] ** 2 - outputs[0] - 0.5 * np.log(2 * np.pi))
     return [gradients[0] * hazard]
-
-
-def _parameters(family: SkillFamily, scale: FieldScale, t: Any) -> Any:
-    """What each coordinate sets, on its natural scale."""
-    ops = pytensor_operations()
-    place, width = scale.place(t[..., 0]), scale.width(ops, t[..., 1])
-    edge = place + 0.5 * scale.location_sd
-    values: dict[str, Callable[[], tuple[Any, ...]]] = {
-        "normal": lambda: (place, scale.resolved(ops, width)),
-        "ex-gaussian": lambda: (edge, width, scale.resolved(ops, width * pt.exp(t[..., 2] - 1.2))),
-        "plateau": lambda: (edge, width * np.sqrt(12)),
-        "normal-laplace": lambda: (
-            place,
-            width,
-            width * pt.exp(0.8 * t[..., 2] - 1.0),
-            scale.resolved(ops, width * pt.exp(0.7 * t[..., 3] - 1.5)),
-        ),
-        "two-groups": lambda: _two_groups(scale, place, width * np.exp(-0.5), t),
-    }
-    return pt.stack(values[family.name](), axis=-1)
-
-
-def _two_groups(scale: FieldScale, place: Any, raw: Any, t: Any) -> tuple[Any, ...]:
-    ops = pytensor_operations()
-    lead = scale.resolved(ops, raw)
-    rest = scale.resolved(ops, raw * pt.exp(0.6 * t[..., 3]))
-    gap = lead * pt.exp(0.7 + 0.6 * t[..., 2])
-    return place, lead, gap, rest, pm.math.sigmoid(1.5 * t[..., 4])
-
-
-_NODES, _REACH = 61, 6.0  # trapezoidal rule over the difficulty
-_LOADING = (1.8, 0.7)  # log odds of the typical loading: latent correlations of 0.4 to 0.93
-_LOADING_SPREAD = 0.5
-
-
-def build_responses(responses: Responses, priors: Priors | BoardPriors | None = None) -> pm.Model:
-    r"""Model of items and classifiers with one common factor, the difficulties summed out.
-
-    .. math::
-        \mathrm{logit}\,\theta_j \sim N(\mu, s), \quad \mathrm{logit}\, l_j \sim N(\nu, t), \quad
-        \log L = \sum_p c_p \log \sum_q w_q \prod_j P(x_{pj} \mid u_q)
-
-    with ``c_p`` items of each pattern of answers. Missing answers are left out of the product.
-    Families of near-clones are not modelled, and P(theta) is fitted to all classifiers and has one
-    shape: leave out failed ones (``Responses.subset``). The exact route has no such limits.
-
-    Parameters
-    ----------
-    responses : Responses
-    priors : Priors, optional
-        Place and width of the field. The correlation is learnt, with a prior of its own on the
-        latent scale.
-
-    Returns
-    -------
-    pm.Model
-        Free ``location``, ``log_spread``, ``skill_offset`` (classifier,), ``loading_location``,
-        ``loading_spread``, ``loading_offset`` (classifier,); deterministic ``skill`` and
-        ``loading`` (classifier,), ``rho`` (root of the mean phi correlation), ``theta_sota`` and
-        ``winner_skill``; observed ``items`` (pattern,). The model conditions on the patterns, so
-        it has no predictive draws of them.
-
-    Examples
-    --------
-    >>> answers = Responses(np.random.default_rng(0).random((100, 4)) < 0.8)
-    >>> model = build_responses(answers)
-    >>> model.named_vars_to_dims["skill"]
-    ('classifier',)
-    """
-    priors = board_priors(priors)
-    patterns, counts = np.unique(responses.correct, axis=0, return_counts=True)
-    coords = {"classifier": list(responses.names), "pattern": np.arange(len(counts))}
-    winner = int(np.argmax(responses.scores))
-    with pm.Model(coords=coords) as model:
-        skill, loading = _skill(priors, responses), _loading()
-        difficulty, weights = _difficulty_nodes()
-        threshold = pt.sqrt(2.0) * pt.erfinv(2 * skill - 1)
-        margin = (threshold - loading * difficulty[:, None]) / pt.sqrt(1 - loading**2)
-        log_p = _pattern_log_probability(patterns, margin, weights)
-        pm.CustomDist(
-            "items",
-            log_p,
-            logp=lambda items, log_p: items * log_p,
-            signature="()->()",
-            observed=counts.astype(float),
-            dims="pattern",
-        )
-        right = pt.exp(normal_lcdf(0.0, 1.0, margin))
-        pm.Deterministic("rho", pt.sqrt(pt.maximum(_mean_phi(right, weights, skill), 0.0)))
-        pm.Deterministic("theta_sota", pt.max(skill))
-        pm.Deterministic("winner_skill", skill[winner])
-    return model
-
-
-def _skill(priors: BoardPriors, responses: Responses) -> Any:
-    """Skills, in offsets from the place of the field in units of its width."""
-    location = pm.Normal("location", *priors.location, initval=_typical(responses))
-    log_spread = pm.Normal("log_spread", *priors.log_spread)
-    offset = pm.Normal("skill_offset", dims="classifier")
-    skill = pm.math.invlogit(location + pt.exp(log_spread) * offset)
-    return pm.Deterministic("skill", skill, dims="classifier")
-
-
-def _typical(responses: Responses) -> float:
-    p = float(np.clip(np.median(responses.scores), 0.01, 0.99))
-    return float(np.log(p / (1 - p)))
-
-
-def _loading() -> Any:
-    location = pm.Normal("loading_location", *_LOADING)
-    spread = pm.HalfNormal("loading_spread", _LOADING_SPREAD)
-    offset = pm.Normal("loading_offset", dims="classifier")
-    loading = pm.math.invlogit(location + spread * offset)
-    return pm.Deterministic("loading", loading, dims="classifier")
-
-
-def _difficulty_nodes() -> tuple[FloatArray, FloatArray]:
-    """Equally spaced nodes: the rule converges exponentially for smooth, decaying integrands."""
-    nodes = np.linspace(-_REACH, _REACH, _NODES)
-    weights = np.exp(-0.5 * nodes**2)
-    return nodes, weights / weights.sum()
-
-
-def _pattern_log_probability(patterns: NDArray[np.int8], margin: Any, weights: FloatArray) -> Any:
-    """Log probability of each pattern of answers, shape (patterns,)."""
-    right = (patterns == 1).astype(float)
-    wrong = ((patterns != 1) & (patterns != MISSING)).astype(float)
-    log_right, log_wrong = normal_lcdf(0.0, 1.0, margin), normal_lcdf(0.0, 1.0, -margin)
-    log_joint = pt.dot(right, log_right.T) + pt.dot(wrong, log_wrong.T) + np.log(weights)
-    return pt.logsumexp(log_joint, axis=1)
-
-
-def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
-    """Mean phi correlation over pairs of classifiers."""
-    both = pt.dot(right.T * weights, right)
-    sd = pt.sqrt(skill * (1 - skill))
-    phi = (both - pt.outer(skill, skill)) / pt.outer(sd, sd)
-    m = skill.shape[0]
-    return (pt.sum(phi) - pt.sum(pt.diag(phi))) / (m * (m - 1))

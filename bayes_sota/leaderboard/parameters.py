@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.fit import FieldFit, numpy_operations
-from bayes_sota.leaderboard.shapes import FAMILIES
 
 _BLOCK = 48  # sets of parameters at a time
 _LOG_SQRT_2PI = 0.9189385332046727
@@ -83,12 +82,12 @@ class FieldParameters:
 
     def points(self, fit: FieldFit, draws: IntArray) -> FloatArray:
         """Coordinates that the family of these draws uses, (k, d)."""
-        dimension = FAMILIES[fit.families[self.family[draws[0]]]].dimension
+        dimension = fit.points[self.family[draws[0]]].points.shape[1]
         return self.coordinates[draws, :dimension]
 
     def used(self, fit: FieldFit) -> NDArray[np.bool_]:
         """Which coordinates the family of each draw has, (D, P)."""
-        dimensions = np.array([FAMILIES[name].dimension for name in fit.families])
+        dimensions = np.array([sample.points.shape[1] for sample in fit.points])
         return np.arange(self.coordinates.shape[1]) < dimensions[self.family][:, None]
 
     def completed(self, fit: FieldFit, rng: np.random.Generator) -> "FieldParameters":
@@ -135,4 +134,4 @@ class FieldParameters:
 
 def dimension_of(fit: FieldFit) -> int:
     """Largest number of coordinates of the families of a fit."""
-    return max(FAMILIES[name].dimension for name in fit.families)
+    return max(int(sample.points.shape[1]) for sample in fit.points)

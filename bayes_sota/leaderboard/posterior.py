@@ -216,9 +216,13 @@ class NodeSampler:
             self.hidden = 1 - kernel.reach(rho, level=kernel.values[0])
 
     def draw(
-        self, family: str, points: FloatArray, rng: np.random.Generator
+        self,
+        family: str,
+        points: FloatArray,
+        rng: np.random.Generator,
+        shared: tuple[FloatArray, FloatArray] | None = None,
     ) -> dict[str, FloatArray]:
-        """``REPEATS`` draws for each point of a family.
+        """``REPEATS`` draws for each point of a family, with given rho and shift of each or new.
 
         A fresh field has the shape alone, while an entry of this board may be a stranger.
         """
@@ -236,8 +240,11 @@ class NodeSampler:
         fresh = expected_best(shape * self.reach, self.total, kernel.psi)
         best = np.repeat(np.interp(fresh, kernel.psi, kernel.y), REPEATS)
         y = np.stack([*leaders, best_of_rest, best], axis=1)
-        rho = self.correlation.quantile(rng.uniform(*self.cell, size))
-        z = rng.standard_normal(size)
+        if shared is None:
+            rho = self.correlation.quantile(rng.uniform(*self.cell, size))
+            z = rng.standard_normal(size)
+        else:
+            rho, z = (np.repeat(values, REPEATS) for values in shared)
         skill = kernel.law.remove_shift(kernel.law.skill_at(y), (rho * z)[:, None])
         return {
             "theta_sota": skill[:, :-1].max(axis=1),

@@ -230,7 +230,8 @@ def _from_scores(
     of_scores: dict[str, Any],
     groups: Groups,
 ) -> xr.DataTree:
-    from bayes_sota.leaderboard.sample import CHECKING, sample_board, sample_board_nuts
+    from bayes_sota.leaderboard.sample import CHECKING, sample_board
+    from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
 
     assert isinstance(spec.priors, BoardPriors)
     if method == "abc":
@@ -239,7 +240,7 @@ def _from_scores(
         if method == "nuts":
             raise InputError(
                 'method "nuts" takes scores; for responses build the model yourself: '
-                "bayes_sota.leaderboard.models.build_responses"
+                "bayes_sota.items.build_model"
             )
         refuse_unused("answers and item scores, which always tell rho", of_scores)
     elif method == "nuts":

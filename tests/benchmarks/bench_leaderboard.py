@@ -53,7 +53,7 @@ def exact_figures() -> dict[str, float]:
 
 def nuts() -> dict[str, float]:
     """In this process: first call, second call, convergence, memory."""
-    from bayes_sota.leaderboard.sample import sample_board_nuts
+    from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
 
     board, figures = obesity_board(), {}
     settings = {"draws": DRAWS, "tune": TUNE, "chains": CHAINS, "cores": 2, "random_seed": 1}

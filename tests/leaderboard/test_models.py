@@ -1,20 +1,27 @@
-"""The PyMC models of a board have the exact route's log density, of answers that of SciPy."""
+"""The PyMC model of a board has the exact route's log density, for every shape and metric."""
 
 import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
-from scipy import integrate, special, stats
+from scipy import special, stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field, numpy_operations
-from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.models import _log_ndtr, _reach_at, build_leaderboard, build_responses
-from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
+from bayes_sota.leaderboard.fit_shape import fit_shape, replicate_scores
+from bayes_sota.leaderboard.models import (
+    _log_evidence,
+    _log_ndtr,
+    build_model,
+    field_log_density,
+    observe_scores,
+    score_log_probability,
+    start_values,
+)
+from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
@@ -24,92 +31,168 @@ pytestmark = [
     )
 ]
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
-BOARDS = ("complete", "cut", "score")
+BOARDS = ("complete", "cut", "score", "auc")
 KNOWN = BoardPriors(correlation=FixedCorrelation(0.7), families=("normal",))
+PRIOR = BoardPriors().correlation
 
 
 def simulated_board(kind: str) -> Leaderboard:
     rng = np.random.default_rng(5)
     skills = 1 / (1 + np.exp(-rng.normal(2.2, 0.3, 60 if kind == "cut" else 9)))
     if kind == "score":
-        scores = skills + 0.01 * rng.standard_normal(skills.size)
-        return Leaderboard(scores, metric="score", standard_error=0.01)
+        scores = 1 - skills + 0.01 * rng.standard_normal(skills.size)
+        return Leaderboard(scores, metric="score", standard_error=0.01, lower_is_better=True)
+    if kind == "auc":
+        return Leaderboard(np.round(skills, 3), metric="auc", n_test=800, n_positive=200)
     return Leaderboard(rng.binomial(800, skills) / 800, n_test=800, rounding="exact")
 
 
 @pytest.fixture(scope="module")
 def fits():
-    """Exact fits of three boards: all entries modelled, the top part only, not an accuracy."""
+    """Exact fits: all entries modelled, the top part only, scores where less is better, AUCs."""
     rng = np.random.default_rng(1)
     found = {
         kind: fit_field(ScoreKernel.of(simulated_board(kind)), BoardPriors(), rng, points=60)
         for kind in BOARDS
     }
-    assert [found[kind].kernel.is_cut for kind in BOARDS] == [False, True, False]
+    assert [found[kind].kernel.is_cut for kind in BOARDS] == [False, True, False, False]
     return found
 
 
-def random_points(fit, family, rng, count):
-    """Points of the exact sample, and points from the prior, shape (count, d)."""
-    known = fit.points[fit.families.index(family)].points
-    prior = rng.standard_normal((count, known.shape[1]))
-    return np.where(
-        np.arange(count)[:, None] % 2, prior, known[rng.integers(len(known), size=count)]
-    )
+def points_of(shape, rng, count):
+    """Draws of the exact fit, standardised, shape (count, d)."""
+    sample = shape.points[0]
+    return sample.points[rng.choice(len(sample.points), count, p=sample.weights.mean(axis=1))]
+
+
+def point_of(shape, t, rho):
+    """Values of the model's variables at standardised coordinates."""
+    (mean, sd), (log_mean, log_sd) = shape.prior
+    place = mean + shape.kernel.board.sign * sd * t[0]
+    named = dict(zip(shape.parameters, (place, log_mean + log_sd * t[1], *t[2:]), strict=True))
+    return {**named, "shift": 0.3, "rho_logodds__": special.logit(rho)}
 
 
 @pytest.mark.parametrize(
     ("kind", "family"),
     [
-        *(("cut", family) for family in FAMILIES),
-        ("complete", "plateau"), ("score", "normal-laplace"),
+        *(pytest.param("cut", family, marks=pytest.mark.slow) for family in FAMILIES),
+        ("complete", "normal"), ("score", "normal-laplace"), ("auc", "ex-gaussian"),
     ],
 )  # fmt: skip
 def test_log_density_is_the_exact_one_and_its_slope_is_finite(fits, family, kind):
-    fit = fits[kind]
-    model = build_leaderboard(fit.kernel.board, family=family, fit=fit)
-    log_density = model.compile_logp(**UNOPTIMISED)
-    likelihood = _Likelihood(fit.kernel, fit.rho, fit.copies)
-    rng = np.random.default_rng(2)
-    for _ in range(4):
-        t = random_points(fit, family, rng, fit.rho.size)
-        exact = likelihood(fit.density(family, t)).diagonal().sum() + stats.norm.logpdf(t).sum()
-        exact -= sum(fit.copies @ fit.kernel.log_mass(rho) for rho in fit.rho)
-        ours = float(log_density({"coordinates": t}))
-        assert ours == pytest.approx(exact, abs=1e-6, rel=1e-9)
-    if kind == "cut":
-        gradient = model.compile_dlogp(**UNOPTIMISED)
-        found, direction, step = gradient({"coordinates": t}), rng.standard_normal(t.shape), 1e-6
-        up, down = (float(log_density({"coordinates": t + s * step * direction})) for s in (1, -1))
-        slope = (up - down) / (2 * step)
-        assert found @ direction.ravel() == pytest.approx(slope, rel=2e-4, abs=1e-2)
-        for far in (-4.0, 4.0):  # a sampler starts somewhere: no point may give NaN
-            assert np.all(np.isfinite(gradient({"coordinates": np.full(t.shape, far)})))
+    shape = fit_shape(fits[kind].kernel.board, family=family, fit=fits[kind])
+    model = build_model(shape.kernel.board, family=family, fit=shape)
+    density = model.compile_logp(sum=False, **UNOPTIMISED)
+    names = [v.name for v in [*model.free_RVs, *model.observed_RVs]]
+    rng, levels = np.random.default_rng(2), (0.01, 0.3, 0.6, 0.97)
+    for t, rho in zip(points_of(shape, rng, 4), PRIOR.quantile(levels), strict=True):
+        terms = dict(zip(names, density(point_of(shape, t, rho)), strict=False))
+        likelihood = _Likelihood(shape.kernel, np.array([rho]), shape.copies)
+        exact = likelihood(shape.density(family, t[None]))[0, 0]
+        assert float(terms["score"].sum()) == pytest.approx(exact, abs=0.02, rel=1e-5)
+        sd = [shape.prior[0][1], shape.prior[1][1], *np.ones(t.size - 2)]
+        prior = stats.norm.logpdf(t).sum() - np.sum(np.log(sd))
+        assert sum(terms[name] for name in shape.parameters) == pytest.approx(prior)
+    gradient = model.compile_dlogp(**UNOPTIMISED)
+    for far in (-4.0, 4.0):  # a sampler starts somewhere: no point may give NaN
+        assert np.all(np.isfinite(gradient(point_of(shape, np.full(t.size, far), 0.8))))
 
 
-@pytest.mark.parametrize("kind", ["cut", "score"])
-def test_with_rho_as_a_variable_the_kernel_is_normalised(fits, kind):
-    """Against the exact likelihood, with the part of a score's mass that depends on rho."""
-    fit = fits[kind]
-    model = build_leaderboard(fit.kernel.board, family="normal", correlation="learnt", fit=fit)
-    log_likelihood = model.compile_logp(vars=model.observed_RVs, **UNOPTIMISED)
-    value = model.rvs_to_values[model["rho"]]
-    transform = model.rvs_to_transforms[model["rho"]]
-    rng = np.random.default_rng(4)
-    for rho in (0.3, 0.6, 0.8, 0.95):
-        t = random_points(fit, "normal", rng, 1)
-        exact = _Likelihood(fit.kernel, np.array([rho]), fit.copies)(fit.density("normal", t))
-        exact = exact[0, 0] - fit.copies @ fit.kernel.log_mass(0.0)
-        free = transform.forward(np.float64(rho), *model["rho"].owner.inputs).eval()
-        point = {"coordinates": t[0], value.name: free}
-        assert float(log_likelihood(point)) == pytest.approx(exact, abs=1e-4, rel=1e-7)
+def test_the_potential_is_the_evidence_so_that_rho_keeps_its_prior(fits):
+    """At the values of rho of the exact fit, whose log evidence comes from other points."""
+    for kind in ("cut", "score"):
+        fit = fits[kind]
+        shape = fit_shape(fit.kernel.board, family="normal", fit=fit)
+        ours = [float(_log_evidence(shape, np.float64(r)).eval(**UNOPTIMISED)) for r in fit.rho]
+        np.testing.assert_allclose(ours, shape.log_evidence[0], atol=0.25)
+        model = build_model(fit.kernel.board, family="normal", fit=shape, correlation="learnt")
+        assert not model.potentials
 
 
-def test_reach_between_its_nodes(fits):
-    for fit in fits.values():
-        for rho in (0.1, 0.55, 0.78, 0.9, 0.985):
-            ours = _reach_at(fit.kernel, np.float64(rho)).eval(**UNOPTIMISED)
-            np.testing.assert_allclose(ours, fit.kernel.reach(rho), atol=1e-6)
+def test_a_density_for_each_entry(fits):
+    """The same place for all entries gives what one density gives; another place changes one."""
+    shape = fit_shape(fits["cut"].kernel.board, family="normal", fit=fits["cut"])
+    entries = shape.kernel.value_of_entry.size
+    place = np.full(entries, 2.2)
+    one = score_log_probability(shape, field_log_density(shape, 2.2, -1.0), 0.8)
+    each = score_log_probability(shape, field_log_density(shape, pt.as_tensor(place), -1.0), 0.8)
+    one, each = one.eval(**UNOPTIMISED), each.eval(**UNOPTIMISED)
+    np.testing.assert_allclose(each, one, rtol=1e-10)
+    place[0] = 2.5
+    moved = score_log_probability(shape, field_log_density(shape, pt.as_tensor(place), -1.0), 0.8)
+    assert list(np.flatnonzero(moved.eval(**UNOPTIMISED) != each)) == [0]
+    with pytest.raises(InputError, match="2, got 3"):
+        field_log_density(shape, 2.2, -1.0, 0.0)
+
+
+@pytest.mark.parametrize("kind", BOARDS)
+def test_replicated_boards_follow_the_density(fits, kind):
+    shape = fit_shape(fits[kind].kernel.board, family="normal", fit=fits[kind])
+    density = field_log_density(shape, *shape.natural_points[0]).eval(**UNOPTIMISED)
+    rng, kernel, rho = np.random.default_rng(3), shape.kernel, 0.8
+    boards = np.stack([replicate_scores(shape, density, rho, rng) for _ in range(2000)])
+    weights = (shape.density("", shape.points[0].points[:1])[0]) * kernel.reach_or_one(rho)
+    weights /= weights.sum()
+    own = kernel.law.errors_at(kernel.psi) * np.sqrt(1 - rho**2)
+    mean = kernel.board.sign * weights @ kernel.psi
+    sd = np.sqrt(weights @ (kernel.psi**2 + own**2) - mean**2)
+    if not kernel.is_cut:
+        assert boards.mean() == pytest.approx(mean, abs=4 * sd / np.sqrt(boards.size) + 1e-3)
+        assert boards.std() == pytest.approx(sd, rel=0.05)
+    else:
+        assert boards.min() >= kernel.values[0] / kernel.law.unit
+    each = replicate_scores(shape, np.tile(density, (boards.shape[1], 1)), rho, rng)
+    assert each.shape == boards[0].shape
+
+
+def test_pymc_draws_boards_and_no_score_but_the_observed_has_a_likelihood(fits):
+    fit = fits["cut"]
+    model = build_model(fit.kernel.board, family="normal", fit=fit)
+    with pytest.warns(UserWarning, match="Potentials"):
+        prior = pm.sample_prior_predictive(20, model, random_seed=1, compile_kwargs=UNOPTIMISED)
+    scores = prior["prior_predictive"]["score"]
+    assert scores.dims == ("chain", "draw", "classifier")
+    assert len(np.unique(scores.values)) > 30
+    score = model["score"]
+    other = pm.logp(score, np.zeros(fit.kernel.value_of_entry.size))
+    assert np.isnan(other.eval(**UNOPTIMISED)).all()
+
+
+def test_variables_are_named_and_the_model_can_be_extended(fits):
+    fit = fits["cut"]
+    model = build_model(fit.kernel.board, family="two-groups", fit=fit)
+    assert [v.name for v in model.free_RVs] == [
+        "location", "log_spread", "gap", "width_of_the_rest", "share_of_leaders", "rho", "shift",
+    ]  # fmt: skip
+    assert model.named_vars_to_dims["score"] == ("classifier",)
+    before = model.compile_logp(**UNOPTIMISED)(model.initial_point())
+    with model:
+        pm.Normal("pilot", model["location"], 0.5, observed=2.0)
+    assert model.compile_logp(**UNOPTIMISED)(model.initial_point()) != before
+    start = start_values(fit_shape(fit.kernel.board, family="two-groups", fit=fit))
+    assert set(start) == {v.name for v in model.free_RVs}
+
+
+def test_a_shape_of_ones_own_is_fitted(fits):
+    """The normal shape under another name: the same evidence and the same density."""
+    fit = fits["complete"]
+    own = SkillFamily("mine", ("place", "width"), FAMILIES["normal"].log_density)
+    shape = fit_shape(fit.kernel.board, family=own, fit=fit)
+    known = fit.log_evidence[fit.families.index("normal")]
+    np.testing.assert_allclose(shape.log_evidence[0], known, atol=0.3)
+    model = build_model(fit.kernel.board, family=own, fit=shape)
+    twin = build_model(fit.kernel.board, family="normal", fit=fit)
+    point = point_of(shape, np.array([0.2, -0.4]), 0.8)
+    ours, theirs = (
+        m.compile_logp(vars=m.observed_RVs, **UNOPTIMISED)(point) for m in (model, twin)
+    )
+    assert float(ours) == pytest.approx(float(theirs))
+    assert int(model["family"].get_value()) == -1
+    with pytest.raises(InputError, match="names of their own"):
+        build_model(
+            fit.kernel.board, family=SkillFamily("bad", ("place", "width", "rho"), own.log_density)
+        )
 
 
 def test_log_normal_cdf_and_its_slope():
@@ -124,53 +207,11 @@ def test_log_normal_cdf_and_its_slope():
     )
 
 
-def test_parameters_on_their_natural_scale(fits):
-    """The normal field's are its mean and standard deviation; shares and widths are positive."""
-    fit = fits["complete"]
-    model = build_leaderboard(fit.kernel.board, family="normal", fit=fit)
-    t = np.tile([0.1, -0.5], (fit.rho.size, 1))
-    (parameters,) = natural(model, t)
-    y = np.linspace(-30, 30, 60_001)
-    columns = tuple(t[:1, i, None] for i in range(2))
-    density = np.exp(FAMILIES["normal"].log_density(numpy_operations(), fit.scale, columns, y))[0]
-    density /= density.sum()
-    mean = density @ y
-    np.testing.assert_allclose(parameters[0], [mean, np.sqrt(density @ (y - mean) ** 2)], rtol=1e-6)
-    for name in ("normal-laplace", "two-groups"):
-        model = build_leaderboard(fit.kernel.board, family=name, fit=fit)
-        size = FAMILIES[name].dimension
-        (parameters,) = natural(model, np.zeros((fit.rho.size, size)))
-        assert parameters.shape == (fit.rho.size, size)
-        assert np.all(parameters[:, 1:] > 0)
-
-
-def natural(model, t):
-    outputs = model.replace_rvs_by_values([model["parameters"]])
-    compiled = model.compile_fn(
-        outputs, inputs=model.value_vars, on_unused_input="ignore", **UNOPTIMISED
-    )
-    return compiled({"coordinates": t})
-
-
-def test_dimensions_are_named_the_start_is_good_and_the_model_can_be_extended(fits):
-    fit = fits["cut"]
-    model = build_leaderboard(fit.kernel.board, family="ex-gaussian", fit=fit)
-    assert model.named_vars_to_dims["coordinates"] == ("rho_node", "parameter")
-    assert model.named_vars_to_dims["entries"] == ("rho_node", "score")
-    assert tuple(model.coords["parameter"]) == ("edge", "tail", "softness")
-    assert model.coords["score"][-1] == pytest.approx(fit.kernel.board.maximum)
-    log_density = model.compile_logp(**UNOPTIMISED)
-    before = log_density(model.initial_point())
-    assert before > log_density({"coordinates": np.zeros((fit.rho.size, 3))}) + 10
-    with model:
-        pm.Normal("pilot", model["parameters"][:, 0], 0.5, observed=np.full(fit.rho.size, 2.0))
-    assert model.compile_logp(**UNOPTIMISED)(model.initial_point()) != before
-
-
 def test_without_a_fit_one_is_made():
     board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
-    model = build_leaderboard(board, KNOWN, family="plateau")
-    assert len(model.coords["rho_node"]) == 1
+    model = build_model(board, KNOWN, family="plateau")
+    assert "rho" not in {v.name for v in model.free_RVs}
+    assert float(model["rho"].eval()) == pytest.approx(0.7)
     assert np.isfinite(model.compile_logp(**UNOPTIMISED)(model.initial_point()))
 
 
@@ -179,73 +220,27 @@ def test_without_a_fit_one_is_made():
     [
         ({"family": "gamma"}, r"unknown family 'gamma'.*ex-gaussian"),
         ({"correlation": "free"}, "'prior' or 'learnt'"),
-        ({"priors": KNOWN, "correlation": "learnt"}, "BetaCorrelation"),
+        ({"priors": KNOWN, "family": "normal", "correlation": "learnt"}, "BetaCorrelation"),
     ],
 )
 def test_what_cannot_be_built_is_refused(options, message):
     with pytest.raises(InputError, match=message):
-        build_leaderboard(simulated_board("complete"), **options)
+        build_model(simulated_board("complete"), **options)
 
 
-def simulate(n, m, seed, loading=0.85):
-    rng = np.random.default_rng(seed)
-    skills = special.expit(1.8 + 0.3 * rng.standard_normal(m))
-    own = np.sqrt(1 - loading**2) * rng.standard_normal((n, m))
-    return loading * rng.standard_normal((n, 1)) + own < special.ndtri(skills)
+def test_a_fit_of_another_board_is_refused(fits):
+    with pytest.raises(InputError, match="another board"):
+        build_model(simulated_board("complete"), fit=fits["cut"])
 
 
-def test_likelihood_of_answers_against_adaptive_quadrature():
-    answers = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, -1, 1], [1, 1, 0]])
-    model = build_responses(Responses(answers))
-    point = model.initial_point()
-    compiled = model.compile_logp(vars=model.observed_RVs, sum=True, **UNOPTIMISED)
-    outputs = model.replace_rvs_by_values([model["skill"], model["loading"]])
-    evaluate = model.compile_fn(
-        outputs, inputs=model.value_vars, on_unused_input="ignore", **UNOPTIMISED
-    )
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        point = {k: np.asarray(v + 0.5 * rng.standard_normal(v.shape)) for k, v in point.items()}
-        skill, loading = evaluate(point)
-        expected = sum(np.log(pattern_probability(row, skill, loading)) for row in answers)
-        assert compiled(point) == pytest.approx(expected, rel=1e-6)
-
-
-def pattern_probability(row, skill, loading):
-    def integrand(u):
-        p = special.ndtr((special.ndtri(skill) - loading * u) / np.sqrt(1 - loading**2))
-        return stats.norm.pdf(u) * np.prod(np.where(row == 1, p, np.where(row == 0, 1 - p, 1)))
-
-    return integrate.quad(integrand, -9, 9, epsabs=1e-12, limit=200)[0]
-
-
-def compare(answers, draws, seed):
-    """Standardised difference of means and ratio of sds of theta_sota, ours over PyMC's."""
-    responses = Responses(answers)
-    priors = BoardPriors(families=("normal",))
-    with build_responses(responses, priors):
-        trace = pm.sample(
-            draws, tune=draws, chains=2, cores=1, random_seed=seed, progressbar=False,
-            target_accept=0.9, compute_convergence_checks=False,
-        )  # fmt: skip
-    fast = items_posterior(responses, priors, draws=4000, random_seed=seed)
-    slow = {name: trace.posterior[name].values for name in ("theta_sota", "winner_skill", "rho")}
-    halves = slow["theta_sota"]
-    assert abs(halves[0].mean() - halves[1].mean()) < 0.5 * halves.std()
-    result = {}
-    for name in ("theta_sota", "winner_skill"):
-        ours, theirs = fast.draws[name], slow[name].ravel()
-        result[name] = (ours.mean() - theirs.mean()) / theirs.std(), ours.std() / theirs.std()
-    return result, slow["rho"].mean() - fast.correlation.rho
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "m", "closest", "rho"), [(300, 6, 0.35, 0.08), (1000, 30, 0.3, 0.04)]
-)
-def test_answers_agree_with_the_exact_route(n, m, closest, rho):
-    result, difference = compare(simulate(n, m, 1), 400, 0)
-    for shift, ratio in result.values():
-        assert abs(shift) < closest
-        assert 0.8 < ratio < 1.25
-    assert abs(difference) < rho
+def test_scores_can_be_observed_in_another_model(fits):
+    shape = fit_shape(fits["cut"].kernel.board, family="normal", fit=fits["cut"])
+    names = np.array(shape.kernel.board.names)[shape.kernel.modelled]
+    with pm.Model(coords={"classifier": list(names)}) as model:
+        slope = pm.Normal("slope")
+        place = 2.2 + slope * np.linspace(-1, 1, names.size)
+        observe_scores(shape, field_log_density(shape, place, -1.0), pm.Beta("rho", 16, 4), "seen")
+    density = model.compile_logp(vars=model.observed_RVs, **UNOPTIMISED)
+    found = [float(density({"slope": s, "rho_logodds__": 1.4})) for s in (0.0, 0.2)]
+    assert np.all(np.isfinite(found))
+    assert found[0] != found[1]

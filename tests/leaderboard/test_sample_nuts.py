@@ -1,6 +1,7 @@
 """NUTS and the exact route of a whole leaderboard agree; the calibration study is marked slow."""
 
 import numpy as np
+import pymc as pm
 import pytest
 import xarray as xr
 from scipy import stats
@@ -8,9 +9,12 @@ from scipy import stats
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard import sample
+from bayes_sota.leaderboard import sample_nuts
+from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit_shape import fit_shape
+from bayes_sota.leaderboard.models import build_model
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.sample import sample_board_nuts
+from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
 from bayes_sota.maximum.score_laws import score_law
 
 ONE = BoardPriors(families=("normal",))
@@ -35,71 +39,154 @@ def assert_same_posterior(result, exact, tolerance=0.25):
         assert ours.std() == pytest.approx(reference.std(), rel=0.2), name
 
 
+def drawn(shape, settings, rng):
+    """Draws of the exact fit in the place of those of NUTS: everything but the sampler."""
+    size = settings["chains"], settings["draws"]
+    node = rng.integers(shape.rho.size, size=size)
+    weights = shape.points[0].weights
+    chosen = np.empty(size, dtype=int)
+    for r in range(shape.rho.size):
+        chosen[node == r] = rng.choice(len(weights), np.sum(node == r), p=weights[:, r])
+    columns = np.moveaxis(shape.natural_points[chosen], -1, 0)
+    values = dict(zip(shape.parameters, columns, strict=True))
+    values["rho"] = shape.priors.correlation.quantile((node + rng.random(size)) / shape.rho.size)
+    values |= {"shift": rng.standard_normal(size), "spread": np.exp(values["log_spread"])}
+    dims = ("chain", "draw")
+    coords = {name: np.arange(n) for name, n in zip(dims, size, strict=False)}
+    stats = dict.fromkeys(("diverging", "n_steps"), (dims, np.zeros(size)))
+    model = build_model(shape.kernel.board, family=shape.shape, fit=shape)
+    groups = {
+        "posterior": xr.Dataset({k: (dims, v) for k, v in values.items()}, coords),
+        "sample_stats": xr.Dataset(stats, coords),
+        "observed_data": xr.Dataset({"score": ("classifier", observed(model))}),
+        "constant_data": xr.Dataset({"family": int(model["family"].get_value())}),
+    }
+    return xr.DataTree.from_dict(groups), model
+
+
+def observed(model):
+    return model.rvs_to_values[model["score"]].eval()
+
+
 @pytest.fixture(scope="module")
 def tree():
-    """Draws of the exact fit in the place of those of NUTS: everything but the sampler."""
-
-    def drawn(fit, family, settings, rng):
-        points = fit.points[fit.families.index(family)]
-        shape = settings["chains"], settings["draws"]
-        columns = [rng.choice(len(points.points), shape, p=w) for w in points.weights.T]
-        coordinates = points.points[np.stack(columns, axis=2)]
-        stats = dict.fromkeys(("diverging", "n_steps"), (("chain", "draw"), np.zeros(shape)))
-        dims = ("chain", "draw", "rho_node", "parameter")
-        posterior = xr.Dataset({"coordinates": (dims, coordinates)})
-        return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": xr.Dataset(stats)})
-
+    two = BoardPriors(families=("normal", "plateau"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sample, "_sample_family", drawn)
-        return sample_board_nuts(small_board(), BoardPriors(), draws=2000, chains=2, random_seed=1)
+        patch.setattr(sample_nuts, "_sample_shape", drawn)
+        return sample_board_nuts(small_board(), two, draws=300, chains=2, random_seed=1)
 
 
-def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
-    assert_same_posterior(
-        tree, leaderboard_posterior(small_board(), draws=8000, random_seed=2), 0.1
-    )
-    variables = {**tree["posterior"].data_vars, **tree["predictions"].data_vars}
-    assert {value.shape[:2] for value in variables.values()} == {(2, 2000)}
-    posterior, found = tree["posterior"], tree["sample_stats"]
-    assert np.all(posterior["winner_skill"] <= posterior["theta_sota"])
-    rho, prior = posterior["rho"].values, BoardPriors().correlation
-    for node in range(7):  # every draw has the rho of its node's cell
-        low, high = prior.quantile([node / 7, (node + 1) / 7])
-        inside = rho[found["rho_node"].values == node]
-        assert np.all((inside >= low) & (inside <= high))
-        assert abs(inside.size - rho.size / 7) <= 2
-    probability = tree["sample_stats/families"]["probability"]
-    for index, name in enumerate(BoardPriors().families):
-        share = np.mean(found["family"].values == index)
-        assert share == pytest.approx(float(probability.sel(family=name)), abs=0.03)
+@pytest.fixture(scope="module")
+def trace():
+    fit = fit_field(ScoreKernel.of(small_board()), ONE, np.random.default_rng(0))
+    shape = fit_shape(small_board(), family="normal", fit=fit)
+    found, _ = drawn(shape, {"chains": 2, "draws": 300}, np.random.default_rng(2))
+    return found, shape
 
 
 @pytest.mark.slow
-def test_nuts_agrees_with_the_exact_route():
-    found = sample_board_nuts(
-        small_board(), ONE, draws=3000, tune=300, chains=2, cores=1, random_seed=1
+def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
+    two = BoardPriors(families=("normal", "plateau"))
+    exact = leaderboard_posterior(small_board(), two, draws=8000, random_seed=2)
+    assert_same_posterior(tree, exact)
+    posterior = tree["posterior"]
+    assert np.all(posterior["winner_skill"] <= posterior["theta_sota"])
+    families = tree["sample_stats/families"]
+    share = np.mean(posterior["family"].values == 0)
+    assert share == pytest.approx(float(families["probability"].sel(family="normal")), abs=0.06)
+    assert float(families["stacking_weight"].sum()) == pytest.approx(1.0, abs=1e-6)
+    assert set(tree["families"].children) == {"normal", "plateau"}
+
+
+@pytest.mark.slow
+def test_log_likelihood_of_a_run_is_that_of_the_exact_fit(tree):
+    """PyMC's at the rho of a draw against the exact one at the node of its cell."""
+    run = tree["families/normal"]
+    ours = run["log_likelihood"]["score"].sum("classifier").values.ravel()
+    fit = fit_field(
+        ScoreKernel.of(small_board()), BoardPriors(families=("normal",)), np.random.default_rng(0)
     )
-    exact = leaderboard_posterior(small_board(), ONE, draws=20_000, random_seed=2)
-    assert_same_posterior(found, exact)
-    assert found.attrs["divergences"] == found["sample_stats"]["diverging"].sum() <= 10
-    assert found.attrs["r_hat"] < 1.06
-    assert found.attrs["ess_bulk"] > 200
-    assert (found.attrs["families"], found.attrs["random_seed"]) == ("normal", "1")
+    shape = fit_shape(small_board(), family="normal", fit=fit)
+    parameters, _ = sample_nuts._parameters(shape, run["posterior"].to_dataset())
+    exact = parameters.entry_log_likelihood(shape).sum(axis=1)
+    assert np.corrcoef(ours, exact)[0, 1] > 0.9
+    assert ours.mean() == pytest.approx(exact.mean(), abs=0.5)
+
+
+@pytest.mark.slow
+def test_a_trace_is_completed_and_an_extended_one_with_its_model(trace):
+    found, shape = trace
+    tree = complete(found, small_board(), fit=shape, random_seed=3)
+    assert set(tree["posterior"].data_vars) == set(tree["prior"].data_vars)
+    assert set(tree["posterior_predictive"].data_vars) == {"score", "sorted_score"}
+    assert "winner_new_score" in tree["predictions"]
+    np.testing.assert_array_equal(tree["posterior"]["rho"], found["posterior"]["rho"])
+    model = build_model(small_board(), family="normal", fit=shape)
+    with model:
+        pilot = pm.Normal("pilot_sd")
+        pm.Normal("pilot", pilot, 0.5, observed=2.0)
+    longer = found.copy()
+    longer["posterior"] = (
+        longer["posterior"].to_dataset().assign(pilot_sd=longer["posterior"]["shift"] * 0.1)
+    )
+    longer["observed_data"] = longer["observed_data"].to_dataset().assign(pilot=2.0)
+    with pytest.raises(InputError, match=r"pilot_sd.*extended model"):
+        complete(longer, small_board(), fit=shape)
+    with model:
+        extended = complete(longer, small_board(), fit=shape, random_seed=3)
+    assert {"score", "pilot"} <= set(extended["log_likelihood"].data_vars)
+    assert {"pilot_sd"} <= set(extended["posterior"].data_vars)
+
+
+def changed(trace, **values):
+    found = trace.copy()
+    found["posterior"] = found["posterior"].to_dataset().assign(values)
+    return found
+
+
+def test_what_cannot_be_completed_is_refused(trace):
+    found, shape = trace
+    rng = np.random.default_rng(9)
+    other = board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, 12))))
+    with pytest.raises(InputError, match="another board"):
+        complete(found, other, ONE)
+    without = found.copy()
+    without["posterior"] = without["posterior"].to_dataset().drop_vars("shift")
+    with pytest.raises(InputError, match="lacks shift"):
+        complete(without, small_board(), fit=shape)
+    renamed = found.copy()
+    renamed["posterior"] = renamed["posterior"].to_dataset().rename(location="place")
+    with pytest.raises(InputError, match="lacks location"):
+        complete(renamed, small_board(), fit=shape)
+    uneven = found["posterior"]["shift"].copy()
+    uneven[1, 200:] = np.nan
+    with pytest.raises(InputError, match="different length"):
+        complete(changed(found, shift=uneven), small_board(), fit=shape)
+    with pytest.raises(InputError, match="of the family normal, not plateau"):
+        complete(found, small_board(), family="plateau")
+    old = found.copy()
+    old.attrs["schema_version"] = "1"
+    with pytest.raises(InputError, match="schema"):
+        complete(old, small_board(), fit=shape)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "n_test"), [(12, 400), (80, 1000), (200, 1000)])
+def test_nuts_agrees_with_the_exact_route(m, n_test):
+    rng = np.random.default_rng(7)
+    board = board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, m))), n_test)
+    found = sample_board_nuts(board, ONE, cores=2, random_seed=1)
+    exact = leaderboard_posterior(board, ONE, draws=20_000, random_seed=2)
+    assert_same_posterior(found, exact, 0.12)
+    assert found.attrs["divergences"] == 0
+    assert found.attrs["r_hat"] < 1.01
+    assert found.attrs["ess_bulk"] > 400
 
 
 @pytest.mark.parametrize("name", ["draws", "tune", "chains"])
 def test_what_cannot_be_sampled_is_refused(name):
     with pytest.raises(InputError, match=f"{name} must be a whole number from 1"):
         sample_board_nuts(small_board(), ONE, **{name: 0})
-
-
-@pytest.mark.slow
-def test_the_average_over_families_agrees_with_the_exact_route():
-    rng = np.random.default_rng(11)
-    board = board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, 60))), 1000)
-    result = sample_board_nuts(board, BoardPriors(), draws=1000, tune=500, random_seed=3)
-    exact = leaderboard_posterior(board, draws=20_000, random_seed=4)
-    assert_same_posterior(result, exact, 0.12)
 
 
 N_SBC = 400

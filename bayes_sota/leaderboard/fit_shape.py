@@ -1,0 +1,203 @@
+"""The exact fit of one shape of P(psi), named or one's own: what a model of PyMC stands on.
+
+``fit_shape`` takes a shape from the fit of all families where it is in there, and fits it otherwise
+(``tests/leaderboard/test_fit_shape.py``).
+"""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, _density, _Likelihood, fit_field
+from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
+
+_POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
+_RESERVED = ("rho", "shift", "score", "spread", "family")
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFit(FieldFit):
+    """Fit of one shape.
+
+    Attributes
+    ----------
+    shape : SkillFamily
+    """
+
+    shape: SkillFamily
+
+    def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
+        """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
+        found = _density(self.kernel, self.scale, self.shape, points)
+        return self.strangers.join(found) if strangers else found
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the variables: the place, the logarithm of the width, and the others."""
+        return parameters_of(self.shape)
+
+    @cached_property
+    def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Mean and standard deviation of ``location`` and of ``log_spread``, a priori.
+
+        In log odds; for the metric "score" in its units, with its sign.
+        """
+        law, scale, sign = self.kernel.law, self.scale, self.kernel.board.sign
+        zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location]))
+        unit = float(one - zero)
+        of_place = sign * float(place), unit * scale.location_sd
+        return of_place, (scale.log_spread + float(np.log(unit)), scale.log_spread_sd)
+
+    @property
+    def sign(self) -> int:
+        """Of the location: -1 if lower scores are better and the location is in their units."""
+        return self.kernel.board.sign
+
+    @cached_property
+    def natural_points(self) -> FloatArray:
+        """The points as values of ``parameters``, shape (N, d)."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        points = self.points[0].points.copy()
+        points[:, 0] = mean + self.sign * sd * points[:, 0]
+        points[:, 1] = log_mean + log_sd * points[:, 1]
+        return points
+
+    def log_evidence_at(self, rho: FloatArray) -> FloatArray:
+        """Log evidence at other values of rho, from points of their own, shape (len(rho),)."""
+        return _sampled(self, self.shape, rho, _EVIDENCE_POINTS, self.points[0]).log_evidence
+
+    def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
+        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        return self.sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
+
+
+def parameters_of(family: SkillFamily) -> tuple[str, ...]:
+    """Names of the variables of a shape.
+
+    Examples
+    --------
+    >>> parameters_of(FAMILIES["ex-gaussian"])
+    ('location', 'log_spread', 'softness')
+    """
+    return ("location", "log_spread", *(name.replace(" ", "_") for name in family.parameters[2:]))
+
+
+def family_of(family: str | SkillFamily) -> SkillFamily:
+    """The shape of that name, or a checked one of one's own."""
+    if isinstance(family, SkillFamily):
+        taken = {"location", "log_spread", *_RESERVED}
+        names = parameters_of(family)
+        if len(names) < 2 or len(set(names)) < len(names) or taken & set(names[2:]):
+            raise InputError(
+                f"the parameters of {family.name} must be a place, a width, and others with names "
+                f"of their own, got {', '.join(family.parameters)}"
+            )
+        return family
+    if family not in FAMILIES:
+        raise InputError(f"unknown family {family!r}; allowed: {', '.join(FAMILIES)}")
+    return FAMILIES[family]
+
+
+def fit_shape(
+    board: Leaderboard,
+    priors: Priors | BoardPriors | None = None,
+    *,
+    family: str | SkillFamily = "ex-gaussian",
+    fit: FieldFit | None = None,
+) -> ShapeFit:
+    """Fit one shape of P(psi) to all scores of a board.
+
+    The tensors of ``bayes_sota.leaderboard.models`` take it: it has the grid, the tables of the
+    scores, merged spikes, starting values and the evidence at each value of rho.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With scores.
+    priors : Priors, optional
+    family : str or SkillFamily
+        One of ``bayes_sota.leaderboard.shapes.FAMILIES``, or a shape of one's own; its first two
+        parameters are a place and a width, all are standard normal a priori.
+    fit : FieldFit, optional
+        Fit of the same board and priors; made here where it is absent (about a second).
+
+    Returns
+    -------
+    ShapeFit
+
+    Raises
+    ------
+    InputError
+        Unknown family; only the maximum known; a fit of another board.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> fit_shape(board, family="normal").parameters
+    ('location', 'log_spread')
+    """
+    shape = family_of(family)
+    if isinstance(fit, ShapeFit) and fit.shape is shape:
+        return fit
+    if fit is None:
+        fit = fit_field(ScoreKernel.of(board), board_priors(priors), np.random.default_rng(0))
+    if fit.kernel.board.data_hash() != board.data_hash():
+        raise InputError("the fit is of another board")
+    if FAMILIES.get(shape.name) is shape and shape.name in fit.families:
+        sample = fit.points[fit.families.index(shape.name)]
+    else:
+        sample = _sampled(fit, shape, fit.rho, _POINTS)
+    kept = {f.name: getattr(fit, f.name) for f in fields(FieldFit)}
+    return ShapeFit(**kept | {"families": (shape.name,), "points": (sample,)}, shape=shape)
+
+
+@one_thread()
+def _sampled(
+    fit: FieldFit,
+    shape: SkillFamily,
+    rho: FloatArray,
+    points: int,
+    start: WeightedPoints | None = None,
+) -> WeightedPoints:
+    likelihood = _Likelihood(fit.kernel, rho, fit.copies)
+
+    def target(t: FloatArray) -> FloatArray:
+        return likelihood(fit.strangers.join(_density(fit.kernel, fit.scale, shape, t)))
+
+    rng = np.random.default_rng(0)
+    return sample_importance(target, shape.dimension, rng, points * shape.dimension, start)
+
+
+def replicate_scores(
+    fit: FieldFit, log_density: FloatArray, rho: float, rng: np.random.Generator
+) -> FloatArray:
+    """Scores of a fresh modelled part of the board, as they are printed, shape (n,).
+
+    Parameters
+    ----------
+    log_density : ndarray, shape (G,) or (n, G)
+        Of the shape on the grid, for all entries or for each.
+    """
+    kernel, size = fit.kernel, fit.kernel.value_of_entry.size
+    rows = np.atleast_2d(log_density)
+    if kernel.is_cut:  # as in the fit: only relative densities matter
+        rows = rows - rows.max(axis=1, keepdims=True)
+    density = fit.strangers.join(np.exp(np.clip(rows, -700.0, 50.0)))
+    cdf = np.cumsum(density * kernel.reach_or_one(rho), axis=1)
+    levels = rng.random(size)
+    if len(cdf) == 1:
+        places = np.searchsorted(cdf[0], levels * cdf[0, -1])
+    else:
+        places = np.sum(cdf < (levels * cdf[:, -1])[:, None], axis=1)
+    psi = kernel.psi[np.minimum(places, kernel.psi.size - 1)]
+    cut = float(kernel.values[0]) if kernel.is_cut else None
+    scores = kernel.shown(kernel.law.replicate(psi, 1 - rho**2, cut, rng))
+    return np.asarray(kernel.board.sign * scores)

@@ -1,0 +1,482 @@
+r"""Result of a whole board from any trace of its model, and by NUTS over all shapes.
+
+``complete`` gives the estimands of a trace. Each draw belongs to the cell of rho of the exact route
+that its rho lies in; skills and scores on fresh items are drawn given its parameters as there, with
+rho and the shift of the draw. ``tests/leaderboard/test_sample_nuts.py`` holds NUTS against the
+exact route.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayes_sota.core.arguments import DRAWS
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BoardPriors, Priors
+from bayes_sota.core.sample import (
+    check_trace,
+    describe_provenance,
+    model_groups,
+    model_of,
+    resolve_seed,
+    result_tree,
+    run_nuts,
+)
+from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
+from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
+from bayes_sota.leaderboard.posterior import (
+    BLOCK,
+    REPEATS,
+    NodeSampler,
+    complete_draws,
+    notes_of,
+    reasons_of,
+)
+from bayes_sota.leaderboard.predictive import draw_prior_boards
+from bayes_sota.leaderboard.sample import build_board_tree
+from bayes_sota.leaderboard.sample_groups import Drawn
+from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+_LEAST_PROBABILITY = 0.02  # of a family that NUTS samples
+_LARGEST_R_HAT = 1.01
+_LEAST_SIZE = 400.0  # effective draws
+
+
+def complete(
+    trace: xr.DataTree,
+    board: Leaderboard,
+    model: "pm.Model | None" = None,
+    *,
+    priors: Priors | BoardPriors | None = None,
+    family: str | SkillFamily | None = None,
+    fit: FieldFit | None = None,
+    new_n_test: int | None = None,
+    random_seed: Seed = None,
+) -> xr.DataTree:
+    """Result of a board from a trace of ``build_model``, extended or not.
+
+    Parameters
+    ----------
+    trace : DataTree
+        Of ``pm.sample``, with the variables of the model.
+    board : Leaderboard
+        Whose model it is.
+    model : pm.Model, optional
+        An extended model; default that of the ``with`` block, or the model of the board. Log
+        likelihood, prior and replicated scores come from it.
+    priors, family, fit
+        As in ``build_model``; the family by default that of the trace.
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups as of ``estimate_sota``, with the variables of the model: ``posterior`` (with
+        theta_sota, winner_skill, expected_sota, n_above_sota, multiplicity_bias), ``predictions``,
+        ``predictive_check``, ``observed_data``, and of the model ``prior``, ``prior_predictive``,
+        ``posterior_predictive``, ``log_likelihood`` and ``log_prior``.
+
+    Raises
+    ------
+    InputError
+        A trace of another board or model, without the variables that theta_sota is computed from,
+        or of an extended model that is not given.
+
+    Examples
+    --------
+    >>> from bayes_sota.leaderboard.models import build_model
+    >>> import pymc as pm
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> with build_model(board, family="normal") as model:  # doctest: +SKIP
+    ...     trace = pm.sample(init="adapt_diag")
+    ...     tree = complete(trace, board)
+    """
+    from bayes_sota.leaderboard.models import build_model
+
+    check_trace(trace)
+    rng, seed = resolve_seed(random_seed)
+    shape = fit_shape(board, priors, family=_family_of(trace, family), fit=fit)
+    _check_variables(trace, shape)
+    found = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape))
+    attributes = describe_provenance((board,), shape.priors, method="nuts", seed=seed) | {
+        "skill_family": shape.shape.name,
+        "new_n_test": int(new_n_test or 0),
+        "rho_learnt": 0,
+    }
+    return _complete(trace, shape, found, attributes, rng, new_n_test)
+
+
+def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
+    """Shape that a trace is of; a given one must be that of the trace, where it says so."""
+    constants = trace["constant_data"] if "constant_data" in trace.children else {}
+    if "family" not in constants:
+        return family or "ex-gaussian"
+    index = int(constants["family"])
+    stated = list(FAMILIES)[index] if index >= 0 else None
+    if family is None and stated is None:
+        raise InputError("the trace is of a shape of one's own: give it as family=")
+    given = family.name if isinstance(family, SkillFamily) else family
+    if stated is not None and given not in (None, stated):
+        raise InputError(f"the trace is of the family {stated}, not {given}")
+    return family or stated or ""
+
+
+def _check_variables(trace: xr.DataTree, shape: ShapeFit) -> None:
+    needed = [*shape.parameters, "shift", *([] if shape.priors.correlation.is_fixed else ["rho"])]
+    missing = [name for name in needed if name not in trace["posterior"]]
+    if missing:
+        raise InputError(
+            f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
+            f"{', '.join(needed)}, which an extended model keeps under these names"
+        )
+    kernel = shape.kernel
+    if "observed_data" in trace.children and "score" in trace["observed_data"]:
+        here, scores = kernel.board.sign * kernel.scores[kernel.modelled], trace["observed_data"]
+        found = scores["score"].values
+        if found.shape != here.shape or not np.allclose(found, here):
+            raise InputError("the trace is of another board: its scores differ")
+
+
+def _complete(
+    trace: xr.DataTree,
+    shape: ShapeFit,
+    model: "pm.Model",
+    attributes: Mapping[str, Any],
+    rng: np.random.Generator,
+    new_n_test: int | None,
+) -> xr.DataTree:
+    """Groups of the estimands as of the exact route, the others as the model gives them."""
+    board, posterior = shape.kernel.board, trace["posterior"].to_dataset()
+    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+    parameters, shared = _parameters(shape, posterior)
+    values = _estimands(shape, parameters, shared, rng, new_n_test)
+    values = {name: value.reshape(chains, draws) for name, value in values.items()}
+    drawn = Drawn(shape, parameters, (chains, draws), board.names)
+    attributes = {
+        "draws_are_independent": 0, "inference_library": "nutpie",
+        "notes": "; ".join(notes_of(shape)), **_diagnostics(trace, shape), **attributes,
+    }  # fmt: skip
+    tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
+    groups = {name: tree[name].to_dataset() for name in tree.children}
+    groups["posterior"] = _joined(posterior, groups["posterior"])
+    with _without_potentials():
+        given = model_groups(model, trace, rng)
+    before = _prior_boards(shape, given["prior"], rng)
+    others = [name for name in groups["posterior"] if name not in given["prior"]]
+    given["prior"] = given["prior"].assign({name: before[name] for name in others})
+    if {v.name for v in model.free_RVs} <= {*shape.parameters, "rho", "shift"}:
+        given["prior_predictive"]["score"] = before["score"]
+    observed = groups["observed_data"]
+    for name in ("prior_predictive", "posterior_predictive"):
+        ordered = board.sign * -np.sort(-board.sign * given[name]["score"].values, axis=-1)
+        given[name] = given[name].assign(sorted_score=(("chain", "draw", "place"), ordered))
+        given[name] = given[name].assign_coords(place=observed["place"])
+    if "observed_data" in trace.children:
+        observed = xr.merge([observed, trace["observed_data"].to_dataset().drop_vars("score")])
+    stats = trace["sample_stats"].to_dataset() if "sample_stats" in trace.children else xr.Dataset()
+    likelihood = given["log_likelihood"]
+    given["log_likelihood"] = likelihood.astype(np.float32 if likelihood.nbytes > _LARGE else float)
+    return result_tree(
+        {**groups, **given, "observed_data": observed, "sample_stats": stats},
+        {**attributes, "metric": board.metric},
+    )
+
+
+_LARGE = 8 << 20  # bytes of a log likelihood above which it is in single precision
+
+
+def _joined(posterior: xr.Dataset, estimands: xr.Dataset) -> xr.Dataset:
+    """Variables of the trace, and the estimands that it has not."""
+    kept = posterior.drop_attrs()
+    others = [name for name in estimands if name not in kept and name != "shape"]
+    same = {dim: kept[dim] for dim in ("chain", "draw")}
+    return kept.assign({name: estimands[name].assign_coords(same) for name in others})
+
+
+@contextmanager
+def _without_potentials() -> Iterator[None]:
+    """Without PyMC's warning that predictions know no potentials: none is about scores."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The effect of Potentials")
+        yield
+
+
+def _parameters(
+    shape: ShapeFit, posterior: xr.Dataset
+) -> tuple[FieldParameters, tuple[FloatArray, FloatArray]]:
+    """Cell of rho and coordinates of each draw; rho and the shift of each."""
+    size = posterior.sizes["chain"] * posterior.sizes["draw"]
+    values = [posterior[name].values.reshape(size) for name in shape.parameters]
+    coordinates = np.stack(shape.standardised(*values), axis=1)
+    prior, cells = shape.priors.correlation, shape.rho.size
+    rho = np.full(size, shape.rho[0])
+    if not prior.is_fixed:
+        rho = posterior["rho"].values.reshape(size)
+    node = np.searchsorted(prior.quantile(np.arange(1, cells) / cells), rho)
+    family = np.zeros(size, dtype=np.int64)
+    shift = posterior["shift"].values.reshape(size)
+    return FieldParameters(family, node, coordinates), (rho, shift)
+
+
+def _estimands(
+    shape: ShapeFit,
+    parameters: FieldParameters,
+    shared: tuple[FloatArray, FloatArray],
+    rng: np.random.Generator,
+    new_n_test: int | None,
+) -> dict[str, FloatArray]:
+    """Everything else given the parameters, in the order of the draws."""
+    parts: list[dict[str, FloatArray]] = []
+    places: list[IntArray] = []
+    samplers = dict[int, NodeSampler]()
+    for r, f, draws in parameters.cells(shape, BLOCK):
+        if r not in samplers:
+            samplers = {r: NodeSampler(shape, r)}  # cells come one after the other
+        rho, shift = (values[draws] for values in shared)
+        points = parameters.points(shape, draws)
+        drawn = samplers[r].draw(shape.families[f], points, rng, (rho, shift))
+        parts.append({key: value[::REPEATS] for key, value in drawn.items()})
+        places.append(draws)
+    order = np.argsort(np.concatenate(places))
+    values = {key: np.concatenate([part[key] for part in parts])[order] for key in parts[0]}
+    return complete_draws(values, shape, rng, new_n_test)
+
+
+def _prior_boards(shape: ShapeFit, prior: xr.Dataset, rng: np.random.Generator) -> dict[str, Any]:
+    """Simulated boards with the parameters of prior draws, and their estimands."""
+    parameters, (rho, shift) = _parameters(shape, prior)
+    board, size = shape.kernel.board, (prior.sizes["chain"], prior.sizes["draw"])
+    drawn = Drawn(shape, parameters, size, board.names)
+    found = drawn.signed(draw_prior_boards(shape, parameters, rho, shift, rng))
+    best = board.sign * found.pop("observed_maximum")
+    found["multiplicity_bias"] = best - found["theta_sota"]
+    return {
+        name: (
+            ("chain", "draw", *("classifier",)[: value.ndim - 1]),
+            value.reshape(*size, *value.shape[1:]),
+        )
+        for name, value in found.items()
+    }
+
+
+def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
+    """Convergence over all variables of a trace, and what it says against the result."""
+    import arviz as az
+
+    stats = trace["sample_stats"] if "sample_stats" in trace.children else {}
+    divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
+    reasons = [*reasons_of(fit), *([f"{divergences} divergences"] if divergences else [])]
+    posterior, found = trace["posterior"].to_dataset(), dict[str, Any]()
+    if posterior.sizes["draw"] > 3:
+        if posterior.sizes["chain"] > 1:
+            found["r_hat"] = _worst(az.rhat(posterior), np.nanmax)
+        found["ess_bulk"] = _worst(az.ess(posterior), np.nanmin)
+    if found.get("r_hat", 0.0) > _LARGEST_R_HAT:
+        reasons.append(f"r_hat is {found['r_hat']:.3f}, above {_LARGEST_R_HAT}")
+    if found.get("ess_bulk", np.inf) < _LEAST_SIZE:
+        reasons.append(f"there are {found['ess_bulk']:.0f} effective draws of {_LEAST_SIZE:.0f}")
+    return found | {"divergences": divergences, "diagnostics_reasons": "; ".join(reasons)}
+
+
+def _worst(values: xr.Dataset, which: Any) -> float:
+    return float(which([which(v.values) for v in values.data_vars.values() if v.notnull().any()]))
+
+
+def sample_board_nuts(
+    board: Leaderboard,
+    priors: BoardPriors,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    tune: int = 1500,
+    target_accept: float = 0.98,
+    cores: int | None = None,
+    progressbar: bool = False,
+    random_seed: Seed = None,
+    new_n_test: int | None = None,
+    model_name: str | None = None,
+    model_hash: str | None = None,
+) -> xr.DataTree:
+    r"""Posterior of a whole leaderboard by NUTS (nutpie): a check of the exact route.
+
+    .. math::
+        p(\cdot \mid y) = \sum_f \int p(f \mid y, \rho)\, p(\cdot \mid \phi, f, \rho, y)\,
+        p(\phi \mid f, \rho, y)\, p(\rho)\, d\phi\, d\rho
+
+    NUTS draws from the last two factors, one run per family. NUTS gives no evidence, so
+    ``p(f | y, rho)`` is the exact route's: the draws of all runs are drawn again in these
+    proportions.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With scores.
+    priors : BoardPriors
+        Every family whose probability, averaged over rho, is at least 2 % in the exact fit has
+        its own run.
+    draws, chains, tune, target_accept, cores, progressbar
+        As in ``pm.sample``. Chains start from draws of the exact fit.
+    random_seed : int, SeedSequence, Generator or None
+    new_n_test : int, optional
+        Size of the fresh test set; default the board's own.
+    model_name, model_hash : str, optional
+        Recorded as attributes.
+
+    Returns
+    -------
+    xarray.DataTree
+        As of ``sample_board``. ``sample_stats`` holds ``diverging`` and ``n_steps``, summed over
+        the runs; ``sample_stats/families`` also ``stacking_weight``, that of ``az.compare``, zero
+        for families without a run. ``families/<name>`` is the result of ``complete`` for each
+        run, with its own variables. Attributes ``r_hat`` and ``ess_bulk`` are the worst of them.
+    """
+    for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
+        DRAWS.check(value, name)
+    rng, seed = resolve_seed(random_seed)
+    fit = fit_field(ScoreKernel.of(board), priors, rng)
+    settings: dict[str, Any] = {
+        "draws": draws, "tune": tune, "chains": chains, "cores": cores, "progressbar": progressbar,
+        "nuts": {"target_accept": target_accept, "adaptation": "low_rank"},
+    }  # fmt: skip
+    provenance = describe_provenance(
+        (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
+    )
+    facts = {"new_n_test": int(new_n_test or 0), "rho_learnt": 0}
+    likely = fit.family_weights.mean(axis=1) >= _LEAST_PROBABILITY
+    runs = dict[str, xr.DataTree]()
+    for name in np.array(fit.families)[likely]:
+        shape = fit_shape(board, family=str(name), fit=fit)
+        trace, model = _sample_shape(shape, settings, rng)
+        about = provenance | facts | {"skill_family": shape.shape.name}
+        runs[str(name)] = _complete(trace, shape, model, about, rng, new_n_test)
+    return _averaged(fit, runs, provenance | facts, rng)
+
+
+def _sample_shape(
+    shape: ShapeFit, settings: Mapping[str, Any], rng: np.random.Generator
+) -> "tuple[xr.DataTree, pm.Model]":
+    """Trace of one shape, whose chains start at draws of the exact fit, and its model."""
+    from bayes_sota.leaderboard.models import build_model, start_values
+
+    model = build_model(shape.kernel.board, family=shape.shape, fit=shape)
+    found = run_nuts(
+        model, rng, initvals=start_values(shape), compile_kwargs={"jitter_rvs": set()}, **settings
+    )
+    return found, model
+
+
+def _averaged(
+    fit: FieldFit,
+    runs: Mapping[str, xr.DataTree],
+    attributes: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> xr.DataTree:
+    """The runs in proportion to their evidence, with each of them below."""
+    board, first = fit.kernel.board, next(iter(runs.values()))["posterior"]
+    size = first.sizes["chain"], first.sizes["draw"]
+    index = [fit.families.index(name) for name in runs]
+    parameters = [
+        _parameters(fit_shape(board, family=name, fit=fit), run["posterior"].to_dataset())[0]
+        for name, run in runs.items()
+    ]
+    node = np.stack([found.node.reshape(size) for found in parameters])
+    chosen, place = _assign(fit, index, node, rng)
+    each = np.arange(size[0])[:, None]
+    picked = (chosen, each, place)
+
+    coordinates = np.zeros((*size, dimension_of(fit)))
+    for f, found in enumerate(parameters):
+        of_run = found.coordinates.reshape(*size, -1)[each, place]
+        used = chosen == f
+        coordinates[used, : of_run.shape[-1]] = of_run[used]
+    behind = FieldParameters(
+        np.array(index)[chosen].ravel(), node[picked].ravel(), coordinates.reshape(node[0].size, -1)
+    )
+    groups = [("posterior", name) for name in _SHARED if name in first]
+    groups += [("predictions", name) for name in ("winner_new_score", "best_new_score")]
+    signed = Drawn(fit, behind, size, board.names)
+    values = {
+        name: np.stack([run[group][name].values for run in runs.values()])[picked]
+        for group, name in groups
+    }
+    values = signed.signed(values)
+    values |= {k: board.sign * v for k, v in values.items() if k.endswith("new_score")}
+    stats = {
+        name: np.sum([run["sample_stats"][name].values for run in runs.values()], axis=0)
+        for name in ("diverging", "n_steps")
+    }
+    tree = build_board_tree(values, signed, {**attributes, **_of_runs(fit, runs)}, rng, stats)
+    families = tree["sample_stats/families"]
+    families["stacking_weight"] = ("family", _stacking(runs, families["family"].values))
+    for name, run in runs.items():
+        tree[f"families/{name}"] = run
+    return tree
+
+
+_SHARED = (
+    "theta_sota", "expected_sota", "winner_skill", "rho", "shift", "n_above_sota", "n_classifiers",
+)  # fmt: skip
+
+
+def _assign(
+    fit: FieldFit, families: list[int], node: IntArray, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Run and draw behind each draw (chain, draw), as often as the evidence at its rho says.
+
+    Each chain has its own draws, in their order.
+    """
+    runs, chains, draws = node.shape
+    weights = fit.family_weights[families] / fit.family_weights[families].sum(axis=0)
+    weights = weights[np.arange(runs)[:, None, None], node]
+    chosen, place = np.empty((2, chains, draws), dtype=np.int64)
+    for c in range(chains):
+        edges = np.cumsum(weights[:, c].T.ravel())
+        # uniform in each stratum: one offset for all would follow the order of the runs
+        levels = (np.arange(draws) + rng.random(draws)) / draws * edges[-1]
+        found = np.minimum(np.searchsorted(edges, levels, side="right"), edges.size - 1)
+        place[c], chosen[c] = np.divmod(found, runs)
+    return chosen, place
+
+
+def _of_runs(fit: FieldFit, runs: Mapping[str, xr.DataTree]) -> dict[str, Any]:
+    """Attributes of the average: the worst of the runs."""
+    attributes = {name: run.attrs for name, run in runs.items()}
+    reasons = [*reasons_of(fit)]
+    for name, found in attributes.items():
+        own = [text for text in str(found["diagnostics_reasons"]).split("; ") if text]
+        reasons += [f"{name}: {text}" for text in own if text not in reasons]
+    found = {"r_hat": max, "ess_bulk": min}
+    return {
+        "inference_library": "nutpie",
+        "draws_are_independent": 0,
+        "divergences": sum(int(a["divergences"]) for a in attributes.values()),
+        **{k: worst(a[k] for a in attributes.values()) for k, worst in found.items()
+           if all(k in a for a in attributes.values())},
+        "families": ", ".join(runs),
+        "diagnostics_reasons": "; ".join(reasons),
+        "notes": "; ".join(notes_of(fit)),
+    }  # fmt: skip
+
+
+def _stacking(runs: Mapping[str, xr.DataTree], families: Any) -> FloatArray:
+    """Weights of ``az.compare``; all on the one run where there is one."""
+    import arviz as az
+
+    weights = dict.fromkeys(runs, 1.0)
+    if len(runs) > 1:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of large Pareto k: the runs tell
+            weights = dict(az.compare(dict(runs), var_name="score")["weight"])
+    return np.array([float(weights.get(name, 0.0)) for name in families])
