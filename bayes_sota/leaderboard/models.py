@@ -170,7 +170,7 @@ def pytensor_operations() -> Any:
 
 
 def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any) -> Any:
-    """Logarithm of P(psi) at the grid of a fit, (G,), or (n, G) where a parameter is (n,).
+    """Log density of a field at the grid of a fit: one for all entries, or one for each.
 
     Parameters
     ----------
@@ -178,6 +178,11 @@ def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any
         Of ``fit_shape``.
     location, log_spread, *shape : tensor, shape () or (n,)
         ``fit.parameters``, one for all entries or one for each of the modelled part.
+
+    Returns
+    -------
+    tensor, shape (G,) or (n, G)
+        Log P(psi) per unit of the grid.
 
     Examples
     --------
