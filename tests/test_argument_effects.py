@@ -39,7 +39,7 @@ LEFT_OUT = {
     "observe_maximum": "adds to a model: test_complete.py",
     "plan_claim": "what claim plan prints", "assured_size": "what claim plan prints",
     "powered_size": "what claim plan prints", "coverage": "a study of minutes",
-    "complete": "reads draws of a sampler", "start_values": "a fit alone",
+    "start_values": "a fit alone",
     "fit_shape": "a fit for models", "field_log_density": "tensors: test_models",
     "score_log_probability": "tensors: test_models", "observe_scores": "tensors: test_models",
 }  # fmt: skip
