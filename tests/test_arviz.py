@@ -136,7 +136,7 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "EPP of rounds": epp,
     "EPP of matches": lambda: epp(likelihood="matches"),
 }
-SAMPLED = ("ABC", "NUTS", "review", "clustered", "differences", "several", "EPP")
+QUICK = ("maximum, exact", "board of accuracies", "claim of accuracies")
 
 
 def to_netcdf(tree: xr.DataTree) -> None:
@@ -197,8 +197,7 @@ def tree_of(route: str) -> xr.DataTree:
 
 
 def marked(route: str) -> Any:
-    slow = any(word in route for word in SAMPLED)
-    return pytest.param(route, marks=pytest.mark.slow) if slow else route
+    return route if route in QUICK else pytest.param(route, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
