@@ -418,8 +418,9 @@ def _averaged(
         for name in ("diverging", "n_steps")
     }
     tree = build_board_tree(values, signed, {**attributes, **_of_runs(fit, runs)}, rng, stats)
-    families = tree["sample_stats/families"]
-    families["stacking_weight"] = ("family", _stacking(runs, families["family"].values))
+    families = tree["sample_stats/families"].to_dataset()
+    weights = ("family", _stacking(runs, families["family"].values))
+    tree["sample_stats/families"] = xr.DataTree(families.assign(stacking_weight=weights))
     for name, run in runs.items():
         tree[f"families/{name}"] = run
     return tree
