@@ -69,8 +69,11 @@ class FieldParameters:
         return FieldParameters(self.family[index], self.node[index], self.coordinates[index])
 
     def cells(self, fit: FieldFit, block: int = _BLOCK) -> Iterator[tuple[int, int, IntArray]]:
-        """Node, family and numbers of the draws that have both, at most ``block`` at a time."""
-        order = np.lexsort((self.family, self.node))
+        """Node, family and numbers of the draws that have both, at most ``block`` at a time.
+
+        Draws with the same coordinates follow each other.
+        """
+        order = np.lexsort((self.coordinates[:, 0], self.family, self.node))
         cell = self.node[order] * len(fit.families) + self.family[order]
         for draws in np.split(order, np.flatnonzero(np.diff(cell)) + 1):
             for start in range(0, draws.size, block):

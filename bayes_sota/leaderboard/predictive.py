@@ -24,7 +24,7 @@ from bayes_sota.leaderboard.from_items import JointSampler
 from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import NodeSampler, draw_tries, expected_best
 
-_NODES = 1500  # of the grid that holds the prior
+_NODES = 1000  # of the grid that holds the prior
 _CELLS = 1_000_000  # numbers of an array at a time
 _TINY, _SMALLEST_ERROR, _FURTHEST = 1e-280, 1e-12, 37.0
 
@@ -64,11 +64,16 @@ class Field:
         rows = np.arange(len(weights))[:, None]
         return self.kernel.law.skill_at(invert(weights, rows, level, self.kernel.y))
 
-    def given(self, density: FloatArray, r: int, rng: np.random.Generator) -> FloatArray:
-        """Psi of the classifiers of this board given their own scores, (N, C)."""
+    def given(
+        self, density: FloatArray, rows: IntArray, r: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Psi of the classifiers of this board given their own scores, (N, C).
+
+        ``rows`` says which density, (k, G), each of N draws has.
+        """
         table = self.kernel.table(float(self.fit.rho[r]))
         mass = (density[:, None, :] * table).reshape(-1, self.kernel.y.size)
-        rows = np.arange(len(density))[:, None] * len(table) + self.value
+        rows = rows[:, None] * len(table) + self.value
         return self.kernel.law.skill_at(invert(mass, rows, rng.random(rows.shape), self.kernel.y))
 
     def scores(self, psi: FloatArray, r: int, rng: np.random.Generator) -> FloatArray:
@@ -122,10 +127,12 @@ def replicate_scores(
     field = Field(fit, joint)
     found = {name: np.empty((parameters.node.size, field.classifier.size)) for name in SCORES}
     for r, f, draws in parameters.cells(fit, field.block(fit.copies.size)):
-        density = fit.density(fit.families[f], parameters.points(fit, draws))
-        own = field.given(density, r, rng) if psi is None else psi[draws]
+        points, rows = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
+        density = fit.density(fit.families[f], points)
+        own = field.given(density, rows, r, rng) if psi is None else psi[draws]
         found["score"][draws] = field.scores(own, r, rng)[:, field.classifier]
-        fresh = field.fresh(density * fit.kernel.reach_or_one(float(fit.rho[r])), rng)
+        weights = density * fit.kernel.reach_or_one(float(fit.rho[r]))
+        fresh = field.fresh(weights[rows], rng)
         found["sorted_score"][draws] = field.sorted(field.scores(fresh, r, rng))
     return found
 
@@ -181,7 +188,7 @@ def draw_prior_boards(
 def _widened(fit: FieldFit) -> FieldFit:
     """The same on a grid that holds the fields that the prior allows."""
     kernel, scale = fit.kernel, fit.scale
-    reach = 4 * scale.location_sd + 6 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
+    reach = 4 * scale.location_sd + 4 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
     low = kernel.y[0] if kernel.is_cut else min(kernel.y[0], scale.location - reach)
     high = max(kernel.y[-1], scale.location + reach)
     wide = replace(kernel, y=np.linspace(low, high, _NODES))

@@ -1,5 +1,8 @@
 """Prior, replicates, log likelihood and log prior of a board, each against a second route."""
 
+import warnings
+from dataclasses import replace
+
 import arviz as az
 import numpy as np
 import pytest
@@ -15,8 +18,8 @@ from bayes_sota.leaderboard import sample_groups
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.from_items import ItemKernel, JointSampler
 from bayes_sota.leaderboard.parameters import FieldParameters
-from bayes_sota.leaderboard.posterior import compare_families, draw_with_parameters
-from bayes_sota.leaderboard.predictive import Field, replicate_scores
+from bayes_sota.leaderboard.posterior import NodeSampler, compare_families, draw_with_parameters
+from bayes_sota.leaderboard.predictive import Field, draw_prior_boards, replicate_scores
 from bayes_sota.leaderboard.sample import CHECKING, sample_board
 from bayes_sota.maximum.score_laws import score_law
 
@@ -100,7 +103,7 @@ def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
 def test_each_score_has_its_probability() -> None:
     """Integration of the binomial law over a normal field, for independent errors."""
     priors = BoardPriors(families=("normal",), correlation=FixedCorrelation(0.0))
-    fit = fit_field(ScoreKernel.of(board_of(crowd(20))), priors, np.random.default_rng(0))
+    fit = fit_field(ScoreKernel.of(board_of(crowd(10))), priors, np.random.default_rng(0))
     points = np.array([[0.3, -0.5], [0.2, 0.3]])
     parameters = FieldParameters(np.zeros(2, int), np.zeros(2, int), points)
     found = parameters.entry_log_likelihood(fit)
@@ -116,20 +119,24 @@ def test_each_score_has_its_probability() -> None:
         np.testing.assert_allclose(row, np.log(p), atol=0.02)
 
 
+@pytest.mark.slow
 def test_loo_agrees_with_the_exact_route() -> None:
     board = board_of(crowd(40), 300)
     tree = sample_board(board, ONE, draws=1000, random_seed=0)
     fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(5))
     rows = compare_families(fit)["normal"]
-    found = az.loo(tree)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a large Pareto k, at the best score
+        found = az.loo(tree)
     assert found.elpd == pytest.approx(rows["elpd_loo"], abs=0.1)
     assert found.se == pytest.approx(rows["elpd_loo_se"], rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_prior_of_the_parameters_is_that_of_the_model() -> None:
-    for board in (board_of(crowd(20)), with_errors()):
+    for board in (board_of(crowd(10)), with_errors(10)):
         priors = BoardPriors(correlation=BetaCorrelation(5, 3))
-        tree = sample_board(board, priors, draws=500, random_seed=0)
+        tree = sample_board(board, priors, draws=300, random_seed=0)
         prior = {name: v.values.ravel() for name, v in tree["prior"].data_vars.items()}
         fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
         scale, unit, centre = fit.scale, 1.0, 0.0
@@ -164,6 +171,7 @@ def test_log_prior_counts_the_coordinates_of_the_family_alone(spiked) -> None:
     np.testing.assert_array_equal(completed.log_prior(fit), parameters.log_prior(fit))
 
 
+@pytest.mark.slow
 def test_coordinates_that_a_family_lacks_keep_their_prior() -> None:
     tree = sample_board(board_of(crowd(40)), BoardPriors(), draws=1000, random_seed=3)
     family, shape = tree["posterior"]["family"].values, tree["posterior"]["shape"].values
@@ -203,8 +211,9 @@ def simulated_prior(board, priors, size, rng):
     }
 
 
+@pytest.mark.slow
 def test_boards_from_the_prior_are_those_of_a_plain_simulation() -> None:
-    board = board_of(crowd(12), 200)
+    board = board_of(crowd(10), 200)
     tree = sample_board(board, ONE, draws=1000, random_seed=4)
     merged = {**tree["prior"].data_vars, **tree["prior_predictive"].data_vars}
     ours = {name: v.values for name, v in merged.items()}
@@ -213,16 +222,25 @@ def test_boards_from_the_prior_are_those_of_a_plain_simulation() -> None:
         assert stats.ks_2samp(ours[name].ravel(), other).pvalue > 0.003, name
 
 
-def test_a_prior_of_hidden_entries_raises_the_best_skill() -> None:
-    best, options = {}, {"draws": 500, "random_seed": 4}
-    for tries in (12, 2000):
-        tree = sample_board(board_of(crowd(12), 50, n_classifiers=tries), ONE, **options)
-        best[tries] = tree["prior"]["theta_sota"].values
-        assert np.all(best[tries] >= tree["prior"]["winner_skill"].values)
-    assert np.mean(best[2000]) > np.mean(best[12]) + 0.01
-    ranged = board_of(crowd(12), 50, n_classifiers=UniformTries(20, 60))
-    tree = sample_board(ranged, ONE, **options)
-    assert 20 <= tree["prior"]["n_classifiers"].min() < tree["prior"]["n_classifiers"].max() <= 60
+@pytest.mark.parametrize("tries", [300, UniformTries(50, 2000)])
+def test_hidden_entries_may_be_the_best_of_a_prior_board(tries) -> None:
+    """The highest of listed and hidden skills, by their distribution functions on the grid."""
+    board = board_of(crowd(10), 30, n_classifiers=tries)
+    priors = replace(ONE, correlation=FixedCorrelation(0.0))
+    fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0), merge_spikes=False)
+    parameters, zero = repeated(fit, [-3.0, 0.1]), np.zeros(4000)
+    found = draw_prior_boards(fit, parameters, zero, zero, np.random.default_rng(1))
+    density = fit.density("normal", np.array([[-3.0, 0.1]]))
+    weights = np.cumsum(density * fit.kernel.reach(0.0))
+    listed = (weights / weights[-1]) ** fit.copies.sum()
+    counts = np.unique(found["n_classifiers"])
+    assert (counts.size == 1) == (tries == 300)
+    hidden = [NodeSampler(fit, 0).log_hidden(density, np.array([[n]]))[0] for n in counts]
+    both = np.mean(listed * np.exp(hidden), axis=0)
+    y = np.log(found["theta_sota"] / (1 - found["theta_sota"]))
+    ours = np.searchsorted(np.sort(y), fit.kernel.y + fit.kernel.step / 2) / 4000
+    assert np.abs(ours - both).max() < 0.035
+    assert np.abs(ours - listed).max() > 0.07
 
 
 def repeated(fit, point, size=4000):
@@ -233,7 +251,7 @@ def repeated(fit, point, size=4000):
 @pytest.mark.parametrize("floor", [False, True])
 def test_replicates_have_the_moments_of_the_model(floor: bool) -> None:
     """Mean and variance by sums over the grid, with and without a cut."""
-    scores = board_of(np.append(crowd(30), np.full(10, 0.3)) if floor else crowd(30)).scores
+    scores = board_of(np.append(crowd(30), np.full(10, 0.3)) if floor else crowd(10)).scores
     fit = fit_field(
         ScoreKernel.of(bs.Leaderboard(scores, n_test=N, rounding="exact")),
         ONE,
@@ -342,9 +360,9 @@ def test_without_checking_groups_all_else_is_the_same() -> None:
 
 
 def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    board, options = board_of(crowd(30)), {"draws": 50, "chains": 2, "random_seed": 0}
+    board, options = board_of(crowd(10)), {"draws": 50, "chains": 2, "random_seed": 0}
     whole = sample_board(board, ONE, **options)
-    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 16 * 30 * 100 // 4 + 1)
+    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 16 * 10 * 100 // 4 + 1)
     monkeypatch.setattr(sample_groups, "_SINGLE", 1000)
     tree = sample_board(board, ONE, **options)
     for name in ("prior", "prior_predictive", "posterior_predictive"):
@@ -355,7 +373,7 @@ def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch
     assert exact.dtype == np.float64
     np.testing.assert_allclose(tree["log_likelihood"]["score"], exact, rtol=1e-6)
     assert "keep one of 4 draws" in tree.attrs["notes"]
-    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 4 * 30 * 99)
+    monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 4 * 10 * 99)
     tree = sample_board(board, ONE, **options)
     assert "log_likelihood" not in tree.children
     assert "no group log_likelihood" in tree.attrs["notes"]
@@ -378,6 +396,7 @@ def pit_of_one_board(seed, places, m=25):
     return (below.mean(axis=0) + equal.mean(axis=0) / 2)[places]
 
 
+@pytest.mark.slow
 def test_replicates_cover_boards_from_the_model() -> None:
     """Checks with parameters fitted to the same board: nearer the middle than uniform, centred."""
     places = [0, 1, 4, 9]

@@ -40,7 +40,8 @@ def test_results_have_the_groups_and_attributes_of_the_schema(tree: xr.DataTree)
     assert bs.summarize(tree).loc["theta_sota", "mean"] < maximum
     if "/sample_stats/families" in tree.groups:
         assert float(tree["sample_stats/families"]["probability"].sum()) == pytest.approx(1)
-        assert tree["observed_data"]["score"].sizes == {"classifier": 40}
+        assert tree["constant_data"]["all_score"].sizes == {"classifier": 40}
+        assert tree["observed_data"]["score"].size == tree["constant_data"]["modelled"].sum() < 40
 
 
 def test_a_result_is_the_same_again_and_survives_netcdf(tree: xr.DataTree, tmp_path) -> None:

@@ -124,7 +124,7 @@ def test_lower_is_better_turns_every_sign() -> None:
         np.testing.assert_allclose(one["posterior"][name], -other["posterior"][name])
     np.testing.assert_allclose(one["posterior"]["n_above_sota"], other["posterior"]["n_above_sota"])
     assert float(one["constant_data"]["observed_maximum"]) == errors.min()
-    np.testing.assert_allclose(one["observed_data"]["score"], errors)
+    np.testing.assert_allclose(one["constant_data"]["all_score"], errors)
 
 
 def test_what_prints_as_a_best_score() -> None:
