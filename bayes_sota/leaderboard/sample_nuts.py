@@ -298,7 +298,7 @@ def sample_board_nuts(
     board: Leaderboard,
     priors: BoardPriors,
     *,
-    draws: int = 1000,
+    draws: int = 2000,
     chains: int = 4,
     tune: int = 1500,
     target_accept: float = 0.98,
