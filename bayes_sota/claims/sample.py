@@ -17,7 +17,7 @@ from bayes_sota.core.sample import (
     model_of,
     resolve_seed,
     result_tree,
-    run_nuts,
+    sample_completed,
     sampler_stats,
 )
 from bayes_sota.core.types import Seed
@@ -74,17 +74,14 @@ def sample_claim(
     >>> summarize_claim(tree)  # doctest: +SKIP
     """
     _check_model(model)
-    if draws < 10 or chains < 2:
-        raise InputError(
-            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
-        )
-    rng, seed = resolve_seed(random_seed)
-    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
-    tree = complete(trace, model, random_seed=rng, predictive=predictive, model_name=model_name)
-    for place in (tree, tree["posterior"]):
-        place.attrs["random_seed"] = seed
-    return tree
+    return sample_completed(
+        model,
+        lambda trace, rng: complete(
+            trace, model, random_seed=rng, predictive=predictive, model_name=model_name
+        ),
+        random_seed, draws=draws, tune=tune, chains=chains, cores=cores,
+        target_accept=target_accept, progressbar=progressbar,
+    )  # fmt: skip
 
 
 def complete(

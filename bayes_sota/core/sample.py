@@ -407,6 +407,33 @@ def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
     return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
 
+def sample_completed(
+    model: "pm.Model",
+    complete: "Callable[[xr.DataTree, np.random.Generator], xr.DataTree]",
+    random_seed: Seed,
+    *,
+    draws: int,
+    chains: int,
+    **settings: Any,
+) -> "xr.DataTree":
+    """Result that ``complete`` makes of the draws of a model; it states the seed of both.
+
+    Raises
+    ------
+    InputError
+        Sizes too small for diagnostics.
+    """
+    if draws < 10 or chains < 2:
+        raise InputError(
+            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
+        )
+    rng, seed = resolve_seed(random_seed)
+    tree = complete(run_nuts(model, rng, draws=draws, chains=chains, **settings), rng)
+    for place in (tree, tree["posterior"]):
+        place.attrs["random_seed"] = seed
+    return tree
+
+
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
     """Attributes that say how NUTS fared; draws of another sampler tell of no divergences."""
     if "sample_stats" not in trace.children or "diverging" not in trace["sample_stats"]:

@@ -19,7 +19,8 @@ from bayes_sota.core.sample import (
     moderate_precision,
     resolve_seed,
     result_tree,
-    run_nuts,
+    sample_completed,
+    sampler_stats,
 )
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
@@ -84,19 +85,14 @@ def sample_epp(
 
     field_of(model)
     _check_number(predictive)
-    if draws < 10 or chains < 2:
-        raise InputError(
-            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
-        )
-    rng, seed = resolve_seed(random_seed)
-    settings = {"draws": draws, "tune": tune, "chains": chains, "cores": cores}
-    trace = run_nuts(model, rng, target_accept=target_accept, progressbar=progressbar, **settings)
-    tree = complete(
-        trace, None, model, predictive=predictive, random_seed=rng, model_name=model_name
-    )
-    for place in (tree, tree["posterior"]):
-        place.attrs["random_seed"] = seed
-    return tree
+    return sample_completed(
+        model,
+        lambda trace, rng: complete(
+            trace, None, model, predictive=predictive, random_seed=rng, model_name=model_name
+        ),
+        random_seed, draws=draws, tune=tune, chains=chains, cores=cores,
+        target_accept=target_accept, progressbar=progressbar,
+    )  # fmt: skip
 
 
 def complete(
@@ -275,8 +271,7 @@ def _recorded(model: "pm.Model", trace: "xr.DataTree") -> "dict[str, xr.Dataset]
         "constant_data": dataset(constants),
     }
     if "sample_stats" in trace.children:
-        stats = trace["sample_stats"].to_dataset()
-        groups["sample_stats"] = stats[[n for n, v in stats.items() if v.dtype.kind != "O"]]
+        groups["sample_stats"] = sampler_stats(trace)
     return {name: found.drop_attrs() for name, found in groups.items()}
 
 
