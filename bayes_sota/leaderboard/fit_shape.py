@@ -16,6 +16,7 @@ from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, _density, _Likelihood, fit_field
+from bayes_sota.leaderboard.posterior import replicate
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
@@ -187,17 +188,8 @@ def replicate_scores(
         Of the shape on the grid, for all entries or for each.
     """
     kernel, size = fit.kernel, fit.kernel.value_of_entry.size
-    rows = np.atleast_2d(log_density)
     if kernel.is_cut:  # as in the fit: only relative densities matter
-        rows = rows - rows.max(axis=1, keepdims=True)
-    density = fit.strangers.join(np.exp(np.clip(rows, -700.0, 50.0)))
-    cdf = np.cumsum(density * kernel.reach_or_one(rho), axis=1)
-    levels = rng.random(size)
-    if len(cdf) == 1:
-        places = np.searchsorted(cdf[0], levels * cdf[0, -1])
-    else:
-        places = np.sum(cdf < (levels * cdf[:, -1])[:, None], axis=1)
-    psi = kernel.psi[np.minimum(places, kernel.psi.size - 1)]
-    cut = float(kernel.values[0]) if kernel.is_cut else None
-    scores = kernel.shown(kernel.law.replicate(psi, 1 - rho**2, cut, rng))
-    return np.asarray(kernel.board.sign * scores)
+        log_density = log_density - log_density.max(axis=-1, keepdims=True)
+    density = fit.strangers.join(np.atleast_2d(np.exp(np.clip(log_density, -700.0, 50.0))))
+    scores = replicate(fit, rho, density[0] if len(density) == 1 else density, size, rng)
+    return np.asarray(kernel.board.sign * kernel.shown(scores))

@@ -362,18 +362,24 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Bo
     boards = []
     for r, f, points in fit.choose(draws, rng):
         density = fit.density(fit.families[f], points)
-        boards += [_replicate(fit, float(fit.rho[r]), row, observed.size, rng) for row in density]
+        boards += [replicate(fit, float(fit.rho[r]), row, observed.size, rng) for row in density]
     names, seen = _statistics(observed)
     return BoardCheck(names, seen, np.array([_statistics(board)[1] for board in boards]))
 
 
-def _replicate(
+def replicate(
     fit: FieldFit, rho: float, density: FloatArray, size: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Scores of one replicated board; normal residuals, on the lattice of the scores."""
+    """Scores of one replicated board; normal residuals, on the lattice of the scores.
+
+    ``density`` is that of psi on the grid, (G,) for all entries or (size, G) for each.
+    """
     kernel = fit.kernel
-    cdf = np.cumsum(density * kernel.reach_or_one(rho))
-    psi = kernel.psi[np.minimum(np.searchsorted(cdf, rng.random(size) * cdf[-1]), cdf.size - 1)]
+    cdf = np.cumsum(density * kernel.reach_or_one(rho), axis=-1)
+    level = rng.random(size) * cdf[..., -1]
+    each = cdf.ndim > 1
+    place = np.sum(cdf < level[:, None], axis=1) if each else np.searchsorted(cdf, level)
+    psi = kernel.psi[np.minimum(place, kernel.psi.size - 1)]
     cut = float(kernel.values[0]) if kernel.is_cut else None
     return kernel.law.replicate(psi, 1 - rho**2, cut, rng)
 

@@ -19,7 +19,8 @@ from bayes_sota.leaderboard.from_items import JointSampler
 from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
 from bayes_sota.leaderboard.predictive import SCORES, draw_prior_boards, replicate_scores
 
-_SINGLE = 8 << 20  # bytes of a log likelihood above which it is in single precision
+SINGLE = 8 << 20
+"""Bytes of a log likelihood above which it is in single precision."""
 OF_SCORES = ("theta_sota", "expected_sota", "winner_skill", "skill", "location", *SCORES)
 """Quantities in the units of the scores, which have the board's sign."""
 
@@ -156,7 +157,7 @@ def checking_groups(
     if size > LARGEST_GROUP:
         notes.append(f"there is no group log_likelihood: it would pass {mebibytes}")
     else:
-        dtype = np.float32 if 2 * size > _SINGLE else np.float64
+        dtype = np.float32 if 2 * size > SINGLE else np.float64
         found = parameters.entry_log_likelihood(fit, dtype)
         groups["log_likelihood"] = drawn.dataset({"score": found})
     return groups, notes

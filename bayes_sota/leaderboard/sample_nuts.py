@@ -7,8 +7,7 @@ exact route.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from bayes_sota.core.sample import (
     resolve_seed,
     result_tree,
     run_nuts,
+    sampler_stats,
 )
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
@@ -41,7 +41,7 @@ from bayes_sota.leaderboard.posterior import (
 )
 from bayes_sota.leaderboard.predictive import draw_prior_boards
 from bayes_sota.leaderboard.sample import build_board_tree
-from bayes_sota.leaderboard.sample_groups import Drawn
+from bayes_sota.leaderboard.sample_groups import SINGLE, Drawn
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ def _complete(
     tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
     groups = {name: tree[name].to_dataset() for name in tree.children}
     groups["posterior"] = _joined(posterior, groups["posterior"])
-    with _without_potentials():
-        given = model_groups(model, trace, rng)
+    given = model_groups(model, trace, rng)
     before = _prior_boards(shape, given["prior"], rng)
     others = [name for name in groups["posterior"] if name not in given["prior"]]
     given["prior"] = given["prior"].assign({name: before[name] for name in others})
@@ -185,16 +184,13 @@ def _complete(
         given[name] = given[name].assign_coords(place=observed["place"])
     if "observed_data" in trace.children:
         observed = xr.merge([observed, trace["observed_data"].to_dataset().drop_vars("score")])
-    stats = trace["sample_stats"].to_dataset() if "sample_stats" in trace.children else xr.Dataset()
+    stats = sampler_stats(trace) if "sample_stats" in trace.children else xr.Dataset()
     likelihood = given["log_likelihood"]
-    given["log_likelihood"] = likelihood.astype(np.float32 if likelihood.nbytes > _LARGE else float)
+    given["log_likelihood"] = likelihood.astype(np.float32 if likelihood.nbytes > SINGLE else float)
     return result_tree(
         {**groups, **given, "observed_data": observed, "sample_stats": stats},
         {**attributes, "metric": board.metric},
     )
-
-
-_LARGE = 8 << 20  # bytes of a log likelihood above which it is in single precision
 
 
 def _joined(posterior: xr.Dataset, estimands: xr.Dataset) -> xr.Dataset:
@@ -203,14 +199,6 @@ def _joined(posterior: xr.Dataset, estimands: xr.Dataset) -> xr.Dataset:
     others = [name for name in estimands if name not in kept and name != "shape"]
     same = {dim: kept[dim] for dim in ("chain", "draw")}
     return kept.assign({name: estimands[name].assign_coords(same) for name in others})
-
-
-@contextmanager
-def _without_potentials() -> Iterator[None]:
-    """Without PyMC's warning that predictions know no potentials: none is about scores."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The effect of Potentials")
-        yield
 
 
 def _parameters(

@@ -363,7 +363,7 @@ def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch
     board, options = board_of(crowd(10)), {"draws": 50, "chains": 2, "random_seed": 0}
     whole = sample_board(board, ONE, **options)
     monkeypatch.setattr(sample_groups, "LARGEST_GROUP", 16 * 10 * 100 // 4 + 1)
-    monkeypatch.setattr(sample_groups, "_SINGLE", 1000)
+    monkeypatch.setattr(sample_groups, "SINGLE", 1000)
     tree = sample_board(board, ONE, **options)
     for name in ("prior", "prior_predictive", "posterior_predictive"):
         assert tree[name]["draw"].values.tolist() == list(range(0, 50, 4))
