@@ -214,7 +214,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
             {"boards": paired(6), "priors": PairedPriors(FixedCorrelation(0.5)), "draws": 60,
-             "chains": 3, "merge": True, "public_alone": False, **seeds},
+             "chains": 3, "merge": True, "public_alone": False, "groups": "estimands", **seeds},
             {"top": ({"boards": paired(5, 60)}, 0.6)},
         ),
         "estimate_sota": Call(

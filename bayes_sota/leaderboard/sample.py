@@ -6,14 +6,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -28,7 +28,6 @@ from bayes_sota.leaderboard.posterior import (
 )
 from bayes_sota.leaderboard.sample_groups import Drawn, checking_groups, parameter_values
 
-Groups = Literal["all", "estimands"]
 CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
 """Groups that the estimands do without."""
 _POSTERIOR = (

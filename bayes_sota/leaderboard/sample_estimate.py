@@ -21,6 +21,7 @@ from bayes_sota.core.arguments import (
     COUNT,
     DRAWS,
     OPEN_SHARE,
+    check_choice,
     generator_of,
     refuse_tries,
     refuse_unused,
@@ -38,7 +39,7 @@ from bayes_sota.core.priors import (
     maximum_priors,
 )
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -55,7 +56,6 @@ from bayes_sota.maximum.shrinkage import Criterion
 type Data = Leaderboard | Responses | ItemScores
 type Model = ModelSpecification | str | os.PathLike[str] | None
 
-Groups = Literal["all", "estimands"]
 Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
@@ -64,7 +64,6 @@ _TAKES = {
     "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
     "leaderboard": "for boards with all scores, and only the maximum of this one is known",
 }
-GROUPS = ("all", "estimands")
 METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
 
 
@@ -150,8 +149,7 @@ def estimate_sota(
     boards = _boards(board)
     point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
     of_maxima, of_scores = {"reference_skill": reference_skill}, {"learn_rho": learn_rho}
-    if groups not in GROUPS:
-        raise InputError(f"groups must be one of {', '.join(GROUPS)}, got {groups!r}")
+    check_choice("groups", groups, Groups)
     some = {"groups": None if groups == "all" else groups}
     if method in POINT_METHODS:
         from bayes_sota.maximum.sample import estimate_point

@@ -61,7 +61,10 @@ def paired(
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     private_file = options.pop("private_file")
     boards = read_paired_boards(file, private_file, **options)
-    tree = estimate_paired(boards, priors_with(rho), random_seed=seed, top=top)
+    tree = estimate_paired(
+        boards, priors_with(rho), random_seed=seed, top=top,
+        groups="estimands" if output is None else "all",
+    )  # fmt: skip
     if output is not None:
         save_result(tree, output)
     return echo_report(describe_paired(tree, boards, ci_prob), as_json, quiet)

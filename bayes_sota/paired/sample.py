@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DRAWS
+from bayes_sota.core.arguments import DRAWS, check_choice
 from bayes_sota.core.priors import MaximumPriors, Priors
 from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, result_tree
-from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.paired.hyperparameters import Draws, draw_prior, log_priors, name_draws
 from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
@@ -47,6 +47,7 @@ def estimate_paired(
     top: float | None = None,
     merge: bool | None = None,
     public_alone: bool = True,
+    groups: Groups = "all",
 ) -> xr.DataTree:
     r"""Posterior of the best skill, of the public winner's and of every team's, from both boards.
 
@@ -71,6 +72,8 @@ def estimate_paired(
         Count teams with the same two scores once. Default: only where scores are not accuracies.
     public_alone : bool
         Predict the private scores from the public board alone as well, where the noise is known.
+    groups : {"all", "estimands"}
+        "estimands" leaves out the hyperparameters and the groups that only checks need.
 
     Returns
     -------
@@ -98,6 +101,7 @@ def estimate_paired(
     """
     DRAWS.check(draws, "draws")
     DRAWS.check(chains, "chains")
+    check_choice("groups", groups, Groups)
     priors = paired_priors(priors)
     rng, seed = resolve_seed(random_seed)
     count = draws * chains
@@ -106,38 +110,43 @@ def estimate_paired(
     if public_alone and boards.noise_is_known:
         kept = result.selection.kept
         alone = predict_from_public(boards, priors, rng=rng, entries=kept, draws=count, top=top)
-    groups = _groups(boards, result, alone, (chains, draws), rng)
-    return result_tree(groups, _attributes(boards, priors, result, seed) | notes_of(groups))
+    layout = Layout(boards, result.selection, chains, draws)
+    predicted = {name: result.draws[name] for name in NEW_SCORES}
+    if alone is not None:
+        predicted["private_from_public"] = alone
+    found = {
+        "posterior": layout.dataset(layout.estimands(result.draws, boards.public.max())),
+        "predictions": layout.dataset(predicted),
+        **layout.data(),
+    }
+    attributes = _attributes(boards, priors, result, seed)
+    if groups == "all":
+        checking = _checking_groups(layout, result, rng)
+        found["posterior"] = found["posterior"].merge(checking.pop("posterior"))
+        found |= checking
+        attributes |= notes_of(found)
+    return result_tree(found, attributes)
 
 
-def _groups(
-    boards: PairedBoards,
-    result: PairedPosterior,
-    alone: FloatArray | None,
-    shape: tuple[int, int],
-    rng: np.random.Generator,
+def _checking_groups(
+    layout: "Layout", result: PairedPosterior, rng: np.random.Generator
 ) -> dict[str, xr.Dataset]:
-    layout = Layout(boards, result.selection, *shape)
+    """Hyperparameters of the posterior, and the groups that only checks need."""
     likelihood, skills = result.hyperposterior.likelihood, result.skills
     unused = rng.standard_normal(skills.t.shape)
     t = np.where(np.isnan(skills.t), unused, skills.t)
     named = name_draws(likelihood, skills.family, t, skills.noise)
-    predicted = {name: result.draws[name] for name in NEW_SCORES}
-    if alone is not None:
-        predicted["private_from_public"] = alone
     some = layout.thinned
     family, t, noise = draw_prior(likelihood, some.size, rng)
     prior, scores = simulate_boards(likelihood, layout.coordinate, family, t, noise, rng)
     prior |= name_draws(likelihood, family, t, noise)
     return {
-        "posterior": layout.dataset(layout.estimands(result.draws, boards.public.max()) | named),
-        "predictions": layout.dataset(predicted),
+        "posterior": layout.dataset(named),
         "prior": some.dataset(some.estimands(prior, scores[..., 0].max(axis=1))),
         "prior_predictive": some.scores(scores),
         "posterior_predictive": layout.replicates(likelihood, skills.psi, skills.noise, rng),
         "log_likelihood": layout.log_likelihood(skills.log_likelihood),
         "log_prior": layout.dataset(log_priors(likelihood, result.draws | named)),
-        **layout.data(),
     }
 
 
