@@ -215,7 +215,7 @@ def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "x
     """Draws of a model by nutpie; ``settings`` as in ``pm.sample``. Diagnostics come later."""
     import pymc as pm
 
-    with model:
+    with model, _quiet():  # nutpie compiles without the BLAS that PyTensor may miss
         return pm.sample(
             nuts_sampler="nutpie",
             random_seed=int(rng.integers(2**31)),
