@@ -13,7 +13,6 @@ from bayes_sota.core.priors import (
     FixedCorrelation,
     LogitNormalSkill,
     MaximumPriors,
-    SkillPrior,
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.data.examples import load_example
@@ -210,7 +209,7 @@ def test_integers_given_in_python_hash_as_the_file_does() -> None:
 
 
 def test_a_prior_without_a_toml_form_cannot_be_written() -> None:
-    class Own(SkillPrior):
+    class Own(LogitNormalSkill):
         pass
 
     with pytest.raises(SpecificationError, match="no TOML form; families: logit-normal"):

@@ -5,6 +5,7 @@ prior says how alike the classifiers' mistakes are; the tries prior says how man
 have become the observed maximum. Nothing here samples or integrates; NumPy only at import.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ BOARD_FAMILIES = ("normal", "ex-gaussian", "plateau", "normal-laplace", "two-gro
 
 
 @dataclass(frozen=True)
-class SkillPrior:
+class SkillPrior(ABC):
     """Prior on P(theta), the distribution of skill over the field of classifiers.
 
     Parameters
@@ -102,9 +103,9 @@ class SkillPrior:
         """Whether the spread is known."""
         return not isinstance(self.spread, tuple)
 
+    @abstractmethod
     def distribution(self, location: ArrayLike, spread: ArrayLike) -> SkillDistribution:
         """P(theta) for given hyperparameters, which may be arrays."""
-        raise NotImplementedError("use LogitNormalSkill, BetaSkill or UniformSkill")
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
         """Prior draws of location and spread."""
@@ -152,16 +153,16 @@ SKILL_FAMILIES: dict[str, type[SkillPrior]] = {
 
 
 @dataclass(frozen=True)
-class CorrelationPrior:
+class CorrelationPrior(ABC):
     """Prior on rho, the correlation of a classifier with the reference classifier."""
 
+    @abstractmethod
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of rho."""
-        raise NotImplementedError
 
+    @abstractmethod
     def log_density(self, rho: ArrayLike) -> FloatArray:
-        """Log density of rho, where it is not known."""
-        raise NotImplementedError
+        """Log density of rho."""
 
     @property
     def is_fixed(self) -> bool:
@@ -224,6 +225,10 @@ class FixedCorrelation(CorrelationPrior):
         """The value, whatever the probability."""
         return np.full(np.shape(q), self.value)
 
+    def log_density(self, rho: ArrayLike) -> FloatArray:
+        """Zero at the value and minus infinity elsewhere: the density of a point mass."""
+        return np.where(np.asarray(rho) == self.value, 0.0, -np.inf)
+
     @property
     def is_fixed(self) -> bool:
         """Known."""
@@ -231,16 +236,16 @@ class FixedCorrelation(CorrelationPrior):
 
 
 @dataclass(frozen=True)
-class TriesPrior:
+class TriesPrior(ABC):
     """Prior on m, the number of tries that could have become the observed maximum."""
 
+    @abstractmethod
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of m (not rounded)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scaled(self, factor: float) -> "TriesPrior":
         """The same prior on ``factor`` times as many tries."""
-        raise NotImplementedError
 
     def nodes(self, count: int = 8) -> tuple[FloatArray, FloatArray]:
         """Equally likely values that represent the prior, with their weights."""

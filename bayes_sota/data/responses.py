@@ -6,6 +6,7 @@ are hard. Everything is checked here, at construction, and never again
 """
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ _BLOCK = 8192  # items at a time: counts in a block are exact in float32, and fi
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ItemMatrix:
+class ItemMatrix(ABC):
     """What several classifiers got for the same test items; equal where all of it is equal."""
 
     names: tuple[str, ...]
@@ -64,9 +65,9 @@ class ItemMatrix:
         """Number of classifiers."""
         return len(self.names)
 
+    @abstractmethod
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

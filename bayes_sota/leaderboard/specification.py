@@ -24,7 +24,6 @@ from bayes_sota.core.priors import (
     SKILL_FAMILIES,
     BetaCorrelation,
     BoardPriors,
-    CorrelationPrior,
     FixedCorrelation,
     MaximumPriors,
     Priors,
@@ -40,7 +39,7 @@ BUILDERS: Final = {"observed_maximum": "maximum", "leaderboard": "scores"}
 
 _MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 _METHODS = ("auto", "exact", "abc", "nuts")
-_CORRELATION_FAMILIES: dict[str, type[CorrelationPrior]] = {
+_CORRELATION_FAMILIES: dict[str, type[BetaCorrelation] | type[FixedCorrelation]] = {
     "beta": BetaCorrelation,
     "fixed": FixedCorrelation,
 }

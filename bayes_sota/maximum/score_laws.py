@@ -18,6 +18,7 @@ times that of one score: what the classifiers share is part of ``psi``.
 - A score with a standard error is normal.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -41,7 +42,7 @@ _NARROW = 1e-3  # standard errors that a score in full precision stands for
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreLaw:
+class ScoreLaw(ABC):
     """Law of the scores of one board.
 
     ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi.
@@ -63,9 +64,9 @@ class ScoreLaw:
         return 1.0
 
     @property
+    @abstractmethod
     def standard_error(self) -> float:
         """Standard error of the best score."""
-        raise NotImplementedError
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """How many standard errors scores lie below the best one."""
@@ -86,9 +87,9 @@ class ScoreLaw:
         """The same law with a grid coordinate that suits these values."""
         return self
 
+    @abstractmethod
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coordinates of values, and their standard errors there."""
-        raise NotImplementedError
 
     def skill_at(self, y: FloatArray) -> FloatArray:
         """Psi at grid coordinates."""
@@ -98,20 +99,20 @@ class ScoreLaw:
         """Where grid coordinates lie on the scale of a field's location: log odds."""
         return y
 
+    @abstractmethod
     def prepared(self, values: FloatArray, y: FloatArray) -> Any:
         """What ``log_kernel`` needs at every dispersion, (U, G)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def log_kernel(self, prepared: Any, dispersion: Dispersion) -> FloatArray:
         """Log probability of each value at the grid, shape (U, G); constants left out.
 
         The dispersion is a number, or one for each value, (U, 1).
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
-        raise NotImplementedError
 
     def reach(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
         """Probability of at least the value ``cut``, shape (G,)."""
@@ -119,13 +120,13 @@ class ScoreLaw:
 
         return np.asarray(ndtr(self.reach_quantile(psi, cut, dispersion)))
 
+    @abstractmethod
     def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
         """Standard normal quantile of ``reach``, (G,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Skill: the solution of ``psi = theta + shift sd(theta)``; ``shift`` is ``rho z``."""
-        raise NotImplementedError
 
     def replicate(
         self, psi: FloatArray, dispersion: float, cut: float | None, rng: np.random.Generator
@@ -138,9 +139,9 @@ class ScoreLaw:
         level = np.clip(low + rng.random(psi.size) * (1 - low), 1e-12, 1 - 1e-12)
         return self.snapped(psi + error * ndtri(level))
 
+    @abstractmethod
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Standard errors of scores."""
-        raise NotImplementedError
 
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Scores as they can be."""

@@ -328,6 +328,12 @@ def test_reference_skill_is_the_maximum_kept_inside():
 class OtherTries(TriesPrior):
     """A prior that nobody wrote a simulator for."""
 
+    def quantile(self, q):
+        return np.asarray(q)
+
+    def scaled(self, factor):
+        return self
+
 
 class OtherSkill(SkillPrior):
     def distribution(self, location, spread):
@@ -337,6 +343,9 @@ class OtherSkill(SkillPrior):
 class OtherCorrelation(CorrelationPrior):
     def quantile(self, q):
         return np.asarray(q)
+
+    def log_density(self, rho):
+        return np.zeros(np.shape(rho))
 
 
 UNKNOWN = [MaximumPriors(OtherSkill()), MaximumPriors(correlation=OtherCorrelation())]
