@@ -12,14 +12,15 @@ from bayes_sota.maximum.command import maximum
 from bayes_sota.paired.command import paired
 from bayes_sota.published.command import reproduce
 
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="bayes-sota")
-def cli() -> None:
-    """Say what the data support about the state of the art behind a leaderboard's best score."""
-
-
-for _command in (
+_COMMANDS = (
     demo, examples, infer_n, maximum, sota, models, reproduce, paired, board, claim, epp
-):  # fmt: skip
-    cli.add_command(_command)
+)  # fmt: skip
+
+cli = click.version_option(__version__, prog_name="bayes-sota")(
+    click.Group(
+        "cli",
+        commands=_COMMANDS,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        help="Say what the data support about the state of the art behind the best score.",
+    )
+)
