@@ -264,6 +264,10 @@ def model_of(
 
 def check_trace(trace: "xr.DataTree") -> None:
     """Refuse what is no trace, has chains of different length, or is of another schema."""
+    if not hasattr(trace, "children"):
+        raise InputError(
+            f"a trace is the DataTree that pm.sample returns, got {type(trace).__name__}"
+        )
     if "posterior" not in trace.children or not len(trace["posterior"].data_vars):
         raise InputError("the trace has no group 'posterior' with draws")
     stated = str(trace.attrs.get("schema_version", SCHEMA_VERSION))

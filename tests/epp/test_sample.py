@@ -315,6 +315,7 @@ def test_a_trace_of_something_else_is_refused() -> None:
         ("ties: settings of build_model", (tree(), TABLE, model()), {"ties": "half"}),
         ("needs skills 'epp'", (exact_draws(draws=20), None, alien), {}),
         ("no group 'posterior'", (xr.DataTree(), TABLE), {}),
+        ("the DataTree that pm.sample returns, got dict", ({}, TABLE), {}),
     ]
     for message, given, settings in refused:
         with pytest.raises(InputError, match=message) as caught:
