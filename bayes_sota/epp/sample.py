@@ -12,6 +12,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
+    check_trace,
     describe_nuts,
     describe_sampled,
     model_groups,
@@ -236,7 +237,8 @@ def _without_ranks(trace: "xr.DataTree") -> "xr.DataTree":
     """A trace, or a result of ``complete``, without what is not of the model."""
     import xarray as xr
 
-    if "posterior" not in trace.children or "rank" not in trace["posterior"]:
+    check_trace(trace)
+    if "rank" not in trace["posterior"]:
         return trace
     groups = {name: child.to_dataset() for name, child in trace.children.items()}
     groups["posterior"] = groups["posterior"].drop_vars("rank")
