@@ -1,7 +1,5 @@
 """Posterior from answers and item scores: linear algebra, the paired comparison, real matrices."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -264,15 +262,6 @@ def test_a_perfect_auc_is_not_taken_for_a_certain_one():
         covered += bool(np.quantile(draws, 0.025) <= 0.985 <= np.quantile(draws, 0.975))
     assert perfect >= 1
     assert covered >= 6
-
-
-@pytest.mark.slow
-def test_large_matrix_in_ten_seconds():
-    rng = np.random.default_rng(9)
-    answers = correlated(rng, 50_000, special.expit(1.4 + 0.2 * rng.standard_normal(67)))
-    start = time.perf_counter()
-    items_posterior(answers, random_seed=0)
-    assert time.perf_counter() - start < 10
 
 
 def coverage(correct, order, n, boards, seed):
