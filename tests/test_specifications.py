@@ -121,7 +121,7 @@ MODELS_OF = {
 }
 TREES_OF = {
     "observed_maximum": lambda spec, model: bs.estimate_sota(
-        board_of(spec), model=spec, method="nuts", draws=100, random_seed=0
+        board_of(spec), model=spec, random_seed=0
     ),
     "leaderboard": lambda spec, model: bs.estimate_sota(BOARD, model=spec, random_seed=0),
     "paired": lambda spec, model: bs.estimate_paired(PAIRS, model=spec, random_seed=0),
@@ -251,6 +251,8 @@ def test_priors_must_belong_to_the_builder() -> None:
         ModelSpecification("x", builder="leaderboard", priors=MaximumPriors())
     with pytest.raises(InputError, match="must be Priors, got BoardPriors"):
         ModelSpecification("x", priors=BoardPriors())
+    with pytest.raises(InputError, match="reference_skill has no effect on a model for skill over"):
+        ModelSpecification("x", builder="epp", reference_skill=0.9)
     with pytest.raises(InputError, match="must be ClaimPriors, got EppPriors"):
         ModelSpecification("x", builder="claims", priors=bs.core.EppPriors())
     with pytest.raises(InputError, match="correlation has no effect on a model with loadings"):

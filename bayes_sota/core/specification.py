@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
-from bayes_sota.core.arguments import DRAWS, OPEN_SHARE
+from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_unused
 from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.files import whole_file
@@ -104,6 +104,9 @@ class ModelSpecification:
         object.__setattr__(self, "priors", self.kind.resolve(self.priors))
         object.__setattr__(self, "sampler", self.sampler or self.kind.sampler)
         _check_choice(f"method of {self.builder}", self.sampler.method, self.kind.methods)
+        if not self.kind.about_data:
+            given = {name: getattr(self, name) for name in _ABOUT_DATA}
+            refuse_unused(f"a model for {self.kind.takes}", given)
         if self.reference_skill is not None:
             OPEN_SHARE.check(self.reference_skill, "reference_skill")
 
@@ -203,24 +206,26 @@ def parse_specification(text: str, where: str, data: type) -> ModelSpecification
 
 
 def _homes(kind: Builder) -> dict[str, Any]:
-    """Tables of the priors: those of one family with their type, and that of all others."""
+    """Tables of the priors: each prior of a family, with its families; and one of all others."""
     hints = get_type_hints(kind.priors)
-    named = {f.name: hints[f.name] for f in fields(kind.priors) if hints[f.name] in PRIOR_FAMILIES}
-    return named if len(named) == len(fields(kind.priors)) else {kind.home: None, **named}
+    types = {f.name: hints[f.name] for f in fields(kind.priors)}
+    named = {name: PRIOR_FAMILIES[t] for name, t in types.items() if t in PRIOR_FAMILIES}
+    return named if len(named) == len(types) else {kind.home: None, **named}
 
 
 def _read_priors(
     table: Mapping[str, Any], kind: Builder, homes: Mapping[str, Any], where: str
 ) -> Any:
     """Priors of a builder; a file says all of them."""
-    tables = {name: read_value(table, name, dict, where) for name in homes}
-    plain = tables.pop(kind.home, {}) if homes.get(kind.home, 0) is None else {}
-    found = {
-        name: _read_family(part, PRIOR_FAMILIES[homes[name]], f"{where}: [{name}]")
-        for name, part in tables.items()
-    }
-    place = f"{where}: [{kind.home}]"
-    return from_dict(kind.priors, plain, place, complete=True, **found)
+    plain: dict[str, Any] = {}
+    found = {}
+    for name, families in homes.items():
+        part = read_value(table, name, dict, where)
+        if families is None:
+            plain = part
+        else:
+            found[name] = _read_family(part, families, f"{where}: [{name}]")
+    return from_dict(kind.priors, plain, f"{where}: [{kind.home}]", complete=True, **found)
 
 
 def _read_family(table: Mapping[str, Any], families: Mapping[str, type], place: str) -> Any:
@@ -235,11 +240,11 @@ def _read_family(table: Mapping[str, Any], families: Mapping[str, type], place: 
 def _prior_tables(priors: Any, kind: Builder) -> dict[str, Any]:
     """Tables of priors, as ``_read_priors`` reads them."""
     values, homes = _table(priors), _homes(kind)
-    found = {name: values.pop(name) for name in homes if name in values}
-    tables = {
-        name: _family_table(prior, PRIOR_FAMILIES[homes[name]]) for name, prior in found.items()
+    plain = {name: _plain(value) for name, value in values.items() if name not in homes}
+    return {
+        name: plain if families is None else _family_table(values[name], families)
+        for name, families in homes.items()
     }
-    return {kind.home: {k: _plain(v) for k, v in values.items()}, **tables} if values else tables
 
 
 def _check_choice(name: str, value: str, allowed: Iterable[str]) -> None:

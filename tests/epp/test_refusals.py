@@ -125,8 +125,6 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("slope_scale must be a number", lambda: bs.core.EppPriors(slope_scale=NAN)),
     ("tie must be a number", lambda: bs.core.EppPriors(tie=(1.0, 0.0))),
     ("must be EppPriors, got Priors", lambda: build_model(TABLE, bs.Priors())),
-    ("'leaderboard' is for whole boards", lambda: bs.sample_epp(
-        build_model(TABLE), specification="leaderboard")),
     ("1 values for 4 players", lambda: build_model(TABLE, player_covariates={"x": [1]})),
     ("all matches are ties", lambda: build_model(ScoreTable([[1, 1], [2, 2]]))),
     ("2 chains", lambda: bs.sample_epp(build_model(TABLE), chains=1)),
