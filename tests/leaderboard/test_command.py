@@ -179,7 +179,7 @@ REFUSED = {
         ("--n-test 500 --model paired-boards", "'paired-boards' is for a public and a private"),
     ],
     "sota --maximum 0.9 --n-test 100 --classifiers 9": [
-        ("--model items", "is for answers to items, with bs.items.build_model; models for observed"),
+        ("--model items", "with bs.items.build_model; models for observed maxima"),
     ],
 }  # fmt: skip
 
