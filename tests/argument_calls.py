@@ -11,9 +11,10 @@ import xarray as xr
 from reader_calls import Call, readers
 
 import bayes_sota as bs
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
 from bayes_sota.core.skills import Uniform
-from bayes_sota.paired.teams import PairedPriors
+from bayes_sota.core.specification import ModelSpecification
 
 
 @cache
@@ -104,6 +105,7 @@ def calls(folder: Path) -> dict[str, Call]:
     aucs_others = {"n_positive": 25, "n_negative": 35}
     scores = list(0.9 - 0.01 * np.arange(12))
     known = BoardPriors(correlation=FixedCorrelation(0.5))
+    one = ModelSpecification("one", builder="leaderboard", priors=Priors(families=("normal",)))
     claims = pd.DataFrame({
         "name": ["x", "y"], "accuracy_a": [0.9, 0.8], "accuracy_b": [0.88, 0.75],
         "n_test": [500, 200], "topic": ["p", "q"],
@@ -135,8 +137,8 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "board_table": Call(
             {"board_or_responses": board(), "draws": 60, "random_seed": 1},
-            {"board_or_responses": answers(), "n_test": 300, "priors": known, "ci_prob": 0.8,
-             "draws": 70, "tries_per_entry": 3, **seeds},
+            {"board_or_responses": answers(), "n_test": 300, "priors": known, "model": one,
+             "ci_prob": 0.8, "draws": 70, "tries_per_entry": 3, **seeds},
         ),
         "bootstrap_epp": Call(
             {"fit": fit(), "repetitions": 20}, {"fit": fit(7), "repetitions": 25, **seeds}
@@ -149,7 +151,7 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "claim_of_best_entry": Call(
             {"entries": board(), "random_seed": 1},
-            {"entries": answers(), "priors": known, "tries_per_entry": 2, **seeds},
+            {"entries": answers(), "priors": known, "model": one, "tries_per_entry": 2, **seeds},
             {"given": ({"entries": answers()}, compared(0.5))},
         ),
         "claim_test_size": Call(
@@ -214,6 +216,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
             {"boards": paired(6), "priors": PairedPriors(FixedCorrelation(0.5)), "draws": 60,
+             "model": "paired-random-split",
              "chains": 3, "merge": True, "public_alone": False, "groups": "estimands", **seeds},
             {"top": ({"boards": paired(5, 60)}, 0.6)},
         ),

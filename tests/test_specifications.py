@@ -1,11 +1,17 @@
 """Every named model parses strictly, writes back, builds and makes sense; wrong files say why."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pymc as pm
 import pytest
+from scipy import stats
 
+import bayes_sota as bs
+from bayes_sota.core.builders import BUILDERS, SamplerSettings
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.priors import (
     BetaCorrelation,
@@ -15,22 +21,16 @@ from bayes_sota.core.priors import (
     MaximumPriors,
 )
 from bayes_sota.core.skills import expit
-from bayes_sota.data.examples import load_example
+from bayes_sota.core.specification import ModelSpecification, parse_specification
+from bayes_sota.data.examples import Example, load_example
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.specification import (
-    ModelSpecification,
-    SamplerSettings,
-    load_model,
-    model_names,
-    parse_model,
-)
+from bayes_sota.leaderboard.specification import chosen_model, load_model, model_names
 from bayes_sota.maximum.law import maximum_law
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 FILES = sorted(MODELS.glob("*.toml"))
-MAXIMUM_FILES = [path for path in FILES if load_model(path).data_kind == "maximum"]
-SCORES_FILES = [path for path in FILES if load_model(path).data_kind == "scores"]
+MAXIMUM_FILES = [path for path in FILES if load_model(path).builder == "observed_maximum"]
 
 VALID = """
 name = "valid"
@@ -57,6 +57,16 @@ maximum = "0.9110"
 n_test = 1000
 n_classifiers = [10, 100]
 """
+
+
+def parse_model(text: str, where: str = "specification") -> ModelSpecification:
+    return parse_specification(text, where, Example)
+
+
+def quick_or_slow(path: Path) -> Any:
+    """A case of a test: compiling the models of two boards and of claims takes seconds."""
+    quick = load_model(path).builder in ("observed_maximum", "epp")
+    return path if quick else pytest.param(path, marks=pytest.mark.slow)
 
 
 def board_of(spec: ModelSpecification) -> Leaderboard:
@@ -92,29 +102,126 @@ def test_named_model_has_sensible_hyperparameters(path: Path) -> None:
     assert np.all((maxima > 0.3) & (maxima <= 1))
 
 
-@pytest.mark.parametrize("path", MAXIMUM_FILES, ids=lambda p: p.stem)
+RNG = np.random.default_rng(3)
+BOARD = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
+SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
+ANSWERS = bs.Responses(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
+PAIRS = bs.PairedBoards(
+    *RNG.binomial(500, RNG.uniform(0.7, 0.8, 10), (2, 10)) / 500, n_test=(500, 500)
+)
+REVIEW = ([0.9, 0.85], [0.88, 0.8], 200, [0.85, np.nan])
+MODELS_OF = {
+    "observed_maximum": lambda spec: bs.maximum.build_model(board_of(spec), spec.priors),
+    "leaderboard": lambda spec: bs.leaderboard.build_model(BOARD, spec.priors),
+    "items": lambda spec: bs.items.build_model(ANSWERS, spec.priors),
+    "paired": lambda spec: bs.paired.build_model(PAIRS, spec.priors),
+    "claims": lambda spec: bs.claims.build_model(*REVIEW, priors=spec.priors),
+    "epp": lambda spec: bs.epp.build_model(SCORES, spec.priors, ties="davidson"),
+}
+TREES_OF = {
+    "observed_maximum": lambda spec, model: bs.estimate_sota(
+        board_of(spec), model=spec, random_seed=0
+    ),
+    "leaderboard": lambda spec, model: bs.estimate_sota(BOARD, model=spec, random_seed=0),
+    "paired": lambda spec, model: bs.estimate_paired(PAIRS, model=spec, random_seed=0),
+    "claims": lambda spec, model: bs.claims.sample_claim(
+        model, specification=spec, draws=200, random_seed=0
+    ),
+    "epp": lambda spec, model: bs.sample_epp(
+        model, specification=spec.name, draws=200, random_seed=0
+    ),
+}
+SHARES = ("rho", "theta_sota", "expected_sota", "winner_skill", "skill", "p_tie", "congruence")
+
+
+@cache
+def some_model(builder: str) -> pm.Model:
+    return MODELS_OF[builder](load_model(BUILDERS[builder].default))
+
+
+@pytest.mark.parametrize("path", [quick_or_slow(path) for path in FILES], ids=lambda p: p.stem)
+@pytest.mark.filterwarnings("ignore:The effect of Potentials")
 def test_named_model_has_a_finite_density_and_sensible_draws(path: Path) -> None:
-    import pymc as pm
-
-    from bayes_sota.maximum import models as maximum
-
     spec = load_model(path)
-    model = maximum.build_model(board_of(spec), spec.priors)
+    model = MODELS_OF[spec.builder](spec)
     names = [v.name for v in (*model.free_RVs, *model.deterministics)]
+    quick = {"mode": "FAST_COMPILE"}
+    assert np.isfinite(model.compile_logp(**quick)(model.initial_point()))
     with model:
-        assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(model.initial_point()))
-        draws = pm.draw([model[name] for name in names], draws=50, random_seed=1)
-    for name, values in zip(names, draws, strict=True):
+        prior = pm.sample_prior_predictive(50, var_names=names, random_seed=1, compile_kwargs=quick)
+    for name in names:
+        values = prior["prior"][name].values
         assert np.all(np.isfinite(values)), name
-        if name in ("rho", "theta_sota", "expected_sota", "winner_skill"):
+        if name in SHARES:
             assert np.all((values >= 0) & (values <= 1)), name
 
 
-@pytest.mark.parametrize("path", SCORES_FILES, ids=lambda p: p.stem)
-def test_named_leaderboard_model_fits_a_board(path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_named_model_samples_as_it_says(path: Path) -> None:
+    """Its name and hash, its settings, and draws that can be trusted."""
     spec = load_model(path)
-    board = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
-    posterior = leaderboard_posterior(board, spec.priors, draws=200, random_seed=0)
+    model = MODELS_OF[spec.builder](spec)
+    if spec.builder == "items":
+        sampler = {k: getattr(spec.sampler, k) for k in ("chains", "tune", "target_accept")}
+        with model:
+            pm.sample(draws=50, random_seed=0, progressbar=False, cores=1, **sampler)
+        return
+    tree = TREES_OF[spec.builder](spec, model)
+    assert {k: tree.attrs[k] for k in ("model_name", "model_hash")} == spec.provenance
+    assert tree["posterior"].sizes["chain"] == spec.sampler.chains
+    assert bs.diagnose(tree)["ok"], bs.diagnose(tree)["reasons"]
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+def test_the_default_of_every_builder_is_a_file(builder: str) -> None:
+    """Priors, sampler and name: all that can change a number."""
+    file, default = load_model(BUILDERS[builder].default), chosen_model(None, builder)
+    assert default.specification_hash == file.specification_hash
+    assert (default.priors, default.sampler) == (file.priors, file.sampler)
+
+
+def test_priors_of_alternatives() -> None:
+    """What their meanings say."""
+    close, usual = load_model("epp-close-players").priors, load_model("epp").priors
+    for priors, median, upper in ((usual, 0.78, 0.99), (close, 0.58, 0.74)):
+        sd = priors.skill_scale * stats.norm.ppf([0.75, 0.9875])
+        wins = expit(np.sqrt(2) * sd * stats.norm.ppf(0.75))
+        assert wins == pytest.approx([median, upper], abs=0.006)
+    split = load_model("paired-random-split").priors
+    assert split == replace(load_model("paired-boards").priors, offsets=(0.0,))
+    mean, sd = load_model("items").priors.loading
+    correlation = expit(np.array([mean - 1.96 * sd, mean + 1.96 * sd])) ** 2
+    assert correlation == pytest.approx([0.37, 0.92], abs=0.005)
+
+
+PLACES = {
+    "observed_maximum": lambda spec: bs.estimate_sota(BOARD.maximum_only(), model=spec),
+    "leaderboard": lambda spec: bs.estimate_sota(BOARD, model=spec),
+    "responses": lambda spec: bs.estimate_sota(ANSWERS, model=spec),
+    "entries": lambda spec: bs.board_table(BOARD, model=spec),
+    "selection": lambda spec: bs.claims.claim_of_best_entry(BOARD, model=spec),
+    "paired": lambda spec: bs.estimate_paired(PAIRS, model=spec),
+    "claims": lambda spec: bs.claims.sample_claim(some_model("claims"), specification=spec),
+    "epp": lambda spec: bs.sample_epp(some_model("epp"), specification=spec),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_model_of_another_builder_is_refused_with_the_right_ones(place: str) -> None:
+    builder = place if place in BUILDERS else "leaderboard"
+    right = [name for name in model_names() if load_model(name).builder == builder]
+    for name in {kind.default for kind in BUILDERS.values()} - set(right):
+        with pytest.raises(InputError) as caught:
+            PLACES[place](name)
+        told = str(caught.value)
+        assert told.startswith(f"the model {name!r} is for {load_model(name).kind.takes}; models")
+        assert told.endswith(f"{BUILDERS[builder].takes}: {', '.join(right)}")
+
+
+def test_named_leaderboard_model_fits_a_board() -> None:
+    spec = load_model("leaderboard")
+    posterior = leaderboard_posterior(BOARD, spec.priors, draws=200, random_seed=0)
     assert 0.85 < posterior.draws["theta_sota"].mean() < 0.95
     assert posterior.fit.families == spec.priors.families
 
@@ -125,7 +232,7 @@ def test_named_leaderboard_model_fits_a_board(path: Path) -> None:
         ('families = ["normal", "cauchy"]', "unknown family 'cauchy'"),
         ("families = [1]", "families must be a list of texts"),
         ("families = []", "one or more different names"),
-        ("typical = 0.9", "typical of a whole board must be a pair"),
+        ("typical = 0.9", "typical must be a pair of numbers, got 0.9"),
         ('family = "logit-normal"', "unknown key 'family'"),
     ],
 )
@@ -143,14 +250,18 @@ def test_priors_must_belong_to_the_builder() -> None:
         ModelSpecification("x", builder="leaderboard", priors=MaximumPriors())
     with pytest.raises(InputError, match="must be Priors, got BoardPriors"):
         ModelSpecification("x", priors=BoardPriors())
+    with pytest.raises(InputError, match="reference_skill has no effect on a model for skill over"):
+        ModelSpecification("x", builder="epp", reference_skill=0.9)
+    with pytest.raises(InputError, match="must be ClaimPriors, got EppPriors"):
+        ModelSpecification("x", builder="claims", priors=bs.core.EppPriors())
+    with pytest.raises(InputError, match="correlation has no effect on a model with loadings"):
+        ModelSpecification("x", builder="items", priors=bs.Priors(correlation=FixedCorrelation(0)))
 
 
 def test_the_default_model_has_the_default_priors() -> None:
     spec = load_model("observed-maximum")
-    assert spec.priors == MaximumPriors()
     assert spec.priors == MaximumPriors(LogitNormalSkill(), BetaCorrelation(14, 5))
     assert load_model("obesity-risk-maximum").priors == spec.priors
-    assert load_model("leaderboard").priors == BoardPriors()
 
 
 def test_settings_of_the_other_models() -> None:
@@ -164,11 +275,11 @@ def test_settings_of_the_other_models() -> None:
 
 def test_missing_parts_take_their_defaults() -> None:
     spec = parse_model(VALID)
-    assert spec.sampler == SamplerSettings(draws=500)
+    assert spec.sampler == SamplerSettings(draws=500, target_accept=0.95)
     assert spec.data is not None
     assert spec.data.leaderboard().counts == (911, 911)
     assert parse_model(VALID.split("[sampler]")[0]).data is None
-    assert (spec.data_kind, spec.reference_skill) == ("maximum", 0.9)
+    assert (spec.builder, spec.reference_skill) == ("observed_maximum", 0.9)
 
 
 def test_text_over_several_lines_is_one_line() -> None:
@@ -271,6 +382,48 @@ def test_wrong_file(right: str, wrong: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+# file | what is right | what stands there instead | what is said
+OTHERS = """
+epp | skill_scale = 2.0 | skil_scale = 2.0 | [priors]: unknown key 'skil_scale'; allowed: skill
+epp | skill_scale = 2.0 | | [priors]: the key 'skill_scale' is missing
+epp | skill_scale = 2.0 | skill_scale = 0.0 | [priors]: skill_scale must be a number from 1e-1
+epp | skill_scale = 2.0 | skill_scale = [1.0, 2.0] | [priors]: skill_scale must be a number, go
+epp | tie = [1.0, 1.0] | tie = 1.0 | [priors]: tie must be a pair of numbers, got 1.0
+epp | tie = [1.0, 1.0] | tie = [1.0, -1.0] | [priors]: tie must be a number from 1e-100
+epp | method = "nuts" | method = "exact" | unknown method of epp 'exact'; allowed: nuts
+epp | [priors] | [prior] | unknown key 'prior'; allowed: name, description, meaning, citation,
+epp | builder = "epp" | builder = "claims" | [priors]: unknown key 'skill_scale'; allowed: typical
+epp | [sampler] | [data] | unknown key 'data'; allowed: name, description, meaning, citation, bu
+epp | [priors] | reference_skill = 0.9 | unknown key 'reference_skill'; allowed: name
+claims-review | = [0.0, 2.4] | = [0.0, 0.0] | [priors]: sd of typical_log_odds_ratio must be
+claims-review | = [0.0, 2.4] | = [inf, 2.4] | [priors]: typical_log_odds_ratio must be a finite n
+claims-review | log_odds_ratio_sd = 1.0 | log_odds_ratio_sd = "1" | must be a number, got '1'
+items | loading_spread = 0.5 | loading_spread = -0.5 | [priors]: loading_spread must be a number
+items | typical = [0.2, 0.99] | typical = [0.99, 0.2] | [priors]: typical must be an increasing
+paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = [] | [priors]: offsets must be number
+paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = 1.0 | offsets must be a list of numb
+paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = [true] | offsets must be a number, go
+paired-boards | offsets = [0.0, 1.0, 3.0, 10.0] | offsets = [-1.0] | offsets must be numbers of
+paired-boards | family = "beta" | family = "normal" | [correlation]: unknown family 'normal'; al
+paired-boards | [correlation] | [rho] | unknown key 'rho'; allowed: name, description, meaning
+paired-boards | chains = 4 | tune = 500 | [sampler]: unknown key 'tune'; allowed: method, draws, c
+paired-boards | "exact" | "nuts" | unknown method of paired 'nuts'; allowed: exact
+leaderboard | method = "auto" | method = "abc" | unknown method of leaderboard 'abc'; allowed: a
+"""
+
+
+@pytest.mark.parametrize("line", OTHERS.strip().splitlines())
+def test_wrong_file_of_other_builders(line: str) -> None:
+    name, right, wrong, message = (part.strip() for part in line.split("|"))
+    text = load_model(name).to_toml()
+    assert right in text
+    with pytest.raises(SpecificationError) as caught:
+        parse_model(text.replace(right, wrong, 1), "some.toml")
+    assert str(caught.value).startswith("some.toml: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 def test_binary_file_and_long_file(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"name = \xff")
     (tmp_path / "long.toml").write_text("#" * 100_000)
@@ -287,7 +440,7 @@ def test_binary_file_and_long_file(tmp_path: Path) -> None:
         ("./absent", "there is no such file"),
         ("a\0b.toml", "there is no such file|cannot be read"),
         ("obesity-risk-maximun", "did you mean 'obesity-risk-maximum'"),
-        ("", "there is no model ''; models: leaderboard, mollersen-holsbo-rho, "),
+        ("", "there is no model ''; models: claims-review, epp, epp-close-players, items, "),
         ("..", "there is no model '..'; models: "),
         (str(MODELS), "is a directory"),
     ],

@@ -41,7 +41,7 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
-from bayes_sota.leaderboard.command import field_options, priors_with, read_file
+from bayes_sota.leaderboard.command import field_options, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -438,6 +438,7 @@ def selection(
     file_format: str,
     correlation: float | None,
     pairwise_correlation: float | None,
+    model: str | None,
     as_json: bool,
     seed: int | None,
     quiet: bool,
@@ -449,10 +450,13 @@ def selection(
     """
     from bayes_sota.claims.selection import claim_of_best_entry
     from bayes_sota.core.sample import resolve_seed
+    from bayes_sota.leaderboard.specification import chosen_model
 
-    priors = priors_with(chosen_correlation(correlation, pairwise_correlation))
+    rho = chosen_correlation(correlation, pairwise_correlation)
+    spec = chosen_model(model, "leaderboard", correlation=rho)
     rng, used_seed = resolve_seed(seed)
-    found = claim_of_best_entry(read_file(file, file_format, **reading), priors, random_seed=rng)
+    entries = read_file(file, file_format, **reading)
+    found = claim_of_best_entry(entries, model=spec, random_seed=rng)
     if as_json:
         echo_json(found.to_dict() | {"seed": int(used_seed)})
     else:

@@ -25,6 +25,8 @@ from scipy.special import expit
 
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.cells import OUTCOMES
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.builders import ClaimPriors, own_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
@@ -44,8 +46,7 @@ def build_model(
     congruence: ArrayLike | None = None,
     names: Sequence[str] | None = None,
     *,
-    typical_prior: tuple[float, float] = (0.0, 2.4),
-    spread_prior: float = 1.0,
+    priors: ClaimPriors | None = None,
     shared: bool = True,
 ) -> pm.Model:
     r"""Model of many claims whose congruences have one distribution of log odds ratios.
@@ -55,9 +56,8 @@ def build_model(
         (x_{A}, x_{B}) \mid p \sim \sum_{x_{11}} Multinomial(n_i, p_i)
 
     An odds ratio is feasible for every pair of accuracies (Plackett 1965), so that papers with
-    different accuracies can share its distribution. The default priors give the log odds ratio of
-    a single claim the sd that the flat Dirichlet gives it, 2.6, and the same centre: without any
-    known congruence the review starts from (nearly) the closed form.
+    different accuracies can share its distribution. With the default priors and without any known
+    congruence the review starts from (nearly) the closed form.
 
     Parameters
     ----------
@@ -68,10 +68,8 @@ def build_model(
         Share of items that both got right, NaN where it is not known. Default: known nowhere.
     names : sequence of str, optional
         Default "1", "2", ...
-    typical_prior : (float, float)
-        Mean and sd of the prior of mu.
-    spread_prior : float
-        Scale of the half-normal prior of tau.
+    priors : ClaimPriors, optional
+        Of mu and tau, where they are shared.
     shared : bool
         Whether the claims share their congruence. False takes f for each: then a claim is the
         closed form, whether its congruence is known or not.
@@ -87,7 +85,7 @@ def build_model(
     Raises
     ------
     InputError
-        What ``false_claim_probability`` refuses; priors without width.
+        What ``false_claim_probability`` refuses; priors of a congruence that is not shared.
 
     Notes
     -----
@@ -102,14 +100,12 @@ def build_model(
     ('claim',)
     """
     counts = _reported_counts(accuracy_a, accuracy_b, n_test, congruence)
-    if not (typical_prior[1] > 0 and spread_prior > 0):
-        raise InputError(
-            "typical_prior and spread_prior need positive widths, got "
-            f"{typical_prior[1]:g} and {spread_prior:g}"
-        )
+    if not shared:
+        refuse_unused("claims that share no congruence", {"priors": priors})
+    known = own_priors(ClaimPriors, priors)
     coords = {"claim": list(checked_labels(names, len(counts), "claim")), "count": list(COUNTS)}
     with pm.Model(coords=coords) as model:
-        psi = _shared_log_odds_ratio(typical_prior, spread_prior) if shared else _flat()
+        psi = _shared_log_odds_ratio(known) if shared else _flat()
         a = pm.Beta("accuracy_a", 2, 2, dims="claim")
         b = pm.CustomDist(
             "accuracy_b", a, psi, logp=second_accuracy_logp, random=_draw_second_accuracy,
@@ -147,9 +143,9 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
     return np.stack([x_a, x_b, both, size], axis=1)
 
 
-def _shared_log_odds_ratio(typical_prior: tuple[float, float], spread_prior: float) -> Any:
-    typical = pm.Normal("typical_log_odds_ratio", *typical_prior)
-    spread = pm.HalfNormal("log_odds_ratio_sd", spread_prior)
+def _shared_log_odds_ratio(priors: ClaimPriors) -> Any:
+    typical = pm.Normal("typical_log_odds_ratio", *priors.typical_log_odds_ratio)
+    spread = pm.HalfNormal("log_odds_ratio_sd", priors.log_odds_ratio_sd)
     offset = pm.Normal("log_odds_ratio_offset", dims="claim")
     return pm.Deterministic("log_odds_ratio", typical + spread * offset, dims="claim")
 

@@ -19,8 +19,10 @@ from bayes_sota.core.sample import (
     result_tree,
     sample_completed,
     sampler_stats,
+    with_attributes,
 )
 from bayes_sota.core.types import Seed
+from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,14 +35,14 @@ _KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
 def sample_claim(
     model: "pm.Model",
     *,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
-    target_accept: float = 0.98,
+    specification: Model = None,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    target_accept: float | None = None,
     cores: int | None = None,
     random_seed: Seed = None,
     predictive: bool = True,
-    model_name: str | None = None,
     progressbar: bool = False,
 ) -> "xr.DataTree":
     r"""Posterior of a claim by NUTS (nutpie), with the probability that it is false.
@@ -49,12 +51,14 @@ def sample_claim(
     ----------
     model : pm.Model
         With a deterministic ``difference``: of a claim, or of several along a dimension.
+    specification : ModelSpecification, name or path, optional
+        Of which a model of ``build_model`` has the priors: it gives the settings of the sampler,
+        and its name and hash to the result.
     draws, tune, chains, target_accept, cores, random_seed, progressbar
-        As in ``pm.sample``; short steps, because an odds ratio that is not known opens a funnel.
+        As in ``pm.sample``; default those of the specification, else 1000, 1000, 4 and 0.98: short
+        steps, because an odds ratio that is not known opens a funnel.
     predictive : bool
         Whether to add the groups of prior, predictions, likelihood and prior density.
-    model_name : str, optional
-        Recorded as an attribute.
 
     Returns
     -------
@@ -64,7 +68,8 @@ def sample_claim(
     Raises
     ------
     InputError
-        A model without ``difference`` or data, sizes too small for diagnostics.
+        A model without ``difference`` or data, a specification of another model, sizes too small
+        for diagnostics.
 
     Examples
     --------
@@ -74,14 +79,19 @@ def sample_claim(
     >>> summarize_claim(tree)  # doctest: +SKIP
     """
     _check_model(model)
-    return sample_completed(
+    spec = chosen_model(specification, "claims")
+    if specification is not None and "typical_log_odds_ratio" not in model.named_vars:
+        raise InputError(
+            f"the model {spec.name!r} is for {spec.kind.takes}, of bs.claims.build_model: this "
+            "model is another"
+        )
+    tree = sample_completed(
         model,
-        lambda trace, rng: complete(
-            trace, model, random_seed=rng, predictive=predictive, model_name=model_name
-        ),
-        random_seed, draws=draws, tune=tune, chains=chains, cores=cores,
+        lambda trace, rng: complete(trace, model, random_seed=rng, predictive=predictive),
+        random_seed, spec.sampler, draws=draws, tune=tune, chains=chains, cores=cores,
         target_accept=target_accept, progressbar=progressbar,
     )  # fmt: skip
+    return tree if specification is None else with_attributes(tree, spec.provenance)
 
 
 def complete(
@@ -90,7 +100,6 @@ def complete(
     *,
     random_seed: Seed = None,
     predictive: bool = True,
-    model_name: str | None = None,
 ) -> "xr.DataTree":
     r"""Complete result from any trace of a model of claims, extended or not.
 
@@ -102,7 +111,7 @@ def complete(
         Of the trace, with a ``difference``. Default: that of the ``with`` block.
     random_seed : int, SeedSequence, Generator or None
         For draws of the prior and of fresh data.
-    predictive, model_name
+    predictive : bool
         As in ``sample_claim``.
 
     Returns
@@ -141,7 +150,7 @@ def complete(
         groups |= model_groups(found, trace, rng)
     groups = {name: data.drop_attrs() for name, data in groups.items()}
     groups["point_estimate"] = _probabilities(groups["posterior"]["difference"])
-    described = describe_sampled(found, groups, seed, model_name)
+    described = describe_sampled(found, groups, seed)
     of = trace["posterior"].attrs
     sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
     return result_tree(groups, {**described, **sampler, **describe_nuts(trace)})

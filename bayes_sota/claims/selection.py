@@ -51,7 +51,7 @@ from bayes_sota.claims.accuracies import (
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.core.arguments import TRIES, generator_of, refuse_tries
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors, Priors, board_priors
+from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.text import chance
 from bayes_sota.core.types import FloatArray
@@ -60,6 +60,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
 from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
+from bayes_sota.leaderboard.specification import Model, chosen_model
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64
@@ -243,6 +244,7 @@ def claim_of_best_entry(
     entries: Leaderboard | Responses | ItemScores,
     priors: Priors | BoardPriors | None = None,
     *,
+    model: Model = None,
     tries_per_entry: float | None = None,
     given: MethodComparison | None = None,
     random_seed: int | np.random.Generator | None = None,
@@ -255,6 +257,9 @@ def claim_of_best_entry(
         All that took part. From answers and item scores the correlation is learnt; from scores it
         keeps its prior.
     priors : Priors, optional
+        Not together with ``model``.
+    model : ModelSpecification, name or path, optional
+        Of whole boards; its priors count.
     tries_per_entry : float, optional
         Refused: several tries behind each entry have no model here that can be trusted.
     given : MethodComparison, optional
@@ -280,16 +285,15 @@ def claim_of_best_entry(
     """
     refuse_tries(tries_per_entry)
     rng = generator_of(random_seed)
+    known = chosen_model(model, "leaderboard", priors).priors
     if not isinstance(entries, Leaderboard):
-        return _of_items(entries, priors, given, rng)
+        return _of_items(entries, known, given, rng)
     if given is not None:
         raise InputError("given is a comparison from answers: it says nothing of a leaderboard")
-    return _of_scores(entries, priors, rng)
+    return _of_scores(entries, known, rng)
 
 
-def _of_scores(
-    board: Leaderboard, priors: Priors | BoardPriors | None, rng: np.random.Generator
-) -> SelectedClaim:
+def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator) -> SelectedClaim:
     from bayes_sota.leaderboard.entries import draw_entry_skills
     from bayes_sota.leaderboard.posterior import leaderboard_posterior
 
@@ -299,7 +303,7 @@ def _of_scores(
     assert board.scores is not None
     pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
     kernel = ScoreKernel.of(pair)  # as if both had been given, with the same correlation
-    nodes = correlation_nodes(board_priors(priors))
+    nodes = correlation_nodes(priors)
     given = float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
     chances = float(drawn.p_not_below_leader[second]), given
     tied = board.scores[first] == board.scores[second]
@@ -308,7 +312,7 @@ def _of_scores(
 
 def _of_items(
     items: Responses | ItemScores,
-    priors: Priors | BoardPriors | None,
+    priors: BoardPriors,
     given: MethodComparison | None,
     rng: np.random.Generator,
 ) -> SelectedClaim:

@@ -2,6 +2,10 @@ from . import errors as errors
 from . import priors as priors
 from . import schema as schema
 from . import skills as skills
+from .builders import ClaimPriors as ClaimPriors
+from .builders import EppPriors as EppPriors
+from .builders import ItemPriors as ItemPriors
+from .builders import PairedPriors as PairedPriors
 from .priors import BetaCorrelation as BetaCorrelation
 from .priors import BetaSkill as BetaSkill
 from .priors import FixedCorrelation as FixedCorrelation

@@ -326,6 +326,12 @@ def tries_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)  # fmt: skip
 
 
+def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--model``, priors and settings of the sampler by name or from a file."""
+    text = "Named specification of priors (bayes-sota models), or a TOML file."
+    return click.option("--model", type=NameOrFile(), help=text)(command)
+
+
 def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--prob``, the probability of printed intervals."""
     option = number_option(

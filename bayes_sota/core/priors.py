@@ -6,6 +6,7 @@ have become the observed maximum. Nothing here samples or integrates; NumPy only
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -156,6 +157,8 @@ SKILL_FAMILIES: dict[str, type[SkillPrior]] = {
 class CorrelationPrior(ABC):
     """Prior on rho, the correlation of a classifier with the reference classifier."""
 
+    family: ClassVar[str] = ""
+
     @abstractmethod
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of rho."""
@@ -180,6 +183,8 @@ class BetaCorrelation(CorrelationPrior):
 
     a: float = 14.0
     b: float = 5.0
+
+    family: ClassVar[str] = "beta"
 
     def __post_init__(self) -> None:
         """Check a, b > 0."""
@@ -209,6 +214,8 @@ class FixedCorrelation(CorrelationPrior):
 
     value: float = 0.0
 
+    family: ClassVar[str] = "fixed"
+
     def __post_init__(self) -> None:
         """Check 0 <= value < 1."""
         if not 0 <= self.value < 1:
@@ -233,6 +240,13 @@ class FixedCorrelation(CorrelationPrior):
     def is_fixed(self) -> bool:
         """Known."""
         return True
+
+
+PRIOR_FAMILIES: dict[Any, Mapping[str, type[Any]]] = {
+    SkillPrior: SKILL_FAMILIES,
+    CorrelationPrior: {kind.family: kind for kind in (BetaCorrelation, FixedCorrelation)},
+}
+"""Priors that come in several families, and each family by its name in a file of ``models/``."""
 
 
 @dataclass(frozen=True)
@@ -321,8 +335,8 @@ class MaximumPriors:
 
 
 @dataclass(frozen=True)
-class BoardPriors:
-    """What is assumed about a whole leaderboard before its scores are seen.
+class FieldPriors:
+    """Where the field of classifiers lies, and how wide it is.
 
     Parameters
     ----------
@@ -331,6 +345,40 @@ class BoardPriors:
     spread : (float, float)
         Widths of the field on the log-odds scale between which the true one lies with prior
         probability 95 %.
+    """
+
+    typical: Range = (0.2, 0.99)
+    spread: Range = (0.05, 2.0)
+
+    def __post_init__(self) -> None:
+        """Check ranges once."""
+        _check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
+        _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
+        for key in ("typical", "spread"):
+            if not isinstance(getattr(self, key), tuple):
+                raise InputError(f"{key} of a whole board must be a pair, got {getattr(self, key)}")
+
+    @property
+    def location(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the place of the field, in log odds."""
+        low, high = logit(self.typical)
+        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+    @property
+    def log_spread(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the logarithm of the width."""
+        low, high = np.log(self.spread)
+        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+
+@dataclass(frozen=True)
+class BoardPriors(FieldPriors):
+    """What is assumed about a whole leaderboard before its scores are seen.
+
+    Parameters
+    ----------
+    typical, spread : (float, float)
+        As in ``FieldPriors``.
     correlation : CorrelationPrior
         rho of one classifier with what all share. The default, Beta(16, 4), has mean 0.80 and a
         95 % interval from 0.60 to 0.94: the mean pairwise correlation among the strongest 5 to 20
@@ -346,36 +394,18 @@ class BoardPriors:
     ('normal', 'ex-gaussian')
     """
 
-    typical: Range = (0.2, 0.99)
-    spread: Range = (0.05, 2.0)
     correlation: CorrelationPrior = field(default_factory=lambda: BetaCorrelation(16.0, 4.0))
     families: tuple[str, ...] = BOARD_FAMILIES
 
     def __post_init__(self) -> None:
         """Check ranges and names once."""
-        _check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
-        _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
+        super().__post_init__()
         if not self.families or len(set(self.families)) < len(self.families):
             raise InputError(f"families must be one or more different names, got {self.families}")
-        for key in ("typical", "spread"):
-            if not isinstance(getattr(self, key), tuple):
-                raise InputError(f"{key} of a whole board must be a pair, got {getattr(self, key)}")
         for name in self.families:
             if name not in BOARD_FAMILIES:
                 allowed = ", ".join(BOARD_FAMILIES)
                 raise InputError(f"unknown family {name!r}; allowed: {allowed}")
-
-    @property
-    def location(self) -> tuple[float, float]:
-        """Prior mean and standard deviation of the place of the field, in log odds."""
-        low, high = logit(self.typical)
-        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
-
-    @property
-    def log_spread(self) -> tuple[float, float]:
-        """Prior mean and standard deviation of the logarithm of the width."""
-        low, high = np.log(self.spread)
-        return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
 @dataclass(frozen=True)
@@ -414,15 +444,19 @@ class Priors:
 
     def of_board(self) -> BoardPriors:
         """Priors of a whole board; ``InputError`` for a skill prior that it does not take."""
-        given: dict[str, Any] = {"correlation": self.correlation, "families": self.families}
-        if self.skill is not None:
-            if not isinstance(self.skill, LogitNormalSkill):
-                raise InputError(
-                    "a whole board averages over shapes of P(theta): give LogitNormalSkill, whose "
-                    f"ranges are those of the field, not {type(self.skill).__name__}"
-                )
-            given |= {"typical": self.skill.typical, "spread": self.skill.spread}
-        return BoardPriors(**{k: v for k, v in given.items() if v is not None})
+        given = {"correlation": self.correlation, "families": self.families}
+        return BoardPriors(**self.of_field(), **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+
+    def of_field(self) -> dict[str, Any]:
+        """Ranges of place and width; ``InputError`` for a skill prior of another family."""
+        if self.skill is None:
+            return {}
+        if not isinstance(self.skill, LogitNormalSkill):
+            raise InputError(
+                "a whole board averages over shapes of P(theta): give LogitNormalSkill, whose "
+                f"ranges are those of the field, not {type(self.skill).__name__}"
+            )
+        return {"typical": self.skill.typical, "spread": self.skill.spread}
 
 
 def maximum_priors(given: Priors | MaximumPriors | None) -> MaximumPriors:

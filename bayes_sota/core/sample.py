@@ -24,6 +24,7 @@ import numpy as np
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
@@ -174,7 +175,7 @@ def describe_provenance(
 
 
 def describe_sampled(
-    model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str, model_name: str | None
+    model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, str]:
     """Attributes of a result that NUTS drew from a model of PyMC, with its data and its graph."""
     data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
@@ -192,7 +193,6 @@ def describe_sampled(
             of_model["priors"],
             method="nuts",
             seed=seed,
-            model_name=model_name,
             model_hash=of_model["model_hash"],
         ),
         "inference_library": "nutpie",
@@ -415,27 +415,29 @@ def sample_completed(
     model: "pm.Model",
     complete: "Callable[[xr.DataTree, np.random.Generator], xr.DataTree]",
     random_seed: Seed,
-    *,
-    draws: int,
-    chains: int,
+    sampler: SamplerSettings,
     **settings: Any,
 ) -> "xr.DataTree":
     """Result that ``complete`` makes of the draws of a model; it states the seed of both.
+
+    ``settings`` are those of ``run_nuts``; of ``sampler`` come those that are None.
 
     Raises
     ------
     InputError
         Sizes too small for diagnostics.
     """
-    if draws < 10 or chains < 2:
+    given: dict[str, Any] = {
+        key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
+    }
+    if given["draws"] < 10 or given["chains"] < 2:
         raise InputError(
-            f"at least 10 draws and 2 chains are needed for diagnostics, got {draws} and {chains}"
+            "at least 10 draws and 2 chains are needed for diagnostics, got "
+            f"{given['draws']} and {given['chains']}"
         )
     rng, seed = resolve_seed(random_seed)
-    tree = complete(run_nuts(model, rng, draws=draws, chains=chains, **settings), rng)
-    for place in (tree, tree["posterior"]):
-        place.attrs["random_seed"] = seed
-    return tree
+    tree = complete(run_nuts(model, rng, **given), rng)
+    return with_attributes(tree, {"random_seed": seed})
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
@@ -455,6 +457,11 @@ def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any
     import xarray as xr
 
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
+    return with_attributes(tree, attributes)
+
+
+def with_attributes(tree: "xr.DataTree", attributes: Mapping[str, Any]) -> "xr.DataTree":
+    """The same tree; the attributes stand on it and on its posterior."""
     for place in (tree, tree["posterior"]):
         place.attrs.update(attributes)
     return tree

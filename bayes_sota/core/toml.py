@@ -90,8 +90,13 @@ def read_value(table: Mapping[str, Any], key: str, hint: Any, place: str) -> Any
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise _wrong(place, key, "a list of texts in quotes", value)
         return tuple(value)
+    kind = int if int in types else float
+    if Ellipsis in types:
+        if not isinstance(value, list):
+            raise _wrong(place, key, "a list of numbers", value)
+        return tuple(_number(item, key, place, kind) for item in value)
     pair = any(get_origin(t) is tuple for t in types)
-    return _number(value, key, place, int if int in types else float, pair)
+    return _number(value, key, place, kind, pair, single=get_origin(hint) is not tuple)
 
 
 def _wrong(place: str, key: str, wanted: str, value: Any) -> SpecificationError:
@@ -108,13 +113,22 @@ def _text(value: Any, key: str, place: str) -> str:
     return line
 
 
-def _number(value: Any, key: str, place: str, kind: type[int] | type[float], pair: bool) -> Any:
+def _number(
+    value: Any,
+    key: str,
+    place: str,
+    kind: type[int] | type[float],
+    pair: bool = False,
+    single: bool = True,
+) -> Any:
     """Finite number, or a pair of them where one is allowed."""
     one = "a whole number" if kind is int else "a number"
-    wanted = f"{one} or a pair of {one[2:]}s" if pair else one
+    two = f"a pair of {one[2:]}s"
+    wanted = f"{one} or {two}" if pair and single else two if pair else one
     parts = value if pair and isinstance(value, list) and len(value) == 2 else [value]
     allowed = int if kind is int else int | float
-    if any(isinstance(part, bool) or not isinstance(part, allowed) for part in parts):
+    few = len(parts) == 1 and not single
+    if few or any(isinstance(part, bool) or not isinstance(part, allowed) for part in parts):
         raise _wrong(place, key, wanted, value)
     if not all(abs(part) <= _LARGEST for part in parts):  # not-a-number as well
         raise _wrong(place, key, wanted if kind is int else "a finite number", value)

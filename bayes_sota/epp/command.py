@@ -17,6 +17,7 @@ from bayes_sota.core.command import (
     echo_table,
     echo_verdict,
     interval_option,
+    model_option,
     number_option,
     output_options,
     packed_options,
@@ -39,10 +40,9 @@ if TYPE_CHECKING:
 
 
 _REPLICATES = 200  # tournaments of the posterior predictive check
-_DRAWS = 1000
 _ONLY_SAMPLED = {
-    "--ties": "half", "--rope": None, "--draws": None, "--player-covariates": None,
-    "--round-covariates": None,
+    "--ties": "half", "--rope": None, "--model": None, "--draws": None,
+    "--player-covariates": None, "--round-covariates": None,
 }  # fmt: skip
 _FIT = ("matches", "penalty", "test_fraction")
 _ONLY_FITTED = {"--penalty": 0.0, "--best-of": (), "--matches": "same-round", "--repetitions": None}
@@ -115,6 +115,7 @@ _MODEL = (
         help="PLAYER is the best of N private variants (a number, or a range A:B).",
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
+    model_option,
     _choice(
         "--ties", "What a tie is: half a win, or an outcome of its own (with --bayes).",
         "half", "davidson", "rao-kupper",
@@ -125,7 +126,7 @@ _MODEL = (
     ),
     number_option(
         Range(100, 500_000, whole=True), "--draws",
-        help=f"Draws of each of four chains (with --bayes): {_DRAWS}.",
+        help="Draws of each chain (with --bayes); default those of the model, 1000.",
     ),
     click.option(
         "--player-covariates", type=InputFile(),
@@ -281,12 +282,15 @@ def _sample(
     from bayes_sota.epp.models import build_model
     from bayes_sota.epp.sample import sample_epp
     from bayes_sota.epp.summary_report import report_draws
+    from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))
     for name in (name for pair in asked["test"] for name in pair):
         nearest_player(players, name)
+    spec = chosen_model(asked["model"], "epp")
     model = build_model(
         tables,  # type: ignore[arg-type]
+        spec.priors,
         ties=asked["ties"],
         test_fraction=asked["test_fraction"],
         player_covariates=_covariates(asked["player_covariates"]),
@@ -294,7 +298,8 @@ def _sample(
     )
     tree = sample_epp(
         model,
-        draws=asked["draws"] or _DRAWS,
+        specification=spec,
+        draws=asked["draws"],
         random_seed=shown.seed,
         predictive=_REPLICATES,
         progressbar=show_progress(shown.quiet, shown.as_json),

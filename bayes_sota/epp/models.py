@@ -22,6 +22,7 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.builders import EppPriors, own_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
@@ -39,16 +40,12 @@ _CLEAR = 4.0  # squared spread of estimates per squared error, above which skill
 
 def build_model(
     data: ScoreTable | Matches | Sequence[ScoreTable] | Sequence[Matches],
+    priors: EppPriors | None = None,
     *,
     ties: Ties = "half",
     likelihood: RankingLikelihood = "auto",
     player_covariates: Any = None,
     round_covariates: Any = None,
-    skill_scale: float = 2.0,
-    tournament_scale: float = 1.0,
-    effect_scale: float = 1.0,
-    slope_scale: float = 0.5,
-    tie_prior: tuple[float, float] = (1.0, 1.0),
     test_fraction: float | None = None,
     centred: bool | None = None,
 ) -> pm.Model:
@@ -58,6 +55,7 @@ def build_model(
     ----------
     data : ScoreTable, Matches, or a sequence of one of them
         One per tournament; players of the same name are the same player.
+    priors : EppPriors, optional
     ties : {"half", "davidson", "rao-kupper"}
         Half a win for both, or an outcome of its own.
     likelihood : {"auto", "plackett-luce", "matches"}
@@ -71,17 +69,6 @@ def build_model(
     round_covariates : mapping of str to array-like, or DataFrame indexed by round, optional
         Each player has a slope for each of them. With several tournaments, rounds are named
         "tournament: round" and come tournament by tournament.
-    skill_scale : float
-        Scale s of the half-normal prior of the sd of skills, on the logit scale. With 2, half of
-        the prior has an sd below 1.35, where the better of two players at random wins 78 % of the
-        rounds in the median, and 2.5 % above 4.5, where it wins 99 %: from coins to certainty.
-    tournament_scale, slope_scale : float
-        The same of deviations in a tournament, and of slopes per standard deviation of a covariate.
-    effect_scale : float
-        Sd of the effect of a numeric covariate of players per standard deviation; scale of the
-        half-normal prior of the sd of the effects of a category.
-    tie_prior : (float, float)
-        Of the Beta prior of the probability that two equal players tie.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: the
         log-likelihood is divided by what that multiplies variances by (Nadeau & Bengio 2003).
@@ -102,8 +89,8 @@ def build_model(
     Raises
     ------
     InputError
-        Settings that do not fit the data, constant scores, tournaments of the same name, priors
-        without width, and what ``build_design`` refuses.
+        Settings that do not fit the data, constant scores, tournaments of the same name, and
+        what ``build_design`` refuses.
 
     Notes
     -----
@@ -117,9 +104,7 @@ def build_model(
     >>> [v.name for v in model.observed_RVs], model.named_vars_to_dims["epp"]
     (['round_rank'], ('player',))
     """
-    scales = (skill_scale, tournament_scale, effect_scale, slope_scale, *tie_prior)
-    if not all(np.isfinite(scale) and scale > 0 for scale in scales):
-        raise InputError(f"scales of priors and tie_prior are positive, got {scales}")
+    known = own_priors(EppPriors, priors)
     check_choice("ties", ties, Ties)
     tables = checked_tables(data)
     ranked = _is_ranked(tables, ties, likelihood)
@@ -136,15 +121,15 @@ def build_model(
         centred = all(np.var(fit.epp) > _CLEAR * np.mean(fit.se**2) for fit in fits)
     weights = [_weight(t, field, fit) for t, fit in zip(tables, fits, strict=True)]
     with pm.Model(coords=_coords(field, design, slopes)) as model:
-        skills = _player_skills(design, skill_scale, effect_scale, centred)
-        skills = _tournament_skills(skills, field, tournament_scale)
+        skills = _player_skills(design, known, centred)
+        skills = _tournament_skills(skills, field, known.tournament_scale)
         if slopes is not None:
-            skills = _round_skills(skills, field, slopes, slope_scale)
+            skills = _round_skills(skills, field, slopes, known.slope_scale)
         weight = pm.Data("likelihood_weight", np.array(weights), dims="tournament")
         if field.ranked:
             _observe_rankings(skills, field, weight)
         else:
-            _observe_matches(skills, _tie_probability(ties, tie_prior), field, weight)
+            _observe_matches(skills, _tie_probability(ties, known.tie), field, weight)
     return model
 
 
@@ -242,20 +227,18 @@ def _coords(field: Field, design: Design | None, slopes: Design | None) -> dict[
     return {name: list(labels) for name, labels in coords.items() if labels}
 
 
-def _player_skills(
-    design: Design | None, skill_scale: float, effect_scale: float, centred: bool
-) -> Any:
+def _player_skills(design: Design | None, priors: EppPriors, centred: bool) -> Any:
     """Skills, (player,)."""
-    spread = pm.HalfNormal("skill_sd", skill_scale)
+    spread = pm.HalfNormal("skill_sd", priors.skill_scale)
     if centred:
         own = pm.ZeroSumNormal("own_skill", sigma=spread, dims="player")
     else:
         own = spread * pm.ZeroSumNormal("skill_offset", sigma=1.0, dims="player")
     if design is None:
         return pm.Deterministic("epp", own, dims="player")
-    scale: Any = np.full(len(design.labels), effect_scale)
+    scale: Any = np.full(len(design.labels), priors.effect_scale)
     if design.categories:
-        of_category = pm.HalfNormal("category_sd", effect_scale, dims="category")
+        of_category = pm.HalfNormal("category_sd", priors.effect_scale, dims="category")
         is_level = design.category >= 0
         scale = pt.switch(is_level, of_category[np.maximum(design.category, 0)], scale)
     offset = pm.Normal("covariate_offset", dims="covariate")

@@ -22,12 +22,14 @@ from bayes_sota.core.sample import (
     result_tree,
     sample_completed,
     sampler_stats,
+    with_attributes,
 )
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
 from bayes_sota.epp.likelihoods import log_outcomes, ties_of
+from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -41,14 +43,14 @@ _QUICK = "FAST_COMPILE"  # compiling would take longer than the draws
 def sample_epp(
     model: "pm.Model",
     *,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
-    target_accept: float = 0.9,
+    specification: Model = None,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    target_accept: float | None = None,
     cores: int | None = None,
     random_seed: Seed = None,
     predictive: int = 200,
-    model_name: str | None = None,
     progressbar: bool = False,
 ) -> "xr.DataTree":
     """Posterior of the skills by NUTS (nutpie), completed as ``complete`` does.
@@ -57,12 +59,13 @@ def sample_epp(
     ----------
     model : pm.Model
         From ``build_model``, perhaps with variables of your own.
+    specification : ModelSpecification, name or path, optional
+        Of which the model has the priors: it gives the settings of the sampler, and its name and
+        hash to the result.
     draws, tune, chains, target_accept, cores, random_seed, progressbar
-        As in ``pm.sample``.
+        As in ``pm.sample``; default those of the specification, else 1000, 1000, 4 and 0.9.
     predictive : int
         Number of replicated tournaments in ``predictive_check``, as in ``complete``.
-    model_name : str, optional
-        Recorded as an attribute.
 
     Returns
     -------
@@ -86,14 +89,14 @@ def sample_epp(
 
     field_of(model)
     _check_number(predictive)
-    return sample_completed(
+    spec = chosen_model(specification, "epp")
+    tree = sample_completed(
         model,
-        lambda trace, rng: complete(
-            trace, None, model, predictive=predictive, random_seed=rng, model_name=model_name
-        ),
-        random_seed, draws=draws, tune=tune, chains=chains, cores=cores,
+        lambda trace, rng: complete(trace, None, model, predictive=predictive, random_seed=rng),
+        random_seed, spec.sampler, draws=draws, tune=tune, chains=chains, cores=cores,
         target_accept=target_accept, progressbar=progressbar,
     )  # fmt: skip
+    return tree if specification is None else with_attributes(tree, spec.provenance)
 
 
 def complete(
@@ -103,7 +106,6 @@ def complete(
     *,
     predictive: int = 200,
     random_seed: Seed = None,
-    model_name: str | None = None,
     **settings: Any,
 ) -> "xr.DataTree":
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
@@ -125,8 +127,6 @@ def complete(
         the data. At most as many as there are predictive draws; 0 for no checks.
     random_seed : int, SeedSequence or Generator, optional
         Of the draws from the prior and of the replicates.
-    model_name : str, optional
-        Recorded as an attribute.
     **settings
         Of ``build_model``, where no model is given.
 
@@ -184,7 +184,7 @@ def complete(
     for name in ("posterior", "prior"):
         groups[name] = _with_ranks(groups[name])
     attributes: dict[str, Any] = {
-        **describe_sampled(model, groups, seed, model_name),
+        **describe_sampled(model, groups, seed),
         "ties": ties_of(groups["posterior"]),
         **describe_nuts(trace),
         **_sampler(trace),

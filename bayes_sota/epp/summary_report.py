@@ -257,6 +257,7 @@ def report_draws(
         "diagnostics": diagnostics,
         "notes": [*reading, *notes],
         "prob": ci_prob,
+        "model": tree.attrs["model_name"],
         "seed": tree.attrs["random_seed"],
     }
     sentences = (_check_sentence(checks), *map(_test_sentence, tests))

@@ -20,16 +20,15 @@ import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pymc.distributions.dist_math import normal_lcdf
 
-from bayes_sota.core.priors import BoardPriors, Priors, board_priors
+from bayes_sota.core.builders import ItemPriors, item_priors
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.responses import MISSING, Responses
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over the difficulty
-_LOADING = (1.8, 0.7)  # log odds of the typical loading: latent correlations of 0.4 to 0.93
-_LOADING_SPREAD = 0.5
 
 
-def build_model(responses: Responses, priors: Priors | BoardPriors | None = None) -> pm.Model:
+def build_model(responses: Responses, priors: Priors | ItemPriors | None = None) -> pm.Model:
     r"""Model of items and classifiers with one common factor, the difficulties summed out.
 
     .. math::
@@ -44,9 +43,9 @@ def build_model(responses: Responses, priors: Priors | BoardPriors | None = None
     Parameters
     ----------
     responses : Responses
-    priors : Priors, optional
-        Place and width of the field. The correlation is learnt, with a prior of its own on the
-        latent scale.
+    priors : Priors or ItemPriors, optional
+        Of ``Priors`` only place and width of the field count: the correlation follows from the
+        loadings, whose priors ``ItemPriors`` has.
 
     Returns
     -------
@@ -64,12 +63,12 @@ def build_model(responses: Responses, priors: Priors | BoardPriors | None = None
     >>> model.named_vars_to_dims["skill"]
     ('classifier',)
     """
-    priors = board_priors(priors)
+    known = item_priors(priors)
     answers = responses.correct
     coords = {"item": np.arange(len(answers)), "classifier": list(responses.names)}
     winner = int(np.argmax(responses.scores))
     with pm.Model(coords=coords) as model:
-        skill, loading = _skill(priors), _loading()
+        skill, loading = _skill(known), _loading(known)
         difficulty, weights = _difficulty_nodes()
         pm.CustomDist(
             "items", skill, loading, np.arange(len(answers)), logp=_log_probability(answers),
@@ -120,7 +119,7 @@ def _answers(answers: NDArray[np.int8]) -> Any:
     return random
 
 
-def _skill(priors: BoardPriors) -> Any:
+def _skill(priors: ItemPriors) -> Any:
     """Skills, in offsets from the place of the field in units of its width."""
     location = pm.Normal("location", *priors.location)
     log_spread = pm.Normal("log_spread", *priors.log_spread)
@@ -129,9 +128,9 @@ def _skill(priors: BoardPriors) -> Any:
     return pm.Deterministic("skill", skill, dims="classifier")
 
 
-def _loading() -> Any:
-    location = pm.Normal("loading_location", *_LOADING)
-    spread = pm.HalfNormal("loading_spread", _LOADING_SPREAD)
+def _loading(priors: ItemPriors) -> Any:
+    location = pm.Normal("loading_location", *priors.loading)
+    spread = pm.HalfNormal("loading_spread", priors.loading_spread)
     offset = pm.Normal("loading_offset", dims="classifier")
     loading = pm.math.invlogit(location + spread * offset)
     return pm.Deterministic("loading", loading, dims="classifier")

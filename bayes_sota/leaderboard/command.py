@@ -21,7 +21,6 @@ from bayes_sota.core.arguments import (
 )
 from bayes_sota.core.command import (
     InputFile,
-    NameOrFile,
     OutputFile,
     check_positives,
     command,
@@ -29,6 +28,7 @@ from bayes_sota.core.command import (
     echo_table,
     echo_verdict,
     interval_option,
+    model_option,
     number_option,
     output_options,
     parse_tries,
@@ -38,7 +38,6 @@ from bayes_sota.core.command import (
     tries_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation, Priors
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.text import plain_text
 from bayes_sota.data.leaderboard import Leaderboard
@@ -114,6 +113,7 @@ _rounding_options = _together(
 field_options = _together(
     number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
     number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
+    model_option,
     tries_option,
     click.option("--classifiers", help="Number or range A:B; default those in FILE."),
     _rounding_options,
@@ -191,11 +191,6 @@ def _whole(text: str) -> int:
         raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None
 
 
-def priors_with(rho: float | None) -> Priors:
-    """Priors by default, with a known rho where there is one."""
-    return Priors(correlation=None if rho is None else FixedCorrelation(rho))
-
-
 def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None) -> int:
     """Print the tables of a report, what is below them, and its notes; exit code 1 for no trust.
 
@@ -234,7 +229,7 @@ def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None)
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )  # fmt: skip
 @number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
-@click.option("--model", type=NameOrFile(), help="Named specification or a TOML file.")
+@model_option
 @number_option(
     CORRELATION, "--correlation",
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
@@ -286,7 +281,7 @@ def _estimate(
     file: Path | None, options: dict[str, Any], rho: float | None, progressbar: bool
 ) -> "SotaReport":
     """Posterior from FILE or --maximum."""
-    from bayes_sota.leaderboard.specification import load_model
+    from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_sota import report_sota
 
     _refuse("any method but shrink and crop", options, _OF_POINTS)
@@ -299,7 +294,7 @@ def _estimate(
     }  # fmt: skip
     if file is None:
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
-        spec = load_model(options["model"] or "observed-maximum")
+        spec = chosen_model(options["model"], "observed_maximum")
         own = {name: options[name] for name in ("reference_skill", "new_score")}
         return report_sota(_boards(options, spec), model=spec, **own, **settings)
     _refuse("FILE", options, _OF_MAXIMA)
@@ -456,12 +451,14 @@ def board(
     per classifier), which is recognised by its answers. Tied with the best are all entries that
     the data do not tell from the one with the best score.
     """
+    from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.leaderboard.summary_entries import board_table
 
     rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
     ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
-    settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed}
-    table = board_table(read_file(file, **options), priors=priors_with(rho), **settings)
+    spec = chosen_model(options.pop("model"), "leaderboard", correlation=rho)
+    settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed, "model": spec}
+    table = board_table(read_file(file, **options), **settings)
     if output is not None:
         table.save(output)
     return echo_report(table, as_json, quiet, top)
@@ -475,7 +472,9 @@ def models(as_json: bool, quiet: bool) -> None:
 
     specs = [load_model(name) for name in model_names()]
     if as_json:
-        keys = {"name": "name", "description": "description", "hash": "specification_hash"}
-        echo_json({"models": [{k: getattr(s, v) for k, v in keys.items()} for s in specs]})
+        keys = ("name", "description", "meaning", "citation", "builder")
+        each = [{k: getattr(s, k) for k in keys} | {"hash": s.specification_hash} for s in specs]
+        echo_json({"models": each})
     else:
-        echo_table(["name", "what it is"], [[s.name, s.description] for s in specs])
+        rows = [[s.name, s.builder, s.description] for s in specs]
+        echo_table(["name", "builder", "what it is"], rows)

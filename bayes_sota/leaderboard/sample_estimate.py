@@ -8,7 +8,6 @@ boards. ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model i
 ``tests/calibration/board_shapes.py`` judges simulated boards.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -19,7 +18,6 @@ import xarray as xr
 
 from bayes_sota.core.arguments import (
     COUNT,
-    DRAWS,
     OPEN_SHARE,
     check_choice,
     generator_of,
@@ -46,24 +44,15 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
-from bayes_sota.leaderboard.specification import (
-    ModelSpecification,
-    SamplerSettings,
-    load_model,
-)
+from bayes_sota.leaderboard.specification import Model, ModelSpecification, chosen_model
 from bayes_sota.maximum.shrinkage import Criterion
 
 type Data = Leaderboard | Responses | ItemScores
-type Model = ModelSpecification | str | os.PathLike[str] | None
 
 Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
 _HIDDEN = 10.0  # times as many entries as are listed
-_TAKES = {
-    "observed_maximum": "for observed maxima; give board.maximum_only(), or the model leaderboard",
-    "leaderboard": "for boards with all scores, and only the maximum of this one is known",
-}
 METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
 
 
@@ -162,16 +151,12 @@ def estimate_sota(
         return estimate_point(boards[0], method, **point)  # type: ignore[arg-type]
     refuse_unused("any method but shrink and crop", point)
     whole = is_whole(boards[0])
-    spec = _specification(model, priors, "leaderboard" if whole else "observed_maximum")
+    spec = chosen_model(model, "leaderboard" if whole else "observed_maximum", priors)
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
-    settings: dict[str, Any] = _sizes(spec, draws, chains) | {
-        "random_seed": random_seed,
-        "new_n_test": new_n_test,
-        "model_name": spec.name,
-        "model_hash": spec.specification_hash,
-    }
+    settings: dict[str, Any] = spec.sizes(draws, chains) | spec.provenance
+    settings |= {"random_seed": random_seed, "new_n_test": new_n_test}
     if chosen in ("auto", "exact"):
         refuse_unused("the exact route, which needs one process", {"cores": cores})
     else:
@@ -207,17 +192,6 @@ def _boards(
 def is_whole(board: Data) -> bool:
     """Whether more than the maximum is known."""
     return not isinstance(board, Leaderboard) or board.scores is not None
-
-
-def _sizes(spec: ModelSpecification, draws: int | None, chains: int | None) -> dict[str, int]:
-    """Draws per chain and chains: as given, else those of the model."""
-    draws = DRAWS.check(spec.sampler.draws if draws is None else draws, "draws")
-    chains = DRAWS.check(spec.sampler.chains if chains is None else chains, "chains")
-    if draws * chains > DRAWS.high:
-        raise InputError(
-            f"draws times chains must be at most {DRAWS.high:,}, got {draws:,} times {chains:,}"
-        )
-    return {"draws": draws, "chains": chains}
 
 
 def _from_scores(
@@ -260,19 +234,6 @@ def _from_maxima(
     return routes.get(method, sample_exact)(boards, spec.priors, **settings)
 
 
-def _specification(model: Model, priors: Priors | None, builder: str) -> ModelSpecification:
-    if model is not None and priors is not None:
-        raise InputError("give either priors or a model, not both")
-    if model is not None:
-        spec = model if isinstance(model, ModelSpecification) else load_model(model)
-        if spec.builder != builder:
-            raise InputError(f"the model {spec.name!r} is {_TAKES[spec.builder]}")
-        return spec
-    resolve = board_priors if builder == "leaderboard" else maximum_priors
-    sampler = SamplerSettings(target_accept=0.9 if builder == "leaderboard" else 0.95)
-    return ModelSpecification("unnamed", builder=builder, priors=resolve(priors), sampler=sampler)
-
-
 def sota_sensitivity(
     board: Leaderboard | Sequence[Leaderboard],
     *,
@@ -302,7 +263,7 @@ def sota_sensitivity(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
     whole = len(boards) == 1 and is_whole(boards[0])
-    given = _specification(None, priors, "leaderboard" if whole else "observed_maximum").priors
+    given: Any = board_priors(priors) if whole else maximum_priors(priors)
     if isinstance(given, BoardPriors):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rows = _board_rows(boards[0], given, draws, random_seed)

@@ -1,203 +1,26 @@
-"""Named models: one TOML file each, strictly parsed into priors and settings.
+"""Named models by their name or file, and which of them an estimate takes.
 
-A specification holds numbers and names, no code and no results. Whatever the format does not
-allow is an error that names the file, the key and what would be right; nothing is guessed and
-nothing is ignored. ``tests/test_specifications.py`` parses, writes back and builds every file of
-``models/``, and holds the messages for wrong files.
+The files are those of ``models/``; what one may hold is in ``bayes_sota.core.specification``.
 """
 
-import hashlib
-import json
-import math
 import os
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any
 
-from bayes_sota.core.arguments import OPEN_SHARE, Range
+from bayes_sota.core.builders import BUILDERS
+from bayes_sota.core.builders import SamplerSettings as SamplerSettings
 from bayes_sota.core.errors import InputError, SpecificationError
-from bayes_sota.core.files import whole_file
-from bayes_sota.core.priors import (
-    SKILL_FAMILIES,
-    BetaCorrelation,
-    BoardPriors,
-    FixedCorrelation,
-    MaximumPriors,
-    Priors,
-    board_priors,
-    maximum_priors,
-)
-from bayes_sota.core.toml import from_dict, parse_toml, read_value, require_known
+from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.specification import ModelSpecification as ModelSpecification
+from bayes_sota.core.specification import parse_specification
 from bayes_sota.data.examples import Example
 from bayes_sota.data.files.content import read_content
 
-BUILDERS: Final = {"observed_maximum": "maximum", "leaderboard": "scores"}
-"""Names of model builders, and the kind of data that each one takes."""
+type Model = ModelSpecification | str | os.PathLike[str] | None
 
 _MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
-_METHODS = ("auto", "exact", "abc", "nuts")
-_CORRELATION_FAMILIES: dict[str, type[BetaCorrelation] | type[FixedCorrelation]] = {
-    "beta": BetaCorrelation,
-    "fixed": FixedCorrelation,
-}
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_PROSE = ("description", "meaning", "citation")
-
-
-@dataclass(frozen=True)
-class SamplerSettings:
-    """How to draw from the posterior.
-
-    Attributes
-    ----------
-    method : {"auto", "exact", "abc", "nuts"}
-        Route to the posterior.
-    draws, chains : int
-        Posterior draws per chain, and chains.
-    tune : int
-        Tuning steps per chain; NUTS only.
-    target_accept : float
-        Target acceptance rate in (0, 1); NUTS only.
-    """
-
-    method: str = "auto"
-    draws: int = 1000
-    chains: int = 4
-    tune: int = 1000
-    target_accept: float = 0.9
-
-    def __post_init__(self) -> None:
-        """Check names and ranges once."""
-        _check_choice("method", self.method, _METHODS)
-        for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
-            Range(least, math.inf, whole=True).check(getattr(self, name), name)
-        OPEN_SHARE.check(self.target_accept, "target_accept")
-
-
-@dataclass(frozen=True)
-class ModelSpecification:
-    """A named model: builder, priors, sampler settings, and optionally the data it is about.
-
-    Attributes
-    ----------
-    name : str
-        Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``.
-    description : str
-        What the model is, in one sentence.
-    meaning : str
-        What its assumptions mean, and when one would choose it.
-    citation : str
-        Where the model or its numbers come from.
-    builder : str
-        Function that builds it, a key of ``BUILDERS``.
-    priors : Priors
-        Skill and correlation priors, which become those of the builder.
-    reference_skill : float or None
-        Skill theta0 of the reference classifier; None takes the observed maximum.
-    sampler : SamplerSettings
-        How to draw from the posterior.
-    data : Example or None
-        The board that the model is about, if it is about one.
-
-    Examples
-    --------
-    >>> spec = ModelSpecification("known-rho", priors=Priors(correlation=FixedCorrelation(0.6)))
-    >>> print(spec.to_toml())
-    name = "known-rho"
-    builder = "observed_maximum"
-    <BLANKLINE>
-    [skill]
-    family = "logit-normal"
-    typical = [0.4, 0.99]
-    spread = [0.05, 1.0]
-    <BLANKLINE>
-    [correlation]
-    family = "fixed"
-    value = 0.6
-    <BLANKLINE>
-    [sampler]
-    method = "auto"
-    draws = 1000
-    chains = 4
-    tune = 1000
-    target_accept = 0.9
-    <BLANKLINE>
-    """
-
-    name: str
-    description: str = ""
-    meaning: str = ""
-    citation: str = ""
-    builder: str = "observed_maximum"
-    priors: Any = field(default_factory=Priors)  # resolved: MaximumPriors or BoardPriors
-    reference_skill: float | None = None
-    sampler: SamplerSettings = field(default_factory=SamplerSettings)
-    data: Example | None = None
-
-    def __post_init__(self) -> None:
-        """Check names and ranges once; the parts have checked themselves."""
-        if not _NAME.fullmatch(self.name):
-            raise SpecificationError(
-                f"name must be lower-case words joined by hyphens, got {self.name!r}"
-            )
-        for key in _PROSE:
-            line = getattr(self, key)
-            if line != " ".join(line.split()) or not line.isprintable():
-                message = f"{key} must be one line of printable text, got {line!r:.60}"
-                raise SpecificationError(message)
-        _check_choice("builder", self.builder, BUILDERS)
-        resolve = board_priors if self.builder == "leaderboard" else maximum_priors
-        object.__setattr__(self, "priors", resolve(self.priors))
-        if self.reference_skill is not None:
-            OPEN_SHARE.check(self.reference_skill, "reference_skill")
-
-    @property
-    def data_kind(self) -> str:
-        """Kind of data that the builder takes."""
-        return BUILDERS[self.builder]
-
-    @property
-    def specification_hash(self) -> str:
-        """SHA-256 of everything that can change a number; prose and the order of keys cannot.
-
-        Examples
-        --------
-        >>> a = ModelSpecification("a", description="one wording")
-        >>> a.specification_hash == ModelSpecification("a", citation="x").specification_hash
-        True
-        """
-        canonical = json.dumps(_without_prose(self.to_dict()), sort_keys=True)
-        return hashlib.sha256(canonical.encode()).hexdigest()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Tables and keys of the TOML file, with what is empty left out."""
-        plain = ("name", *_PROSE, "builder", "reference_skill")
-        table = {key: getattr(self, key) for key in plain} | {
-            "skill": _skill_table(self.priors),
-            "correlation": _family_table(self.priors.correlation, _CORRELATION_FAMILIES),
-            "sampler": _table(self.sampler),
-            "data": None if self.data is None else _table(self.data),
-        }
-        return _without_empty(table)
-
-    def to_toml(self) -> str:
-        """Text of the TOML file; parsing it gives an equal specification."""
-        table = self.to_dict()
-        lines = [_line(k, v) for k, v in table.items() if not isinstance(v, dict)]
-        for name, part in table.items():
-            if isinstance(part, dict):
-                lines += ["", f"[{name}]", *(_line(k, v) for k, v in part.items())]
-        return "\n".join(lines) + "\n"
-
-    def write_toml(self, path: str | os.PathLike[str]) -> Path:
-        """Save the specification; the file appears whole or not at all."""
-        path = Path(path)
-        with whole_file(path) as draft:
-            draft.write_text(self.to_toml(), encoding="utf-8")
-        return path
 
 
 def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
@@ -218,6 +41,8 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
     >>> spec = load_model("obesity-risk-maximum")
     >>> spec.builder, spec.data.leaderboard().n_test
     ('observed_maximum', 11072)
+    >>> load_model("epp").priors.skill_scale
+    2.0
     """
     name = name_or_path if isinstance(name_or_path, str) else ""
     is_path = not name or name.endswith(".toml") or "/" in name or os.sep in name
@@ -226,7 +51,7 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
         content = read_content(path, _MAX_BYTES + 1)
         if len(content.data) > _MAX_BYTES:
             raise InputError(f"{content.where}: longer than {_MAX_BYTES:,} bytes")
-        return parse_model(content.text(), content.where)
+        return parse_specification(content.text(), content.where, Example)
     except SpecificationError:
         raise
     except InputError as error:
@@ -244,45 +69,46 @@ def model_names() -> list[str]:
     return sorted(path.stem for path in _models_directory().glob("*.toml"))
 
 
-def parse_model(text: str, where: str = "specification") -> ModelSpecification:
-    """Parse the text of a specification.
+def chosen_model(
+    model: Model, builder: str, priors: Any = None, correlation: float | None = None
+) -> ModelSpecification:
+    """Specification that an estimate takes: the given one, else the default one of its builder.
 
     Parameters
     ----------
-    text : str
-        TOML.
-    where : str
-        Name of the file, for messages.
+    model : ModelSpecification, name or path, optional
+    builder : str
+        The model must be of this one.
+    priors : optional
+        In place of a model: the specification then has them, and no name.
+    correlation : float, optional
+        A known rho in place of its prior.
 
     Raises
     ------
-    SpecificationError
-        One line: the file, the key, the value, and what would be right.
+    InputError
+        Priors beside a model, or a model of another builder; the message has the right ones.
+
+    Examples
+    --------
+    >>> chosen_model(None, "paired", correlation=0.6).priors.correlation
+    FixedCorrelation(value=0.6)
     """
-    table = parse_toml(text, where)
-    own = [f.name for f in fields(ModelSpecification) if f.name != "priors"]
-    require_known(table, [*own, "skill", "correlation"], where)
-    builder = read_value(table, "builder", str, where)
-    skill, correlation = (read_value(table, key, dict, where) for key in ("skill", "correlation"))
-    rho = _read_family(correlation, _CORRELATION_FAMILIES, f"{where}: [correlation]")
-    priors: MaximumPriors | BoardPriors
-    if builder == "leaderboard":
-        priors = from_dict(BoardPriors, skill, f"{where}: [skill]", correlation=rho)
-    else:
-        priors = MaximumPriors(_read_family(skill, SKILL_FAMILIES, f"{where}: [skill]"), rho)
-    rest = {key: value for key, value in table.items() if key not in ("skill", "correlation")}
-    return from_dict(ModelSpecification, rest, where, priors=priors)
-
-
-def _read_family[T](table: dict[str, Any], families: Mapping[str, type[T]], place: str) -> T:
-    """Prior of the table's family, whose keys are exactly the parameters of its class."""
-    name = read_value(table, "family", str, place)
-    if name not in families:
-        raise SpecificationError(
-            f"{place}: unknown family {name!r}; allowed: {', '.join(families)}"
+    if model is not None and priors is not None:
+        raise InputError("give either priors or a model, not both")
+    if model is None:
+        name = BUILDERS[builder].default if priors is None else "unnamed"
+        model = ModelSpecification(name, builder=builder, priors=priors)
+    spec = model if isinstance(model, ModelSpecification) else load_model(model)
+    if spec.builder != builder:
+        right = [name for name in model_names() if load_model(name).builder == builder]
+        raise InputError(
+            f"the model {spec.name!r} is for {spec.kind.takes}; models for "
+            f"{BUILDERS[builder].takes}: {', '.join(right)}"
         )
-    rest = {key: value for key, value in table.items() if key != "family"}
-    return from_dict(families[name], rest, place, elsewhere=("family",), complete=True)
+    if correlation is None:
+        return spec
+    return replace(spec, priors=replace(spec.priors, correlation=FixedCorrelation(correlation)))
 
 
 def _models_directory() -> Path:
@@ -303,54 +129,3 @@ def _named_file(name: str) -> Path:
     raise SpecificationError(
         f"there is no model {name!r}{hint}; models: {', '.join(names)}; a file ends with .toml"
     )
-
-
-def _skill_table(priors: MaximumPriors | BoardPriors) -> dict[str, Any]:
-    if isinstance(priors, MaximumPriors):
-        return _family_table(priors.skill, SKILL_FAMILIES)
-    ends = {key: _as_floats(getattr(priors, key)) for key in ("typical", "spread")}
-    return {**ends, "families": priors.families}
-
-
-def _check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
-    if value not in allowed:
-        raise SpecificationError(f"unknown {name} {value!r}; allowed: {', '.join(allowed)}")
-
-
-def _table(part: Any) -> dict[str, Any]:
-    return {f.name: getattr(part, f.name) for f in fields(part)}
-
-
-def _family_table(prior: object, families: Mapping[str, type[Any]]) -> dict[str, Any]:
-    for name, cls in families.items():
-        if type(prior) is cls:
-            return {"family": name, **{k: _as_floats(v) for k, v in _table(prior).items()}}
-    raise SpecificationError(f"{prior!r} has no TOML form; families: {', '.join(families)}")
-
-
-def _as_floats(value: Any) -> float | tuple[float, ...]:
-    """The same number as the parser reads: 14 and 14.0 must not differ in the hash."""
-    return tuple(map(float, value)) if isinstance(value, tuple) else float(value)
-
-
-def _without_empty(table: dict[str, Any]) -> dict[str, Any]:
-    kept = {k: _without_empty(v) if isinstance(v, dict) else v for k, v in table.items()}
-    return {k: v for k, v in kept.items() if v is not None and v != ""}
-
-
-def _without_prose(table: dict[str, Any]) -> dict[str, Any]:
-    prose = (*_PROSE, "source", "n_test_source", "note")
-    kept = {k: _without_prose(v) if isinstance(v, dict) else v for k, v in table.items()}
-    return {k: v for k, v in kept.items() if k not in prose}
-
-
-def _line(key: str, value: object) -> str:
-    if isinstance(value, tuple):
-        items = cast(tuple[object, ...], value)
-        return f"{key} = [{', '.join(_scalar(item) for item in items)}]"
-    return f"{key} = {_scalar(value)}"
-
-
-def _scalar(value: object) -> str:
-    # A JSON string of printable characters is a TOML basic string.
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

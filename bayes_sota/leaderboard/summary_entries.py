@@ -26,6 +26,7 @@ from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.leaderboard.specification import Model, chosen_model
 
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
@@ -173,6 +174,7 @@ def board_table(
     *,
     n_test: Any = None,
     priors: Priors | BoardPriors | None = None,
+    model: Model = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
@@ -193,6 +195,9 @@ def board_table(
     n_test : int or "infer", optional
         Number of test items, for a path or frame.
     priors : Priors, optional
+        Not together with ``model``.
+    model : ModelSpecification, name or path, optional
+        Whole boards', whose priors count; sizes of samples are those of ``draws``.
     ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the leader.
     draws : int
@@ -222,6 +227,7 @@ def board_table(
     refuse_tries(tries_per_entry)
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
+    priors = chosen_model(model, "leaderboard", priors).priors
     board, items = _as_board(board_or_responses, n_test)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))

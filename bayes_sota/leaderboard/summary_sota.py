@@ -1,6 +1,6 @@
 """What a result says of theta_sota, in numbers and words, for the shell and for Python."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -8,7 +8,6 @@ import xarray as xr
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.summary import (
     diagnose,
     estimand_summary,
@@ -25,7 +24,7 @@ from bayes_sota.leaderboard.sample_estimate import (
     is_whole,
     sota_sensitivity,
 )
-from bayes_sota.leaderboard.specification import ModelSpecification, load_model
+from bayes_sota.leaderboard.specification import Model, chosen_model
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
 Table = tuple[list[str], list[list[str]]]
@@ -147,7 +146,7 @@ class SotaReport(ContentReport):
 def report_sota(
     data: Data | tuple[Leaderboard, ...],
     *,
-    model: ModelSpecification | str | None = None,
+    model: Model = None,
     correlation: float | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
@@ -161,7 +160,7 @@ def report_sota(
     Parameters
     ----------
     data : Leaderboard, Responses, ItemScores or tuple of Leaderboard
-    model : ModelSpecification or str, optional
+    model : ModelSpecification, name or path, optional
     correlation : float, optional
         A known rho instead of the model's prior.
     reference_skill, new_n_test
@@ -185,11 +184,8 @@ def report_sota(
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     whole = is_whole(boards[0])
-    spec = model or ("leaderboard" if whole else "observed-maximum")
-    spec = spec if isinstance(spec, ModelSpecification) else load_model(spec)
-    if correlation is not None:
-        rho = FixedCorrelation(correlation)
-        spec = replace(spec, priors=replace(spec.priors, correlation=rho))
+    builder = "leaderboard" if whole else "observed_maximum"
+    spec = chosen_model(model, builder, correlation=correlation)
     tree = estimate_sota(
         data, model=spec, reference_skill=reference_skill, new_n_test=new_n_test, **settings
     )

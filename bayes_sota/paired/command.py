@@ -11,12 +11,13 @@ from bayes_sota.core.command import (
     OutputFile,
     command,
     interval_option,
+    model_option,
     number_option,
     output_options,
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command import echo_report, priors_with
+from bayes_sota.leaderboard.command import echo_report
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -39,6 +40,7 @@ from bayes_sota.leaderboard.command import echo_report, priors_with
     SHARE, "--top",
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )  # fmt: skip
+@model_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
@@ -54,15 +56,17 @@ def paired(
     """
     from bayes_sota.core.sample import save_result
     from bayes_sota.data.read_boards import read_paired_boards
+    from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
 
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
+    spec = chosen_model(options.pop("model"), "paired", correlation=rho)
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     private_file = options.pop("private_file")
     boards = read_paired_boards(file, private_file, **options)
     tree = estimate_paired(
-        boards, priors_with(rho), random_seed=seed, top=top,
+        boards, model=spec, random_seed=seed, top=top,
         groups="estimands" if output is None else "all",
     )  # fmt: skip
     if output is not None:

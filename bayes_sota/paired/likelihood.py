@@ -23,12 +23,13 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Teams
+from bayes_sota.paired.teams import Coordinate, Teams
 
 WIDE = 5.0  # standard deviations of the wide residual
 FLAT = 0.002  # probability of a score that says nothing

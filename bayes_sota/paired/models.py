@@ -12,6 +12,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
+from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, Priors
 from bayes_sota.core.types import FloatArray
@@ -30,7 +31,7 @@ from bayes_sota.paired.likelihood import (
     Residuals,
 )
 from bayes_sota.paired.replicates import draw_field, replicate_scores
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, paired_priors
+from bayes_sota.paired.teams import Coordinate, Selection
 
 
 def build_model(

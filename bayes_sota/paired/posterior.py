@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
@@ -34,14 +35,7 @@ from bayes_sota.paired.likelihood import (
     shift_log_weights,
     shift_scales,
 )
-from bayes_sota.paired.teams import (
-    Coordinate,
-    PairedPriors,
-    Selection,
-    Teams,
-    paired_priors,
-    top_places,
-)
+from bayes_sota.paired.teams import Coordinate, Selection, Teams, top_places
 
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
 _WINDOW = np.linspace(-4.5, 4.5, 25)

@@ -5,7 +5,6 @@ chains, so that every ArviZ function works; ``tests/paired/test_sample.py`` comp
 the likelihood, ``tests/paired/test_models.py`` with a model of PyMC.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +12,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DRAWS, check_choice
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import MaximumPriors, Priors
 from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, result_tree
+from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.leaderboard.specification import Model, chosen_model
 from bayes_sota.paired.hyperparameters import Draws, draw_prior, log_priors, name_draws
 from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
 from bayes_sota.paired.posterior import (
@@ -26,7 +28,7 @@ from bayes_sota.paired.posterior import (
     predict_from_public,
 )
 from bayes_sota.paired.replicates import replicate_scores, simulate_boards
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, paired_priors
+from bayes_sota.paired.teams import Coordinate, Selection
 
 _PER_TEAM = ("skill", "expected_private")
 NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -41,8 +43,9 @@ def estimate_paired(
     boards: PairedBoards,
     priors: Priors | PairedPriors | None = None,
     *,
-    draws: int = 250,
-    chains: int = 4,
+    model: Model = None,
+    draws: int | None = None,
+    chains: int | None = None,
     random_seed: Seed = None,
     top: float | None = None,
     merge: bool | None = None,
@@ -61,9 +64,12 @@ def estimate_paired(
     ----------
     boards : PairedBoards
     priors : Priors or PairedPriors, optional
-        Prior of rho, and sizes that the offset of the public board may have.
-    draws, chains : int
-        Draws per chain, and chains.
+        Prior of rho, and sizes that the offset of the public board may have. Not together with
+        ``model``.
+    model : ModelSpecification, name or path, optional
+        Named specification with priors and sizes of samples.
+    draws, chains : int, optional
+        Draws per chain, and chains; default those of the model, 250 and 4.
     random_seed : int, SeedSequence, Generator or None
     top : float, optional
         The model is about teams among the best ``top`` of either board (never fewer than 30
@@ -99,18 +105,17 @@ def estimate_paired(
     >>> tree.attrs["rho_learnt"], tree["posterior"]["skill"].dims  # doctest: +SKIP
     (1, ('chain', 'draw', 'classifier'))
     """
-    DRAWS.check(draws, "draws")
-    DRAWS.check(chains, "chains")
     check_choice("groups", groups, Groups)
-    priors = paired_priors(priors)
+    spec = chosen_model(model, "paired", priors)
+    sizes = spec.sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
-    count = draws * chains
-    result = paired_posterior(boards, priors, rng=rng, draws=count, top=top, merge=merge)
+    given: Any = {"rng": rng, "draws": sizes["draws"] * sizes["chains"], "top": top}
+    result = paired_posterior(boards, spec.priors, merge=merge, **given)
     alone = None
     if public_alone and boards.noise_is_known:
         kept = result.selection.kept
-        alone = predict_from_public(boards, priors, rng=rng, entries=kept, draws=count, top=top)
-    layout = Layout(boards, result.selection, chains, draws)
+        alone = predict_from_public(boards, spec.priors, entries=kept, **given)
+    layout = Layout(boards, result.selection, **sizes)
     predicted = {name: result.draws[name] for name in NEW_SCORES}
     if alone is not None:
         predicted["private_from_public"] = alone
@@ -119,7 +124,7 @@ def estimate_paired(
         "predictions": layout.dataset(predicted),
         **layout.data(),
     }
-    attributes = _attributes(boards, priors, result, seed)
+    attributes = _attributes(boards, spec, result, seed)
     if groups == "all":
         checking = _checking_groups(layout, result, rng)
         found["posterior"] = found["posterior"].merge(checking.pop("posterior"))
@@ -297,19 +302,18 @@ def describe_boards(
 
 
 def _attributes(
-    boards: PairedBoards, priors: PairedPriors, result: PairedPosterior, seed: str
+    boards: PairedBoards, spec: ModelSpecification, result: PairedPosterior, seed: str
 ) -> dict[str, Any]:
     provenance = describe_provenance(
         (),
-        MaximumPriors(correlation=priors.correlation),
+        MaximumPriors(correlation=spec.priors.correlation),
         method="exact",
         seed=seed,
-        model_name="paired-boards",
-        model_hash=hashlib.sha256(f"paired-boards 1 {priors!r}".encode()).hexdigest()[:16],
+        **spec.provenance,
     )
     found = result.hyperposterior
     return {
-        **describe_boards(boards, priors, result.selection, provenance),
+        **describe_boards(boards, spec.priors, result.selection, provenance),
         "skill_family": "averaged",
         "log_evidence": found.log_evidence,
         "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in found.weights.items()),

@@ -10,6 +10,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
+from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample import (
@@ -36,7 +37,7 @@ from bayes_sota.paired.models import build_model
 from bayes_sota.paired.posterior import estimands_of, skills_given
 from bayes_sota.paired.replicates import simulate_boards
 from bayes_sota.paired.sample import NEW_SCORES, Layout, describe_boards, notes_of
-from bayes_sota.paired.teams import PairedPriors, Selection, paired_priors
+from bayes_sota.paired.teams import Selection
 
 
 def complete(
@@ -117,7 +118,7 @@ def complete(
     if "sample_stats" in trace.children:
         groups["sample_stats"] = trace["sample_stats"].to_dataset()
     groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data()
-    provenance = describe_sampled(found, groups, seed, "paired-boards")
+    provenance = describe_sampled(found, groups, seed)
     attributes = describe_boards(boards, priors, selection, provenance)
     sampler = describe_nuts(trace) if "sample_stats" in groups else {"draws_are_independent": 0}
     attributes |= sampler | {"skill_family": family} | notes_of(groups)

@@ -117,6 +117,7 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "rank_correlation": attributes["rank_correlation"],
         "public_minus_private": _differences(boards),
         "prob": ci_prob,
+        "model": attributes["model_name"],
         "notes": list(boards.notes),
         "diagnostics": diagnose(tree) | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),

@@ -1,55 +1,20 @@
-"""Two boards as the model sees them: priors, the coordinate of the scores, the teams it is about.
+"""Two boards as the model sees them: the coordinate of the scores, and the teams it is about.
 
 The model is about the teams that reach a threshold on either board, in a coordinate where the noise
 of a score has one size. ``tests/paired/test_posterior.py`` checks the selection,
 ``tests/paired/test_likelihood.py`` the coordinate.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors, checked_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
 
 _FEWEST_KEPT = 30  # all teams of a board with fewer are kept
 _TOP, _MOST_KEPT = 0.5, 1_500  # unless another share is asked for
-
-
-@dataclass(frozen=True)
-class PairedPriors:
-    """What is assumed beside the data.
-
-    Attributes
-    ----------
-    correlation : CorrelationPrior
-        Prior of rho, the correlation of a team with the reference.
-    offsets : tuple of float
-        Standard deviations that the offset of the public board (overfitting, another population)
-        may have, equally likely, in units of the standard error of a difference. 0 is a random
-        split that nobody overfitted.
-    """
-
-    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
-    offsets: tuple[float, ...] = (0.0, 1.0, 3.0, 10.0)
-
-    def __post_init__(self) -> None:
-        """Check the offsets."""
-        if not self.offsets or not all(np.isfinite(f) and f >= 0 for f in self.offsets):
-            raise InputError(f"offsets must be numbers of at least 0, got {self.offsets}")
-
-
-def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
-    """Priors of two boards: the given ones, of which the correlation counts, or the default."""
-    if isinstance(given, PairedPriors):
-        return given
-    priors = checked_priors(given)
-    of_fields = {"skill": priors.skill, "families": priors.families}
-    refuse_unused("two boards, whose teams have any skills", of_fields)
-    return PairedPriors() if priors.correlation is None else PairedPriors(priors.correlation)
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,6 @@ def test_what_is_no_trace_of_the_model(model: pm.Model, trace: xr.DataTree) -> N
 
 
 def test_predictions_can_be_left_out(model: pm.Model, trace: xr.DataTree) -> None:
-    tree = complete(trace, model, random_seed=0, predictive=False, model_name="mine")
+    tree = complete(trace, model, random_seed=0, predictive=False)
     assert set(tree.children) == {"posterior", "observed_data", "point_estimate"}
-    assert tree.attrs["model_name"] == "mine"
+    assert tree.attrs["model_name"] == "unnamed"

@@ -84,7 +84,19 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (review([0.9], [0.8], [100], [0.5]), "must lie between 0.7 and 0.8"),
     (review([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
     (review([0.9], [0.8], [100], None, ["a", "b"]), "1 claims, but 2 names"),
-    (review([0.9], [0.8], [100], spread_prior=0.0), "positive widths"),
+    (review([0.9], [0.8], [100], priors=bs.core.EppPriors()), "must be ClaimPriors, got EppPriors"),
+    (
+        review([0.9], [0.8], [100], priors=bs.core.ClaimPriors(), shared=False),
+        "no effect on claims",
+    ),
+    (lambda: bs.core.ClaimPriors((0.0, 0.0)), "sd of typical_log_odds_ratio must be a number"),
+    (lambda: bs.core.ClaimPriors(log_odds_ratio_sd=0.0), "log_odds_ratio_sd must be a number"),
+    (
+        lambda: bs.claims.sample_claim(
+            build_case_differences([0.1, 0.2, 0.3]), specification="claims-review"
+        ),
+        "'claims-review' is for a review of claims, of bs.claims.build_model",
+    ),
     (lambda: build_clustered_items(ANSWERS), "no clusters"),
     (lambda: build_clustered_items(IN_PAIRS, correlation_prior=(0.0, 1.0)), "two positive numbers"),
     (cases([0.1, 0.2, 1.3]), "between -1 and 1, got 1.3 for case '3'"),

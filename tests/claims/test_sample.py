@@ -97,7 +97,7 @@ def test_near_normal_cases_agree_with_student_and_the_result_is_whole(tmp_path: 
     cases = cases - cases.mean() + 0.006
     model = build_case_differences(np.append(cases, np.zeros(5)), failures=False)
     seed = np.random.default_rng(2)
-    tree = sample_claim(model, draws=500, tune=700, random_seed=seed, model_name="dice")
+    tree = sample_claim(model, draws=500, tune=700, random_seed=seed)
     assert diagnose(tree)["ok"]
     sd = cases.std(ddof=1)
     expected = false_claim_probability_of_means(
@@ -112,7 +112,7 @@ def test_near_normal_cases_agree_with_student_and_the_result_is_whole(tmp_path: 
     assert set(ATTRIBUTES) <= set(tree.attrs)
     assert set(tree["point_estimate"].data_vars) <= set(VARIABLES)
     told = {name: tree.attrs[name] for name in ("method", "random_seed", "model_name")}
-    assert told == {"method": "nuts", "random_seed": "generator", "model_name": "dice"}
+    assert told == {"method": "nuts", "random_seed": "generator", "model_name": "unnamed"}
     assert tree.attrs["divergences"] == 0
     assert tree["prior"]["difference"].size == 2000
     again = tree["posterior_predictive"]["case_difference"]

@@ -120,7 +120,8 @@ OWN = {  # of one command
     ("claim plan", "--odds-ratio"): ("9",), ("claim plan", "--n-test"): ("60",),
     ("claim segmentation", "--n-test"): ("50",), ("claim segmentation", "--sd"): ("0.2 0.1",),
     ("claim classification", "--n-test"): ("400",), ("claim batch", "--sd"): ("0.4 0 -0.5",),
-    ("paired", "--name-column"): ("label",), ("sota", "--draws"): ("70",),
+    ("paired", "--name-column"): ("label",), ("paired", "--model"): ("paired-random-split",),
+    ("sota", "--draws"): ("70",),
     ("claim batch", "--level"): ("0.2",), ("paired", "--top"): ("0.9",),
     ("maximum", "--correlation"): ("0.4",), ("maximum", "--pairwise-correlation"): ("0.35",),
 }  # fmt: skip

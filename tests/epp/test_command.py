@@ -143,6 +143,8 @@ WRONG = [
     (TWICE, (*SEVERAL, "--test", "a", "bb"), "--test has no effect on several tournaments"),
     ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), "did you mean 'vit'?"),
     (SCORES, ("--ties", "davidson"), "add --bayes"),
+    (SCORES, ("--model", "epp"), "--model is for the Bayesian model: add --bayes"),
+    (SCORES, ("--bayes", "--model", "items"), "models for skill over rounds: epp, epp-close-pl"),
     (SCORES, ("--draws", "100"), "--draws is for the Bayesian model"),
     (SCORES, ("--figure-kind", "matrix"), "--figure-kind needs --figure"),
     (SCORES, ("--best-of", "a", "ten"), "--best-of takes a player and a whole number"),
@@ -212,10 +214,12 @@ def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path) -> None:
     path = long_file(tmp_path, 3)
     code, out, _ = run(
         capsys, path, "--tournament-column", "data", "--round-column", "split", "--bayes",
-        "--test", "m_0", "m_1", "--draws", "400", "--seed", "1", "--json",
+        "--test", "m_0", "m_1", "--draws", "400", "--seed", "1", "--json", "--model",
+        "epp-close-players",
     )  # fmt: skip
     found = json.loads(out)
     assert code == (0 if found["diagnostics"]["ok"] else 1)
+    assert found["model"] == "epp-close-players"
     assert [one["tournament"] for one in found["tournaments"]] == ["d0", "d1", "d2"]
     new, old = found["test"]["new_tournament"], found["test"]["win_probability_interval"]
     assert new["interval"][1] - new["interval"][0] > old[1] - old[0]

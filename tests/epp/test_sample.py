@@ -82,7 +82,7 @@ def model() -> pm.Model:
 
 @cache
 def tree() -> xr.DataTree:
-    return complete(exact_draws(), TABLE, random_seed=1, model_name="three", centred=False)
+    return complete(exact_draws(), TABLE, random_seed=1, centred=False)
 
 
 def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
@@ -107,7 +107,7 @@ def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
     assert set(found.children) >= {"prior", "log_prior", "prior_predictive", "predictive_check"}
     assert set(ATTRIBUTES) <= set(found.attrs)
     assert (found.attrs["model_name"], found.attrs["ties"], found.attrs["notes"]) == (
-        "three", "half", "",
+        "unnamed", "half", "",
     )  # fmt: skip
     assert set(found["posterior"]) == set(found["prior"])
     assert set(found["posterior"]) == {"epp", "skill_sd", "skill_offset", "rank"}
@@ -338,8 +338,10 @@ def test_what_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch)
 def test_rankings_agree_with_quadrature() -> None:
     tree = sample_epp(
         model(), draws=800, tune=500, chains=2, target_accept=0.95,
-        random_seed=np.random.default_rng(3),
+        random_seed=np.random.default_rng(3), specification="epp",
     )  # fmt: skip
+    spec = bs.load_model("epp")
+    assert spec.provenance == {k: tree.attrs[k] for k in ("model_name", "model_hash")}
     assert tree.attrs["divergences"] <= 2
     posterior = tree["posterior"].to_dataset()
     assert float(az.rhat(posterior[["epp"]])["epp"].max()) < 1.02
@@ -377,7 +379,7 @@ def test_weighted_matches_agree_with_the_clustered_fit(ties: str) -> None:
     """Many rounds: posterior means and sds are the sandwich's; ties as half only share the mean."""
     table = simulate_tournament([1.2, 0.4, -0.2, -1.4], 120, step=0.6, random_seed=5)
     fit = fit_epp(table)
-    model = build_model(table, ties=ties, likelihood="matches", skill_scale=5.0)
+    model = build_model(table, ties=ties, likelihood="matches", priors=bs.core.EppPriors(5.0))
     tree = sample_epp(model, random_seed=1, predictive=100)
     assert tree.attrs["divergences"] == 0
     table_of = summarize_epp(tree).loc[list(table.players)]

@@ -71,7 +71,7 @@ def compare(answers, draws, seed):
     """Standardised difference of means and ratio of sds of theta_sota, ours over PyMC's."""
     responses = Responses(answers)
     priors = BoardPriors(families=("normal",))
-    with build_model(responses, priors):
+    with build_model(responses):
         trace = pm.sample(
             draws, tune=draws, chains=2, cores=1, random_seed=seed, progressbar=False,
             target_accept=0.9, compute_convergence_checks=False,

@@ -172,6 +172,14 @@ REFUSED = {
         ("--n-test 500 --format responses", "--n-test is for leaderboards"),
         ("--n-test 7", "no number of right answers"),
         ("--n-test 500 --metric score", "need --standard-error"),
+        ("--n-test 500 --model epp", "models for whole boards, all scores or answers: leaderboard"),
+        ("--n-test 500 --model eppp", "no model 'eppp' (did you mean 'epp'?)"),
+    ],
+    "claim selection {teams}": [
+        ("--n-test 500 --model paired-boards", "'paired-boards' is for a public and a private"),
+    ],
+    "sota --maximum 0.9 --n-test 100 --classifiers 9": [
+        ("--model items", "with bs.items.build_model; models for observed maxima"),
     ],
 }  # fmt: skip
 

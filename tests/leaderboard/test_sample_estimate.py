@@ -98,6 +98,9 @@ def test_models_and_reference_skills_reach_the_result() -> None:
     assert float(tree["constant_data"]["reference_skill"]) == 0.9
     assert tree.attrs["model_name"] == model
     assert tree.attrs["model_hash"] == bs.load_model(model).specification_hash
+    assert bs.estimate_sota(MAXIMUM, draws=50).attrs["model_name"] == model
+    given = bs.estimate_sota(MAXIMUM, priors=bs.Priors(), draws=50)
+    assert given.attrs["model_name"] == "unnamed"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_models_and_reference_skills_reach_the_result() -> None:
         (BOARD, {"priors": MaximumPriors()}, "must be Priors, got MaximumPriors"),
         (MAXIMUM, {"priors": BoardPriors()}, "must be Priors, got BoardPriors"),
         (BOARD, {"model": "observed-maximum"}, "'observed-maximum' is for observed maxima"),
-        (MAXIMUM, {"model": "leaderboard"}, "'leaderboard' is for boards with all scores"),
+        (MAXIMUM, {"model": "leaderboard"}, "'leaderboard' is for whole boards"),
         (BOARD, {"method": "nuts", "learn_rho": True}, 'learn_rho has no effect on method "nuts"'),
     ],
 )

@@ -67,6 +67,8 @@ def test_json(known: tuple[dict[str, Any], xr.DataTree], table: Path) -> None:
     assert result["schema_version"] == "2"
     assert result["rho"]["learnt"] is True
     assert (result["n_test"], result["seed"]) == ([500, 1500], 1)
+    assert result["model"] == tree.attrs["model_name"] == "paired-boards"
+    assert tree.attrs["model_hash"] == bs.load_model("paired-boards").specification_hash
     winner = result["public_winner"]
     assert winner["shrinkage"] == pytest.approx(winner["public_score"] - winner["expected_private"])
     low, high = winner["private_from_public_alone"]["interval"]
@@ -121,6 +123,7 @@ def test_people_get_tables_where_the_noise_is_unknown(table: Path, tmp_path: Pat
         (("--top", "2"), "--top must be a number"),
         (("--prob", "95"), "above 0 and below 1"),
         (("--public-column", "x"), "there is no column 'x'"),
+        (("--model", "leaderboard"), "private board: paired-boards, paired-random-split"),
     ],
 )
 def test_errors(table: Path, options: tuple[str, ...], message: str) -> None:

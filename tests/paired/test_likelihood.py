@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.likelihood import FLAT, WIDE, PairedLikelihood, shift_log_weights
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection, Teams, paired_priors
+from bayes_sota.paired.teams import Coordinate, Selection, Teams
 
 
 def some_scores() -> np.ndarray:

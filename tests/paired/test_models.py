@@ -5,6 +5,7 @@ import pymc as pm
 import pytest
 from pymc.model.transform.conditioning import remove_value_transforms
 
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.paired import PairedBoards
@@ -14,7 +15,7 @@ from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.models import build_model
 from bayes_sota.paired.posterior import estimands_of, skills_given
 from bayes_sota.paired.replicates import simulate_boards
-from bayes_sota.paired.teams import Coordinate, PairedPriors, Selection
+from bayes_sota.paired.teams import Coordinate, Selection
 
 QUICK = {"mode": "FAST_COMPILE"}
 

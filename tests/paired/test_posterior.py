@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.paired import posterior
@@ -14,7 +15,7 @@ from bayes_sota.paired.posterior import (
     predict_from_public,
     predict_private,
 )
-from bayes_sota.paired.teams import PairedPriors, Selection
+from bayes_sota.paired.teams import Selection
 
 ERRORS = (0.012, 0.008)
 

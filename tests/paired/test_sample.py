@@ -9,12 +9,13 @@ import pytest
 import xarray as xr
 
 import bayes_sota as bs
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.summary import ESTIMANDS
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired import posterior, sample
 from bayes_sota.paired.hyperparameters import read_draws
 from bayes_sota.paired.likelihood import PairedLikelihood
-from bayes_sota.paired.teams import PairedPriors, Selection
+from bayes_sota.paired.teams import Selection
 
 
 def some_boards() -> bs.PairedBoards:

@@ -1,0 +1,290 @@
+"""Builders of models by name: what each assumes, and how its model is sampled.
+
+A specification (``bayes_sota.core.specification``) is of one of ``BUILDERS``. Priors of a maximum
+and of a whole board are in ``bayes_sota.core.priors``. ``tests/test_specifications.py`` holds that
+the default priors and sampler of every builder are those of a file in ``models/``.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any
+
+from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, POSITIVE, Range, refuse_unused
+from bayes_sota.core.errors import InputError, SpecificationError
+from bayes_sota.core.priors import (
+    BetaCorrelation,
+    CorrelationPrior,
+    FieldPriors,
+    Priors,
+    board_priors,
+    checked_priors,
+    maximum_priors,
+)
+
+_METHODS = ("auto", "exact", "abc", "nuts")
+_ONLY_NUTS = ("tune", "target_accept")
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """How to draw from the posterior.
+
+    Attributes
+    ----------
+    method : {"auto", "exact", "abc", "nuts"}
+        Route to the posterior.
+    draws, chains : int
+        Posterior draws per chain, and chains.
+    tune : int
+        Tuning steps per chain; NUTS only.
+    target_accept : float
+        Target acceptance rate in (0, 1); NUTS only.
+    """
+
+    method: str = "auto"
+    draws: int = 1000
+    chains: int = 4
+    tune: int = 1000
+    target_accept: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Check names and ranges once."""
+        if self.method not in _METHODS:
+            raise SpecificationError(
+                f"unknown method {self.method!r}; allowed: {', '.join(_METHODS)}"
+            )
+        for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
+            Range(least, math.inf, whole=True).check(getattr(self, name), name)
+        OPEN_SHARE.check(self.target_accept, "target_accept")
+
+
+@dataclass(frozen=True)
+class ItemPriors(FieldPriors):
+    """What is assumed before answers to items are seen, by the model with one common difficulty.
+
+    Parameters
+    ----------
+    typical, spread : (float, float)
+        As in ``FieldPriors``.
+    loading : (float, float)
+        Mean and sd of the log odds of the typical loading of a classifier on the difficulty. By
+        default the latent correlation of two typical classifiers lies between 0.37 and 0.92 with
+        probability 95 %.
+    loading_spread : float
+        Scale of the half-normal prior of the sd of these log odds over the classifiers.
+
+    Examples
+    --------
+    >>> ItemPriors(typical=(0.5, 0.9)).loading
+    (1.8, 0.7)
+    """
+
+    loading: tuple[float, float] = (1.8, 0.7)
+    loading_spread: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check ranges once."""
+        super().__post_init__()
+        _check_normal("loading", self.loading)
+        POSITIVE.check(self.loading_spread, "loading_spread")
+
+
+@dataclass(frozen=True)
+class PairedPriors:
+    """What is assumed before the public and the private board of the same teams are seen.
+
+    Parameters
+    ----------
+    correlation : CorrelationPrior
+        Prior of rho, the correlation of a team with the reference.
+    offsets : tuple of float
+        Standard deviations that the offset of the public board (overfitting, another population)
+        may have, equally likely, in units of the standard error of a difference. 0 is a random
+        split that nobody overfitted.
+
+    Examples
+    --------
+    >>> PairedPriors(offsets=(0.0,)).correlation
+    BetaCorrelation(a=14.0, b=5.0)
+    """
+
+    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
+    offsets: tuple[float, ...] = (0.0, 1.0, 3.0, 10.0)
+
+    def __post_init__(self) -> None:
+        """Check the offsets."""
+        if not self.offsets or not all(math.isfinite(f) and f >= 0 for f in self.offsets):
+            raise InputError(f"offsets must be numbers of at least 0, got {self.offsets}")
+
+
+@dataclass(frozen=True)
+class ClaimPriors:
+    """What is assumed of the congruences of a review before its claims are seen.
+
+    The default gives the log odds ratio of a single claim the centre and the sd, 2.6, that a flat
+    Dirichlet prior of the cells gives it.
+
+    Parameters
+    ----------
+    typical_log_odds_ratio : (float, float)
+        Mean and sd of the normal prior of the typical log odds ratio.
+    log_odds_ratio_sd : float
+        Scale of the half-normal prior of the sd over the claims.
+
+    Examples
+    --------
+    >>> ClaimPriors(log_odds_ratio_sd=0.5).typical_log_odds_ratio
+    (0.0, 2.4)
+    """
+
+    typical_log_odds_ratio: tuple[float, float] = (0.0, 2.4)
+    log_odds_ratio_sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check that widths are positive."""
+        _check_normal("typical_log_odds_ratio", self.typical_log_odds_ratio)
+        POSITIVE.check(self.log_odds_ratio_sd, "log_odds_ratio_sd")
+
+
+@dataclass(frozen=True)
+class EppPriors:
+    """What is assumed of the players before their rounds are seen; all on the logit scale.
+
+    Parameters
+    ----------
+    skill_scale : float
+        Scale of the half-normal prior of the sd of skills. With 2, half of the prior has an sd
+        below 1.35, where the better of two players at random wins 78 % of the rounds in the
+        median, and 2.5 % above 4.5, where it wins 99 %: from coins to certainty.
+    tournament_scale, slope_scale : float
+        The same of deviations in a tournament, and of slopes per standard deviation of a covariate.
+    effect_scale : float
+        Sd of the effect of a numeric covariate of players per standard deviation; scale of the
+        half-normal prior of the sd of the effects of a category.
+    tie : (float, float)
+        Of the Beta prior of the probability that two equal players tie.
+
+    Examples
+    --------
+    >>> EppPriors(skill_scale=0.5).tie
+    (1.0, 1.0)
+    """
+
+    skill_scale: float = 2.0
+    tournament_scale: float = 1.0
+    effect_scale: float = 1.0
+    slope_scale: float = 0.5
+    tie: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Check that all are positive."""
+        for name in ("skill_scale", "tournament_scale", "effect_scale", "slope_scale"):
+            POSITIVE.check(getattr(self, name), name)
+        for value in self.tie:
+            POSITIVE.check(value, "tie")
+
+
+def _check_normal(name: str, value: tuple[float, float]) -> None:
+    NUMBER.check(value[0], f"mean of {name}")
+    POSITIVE.check(value[1], f"sd of {name}")
+
+
+def item_priors(given: Priors | ItemPriors | None) -> ItemPriors:
+    """Priors of answers to items: the given ones, of which the field counts, or the default."""
+    if isinstance(given, ItemPriors):
+        return given
+    priors = checked_priors(given)
+    unused = {"correlation": priors.correlation, "families": priors.families}
+    refuse_unused("a model with loadings: ItemPriors has their priors", unused)
+    return ItemPriors(**priors.of_field())
+
+
+def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
+    """Priors of two boards: the given ones, of which the correlation counts, or the default."""
+    if isinstance(given, PairedPriors):
+        return given
+    priors = checked_priors(given)
+    of_fields = {"skill": priors.skill, "families": priors.families}
+    refuse_unused("two boards, whose teams have any skills", of_fields)
+    return PairedPriors() if priors.correlation is None else PairedPriors(priors.correlation)
+
+
+def own_priors[T](kind: type[T], given: T | None) -> T:
+    """Priors of a kind: the given ones, or the default; ``InputError`` for another kind."""
+    if given is not None and not isinstance(given, kind):
+        raise InputError(f"priors must be {kind.__name__}, got {type(given).__name__}")
+    return kind() if given is None else given
+
+
+@dataclass(frozen=True)
+class Builder:
+    """A builder of models, as specifications name it.
+
+    Attributes
+    ----------
+    default : str
+        Name of the specification with its default priors and sampler.
+    takes : str
+        What it is for, as it stands in messages.
+    resolve : callable
+        Priors that were given, or None, to priors of the builder.
+    sampler : SamplerSettings
+        By default.
+    methods : tuple of str
+        Methods that its specifications may have.
+    home : str
+        Table, in a file, of the priors that are numbers and names; priors of a family have a
+        table of their own.
+    about_data : bool
+        Whether its specifications may name a reference skill and a board.
+    """
+
+    default: str
+    takes: str
+    resolve: Callable[[Any], Any]
+    sampler: SamplerSettings
+    methods: tuple[str, ...]
+    home: str = "priors"
+    about_data: bool = False
+
+    @property
+    def priors(self) -> type[Any]:
+        """Dataclass of its priors."""
+        return type(self.resolve(None))
+
+    @property
+    def sampler_keys(self) -> tuple[str, ...]:
+        """Settings of the sampler that have an effect."""
+        names = tuple(f.name for f in fields(SamplerSettings))
+        return tuple(n for n in names if "nuts" in self.methods or n not in _ONLY_NUTS)
+
+
+BUILDERS = {
+    "observed_maximum": Builder(
+        "observed-maximum", "observed maxima, such as board.maximum_only()", maximum_priors,
+        SamplerSettings(target_accept=0.95), _METHODS, about_data=True,
+    ),
+    "leaderboard": Builder(
+        "leaderboard", "whole boards, all scores or answers", board_priors,
+        SamplerSettings(tune=1500, target_accept=0.98), ("auto", "exact", "nuts"), "skill",
+    ),
+    "items": Builder(
+        "items", "answers to items, with bs.items.build_model", item_priors,
+        SamplerSettings("nuts"), ("nuts",),
+    ),
+    "paired": Builder(
+        "paired-boards", "a public and a private board", paired_priors,
+        SamplerSettings("exact", draws=250), ("exact",),
+    ),
+    "claims": Builder(
+        "claims-review", "a review of claims", partial(own_priors, ClaimPriors),
+        SamplerSettings("nuts", target_accept=0.98), ("nuts",),
+    ),
+    "epp": Builder(
+        "epp", "skill over rounds", partial(own_priors, EppPriors), SamplerSettings("nuts"),
+        ("nuts",),
+    ),
+}  # fmt: skip
+"""Builders by the name that a specification gives."""
