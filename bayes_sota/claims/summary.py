@@ -4,7 +4,7 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,7 +27,7 @@ from bayes_sota.claims.accuracies import (
 from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance
+from bayes_sota.core.text import as_sentences, chance
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.printed_scores import Rounding
 
@@ -433,8 +433,3 @@ def rounded_up(value: float, digits: int) -> str:
     ('90.6', '90.5')
     """
     return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
-
-
-def as_sentences(notes: Sequence[str]) -> list[str]:
-    """Notes with a capital and a full stop."""
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]

@@ -10,11 +10,10 @@ from bayes_sota import __version__
 from bayes_sota.claims.accuracies import false_claim_probability, sensitivity_to_congruence
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import SelectedClaim, claim_of_best_entry
-from bayes_sota.claims.summary import as_sentences
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.text import as_sentences, chance, decimals_for
 from bayes_sota.core.types import Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses

@@ -14,6 +14,7 @@ from bayes_sota.core.summary import (
     estimand_summary,
     observed_maximum_of,
     probability_truly_better,
+    seed_of,
     summarize,
 )
 from bayes_sota.core.tables import ResultTable
@@ -70,12 +71,6 @@ def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
     """What a report says of rho, from its summary."""
     kept = {name: summary[name] for name in ("mean", "interval")}
     return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
-
-
-def seed_of(tree: xr.DataTree) -> int | str:
-    """Seed of a result, or what stood in its place."""
-    seed = str(tree.attrs["random_seed"])
-    return int(seed) if seed.isdigit() else seed
 
 
 @dataclass(frozen=True, eq=False)

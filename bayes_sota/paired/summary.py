@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.summary import diagnose, estimand_summary
+from bayes_sota.core.summary import diagnose, estimand_summary, seed_of
 from bayes_sota.core.text import chance, decimals_for
 from bayes_sota.data.paired import BOARDS, PairedBoards
-from bayes_sota.leaderboard.summary_sota import ContentReport, rho_of, seed_of
+from bayes_sota.leaderboard.summary_sota import ContentReport, rho_of
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -93,7 +93,10 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         Probability of the intervals.
     """
     attributes = tree.attrs
-    found = {name: _summary(tree, name, ci_prob) for name in (*MEANING, "public_se", "private_se")}
+    found = {
+        name: estimand_summary(tree, name, ci_prob)
+        for name in (*MEANING, "public_se", "private_se")
+    }
     rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
     chances = _p_best(tree)
     content = {
@@ -122,15 +125,6 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "seed": seed_of(tree),
     }
     return PairedReport(content)
-
-
-def _summary(tree: xr.DataTree, name: str, ci_prob: float) -> dict[str, Any]:
-    """Summary whose mcse knows where the draws come from weighted points."""
-    summary = estimand_summary(tree, name, ci_prob)
-    if _SIZE in tree.attrs:
-        draws = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
-        summary["mcse"] = summary["sd"] * (1 / float(tree.attrs[_SIZE]) + 1 / draws) ** 0.5
-    return summary
 
 
 def _winner(

@@ -106,8 +106,10 @@ def test_skills_of_players_are_estimands() -> None:
     content = xr.Dataset({"epp": (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
     content["skill_sd"] = content["epp"].std("player")
     table = bs.summarize(xr.DataTree.from_dict({"posterior": content}))
-    assert list(table.index) == ["epp[a]", "epp[b]"]
-    assert table["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())
+    assert list(table.index) == ["epp[a]", "epp[b]", "p_best[a]", "p_best[b]"]
+    best = np.mean(draws[..., 0] > draws[..., 1])
+    expected = [*draws.mean(axis=(0, 1)), best, 1 - best]
+    assert table["mean"].tolist() == pytest.approx(expected)
 
 
 def test_differences_of_claims_are_estimands() -> None:
