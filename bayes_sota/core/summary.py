@@ -16,7 +16,7 @@ from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, OPEN_SHARE, SHARE, Ra
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.text import SOFTWARE, chance, decimals_for
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -225,10 +225,23 @@ class SummaryTable(ResultTable):
     ci_prob: float
     reasons: tuple[str, ...]
     how: str
+    notes: tuple[str, ...] = ()
     text_columns = ("quantity",)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"prob": self.ci_prob, "quantities": self.frame.to_dict("records"), "how": self.how}
+        rows = self.frame.to_dict("records")
+        return {"prob": self.ci_prob, "quantities": rows, "text": self.text}
+
+    def paragraph(self) -> list[str]:
+        """One sentence per quantity."""
+        inside = f" ({self.ci_prob:.0%} interval "
+        return [
+            f"{name} is {mean}{f'{inside}{interval})' if interval else ''}."
+            for name, mean, _, interval, _ in self.cells()
+        ]
+
+    def basis(self) -> list[str]:
+        return [self.how, SOFTWARE]
 
     def header(self) -> list[str]:
         return ["quantity", "mean", "sd", f"{self.ci_prob:.0%} interval", "mcse"]
@@ -287,7 +300,10 @@ def how_drawn(tree: "xr.DataTree") -> str:
     sizes = tree["posterior"].sizes
     method = str(tree.attrs.get("method", "exact"))
     draws = f"{sizes['chain'] * sizes['draw']:,} draws"
-    if method == "exact":
+    if "importance_effective_size" in tree.attrs:
+        size = float(tree.attrs["importance_effective_size"])
+        said = f"{draws} by importance sampling, {size:,.0f} effective points"
+    elif method == "exact":
         said = f"{draws.replace(' ', ' independent ')} of the exact posterior"
     elif method == "nuts":
         said = f"NUTS with {sizes['chain']} chains of {sizes['draw']:,} draws"

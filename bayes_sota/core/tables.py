@@ -1,17 +1,21 @@
-"""Tables of results, written as CSV, Markdown, LaTeX or JSON, as the ending of a file says.
+"""Reports: tables of results with the words around them, and the paragraph for a paper.
 
-``tests/leaderboard/test_summary_entries.py`` tries what all of them can do.
+A table is written as CSV, Markdown, LaTeX or JSON, as the ending of a file says. Markdown and LaTeX
+are for readers: their numbers have the digits that they support. CSV and JSON are for programs,
+which round last: they have all digits, and the Monte Carlo error where there is one.
+``tests/cli/test_reports.py`` tries what all reports can do.
 """
 
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.text import latex_text, markdown_text, spreadsheet_text
+from bayes_sota.core.text import latex_text, markdown_text, plain_text, spreadsheet_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,13 +25,17 @@ class ResultTable(ABC):
     """Rows of a result with the words around them.
 
     A table has ``frame`` (all numbers), ``reasons`` (why it cannot be trusted; empty where it can),
-    ``header``, ``cells`` and ``legend`` (what people read), and ``to_dict`` (what programs read).
+    ``notes`` (what a reader should know), ``header``, ``cells`` and ``legend`` (what people read),
+    ``text`` (what a paper can use) and ``to_dict`` (what programs read).
     """
 
     frame: "pd.DataFrame"
     reasons: tuple[str, ...]
+    notes: Sequence[str]
     text_columns: ClassVar[tuple[str, ...]] = ()
     """Columns of text from strangers, which must not become a formula in a spreadsheet."""
+    in_words: ClassVar[bool] = False
+    """Whether a screen shows the sentences instead of the table, which has the same numbers."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -49,12 +57,34 @@ class ResultTable(ABC):
         """Header and cells of each table that Markdown shows."""
         return [(self.header(), self.cells(top))]
 
+    def titles(self, top: int | None = None) -> list[str]:
+        """What each of the tables is about."""
+        return [""] * len(self.tables(top))
+
     def sentences(self) -> list[str]:
         """The answer in words, which comes before the table."""
         return []
 
+    def footer(self) -> list[str]:
+        """What the numbers rest on."""
+        return []
+
+    def paragraph(self) -> list[str]:
+        """Sentences of the paragraph: what was found, and what was assumed."""
+        return self.sentences()
+
+    @abstractmethod
+    def basis(self) -> list[str]:
+        """How it was computed, by which version, and after whom."""
+
+    @property
+    def text(self) -> str:
+        """Paragraph that a paper can use, on one line that cannot steer a terminal."""
+        doubts = [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
+        return plain_text(" ".join([*doubts, *self.paragraph(), f"({'; '.join(self.basis())})"]))
+
     def rounded(self) -> "pd.DataFrame":
-        """The frame with the digits that a CSV file has."""
+        """The frame as a CSV file has it."""
         return self.frame
 
     def to_csv(self, path: str | Path | None = None) -> str:
@@ -78,7 +108,7 @@ class ResultTable(ABC):
         top : int, optional
             Rows to show. Default: all.
         """
-        legend = "\n".join(f"{markdown_text(line)}  " for line in self.legend(top))
+        legend = "\n".join(f"{markdown_text(line)}  " for line in self._below(top))
         parts = self._parts("**{}**", markdown_text, markdown_table, top)
         return write_text("\n\n".join([*parts, legend]) + "\n", path)
 
@@ -91,9 +121,12 @@ class ResultTable(ABC):
         top : int, optional
             Rows to show. Default: all.
         """
-        legend = map(latex_text, self.legend(top))
+        legend = map(latex_text, self._below(top))
         parts = self._parts(r"\textbf{{{}}}", latex_text, latex_table, top)
         return write_text("\n\n".join([*parts, *legend]) + "\n", path)
+
+    def _below(self, top: int | None) -> list[str]:
+        return [*self.legend(top), *(f"Note: {note}" for note in self.notes)]
 
     def _parts(
         self, bold: str, escape: Callable[[str], str], table: Callable[..., str], top: int | None
@@ -123,6 +156,71 @@ class ResultTable(ABC):
             written[ending](path)
         else:
             write_text(self.to_json(), path)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumbersReport(ResultTable):
+    """A few numbers with their names, and what is said of them.
+
+    Attributes
+    ----------
+    content : dict
+        Everything as plain Python objects, with the keys that ``--json`` prints.
+    rows : tuple of (str, object, str)
+        Names, numbers and their texts.
+    said, source : tuple of str
+        Sentences of the paragraph, and what stands in its parentheses.
+    lines : tuple of str
+        What a screen shows instead of the table.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    """
+
+    content: dict[str, Any]
+    rows: tuple[tuple[str, Any, str], ...]
+    said: tuple[str, ...]
+    source: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def in_words(self) -> bool:  # type: ignore[override]
+        """Whether a screen shows the lines."""
+        return bool(self.lines)
+
+    @property
+    def frame(self) -> "pd.DataFrame":  # type: ignore[override]
+        """Columns quantity and value."""
+        import pandas as pd
+
+        rows, columns = [row[:2] for row in self.rows], ["quantity", "value"]
+        return pd.DataFrame(rows, columns=columns, dtype=object)
+
+    def rounded(self) -> "pd.DataFrame":
+        """The frame, its texts harmless to a spreadsheet."""
+        return self.frame.map(lambda x: spreadsheet_text(x) if isinstance(x, str) else x)
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.content | {"text": self.text}
+
+    def sentences(self) -> list[str]:
+        return list(self.lines)
+
+    def paragraph(self) -> list[str]:
+        return list(self.said)
+
+    def basis(self) -> list[str]:
+        return list(self.source)
+
+    def header(self) -> list[str]:
+        return ["quantity", "value"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return [[name, text] for name, _, text in self.rows[:top]]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return []
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -7,6 +7,7 @@ not become a formula in a spreadsheet, a link, HTML or a new cell in Markdown, n
 
 import hashlib
 import os
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,9 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
+SOFTWARE = f"bayes_sota {__version__}"
+"""What a paragraph for a paper names."""
+_CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -176,15 +181,34 @@ def _decimals_of_error(mcse: float) -> int:
     return int(np.clip(-np.floor(np.log10(2 * mcse)), 1, 8))
 
 
-def as_sentences(notes: Iterable[str]) -> list[str]:
-    """Notes with a capital and a full stop.
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names in a sentence; of many the first, and how many more.
 
     Examples
     --------
-    >>> as_sentences(["one digit is missing", "Done."])
-    ['One digit is missing.', 'Done.']
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["x"] * 9, 3)
+    ('a', 'a, b and c', 'x, x and 7 more')
     """
-    return [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in notes]
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def as_sentences(notes: Iterable[str]) -> list[str]:
+    """Notes with a capital and a full stop, for a paper: clauses that name an option are left out.
+
+    Examples
+    --------
+    >>> as_sentences(["rounds overlap; --test-fraction allows for it", "one is missing", "use --x"])
+    ['Rounds overlap.', 'One is missing.']
+    """
+    kept = (_CLAUSE.split(note) for note in notes)
+    said = ("".join(part for part in parts if "--" not in part).rstrip(" ;:.") for parts in kept)
+    return [
+        f"{note[0].upper() if note.split()[0].isalpha() else note[0]}{note[1:]}."  # or a name
+        for note in said
+        if note
+    ]
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:

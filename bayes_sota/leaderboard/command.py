@@ -1,4 +1,4 @@
-"""``bayes-sota sota``, ``board`` and ``models``, and how commands read boards and print reports."""
+"""``bayes-sota sota``, ``board`` and ``models``, and how commands read boards."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -23,15 +23,16 @@ from bayes_sota.core.command import (
     InputFile,
     NameOrFile,
     OutputFile,
+    Shown,
     check_positives,
     command,
     echo_json,
     echo_table,
-    echo_verdict,
     interval_option,
     number_option,
     output_options,
     parse_tries,
+    report_options,
     seed_option,
     show_progress,
     top_option,
@@ -40,7 +41,6 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, Priors
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.core.text import plain_text
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.command import chosen_correlation
 
@@ -196,26 +196,6 @@ def priors_with(rho: float | None) -> Priors:
     return Priors(correlation=None if rho is None else FixedCorrelation(rho))
 
 
-def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None) -> int:
-    """Print the tables of a report, what is below them, and its notes; exit code 1 for no trust.
-
-    ``report`` is a ``ResultTable`` with ``titles()``, ``notes`` and ``footer()``.
-    """
-    if as_json:
-        echo_json(report.to_dict())
-        return echo_verdict(report.reasons)
-    for title, (header, rows) in zip(report.titles(top), report.tables(top), strict=True):
-        echo_table(header, rows, title)
-    for line in report.legend(top):
-        click.echo(plain_text(line))
-    if not quiet:
-        for note in report.notes:
-            click.echo(f"Note: {plain_text(note)}")
-        for line in report.footer():
-            click.echo(plain_text(line))
-    return echo_verdict(report.reasons)
-
-
 @command(
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
@@ -258,8 +238,8 @@ def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None)
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
-@output_options
-def sota(file: Path | None, output: Path | None, as_json: bool, quiet: bool, **options: Any) -> int:
+@report_options
+def sota(file: Path | None, output: Path | None, shown: Shown, **options: Any) -> int:
     """Posterior of the best classifier's true skill.
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), a response matrix (one row per
@@ -276,10 +256,10 @@ def sota(file: Path | None, output: Path | None, as_json: bool, quiet: bool, **o
         report = _estimate_point(file, options, rho)
     else:
         options["groups"] = "estimands" if output is None else "all"
-        report = _estimate(file, options, rho, show_progress(quiet, as_json))
+        report = _estimate(file, options, rho, show_progress(shown.quiet, shown.as_json))
     if output is not None:
         save_result(report.tree, output)
-    return echo_report(report, as_json, quiet)
+    return shown.deliver(report)
 
 
 def _estimate(
@@ -441,15 +421,10 @@ def _read_scores(
 @field_options
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
-@click.option(
-    "--table", "output", type=OutputFile("table"), help="Table of all entries: .csv, .md or .json."
-)
 @interval_option
 @seed_option
-@output_options
-def board(
-    file: Path, output: Path | None, as_json: bool, quiet: bool, top: int, **options: Any
-) -> int:
+@report_options
+def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
     FILE is a leaderboard (one row per entry), or a response matrix (one row per item, one column
@@ -462,9 +437,7 @@ def board(
     ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed}
     table = board_table(read_file(file, **options), priors=priors_with(rho), **settings)
-    if output is not None:
-        table.save(output)
-    return echo_report(table, as_json, quiet, top)
+    return shown.deliver(table, top)
 
 
 @command(epilog="Example: bayes-sota models --json")
