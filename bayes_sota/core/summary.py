@@ -1,4 +1,4 @@
-"""From a result to tables of estimands; no model and no plot here.
+"""From a result to tables of estimands, and reports of few numbers; no model and no plot here.
 
 Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the mean: for independent
 draws ``sd / sqrt(number of draws)``, for draws from weighted points their effective number is
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota import __version__
 from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import SOFTWARE, chance, decimals_for
+from bayes_sota.core.text import chance, decimals_for, spreadsheet_text
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+SOFTWARE = f"bayes_sota {__version__}"
+"""What a paragraph for a paper names."""
 _R_HAT, _ESS = 1.02, 400.0
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false", "p_a_better", "p_equivalent", "p_b_better")
@@ -62,7 +65,7 @@ def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
         return float(az.mcse(values))
     sd = float(values.std(ddof=1)) if values.size > 1 else float("nan")
     points = float(tree.attrs.get("importance_effective_size", np.inf))
-    return sd * (1 / points + 1 / values.size) ** 0.5
+    return float(sd * (1 / points + 1 / values.size) ** 0.5)
 
 
 def summarize_draws(values: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
@@ -460,3 +463,68 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 def _holds(tree: "xr.DataTree", name: str) -> bool:
     return any(group in tree.children and name in tree[group] for group in _DRAWN)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumbersReport(ResultTable):
+    """A few numbers with their names, and what is said of them.
+
+    Attributes
+    ----------
+    content : dict
+        Everything as plain Python objects, with the keys that ``--json`` prints.
+    rows : tuple of (str, object, str)
+        Names, numbers and their texts.
+    said, source : tuple of str
+        Sentences of the paragraph, and what stands in its parentheses.
+    lines : tuple of str
+        What a screen shows instead of the table.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    """
+
+    content: dict[str, Any]
+    rows: tuple[tuple[str, Any, str], ...]
+    said: tuple[str, ...]
+    source: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def in_words(self) -> bool:  # type: ignore[override]
+        """Whether a screen shows the lines."""
+        return bool(self.lines)
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """Columns quantity and value."""
+        import pandas as pd
+
+        rows, columns = [row[:2] for row in self.rows], ["quantity", "value"]
+        return pd.DataFrame(rows, columns=columns, dtype=object)
+
+    def rounded(self) -> "pd.DataFrame":
+        """The frame, its texts harmless to a spreadsheet."""
+        return self.frame.map(lambda x: spreadsheet_text(x) if isinstance(x, str) else x)
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.content | {"text": self.text}
+
+    def sentences(self) -> list[str]:
+        return list(self.lines)
+
+    def paragraph(self) -> list[str]:
+        return list(self.said)
+
+    def basis(self) -> list[str]:
+        return list(self.source)
+
+    def header(self) -> list[str]:
+        return ["quantity", "value"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return [[name, text] for name, _, text in self.rows[:top]]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return []

@@ -9,7 +9,6 @@ which round last: they have all digits, and the Monte Carlo error where there is
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -156,71 +155,6 @@ class ResultTable(ABC):
             written[ending](path)
         else:
             write_text(self.to_json(), path)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NumbersReport(ResultTable):
-    """A few numbers with their names, and what is said of them.
-
-    Attributes
-    ----------
-    content : dict
-        Everything as plain Python objects, with the keys that ``--json`` prints.
-    rows : tuple of (str, object, str)
-        Names, numbers and their texts.
-    said, source : tuple of str
-        Sentences of the paragraph, and what stands in its parentheses.
-    lines : tuple of str
-        What a screen shows instead of the table.
-    notes, reasons : tuple of str
-        What a reader should know, and why the result cannot be trusted (empty where it can).
-    """
-
-    content: dict[str, Any]
-    rows: tuple[tuple[str, Any, str], ...]
-    said: tuple[str, ...]
-    source: tuple[str, ...]
-    lines: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def in_words(self) -> bool:  # type: ignore[override]
-        """Whether a screen shows the lines."""
-        return bool(self.lines)
-
-    @property
-    def frame(self) -> "pd.DataFrame":  # type: ignore[override]
-        """Columns quantity and value."""
-        import pandas as pd
-
-        rows, columns = [row[:2] for row in self.rows], ["quantity", "value"]
-        return pd.DataFrame(rows, columns=columns, dtype=object)
-
-    def rounded(self) -> "pd.DataFrame":
-        """The frame, its texts harmless to a spreadsheet."""
-        return self.frame.map(lambda x: spreadsheet_text(x) if isinstance(x, str) else x)
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content | {"text": self.text}
-
-    def sentences(self) -> list[str]:
-        return list(self.lines)
-
-    def paragraph(self) -> list[str]:
-        return list(self.said)
-
-    def basis(self) -> list[str]:
-        return list(self.source)
-
-    def header(self) -> list[str]:
-        return ["quantity", "value"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        return [[name, text] for name, _, text in self.rows[:top]]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        return []
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -16,12 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
-SOFTWARE = f"bayes_sota {__version__}"
-"""What a paragraph for a paper names."""
 _CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {

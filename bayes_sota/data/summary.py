@@ -6,8 +6,8 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from bayes_sota.core.tables import NumbersReport
-from bayes_sota.core.text import SOFTWARE, as_sentences
+from bayes_sota.core.summary import SOFTWARE, NumbersReport
+from bayes_sota.core.text import as_sentences
 from bayes_sota.data.lattice import LatticeFit
 
 _HOW = {"floor": "floored", "nearest": "rounded", "exact": "not cut"}

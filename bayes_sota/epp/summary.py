@@ -19,9 +19,9 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.summary import share_mcse
+from bayes_sota.core.summary import SOFTWARE, share_mcse
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import SOFTWARE, chance, decimals_for, listed
+from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
 from bayes_sota.epp.counts import MatchKind

@@ -74,7 +74,7 @@ class EppReport(ResultTable):
     text_columns = EppTable.text_columns
 
     @property
-    def frame(self) -> "pd.DataFrame":  # type: ignore[override]
+    def frame(self) -> "pd.DataFrame":
         """The leaderboard, one row per player."""
         return self.table.frame
 

@@ -16,9 +16,10 @@ from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_tries
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import summarize_draws
+from bayes_sota.core.summary import SOFTWARE, summarize_draws
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import SOFTWARE, as_sentences, chance, counted, decimals_for
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
+from bayes_sota.data.checks import GIVEN, INFERRED
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -26,8 +27,8 @@ from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
-from bayes_sota.leaderboard.summary_sota import CITED, on_items
 
+CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
     "p_best", "tied_with_best",
@@ -365,6 +366,14 @@ def _score_decimals(board: Leaderboard) -> int:
     if board.metric == "accuracy":
         return int(np.ceil(np.log10(board.n_test)))
     return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+
+
+def on_items(n_test: int | None, source: str) -> str:
+    """Size of the test set in a sentence, and where it comes from; nothing where it has none."""
+    if n_test is None:
+        return ""
+    how = f"number {source}" if source in (GIVEN, INFERRED) else source
+    return f" on {n_test:,} test items ({how})"
 
 
 def _entry(row: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.summary import (
+    SOFTWARE,
     diagnose,
     estimand_summary,
     how_drawn,
@@ -19,8 +20,7 @@ from bayes_sota.core.summary import (
     summarize,
 )
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import SOFTWARE, as_sentences, chance, decimals_for, listed
-from bayes_sota.data.checks import GIVEN, INFERRED
+from bayes_sota.core.text import as_sentences, chance, decimals_for, listed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
@@ -29,6 +29,7 @@ from bayes_sota.leaderboard.sample_estimate import (
     sota_sensitivity,
 )
 from bayes_sota.leaderboard.specification import ModelSpecification, load_model
+from bayes_sota.leaderboard.summary_entries import CITED, on_items
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
 Table = tuple[list[str], list[list[str]]]
@@ -39,7 +40,6 @@ _ASSUMED = {
     "spread": "the spread of skills",
     "family": "the family of skills",
 }
-CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 MEANING = {
     "theta_sota": "skill of the best classifier",
     "expected_sota": "expected best skill, fresh fields",
@@ -68,7 +68,7 @@ class ContentReport(ResultTable):
         return tuple(self.content["diagnostics"]["reasons"])
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """What a reader should know."""
         return tuple(self.content.get("notes", ()))
 
@@ -374,14 +374,6 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
         f"{where}the best score of {tries} classifiers is {found['observed_maximum']:.6g}{items}."
     )
     return said[:1].upper() + said[1:]
-
-
-def on_items(n_test: int | None, source: str) -> str:
-    """Size of the test set in a sentence, and where it comes from; nothing where it has none."""
-    if n_test is None:
-        return ""
-    how = f"number {source}" if source in (GIVEN, INFERRED) else source
-    return f" on {n_test:,} test items ({how})"
 
 
 def _beside(found: dict[str, Any]) -> str:

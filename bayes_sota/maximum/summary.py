@@ -5,8 +5,8 @@
 
 from typing import Any
 
-from bayes_sota.core.tables import NumbersReport
-from bayes_sota.core.text import SOFTWARE, as_sentences
+from bayes_sota.core.summary import SOFTWARE, NumbersReport
+from bayes_sota.core.text import as_sentences
 
 
 def describe_maximum(content: dict[str, Any], skills: tuple[float, ...]) -> NumbersReport:

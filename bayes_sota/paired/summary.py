@@ -7,10 +7,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.summary import diagnose, estimand_summary, how_drawn, seed_of, share_mcse
-from bayes_sota.core.text import SOFTWARE, as_sentences, chance, decimals_for
+from bayes_sota.core.summary import (
+    SOFTWARE,
+    diagnose,
+    estimand_summary,
+    how_drawn,
+    seed_of,
+    share_mcse,
+)
+from bayes_sota.core.text import as_sentences, chance, decimals_for
 from bayes_sota.data.paired import BOARDS, PairedBoards
-from bayes_sota.leaderboard.summary_sota import CITED, ContentReport, about_rho, rho_of
+from bayes_sota.leaderboard.summary_entries import CITED
+from bayes_sota.leaderboard.summary_sota import ContentReport, about_rho, rho_of
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
