@@ -419,10 +419,10 @@ def _skills_by_tournament(
 def _deviance_sentence(content: dict[str, Any]) -> str:
     p, misfit = content["deviance_p_value"], f"misfit {content['deviance']:.1f}"
     if p is None:
-        return f"Does one order describe the rounds? Not tested ({misfit})."
-    verdict = "no clear sign against it" if p >= 0.05 else "no, players differ between rounds"
+        return f"Whether one order describes all rounds is not tested ({misfit})."
+    verdict = "no clear sign against it" if p >= 0.05 else "players differ between rounds"
     return (
-        f"Does one order describe the rounds? p = {chance(p)}: {verdict} ({misfit}, "
+        f"Whether one order describes all rounds: p = {chance(p)}, {verdict} ({misfit}, "
         f"{content['deviance_expected']:.1f} expected if these skills were the whole story)."
     )
 

@@ -84,9 +84,9 @@ def maximum(
     result: dict[str, Any] = {
         "expected_maximum": law.mean(), "sd": law.std(), "interval": list(law.interval(ci_prob)),
         "prob": ci_prob, "bias": law.bias(), "n_test": n_test, "n_classifiers": classifiers,
-        **facts, "notes": [_INDEPENDENT] if given is None else [],
+        "skills": list(skills), **facts, "notes": [_INDEPENDENT] if given is None else [],
     }  # fmt: skip
-    return shown.deliver(describe_maximum(result, skills))
+    return shown.deliver(describe_maximum(result))
 
 
 def _accuracy_law(

@@ -9,15 +9,14 @@ from bayes_sota.core.summary import SOFTWARE, NumbersReport
 from bayes_sota.core.text import as_sentences
 
 
-def describe_maximum(content: dict[str, Any], skills: tuple[float, ...]) -> NumbersReport:
+def describe_maximum(content: dict[str, Any]) -> NumbersReport:
     """Describe the law of the best score of classifiers of known skill.
 
     Parameters
     ----------
     content : dict
-        Keys of ``bayes-sota maximum --json``.
-    skills : tuple of float
-        The skill of all classifiers, or the ends of a uniform distribution.
+        Keys of ``bayes-sota maximum --json``; ``skills`` is the skill of all classifiers, or the
+        ends of a uniform distribution.
     """
     low, high = content["interval"]
     best = f"expected best score of {content['n_classifiers']:,} classifiers"
@@ -36,7 +35,7 @@ def describe_maximum(content: dict[str, Any], skills: tuple[float, ...]) -> Numb
             (name, ends, ends) if not form else (name, content[key], format(content[key], form))
             for name, key, form in rows
         ),
-        said=(*_sentences(content, skills), *as_sentences(content["notes"])),
+        said=(*_sentences(content), *as_sentences(content["notes"])),
         source=("exact law of the best score", SOFTWARE, _CITED),
         notes=tuple(content["notes"]),
     )
@@ -45,9 +44,9 @@ def describe_maximum(content: dict[str, Any], skills: tuple[float, ...]) -> Numb
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
 
-def _sentences(content: dict[str, Any], skills: tuple[float, ...]) -> list[str]:
+def _sentences(content: dict[str, Any]) -> list[str]:
     """The expected best score, its bias, and what was assumed."""
-    auc, (low, high) = "n_positive" in content, content["interval"]
+    auc, (low, high), skills = "n_positive" in content, content["interval"], content["skills"]
     of = f"skills uniform from {skills[0]:g} to {skills[-1]:g}"
     if len(skills) == 1:
         of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"

@@ -62,6 +62,7 @@ EXPLAINED = (
     r"A gap of 1 in EPP wins .*?; 0 is the average player",  # a definition
     r"is at least 0\.025",  # (1 - ci_prob) / 2
     r"below it from [\d.]+ %",  # rounded up, so that it is true as printed
+    r"at least [\d.]+ % of the items right",  # the same
     r"-?odds.ratio 60",  # one of the assumptions that are always drawn
     r"Eq\. \d",
     r"< 0\.0001|> 0\.999",  # beyond what is printed
@@ -122,7 +123,7 @@ def shown(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[
     words = COMMANDS[name].format(first=first, second=second).split()
     command = [str(folder / word) if word.endswith(".csv") else word for word in words]
     tree = ["--output", str(folder / f"{name}.nc")] if name in WITH_TREE else []
-    tables = [[] if name == "reproduce" else ["--table", str(folder / f"{name}{ending}")]
+    tables = [[] if name == "reproduce" else ["--table", str(folder / f"table of {name}{ending}")]
               for ending in (".tex", ".csv")]  # fmt: skip
     printed = []
     for more in (tables[0], ["--json", *tree, *tables[1]]):
@@ -249,13 +250,12 @@ def test_every_printed_number_is_in_the_json_and_so_is_the_result(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text, result = shown(name, folder, capsys)
-    paragraph = result.pop("text", None)
     assert len(NUMBER.findall(text)) > 3
     assert unknown_numbers(text, result) == []
     if name != "reproduce":
-        check_paragraph(paragraph, result)
-        check_latex((folder / f"{name}.tex").read_text())
-        check_csv((folder / f"{name}.csv").read_text(), result)
+        check_paragraph(result.pop("text"), result)
+        check_latex((folder / f"table of {name}.tex").read_text())
+        check_csv((folder / f"table of {name}.csv").read_text(), result)
     if name in WITH_TREE:
         tree = read_result(folder / f"{name}.nc")
         check = check_estimates if "point_estimate" in tree.children else check_summary
