@@ -233,6 +233,43 @@ def test_groups_are_those_that_arviz_needs(route: str) -> None:
         assert all(np.isfinite(v.values).all() for v in tree[group].data_vars.values()), group
 
 
+_OF_CLAIMS = {"difference", "p_false"}
+_OF_FIELDS = {"theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "rho"}
+SUMMARIZED: Mapping[str, set[str]] = {
+    **dict.fromkeys(ROUTES, _OF_FIELDS),
+    "two maxima": {"theta_sota[board 2]", "winner_skill[board]", "rho"},
+    **dict.fromkeys(
+        ("board of accuracies", "board, NUTS", "board of AUCs", "board of errors", "responses"),
+        _OF_FIELDS | {"n_above_sota"},
+    ),
+    "paired boards": {"theta_sota", "winner_skill", "score_shift", "residual_sd", "rho"},
+    **dict.fromkeys(
+        ("claim of accuracies", "claim of means", "clustered items", "differences of cases"),
+        _OF_CLAIMS,
+    ),
+    "compared methods": {"difference[2]", "p_false[5]", "p_best_uncorrected[1]"},
+    "review of claims": {"difference[1]", "p_false[3]"},
+    "several metrics": {"difference[2]", "p_false[1]", "p_all_better", "p_any_better"},
+    **{f"EPP of {what}": {"epp[a]", "p_best[d]"} for what in ("rounds", "matches")},
+}
+
+
+@pytest.mark.parametrize("route", [marked(route) for route in ROUTES])
+def test_the_estimands_of_every_result_are_summarized(route: str) -> None:
+    tree = tree_of(route)
+    table = bs.summarize(tree)
+    assert set(table.index) >= SUMMARIZED[route]
+    drawn = table[table["sd"].notna()]
+    assert np.isfinite(drawn.to_numpy()).all()
+    assert (drawn["mcse"] < drawn["sd"]).all()
+    chances = table[table["sd"].isna()]
+    assert chances["mean"].between(0, 1).all()
+    for name in ("p_best", "p_best_uncorrected"):
+        shares = chances.loc[[label.startswith(f"{name}[") for label in chances.index], "mean"]
+        assert shares.empty or shares.sum() == pytest.approx(1)
+    bs.core.summary_table(tree).to_latex()
+
+
 def rendered() -> str:
     head = ["result", *CHECKS]
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]

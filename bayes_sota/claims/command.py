@@ -1,6 +1,6 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,22 +25,21 @@ from bayes_sota.core.arguments import (
 from bayes_sota.core.command import (
     InputFile,
     OutputFile,
+    Shown,
     command,
-    echo_json,
     echo_problem,
-    echo_table,
-    echo_verdict,
     interval_option,
     number_option,
     output_options,
     packed_options,
+    report_options,
     seed_option,
+    table_option,
     text_option,
     top_option,
     write_result_files,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import plain_text
 from bayes_sota.leaderboard.command import field_options, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
@@ -56,41 +55,22 @@ def claim() -> None:
 
 
 @dataclass(frozen=True)
-class _Output:
+class _Output(Shown):
     """What a command shows and writes; checked before anything is computed."""
 
     level: float
-    text: bool
     figure: Path | None
     output: Path | None
-    as_json: bool
     seed: int | None
-    quiet: bool
 
     def check_seed(self) -> None:
         """Refuse a seed where the answer is exact and no draws are written."""
         if self.output is None:
             refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
 
-    def deliver(
-        self, report: Any, figure: Callable[[], Any], top: int | None = None, **seed: Any
-    ) -> None:
-        """Write the files that were asked for, then print JSON, the paragraph, or a table."""
-        tree = partial(report.to_datatree, **seed)
+    def write(self, tree: Callable[[], Any], figure: Callable[[], Any]) -> None:
+        """Write the result and the figure, if they were asked for."""
         write_result_files(self.output, tree, self.figure, figure)
-        if self.as_json:
-            echo_json(report.to_dict())
-        elif self.text:
-            click.echo(plain_text(report.text))
-        else:
-            rows = report.cells(top)
-            hidden = len(report.cells()) - len(rows)
-            _echo_lines(report.sentences())
-            if rows:
-                title = f"{hidden:,} more with --top" if hidden else report.title
-                echo_table(report.header(), rows, title)
-            rest = report.legend(top)
-            _echo_lines(x for x in rest if not (self.quiet and x.startswith("Note: ")))
 
     def deliver_claim(self, report: "ClaimReport") -> int:
         """The same for a claim from two reported numbers."""
@@ -109,13 +89,8 @@ class _Output:
                 title=report.what,
             )  # fmt: skip
 
-        self.deliver(report, figure, random_seed=self.seed)
-        return 0
-
-
-def _echo_lines(lines: Iterable[str], notes: Iterable[str] = (), quiet: bool = False) -> None:
-    for line in [*lines, *(f"Note: {note}" for note in notes if not quiet)]:
-        click.echo(plain_text(line))
+        self.write(partial(report.to_datatree, random_seed=self.seed), figure)
+        return self.deliver(report)
 
 
 _level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
@@ -124,10 +99,12 @@ _figure = click.option("--figure", type=OutputFile("figure"), help="Figure: .png
 
 
 def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--level``, ``--text``, ``--figure``, ``--output`` and what every command has, as one."""
+    """``--level``, ``--figure``, ``--output`` and what every report has, as one."""
     draws = "Posterior draws as a DataTree: FILE.nc."
     output = click.option("--output", type=OutputFile("result"), help=draws)
-    options = (output_options, seed_option, output, _figure, text_option, _level)
+    options = (
+        output_options, seed_option, output, _figure, table_option, text_option, _level,
+    )  # fmt: skip
     return packed_options(function, _Output, options)
 
 
@@ -303,8 +280,8 @@ def responses(
 
         return plot_methods(report.to_datatree(), ci_prob=ci_prob)
 
-    shown.deliver(report, figure, top)
-    return echo_verdict(report.reasons)
+    shown.write(report.to_datatree, figure)
+    return shown.deliver(report, top)
 
 
 def _read_outcomes(
@@ -356,19 +333,19 @@ def _read_outcomes(
 @number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
 @_figure
 @_level
-@output_options
+@report_options
 def plan(
     power: float | None,
     n_test: int | None,
     assurance: float | None,
     figure: Path | None,
     level: float,
-    as_json: bool,
-    quiet: bool,
+    shown: Shown,
     **given: Any,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
     from bayes_sota.claims.planning import plan_claim
+    from bayes_sota.claims.summary_numbers import describe_plan
 
     if assurance is not None and n_test is None:
         raise InputError("--assurance needs --n-test, the items observed so far")
@@ -389,11 +366,7 @@ def plan(
             n_needed=found.n_needed if n_test is None else None, title=found.title,
         )  # fmt: skip
         save_figure(drawn, figure)
-    if as_json:
-        echo_json(found.to_dict())
-        return 0
-    _echo_lines(found.sentences(), found.notes(), quiet)
-    return 0
+    return shown.deliver(describe_plan(found))
 
 
 def _gap(
@@ -432,16 +405,15 @@ def _gap(
 @click.argument("file", type=InputFile())
 @field_options
 @seed_option
-@output_options
+@report_options
 def selection(
     file: Path,
     file_format: str,
     correlation: float | None,
     pairwise_correlation: float | None,
     model: str | None,
-    as_json: bool,
     seed: int | None,
-    quiet: bool,
+    shown: Shown,
     **reading: Any,
 ) -> int:
     """The claim "best of all entries", with and without the luck of having been picked.
@@ -449,6 +421,7 @@ def selection(
     FILE is a leaderboard, or a response matrix, as for bayes-sota board.
     """
     from bayes_sota.claims.selection import claim_of_best_entry
+    from bayes_sota.claims.summary_numbers import describe_selection
     from bayes_sota.core.sample import resolve_seed
     from bayes_sota.leaderboard.specification import chosen_model
 
@@ -457,16 +430,11 @@ def selection(
     rng, used_seed = resolve_seed(seed)
     entries = read_file(file, file_format, **reading)
     found = claim_of_best_entry(entries, model=spec, random_seed=rng)
-    if as_json:
-        echo_json(found.to_dict() | {"seed": int(used_seed)})
-    else:
-        _echo_lines(found.sentences(), found.notes, quiet)
-    return echo_verdict(found.reasons)
+    return shown.deliver(describe_selection(found, int(used_seed)))
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
 @click.argument("file", type=InputFile())
-@click.option("--table", type=OutputFile("table"), help="Results: .csv, .md, .tex or .json.")
 @number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
 @click.option("--group-by", help="Column of the groups; default group.")
 @number_option(
@@ -480,15 +448,13 @@ def selection(
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
 @_figure
-@output_options
+@report_options
 def batch(
     file: Path,
-    table: Path | None,
     any_accuracy: bool,
     top: int,
     figure: Path | None,
-    as_json: bool,
-    quiet: bool,
+    shown: Shown,
     **given: Any,
 ) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
@@ -508,15 +474,7 @@ def batch(
 
         frame = found.frame.assign(name=found.names(), group=found.groups())
         save_figure(plot_claims(frame, level=found.level, backend="matplotlib"), figure)
-    if table is not None:
-        found.save(table)
-    if as_json:
-        echo_json(found.to_dict())
-    else:
-        echo_table(found.header(), found.cells(top))
-        echo_table(*found.shares(), found.title)
-        written = [] if table is None else [f"Written to {table}"]
-        _echo_lines([*found.sentences(), *([] if quiet else [*found.legend(top), *written])])
+    shown.show(found, top)
     for reason in found.reasons:
         echo_problem("warning", f"left out: {reason}")
     return 1 if found.reasons else 0

@@ -4,7 +4,7 @@ At the observed gap: the smallest test set on which the same accuracies, or mean
 probability of a false claim small. At a true gap: the smallest on which that happens with a given
 power. With assurance: the smallest on which it happens with a given probability, when the truth is
 what the observed test set leaves open and fresh items are drawn.
-``ClaimPlan`` is all that ``bayes-sota claim plan`` prints;
+``summary_numbers`` makes a report of a ``ClaimPlan``;
 ``tests/claims/test_planning.py`` counts.
 """
 
@@ -395,8 +395,16 @@ class ClaimPlan:
                 "is the true gap"
             )
         if self.n_assured is not None:
-            size = round(self.n_assured, 2 - len(str(self.n_assured)))  # what it supports
-            yield f"about {size:,} fresh items for a claim with probability {self.assurance:g}"
+            yield (
+                f"about {self.n_assured_rounded:,} fresh items for a claim with probability "
+                f"{self.assurance:g}"
+            )
+
+    @property
+    def n_assured_rounded(self) -> int:
+        """``n_assured`` with two digits, which is what it supports."""
+        assert self.n_assured is not None
+        return round(self.n_assured, 2 - len(str(self.n_assured)))
 
     def notes(self) -> Iterator[str]:
         """What is missing and why, and what is assumed."""

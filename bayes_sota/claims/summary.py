@@ -4,14 +4,13 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayes_sota import __version__
 from bayes_sota.claims.accuracies import (
     Congruence,
     CongruencePrior,
@@ -26,8 +25,9 @@ from bayes_sota.claims.accuracies import (
 )
 from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
+from bayes_sota.core.summary import SOFTWARE
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance
+from bayes_sota.core.text import as_sentences, chance
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.printed_scores import Rounding
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 _POINTS = 9  # of the sensitivity in a table
 _ALPHAS = (0.25, 0.5, 1.0, 2.0)
-_SOURCE = (
-    f"bayes_sota {__version__}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
+SOURCE = (
+    f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
     "false where B is at least as good as A on all items that there could be."
 )
 
@@ -121,17 +121,19 @@ class ClaimReport(ResultTable):
             return list(_about_means(self))
         return [*_about_accuracies(self), *_details_of_accuracies(self)]
 
-    @property
-    def text(self) -> str:
-        """Paragraph that a review can use."""
-        said, basis = _about_means, "Student t of the paired means"
-        if self.unknown == "congruence":
-            said, alpha = _about_accuracies, self.numbers["alpha"]
-            prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
-            basis = f"Dirichlet posterior of the paired outcomes, {prior}"
+    def paragraph(self) -> list[str]:
+        said = _about_accuracies if self.unknown == "congruence" else _about_means
         asked = ["Please report how many items both got right, or the results per item."]
         asked *= "range" in self.assumed
-        return " ".join([*said(self), *asked, *as_sentences(self.notes), f"({basis}; {_SOURCE})"])
+        return [*said(self), *asked, *as_sentences(self.notes)]
+
+    def basis(self) -> list[str]:
+        how = "Student t of the paired means"
+        if self.unknown == "congruence":
+            alpha = self.numbers["alpha"]
+            prior = "flat prior" if alpha == 1 else f"prior Dirichlet({alpha:g})"
+            how = f"Dirichlet posterior of the paired outcomes, {prior}"
+        return [how, SOURCE]
 
     def header(self) -> list[str]:
         return [self.unknown, "P(false)"]
@@ -139,13 +141,11 @@ class ClaimReport(ResultTable):
     def cells(self, top: int | None = None) -> list[list[str]]:
         return [[f"{x:.4f}", chance(p)] for x, p in self.sensitivity[:top]]
 
-    @property
-    def title(self) -> str:
-        """Title of the table."""
-        return f"What it would be at another {self.unknown}"
+    def titles(self, top: int | None = None) -> list[str]:
+        return [f"What it would be at another {self.unknown}"]
 
     def legend(self, top: int | None = None) -> list[str]:
-        return [f"Note: {note}" for note in self.notes]
+        return []
 
 
 def report_accuracies(
@@ -433,8 +433,3 @@ def rounded_up(value: float, digits: int) -> str:
     ('90.6', '90.5')
     """
     return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
-
-
-def as_sentences(notes: Sequence[str]) -> list[str]:
-    """Notes with a capital and a full stop."""
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]

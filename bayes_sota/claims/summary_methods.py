@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota import __version__
 from bayes_sota.claims.accuracies import false_claim_probability, sensitivity_to_congruence
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import SelectedClaim, claim_of_best_entry
-from bayes_sota.claims.summary import as_sentences
+from bayes_sota.claims.summary import SOURCE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.summary import share_mcse
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.text import as_sentences, chance, decimals_for, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
@@ -58,7 +58,6 @@ class MethodsReport(ResultTable):
     notes: tuple[str, ...]
     seed: str
     reasons: tuple[str, ...] = ()
-    title = ""
     text_columns = ("name",)
 
     @cached_property
@@ -141,9 +140,11 @@ class MethodsReport(ResultTable):
         clusters = f" in {of.n_clusters:,} clusters" if of.n_clusters != of.n_items else ""
         return f"{of.n_items:,} items{clusters}"
 
-    @property
-    def text(self) -> str:
-        """Paragraph that a review can use."""
+    def titles(self, top: int | None = None) -> list[str]:
+        hidden = max(len(self.methods) - (top or len(self.methods)), 0)
+        return [f"{hidden:,} more with --top" if hidden else ""]
+
+    def paragraph(self) -> list[str]:
         of = self.comparison
         winner, others = of.methods[of.winner], [n for n in self.tied if n != of.methods[of.winner]]
         said = [
@@ -151,16 +152,20 @@ class MethodsReport(ResultTable):
             f"That it is better than the runner-up, {of.methods[of.runner_up]}, is false with "
             f"probability {chance(of.p_false)}; that no other method is better than it, with "
             f"{chance(of.p_beaten)}.",
-            f"{_listed(others)} cannot be told from it." if others else "No other is tied with it.",
+            f"{listed(others)} cannot be told from it." if others else "No other is tied with it.",
         ]
         if self.selected is not None:
             said.append(
                 "The winner was picked by its score on these items; allowing for that, another "
                 f"method is the best with probability {chance(self.selected.p_not_best)}."
             )
+        return [*said, *as_sentences(self.notes)]
+
+    def basis(self) -> list[str]:
+        of = self.comparison
         unit = "independent" if of.n_clusters == of.n_items else "clusters"
-        basis = f"(Paired posterior, items as {unit}; bayes_sota {__version__})"
-        return " ".join([*said, *as_sentences(self.notes), basis])
+        draws = f"{len(of.draws):,} draws, seed {self.seed}"
+        return [f"Paired posterior, items as {unit}, {draws}", SOURCE]
 
     def sentences(self) -> list[str]:
         of, alone = self.comparison, self.reported_alone
@@ -188,15 +193,16 @@ class MethodsReport(ResultTable):
         return [*start, "uncorrected", "P(>= winner)", "tied", *["P(equivalent)"] * region]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
-        winner, rows = self.comparison.methods[self.comparison.winner], []
+        winner, rows = self.comparison.methods[self.comparison.winner], list[list[str]]()
+        draws = len(self.comparison.draws)
         for method in self.methods[:top]:
             low, high = method["interval"]
-            d = decimals_for((high - low) / 4)
-            own = method["name"] == winner
+            d = decimals_for((high - low) / 4, (high - low) / 4 / draws**0.5)
+            own, uncorrected = method["name"] == winner, method["p_best_uncorrected"]
             rows.append([
                 method["name"], f"{method['score']:.{d + 1}f}", f"{low:.{d}f} to {high:.{d}f}",
                 *([] if self.selected is None else [chance(method["p_best"])]),
-                chance(method["p_best_uncorrected"]),
+                chance(uncorrected, share_mcse(uncorrected, draws)),
                 "" if own else chance(method["p_not_below_winner"]),
                 "yes" if method["tied_with_best"] else "",
                 *([] if self.rope is None else [chance(method["rope"]["equivalent"])]),
@@ -209,7 +215,6 @@ class MethodsReport(ResultTable):
             "tied: cannot be told from the winner, P(>= winner) is at least "
             f"{(1 - self.ci_prob) / 2:.3g}{'' if self.selected is None else picked}; uncorrected: "
             "P(best) as if all had been given beforehand",
-            *(f"Note: {note}" for note in self.notes),
         ]
 
 
@@ -289,9 +294,3 @@ def runs_hint(methods: Sequence[str] | None) -> list[str]:
                 "one, give --run-separator"
             ]
     return []
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > 6:
-        return f"{', '.join(names[:5])} and {len(names) - 5} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -21,6 +21,7 @@ from bayes_sota.claims.review import (
     review_probabilities,
     share_interval,
 )
+from bayes_sota.claims.summary import SOURCE
 from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import ResultTable
@@ -70,6 +71,7 @@ class ClaimsTable(ResultTable):
     group_by: str | None
     label: str | None
     reasons: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def n_problems(self) -> int:
@@ -107,7 +109,14 @@ class ClaimsTable(ResultTable):
             "level": self.level, "finding": self.finding, "all": summaries[0],
             "groups": summaries[1:], "claims": claims,
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
+            "text": self.text,
         }  # fmt: skip
+
+    def paragraph(self) -> list[str]:
+        return [*self.sentences(), *self.legend()]
+
+    def basis(self) -> list[str]:
+        return ["Dirichlet posteriors of paired outcomes, Student t of paired means", SOURCE]
 
     def rounded(self) -> "pd.DataFrame":
         """Table as given with the results, all as text that is harmless to a spreadsheet."""
@@ -139,10 +148,9 @@ class ClaimsTable(ResultTable):
             rows.append([name, group or "", *(["", "", problem] if problem else found)])
         return rows
 
-    @property
-    def title(self) -> str:
-        """Title of the shares."""
-        return f"Claims whose probability of being false is above {self.level:.3g}, by assumption"
+    def titles(self, top: int | None = None) -> list[str]:
+        above = f"Claims whose probability of being false is above {self.level:.3g}, by assumption"
+        return [above, ""]
 
     def shares(self) -> tuple[list[str], list[list[str]]]:
         """Summary as header and texts: claims, false ones expected, above the level, problems."""

@@ -19,3 +19,4 @@ from .sample import save_result as save_result
 from .summary import diagnose as diagnose
 from .summary import probability_truly_better as probability_truly_better
 from .summary import summarize as summarize
+from .summary import summary_table as summary_table

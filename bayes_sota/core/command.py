@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ from bayes_sota.core.text import plain_text, shown_path
 if TYPE_CHECKING:
     import xarray as xr
     from arviz_plots import PlotCollection
+
+    from bayes_sota.core.tables import ResultTable
 
 
 _LONGEST = 200  # characters of a cell
@@ -293,12 +295,64 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What a command shows of a report, and the file of its table."""
+
+    table: Path | None
+    text: bool
+    as_json: bool
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.text and self.as_json:
+            raise InputError("--text has no effect on --json, which has everything")
+
+    def deliver(self, report: "ResultTable", top: int | None = None) -> int:
+        """Write the table, print JSON, the paragraph or the tables; exit code 1 for no trust."""
+        self.show(report, top)
+        return echo_verdict(report.reasons)
+
+    def show(self, report: "ResultTable", top: int | None = None) -> None:
+        """The same without the verdict."""
+        if self.table is not None:
+            report.save(self.table)
+        if self.as_json:
+            echo_json(report.to_dict())
+        elif self.text:
+            click.echo(report.text)
+        else:
+            self._print(report, top)
+
+    def _print(self, report: "ResultTable", top: int | None) -> None:
+        """The answer in words, tables, what is below them, and notes."""
+        for line in report.sentences():
+            click.echo(plain_text(line))
+        for title, (header, rows) in zip(report.titles(top), report.tables(top), strict=True):
+            if rows and not report.in_words:
+                echo_table(header, rows, title)
+        notes = [] if self.quiet else [f"Note: {note}" for note in report.notes]
+        for line in (*report.legend(top), *notes, *([] if self.quiet else report.footer())):
+            click.echo(plain_text(line))
+
+
+def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--table``, ``--text``, ``--json`` and ``--quiet``, which reach the command as ``shown``."""
+    return packed_options(command, Shown, (output_options, text_option, table_option))
+
+
+def table_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--table``, the file of the whole table."""
+    return click.option(
+        "--table", type=OutputFile("table"), help="The whole table: .csv, .md, .tex or .json."
+    )(command)
+
+
 def text_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--text``, only the paragraph, which ``--json`` has among all else."""
     return click.option(
-        "--text", is_flag=True, callback=_not_with_json,
-        help="Only the paragraph that a review can use.",
-    )(command)  # fmt: skip
+        "--text", is_flag=True, is_eager=True, help="Only a paragraph for a paper."
+    )(command)
 
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,13 +362,15 @@ def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def top_option[F: Callable[..., Any]](default: int, what: str) -> Callable[[F], F]:
     """``--top``, the rows of a printed table: ``--json`` has them all."""
-    return number_option(COUNT, "--top", default=default, help=what, callback=_not_with_json)
+    return number_option(COUNT, "--top", default=default, help=what, callback=_of_a_screen)
 
 
-def _not_with_json(context: click.Context, option: click.Parameter, value: Any) -> Any:
+def _of_a_screen(context: click.Context, option: click.Parameter, value: Any) -> Any:
     typed = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-    if typed and context.params.get("as_json"):
-        raise InputError(f"{option.opts[0]} has no effect on --json, which has everything")
+    others = {"as_json": "--json, which has everything", "text": "--text, which has no rows"}
+    for name, what in others.items():
+        if typed and context.params.get(name):
+            raise InputError(f"{option.opts[0]} has no effect on {what}")
     return value
 
 

@@ -146,8 +146,11 @@ VARIABLES: Final = {
 
 ESTIMANDS: Final = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
-    "best_new_score", "rho", "n_classifiers", "epp", "difference",
+    "best_new_score", "n_above_sota", "rho", "n_classifiers", "score_shift", "residual_sd", "epp",
+    "difference",
 )  # fmt: skip
+
+CHANCES: Final = ("p_false", "p_best", "p_best_uncorrected")  # of the group point_estimate
 
 ATTRIBUTES: Final = (
     "schema_version", "method", "model_name", "model_hash", "data_hash", "random_seed", "versions",

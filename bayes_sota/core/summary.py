@@ -1,17 +1,23 @@
-"""From a result to tables of estimands; no model and no plot here.
+"""From a result to tables of estimands, and reports of few numbers; no model and no plot here.
 
 Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the mean: for independent
-draws ``sd / sqrt(number of draws)``, else ArviZ's.
+draws ``sd / sqrt(number of draws)``, for draws from weighted points their effective number is
+counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumPy,
+``tests/test_arviz.py`` has a table of every kind of tree.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, Range
+from bayes_sota import __version__
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.schema import ESTIMANDS
+from bayes_sota.core.schema import CHANCES, ESTIMANDS
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import chance, decimals_for, spreadsheet_text
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -19,8 +25,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+SOFTWARE = f"bayes_sota {__version__}"
+"""What a paragraph for a paper names."""
 _R_HAT, _ESS = 1.02, 400.0
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
+_AGAINST_WINNER = ("difference", "p_false", "p_a_better", "p_equivalent", "p_b_better")
+_METHODS = {"abc": "approximate Bayesian computation (ABC/SMC)"}
+_COLUMNS = ("mean", "median", "sd", "lower", "upper", "mcse")
 
 
 def estimand_summary(
@@ -43,12 +54,18 @@ def estimand_summary(
 
 
 def _summary(tree: "xr.DataTree", values: FloatArray, ci_prob: float) -> dict[str, Any]:
-    summary = summarize_draws(values, ci_prob)
+    return summarize_draws(values, ci_prob) | {"mcse": _mcse(tree, values)}
+
+
+def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
+    """Monte Carlo standard error of the mean of draws, shape (chain, draw)."""
     if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
-        summary["mcse"] = float(az.mcse(values))
-    return summary
+        return float(az.mcse(values))
+    sd = float(values.std(ddof=1)) if values.size > 1 else float("nan")
+    points = float(tree.attrs.get("importance_effective_size", np.inf))
+    return float(sd * (1 / points + 1 / values.size) ** 0.5)
 
 
 def summarize_draws(values: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
@@ -66,7 +83,10 @@ def summarize_draws(values: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]
 
 
 def summarize(
-    tree: "xr.DataTree", ci_prob: float = 0.95, var_names: list[str] | None = None
+    tree: "xr.DataTree",
+    ci_prob: float = 0.95,
+    var_names: list[str] | None = None,
+    rope: float | None = None,
 ) -> "pd.DataFrame":
     """Table of the estimands, one row per quantity (and board, player, ...).
 
@@ -77,12 +97,17 @@ def summarize(
     ci_prob : float
         Probability of the equal-tailed interval.
     var_names : list of str, optional
-        Default: the estimands of ``bayes_sota.core.schema.ESTIMANDS`` that the result holds.
+        Default: the estimands of ``bayes_sota.core.schema.ESTIMANDS`` that the result holds, and
+        its probabilities: ``CHANCES``, and ``p_best`` of the players of a tournament.
+    rope : float, optional
+        Half-width of practical equivalence, of a result about a ``difference``: adds the
+        probabilities ``p_a_better``, ``p_equivalent`` and ``p_b_better``.
 
     Returns
     -------
     pandas.DataFrame
-        Columns mean, median, sd, lower, upper, mcse.
+        Columns mean, median, sd, lower, upper, mcse. A probability has its value as the mean, and
+        an mcse of 0 where it is computed without draws; the other columns are NaN.
 
     Examples
     --------
@@ -106,15 +131,205 @@ def summarize(
         for label, values in _parts(group_of(tree, name)[name]):
             row = _summary(tree, values, ci_prob)
             row["lower"], row["upper"] = row.pop("interval")
-            rows[f"{name}[{label}]" if label else name] = row
-    columns = ["mean", "median", "sd", "lower", "upper", "mcse"]
-    return pd.DataFrame.from_dict(rows, orient="index")[columns]
+            rows[_labelled(name, label)] = row
+    chances = () if var_names is not None else (*_stated(tree), *_best_players(tree))
+    for name, p, mcse in (*chances, *_equivalence(tree, rope)):
+        rows[name] = dict.fromkeys(_COLUMNS, float("nan")) | {"mean": p, "mcse": mcse}
+    if var_names is None and "winner" in tree.attrs:  # is not compared with itself
+        own = {_labelled(name, str(tree.attrs["winner"])) for name in _AGAINST_WINNER}
+        rows = {name: row for name, row in rows.items() if name not in own}
+    return pd.DataFrame.from_dict(rows, orient="index")[list(_COLUMNS)]
+
+
+type _Chance = tuple[str, float, float]
+
+
+def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
+    """Probabilities of ``point_estimate`` and their mcse, NaN where it is not known."""
+    if "point_estimate" not in tree.children:
+        return
+    group = tree["point_estimate"].to_dataset()
+    size = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
+    for name in (name for name in CHANCES if name in group):
+        p = group[name]
+        errors = {"p_false": p * 0, "p_best_uncorrected": share_mcse(p, size)}
+        mcse = group.get(f"{name}_mcse", errors.get(name, p * np.nan))
+        for (label, value), (_, error) in zip(_places(p), _places(mcse), strict=True):
+            yield _labelled(name, label), float(value), float(error)
+    if "p_all_better" in group:
+        better = tree["posterior"]["difference"] > 0
+        yield from _shares(tree, "p_all_better", better.all("metric"))
+        yield from _shares(tree, "p_any_better", better.any("metric"))
+
+
+def _best_players(tree: "xr.DataTree") -> Iterator[_Chance]:
+    """Probability of each player to be the best."""
+    if "epp" in tree["posterior"]:
+        skill = tree["posterior"]["epp"]
+        yield from _shares(tree, "p_best", skill == skill.max("player"))
+
+
+def _equivalence(tree: "xr.DataTree", rope: float | None) -> Iterator[_Chance]:
+    """Probabilities that A is better, that both are equivalent, that B is better."""
+    if rope is None:
+        return
+    NOT_NEGATIVE.check(rope, "rope")
+    if "difference" not in tree["posterior"]:
+        raise InputError("rope is for results about a difference, which this one does not have")
+    gap = tree["posterior"]["difference"]
+    yield from _shares(tree, "p_a_better", gap > rope)
+    yield from _shares(tree, "p_equivalent", abs(gap) <= rope)
+    yield from _shares(tree, "p_b_better", gap < -rope)
+
+
+def _shares(tree: "xr.DataTree", name: str, holds: "xr.DataArray") -> Iterator[_Chance]:
+    for label, values in _parts(holds):
+        p = float(values.mean())
+        error = _mcse(tree, values) if 0 < p < 1 else share_mcse(p, values.size)
+        yield _labelled(name, label), p, error
+
+
+def share_mcse(p: Any, draws: float) -> Any:
+    r"""Monte Carlo standard error of a share of independent draws.
+
+    .. math:: \sqrt{\tilde p (1 - \tilde p) / S}, \quad \tilde p = (S p + 2) / (S + 4)
+
+    which does not vanish where all draws agree (Agresti and Coull 1998).
+
+    Examples
+    --------
+    >>> round(share_mcse(0.5, 400), 3), round(share_mcse(0.0, 400), 4)
+    (0.025, 0.0035)
+    """
+    middle = (p * draws + 2) / (draws + 4)
+    return (middle * (1 - middle) / draws) ** 0.5
+
+
+def _labelled(name: str, label: str) -> str:
+    return f"{name}[{label}]" if label else name
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryTable(ResultTable):
+    """Estimands of a result as a table for a paper.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        That of ``summarize``, with the first column quantity.
+    ci_prob : float
+    reasons : tuple of str
+        Why the result cannot be trusted; empty where it can.
+    how : str
+        Method, draws and seed.
+    """
+
+    frame: "pd.DataFrame"
+    ci_prob: float
+    reasons: tuple[str, ...]
+    how: str
+    notes: tuple[str, ...] = ()
+    text_columns = ("quantity",)
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = self.frame.to_dict("records")
+        return {"prob": self.ci_prob, "quantities": rows, "text": self.text}
+
+    def paragraph(self) -> list[str]:
+        """One sentence per quantity."""
+        inside = f" ({self.ci_prob:.0%} interval "
+        return [
+            f"{name} is {mean}{f'{inside}{interval})' if interval else ''}."
+            for name, mean, _, interval, _ in self.cells()
+        ]
+
+    def basis(self) -> list[str]:
+        return [self.how, SOFTWARE]
+
+    def header(self) -> list[str]:
+        return ["quantity", "mean", "sd", f"{self.ci_prob:.0%} interval", "mcse"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return [_summary_cells(row) for row in self.frame[:top].itertuples(index=False)]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return [
+            f"{self.how}. mcse: Monte Carlo standard error of the mean, 0 where nothing was drawn; "
+            "numbers have the digits that it supports."
+        ]
+
+
+def summary_table(
+    tree: "xr.DataTree", ci_prob: float = 0.95, rope: float | None = None
+) -> SummaryTable:
+    """``summarize`` as a table with rounded numbers, to be written as LaTeX, Markdown or CSV.
+
+    Parameters
+    ----------
+    tree, ci_prob, rope
+        As in ``summarize``. A CSV file has all digits.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> table = bs.core.summary_table(bs.estimate_sota(board, random_seed=0))
+    >>> table.cells()[0]
+    ['theta_sota', '0.970', '0.012', '0.944 to 0.989', '0.0002']
+    """
+    frame = summarize(tree, ci_prob, rope=rope).rename_axis("quantity").reset_index()
+    return SummaryTable(frame, ci_prob, tuple(diagnose(tree)["reasons"]), how_drawn(tree))
+
+
+def _summary_cells(row: Any) -> list[str]:
+    mcse = "" if np.isnan(row.mcse) else f"{row.mcse:.1g}"
+    if np.isnan(row.sd):
+        return [row.quantity, chance(row.mean, row.mcse), "", "", mcse]
+    d = decimals_for(row.sd, row.mcse)
+    interval = f"{row.lower:.{d}f} to {row.upper:.{d}f}"
+    return [row.quantity, f"{row.mean:.{d}f}", f"{row.sd:.{d}f}", interval, mcse]
+
+
+def how_drawn(tree: "xr.DataTree") -> str:
+    """Method, number of draws and seed of a result, as a paper names them.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> how_drawn(bs.estimate_sota(board, random_seed=0))
+    '4,000 independent draws of the exact posterior, seed 0'
+    """
+    sizes = tree["posterior"].sizes
+    method = str(tree.attrs.get("method", "exact"))
+    draws = f"{sizes['chain'] * sizes['draw']:,} draws"
+    if "importance_effective_size" in tree.attrs:
+        size = float(tree.attrs["importance_effective_size"])
+        said = f"{draws} by importance sampling, {size:,.0f} effective points"
+    elif method == "exact":
+        said = f"{draws.replace(' ', ' independent ')} of the exact posterior"
+    elif method == "nuts":
+        said = f"NUTS with {sizes['chain']} chains of {sizes['draw']:,} draws"
+    else:
+        said = f"{draws} by {_METHODS.get(method, method)}"
+    return f"{said}, seed {seed_of(tree)}"
+
+
+def seed_of(tree: "xr.DataTree") -> int | str:
+    """Seed of a result, or what stood in its place."""
+    seed = str(tree.attrs["random_seed"])
+    return int(seed) if seed.isdigit() else seed
 
 
 def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:
-    """Draws (chain, draw) of each place of a variable, with its label; a single board has none."""
+    """Draws (chain, draw) of each place of a variable, with its label."""
+    for label, part in _places(variable.transpose("chain", "draw", ...)):
+        yield label, np.asarray(part, dtype=np.float64)
+
+
+def _places(variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
+    """Values of each place of a variable, with its label; a single board has none."""
     over = [dim for dim in variable.dims if dim not in ("chain", "draw")]
-    variable = variable.transpose("chain", "draw", *over)
     single = over == ["board"] and variable.sizes["board"] == 1
     for place in np.ndindex(*(variable.sizes[dim] for dim in over)):
         here = variable.isel(dict(zip(over, place, strict=True)))
@@ -122,7 +337,7 @@ def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:
             str(variable[dim].values[at]) if dim in variable.coords else str(at)
             for dim, at in zip(over, place, strict=True)
         ]
-        yield "" if single else ", ".join(names), np.asarray(here.values, dtype=np.float64)
+        yield "" if single else ", ".join(names), here.values
 
 
 def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
@@ -248,3 +463,68 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 def _holds(tree: "xr.DataTree", name: str) -> bool:
     return any(group in tree.children and name in tree[group] for group in _DRAWN)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumbersReport(ResultTable):
+    """A few numbers with their names, and what is said of them.
+
+    Attributes
+    ----------
+    content : dict
+        Everything as plain Python objects, with the keys that ``--json`` prints.
+    rows : tuple of (str, object, str)
+        Names, numbers and their texts.
+    said, source : tuple of str
+        Sentences of the paragraph, and what stands in its parentheses.
+    lines : tuple of str
+        What a screen shows instead of the table.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    """
+
+    content: dict[str, Any]
+    rows: tuple[tuple[str, Any, str], ...]
+    said: tuple[str, ...]
+    source: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def in_words(self) -> bool:  # type: ignore[override]
+        """Whether a screen shows the lines."""
+        return bool(self.lines)
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """Columns quantity and value."""
+        import pandas as pd
+
+        rows, columns = [row[:2] for row in self.rows], ["quantity", "value"]
+        return pd.DataFrame(rows, columns=columns, dtype=object)
+
+    def rounded(self) -> "pd.DataFrame":
+        """The frame, its texts harmless to a spreadsheet."""
+        return self.frame.map(lambda x: spreadsheet_text(x) if isinstance(x, str) else x)
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.content | {"text": self.text}
+
+    def sentences(self) -> list[str]:
+        return list(self.lines)
+
+    def paragraph(self) -> list[str]:
+        return list(self.said)
+
+    def basis(self) -> list[str]:
+        return list(self.source)
+
+    def header(self) -> list[str]:
+        return ["quantity", "value"]
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return [[name, text] for name, _, text in self.rows[:top]]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return []

@@ -1,6 +1,9 @@
-"""Tables of results, written as CSV, Markdown, LaTeX or JSON, as the ending of a file says.
+"""Reports: tables of results with the words around them, and the paragraph for a paper.
 
-``tests/leaderboard/test_summary_entries.py`` tries what all of them can do.
+A table is written as CSV, Markdown, LaTeX or JSON, as the ending of a file says. Markdown and LaTeX
+are for readers: their numbers have the digits that they support. CSV and JSON are for programs,
+which round last: they have all digits, and the Monte Carlo error where there is one.
+``tests/cli/test_reports.py`` tries what all reports can do.
 """
 
 import json
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.text import latex_text, markdown_text, spreadsheet_text
+from bayes_sota.core.text import latex_text, markdown_text, plain_text, spreadsheet_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,13 +24,17 @@ class ResultTable(ABC):
     """Rows of a result with the words around them.
 
     A table has ``frame`` (all numbers), ``reasons`` (why it cannot be trusted; empty where it can),
-    ``header``, ``cells`` and ``legend`` (what people read), and ``to_dict`` (what programs read).
+    ``notes`` (what a reader should know), ``header``, ``cells`` and ``legend`` (what people read),
+    ``text`` (what a paper can use) and ``to_dict`` (what programs read).
     """
 
     frame: "pd.DataFrame"
     reasons: tuple[str, ...]
+    notes: Sequence[str]
     text_columns: ClassVar[tuple[str, ...]] = ()
     """Columns of text from strangers, which must not become a formula in a spreadsheet."""
+    in_words: ClassVar[bool] = False
+    """Whether a screen shows the sentences instead of the table, which has the same numbers."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -49,12 +56,34 @@ class ResultTable(ABC):
         """Header and cells of each table that Markdown shows."""
         return [(self.header(), self.cells(top))]
 
+    def titles(self, top: int | None = None) -> list[str]:
+        """What each of the tables is about."""
+        return [""] * len(self.tables(top))
+
     def sentences(self) -> list[str]:
         """The answer in words, which comes before the table."""
         return []
 
+    def footer(self) -> list[str]:
+        """What the numbers rest on."""
+        return []
+
+    def paragraph(self) -> list[str]:
+        """Sentences of the paragraph: what was found, and what was assumed."""
+        return self.sentences()
+
+    @abstractmethod
+    def basis(self) -> list[str]:
+        """How it was computed, by which version, and after whom."""
+
+    @property
+    def text(self) -> str:
+        """Paragraph that a paper can use, on one line that cannot steer a terminal."""
+        doubts = [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
+        return plain_text(" ".join([*doubts, *self.paragraph(), f"({'; '.join(self.basis())})"]))
+
     def rounded(self) -> "pd.DataFrame":
-        """The frame with the digits that a CSV file has."""
+        """The frame as a CSV file has it."""
         return self.frame
 
     def to_csv(self, path: str | Path | None = None) -> str:
@@ -78,7 +107,7 @@ class ResultTable(ABC):
         top : int, optional
             Rows to show. Default: all.
         """
-        legend = "\n".join(f"{markdown_text(line)}  " for line in self.legend(top))
+        legend = "\n".join(f"{markdown_text(line)}  " for line in self._below(top))
         parts = self._parts("**{}**", markdown_text, markdown_table, top)
         return write_text("\n\n".join([*parts, legend]) + "\n", path)
 
@@ -91,9 +120,12 @@ class ResultTable(ABC):
         top : int, optional
             Rows to show. Default: all.
         """
-        legend = map(latex_text, self.legend(top))
+        legend = map(latex_text, self._below(top))
         parts = self._parts(r"\textbf{{{}}}", latex_text, latex_table, top)
         return write_text("\n\n".join([*parts, *legend]) + "\n", path)
+
+    def _below(self, top: int | None) -> list[str]:
+        return [*self.legend(top), *(f"Note: {note}" for note in self.notes)]
 
     def _parts(
         self, bold: str, escape: Callable[[str], str], table: Callable[..., str], top: int | None

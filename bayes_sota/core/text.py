@@ -7,6 +7,7 @@ not become a formula in a spreadsheet, a link, HTML or a new cell in Markdown, n
 
 import hashlib
 import os
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
+_CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -111,26 +113,99 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def chance(p: float) -> str:
+def chance(p: float, mcse: float = 0.0) -> str:
     """Probability with three digits after the point; a small one has four or a bound.
+
+    A share of draws has only the digits that its Monte Carlo error supports (``decimals_for``), and
+    its bound is not below two errors.
+
+    Parameters
+    ----------
+    p : float
+        In [0, 1].
+    mcse : float
+        Monte Carlo standard error; 0 where it is computed without draws.
 
     Examples
     --------
     >>> chance(0.09295), chance(3.1e-9), chance(0.99999)
     ('0.093', '< 0.0001', '> 0.999')
+    >>> chance(0.0312, 0.0055), chance(0.0, 0.0004), chance(0.0, 0.004)
+    ('0.03', '< 0.001', '< 0.01')
     """
-    if p < 0.0001:
-        return "< 0.0001"
-    if p > 0.9995:
-        return "> 0.999"
-    return f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
+    digits, bound = (4, 4) if p < 0.001 else (3, 3)
+    if mcse > 0:
+        digits = min(3, _decimals_of_error(mcse))
+        bound = min(digits, int(np.floor(-np.log10(min(2 * mcse, 0.1)) + 1e-9)))
+    unit = 10.0**-digits
+    if p < (unit if digits == 4 else unit / 2):
+        return f"< {10.0**-bound:.{bound}f}"
+    if p > 1 - unit / 2:
+        return f"> {1 - 10.0**-bound:.{bound}f}"
+    return f"{p:.{digits}f}"
 
 
-def decimals_for(sd: float) -> int:
-    """Decimals that a number with this standard deviation supports: two digits of the sd."""
-    if not np.isfinite(sd) or sd <= 0:
-        return 6
-    return int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
+def decimals_for(sd: float, mcse: float = 0.0) -> int:
+    """Decimals that a number supports: two digits of its sd, and those that draws support.
+
+    The last decimal is at least that of the first digit of twice the Monte Carlo standard error,
+    within which the number of another seed is to be expected: the rule of ``az.summary``, after
+    Vehtari, *How many iterations to run and how many digits to report* (2 MCSE). The ends of an
+    interval, whose own errors are larger, have the digits of its mean.
+
+    Parameters
+    ----------
+    sd : float
+        Standard deviation of the quantity.
+    mcse : float
+        Monte Carlo standard error of its mean; 0 where it is computed without draws.
+
+    Examples
+    --------
+    >>> decimals_for(0.012), decimals_for(0.012, 0.0004), decimals_for(0.012, 0.006)
+    (3, 3, 2)
+    """
+    digits = 6
+    if np.isfinite(sd) and sd > 0:
+        digits = int(np.clip(1 - np.floor(np.log10(sd)), 1, 8))
+    return min(digits, _decimals_of_error(mcse))
+
+
+def _decimals_of_error(mcse: float) -> int:
+    """Decimals, 1 to 8, up to the first digit of two Monte Carlo standard errors."""
+    if not np.isfinite(mcse) or mcse <= 0:
+        return 8
+    return int(np.clip(-np.floor(np.log10(2 * mcse)), 1, 8))
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names in a sentence; of many the first, and how many more.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["x"] * 9, 3)
+    ('a', 'a, b and c', 'x, x and 7 more')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def as_sentences(notes: Iterable[str]) -> list[str]:
+    """Notes with a capital and a full stop, for a paper: clauses that name an option are left out.
+
+    Examples
+    --------
+    >>> as_sentences(["rounds overlap; --test-fraction allows for it", "one is missing", "use --x"])
+    ['Rounds overlap.', 'One is missing.']
+    """
+    kept = (_CLAUSE.split(note) for note in notes)
+    said = ("".join(part for part in parts if "--" not in part).rstrip(" ;:.") for parts in kept)
+    return [
+        f"{note[0].upper() if note.split()[0].isalpha() else note[0]}{note[1:]}."  # or a name
+        for note in said
+        if note
+    ]
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:

@@ -17,3 +17,4 @@ from .read_outcomes import read_responses as read_responses
 from .read_scores import read_scores as read_scores
 from .responses import Responses as Responses
 from .score_table import ScoreTable as ScoreTable
+from .summary import describe_size as describe_size

@@ -1,6 +1,5 @@
 """``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,12 @@ from bayes_sota.core.arguments import DECIMALS
 from bayes_sota.core.command import (
     InputFile,
     OutputDirectory,
+    Shown,
     command,
     echo_json,
-    echo_verdict,
     number_option,
     output_options,
+    report_options,
 )
 from bayes_sota.core.text import plain_text
 
@@ -39,7 +39,7 @@ from bayes_sota.core.text import plain_text
 )
 @number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE.")
 @click.option("--percent", is_flag=True, default=None, help="Scores are in percent.")
-@output_options
+@report_options
 def infer_n(
     file: Path,
     score_column: str | None,
@@ -47,8 +47,7 @@ def infer_n(
     rounding: Any,
     decimals: int | None,
     percent: bool | None,
-    as_json: bool,
-    quiet: bool,
+    shown: Shown,
 ) -> int:
     """Number of test items that can give all scores of a leaderboard.
 
@@ -56,6 +55,7 @@ def infer_n(
     """
     from bayes_sota.data.lattice import infer_n_test
     from bayes_sota.data.read_boards import located, read_entries
+    from bayes_sota.data.summary import describe_size
 
     entries = read_entries(file, score_column=score_column, format=file_format)
     entries.check(decimals=decimals, percent=percent)
@@ -63,35 +63,7 @@ def infer_n(
         fit = infer_n_test(
             entries.scores, entries.rounding_order(rounding), decimals, percent=percent
         )
-    reasons = [] if fit.is_identified else [fit.statement]
-    if as_json:
-        fields = asdict(fit)
-        other = fields.pop("other")
-        result = fields | {
-            "other_rounding": other and {"rounding": other[0], "n_test": other[1]},
-            "statement": fit.statement,
-            "notes": list(entries.notes),
-            "diagnostics": {"ok": not reasons, "reasons": reasons},
-        }
-        echo_json(result)
-    else:
-        for line in _lines(fit, [] if quiet else list(entries.notes)):
-            click.echo(line)
-    return echo_verdict(reasons)
-
-
-def _lines(fit: Any, notes: list[str]) -> list[str]:
-    """Short lines for a person: the size, what else fits, and how sure that is."""
-    size = f"{fit.n_test:,}" if fit.is_identified else "not identified"
-    lines = [f"n_test {size}", f"{fit.statement[0].upper()}{fit.statement[1:]}."]
-    if fit.candidates and fit.is_identified:
-        some = ", ".join(f"{n:,}" for n in fit.candidates[:6])
-        lines.append(f"The next sizes that fit too: {some}")
-    if fit.other:
-        how = {"floor": "Floored", "nearest": "Rounded"}[fit.other[0]]
-        size = "none fits" if fit.other[1] is None else f"the smallest is {fit.other[1]:,}"
-        lines.append(f"{how} instead, {size}.")
-    return lines + [plain_text(note) for note in notes]
+    return shown.deliver(describe_size(fit, entries.notes))
 
 
 @command(epilog="Example: bayes-sota examples --output-dir examples")

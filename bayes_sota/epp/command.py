@@ -12,10 +12,8 @@ from bayes_sota.core.arguments import NOT_NEGATIVE, OPEN_SHARE, Range, refuse_un
 from bayes_sota.core.command import (
     InputFile,
     OutputFile,
+    Shown,
     command,
-    echo_json,
-    echo_table,
-    echo_verdict,
     interval_option,
     model_option,
     number_option,
@@ -24,11 +22,12 @@ from bayes_sota.core.command import (
     parse_tries,
     seed_option,
     show_progress,
+    table_option,
+    text_option,
     top_option,
     write_result_files,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,57 +138,30 @@ _MODEL = (
 )  # fmt: skip
 _OUTPUT = (
     output_options,
+    text_option,
+    table_option,
     seed_option,
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     _choice("--figure-kind", "What the figure shows.", "forest", "matrix", "ranks"),
     click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf."),
-    click.option(
-        "--table", type=OutputFile("table"), help="Table of all players: .csv, .md or .json."
-    ),
     top_option(20, "Players shown."),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class EppOutput:
+class EppOutput(Shown):
     """Where results go; checked before anything is computed."""
 
     top: int
-    table: Path | None
     figure: Path | None
     figure_kind: str
     output: Path | None
-    as_json: bool
     seed: int | None
-    quiet: bool
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.figure is None and self.figure_kind != "forest":
             raise InputError("--figure-kind needs --figure FILE")
-
-    def deliver(
-        self, report: "EppReport", result: Any, tree: "Callable[[], xr.DataTree]", ci_prob: float
-    ) -> int:
-        """Write the files that were asked for, then print JSON or a table; the exit code."""
-        if self.table is not None:
-            report.table.save(self.table)
-        drawn = partial(_figure, result, self.figure_kind, ci_prob)
-        write_result_files(self.output, tree, self.figure, drawn)
-        echo_json(report.to_dict()) if self.as_json else self.print(report)
-        return echo_verdict(report.reasons)
-
-    def print(self, report: "EppReport") -> None:
-        """The leaderboard, its quality, comparisons and notes."""
-        table, content = report.table, {} if self.quiet else report.to_dict()
-        for note in content.get("reading", ()):
-            click.echo(f"Note: {plain_text(note)}")
-        echo_table(table.header(), table.cells(self.top), report.title(self.top))
-        for line in (*table.legend(), *report.sentences):
-            click.echo(line)
-        for note in content.get("notes", ()):
-            click.echo(f"Note: {plain_text(note)}")
-        if content.get("seed") is not None:
-            click.echo(f"seed {content['seed']}")
 
 
 def _packed(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -222,7 +194,10 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     tables, reading = _read(files, asked)
     estimate = _sample if asked["bayes"] else _fit if len(tables) == 1 else _fit_several
     about = {"ci_prob": asked["ci_prob"], "reading": reading}
-    return shown.deliver(*estimate(tables, shown, asked, about), asked["ci_prob"])
+    report, result, tree = estimate(tables, shown, asked, about)
+    drawn = partial(_figure, result, shown.figure_kind, asked["ci_prob"])
+    write_result_files(shown.output, tree, shown.figure, drawn)
+    return shown.deliver(report, shown.top)
 
 
 type _Found = tuple[EppReport, Any, Callable[[], xr.DataTree]]

@@ -19,8 +19,9 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.summary import SOFTWARE, share_mcse
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance
+from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
 from bayes_sota.epp.counts import MatchKind
@@ -47,22 +48,20 @@ _WINS = {
     "davidson": "wins 73 % of the {} without a tie, a gap of 2 88 %",
     "rao-kupper": "wins at least 73 % of the {} without a tie, a gap of 2 88 %",
 }
-_COLUMNS = {  # of the frame: title and text
-    "tournament": ("tournament", "{tournament}"),
-    "rank": ("rank", "{rank}"),
-    "player": ("player", "{player}"),
-    "epp": ("EPP", "{epp:.2f}"),
-    "se": ("se", "{se:.2f}"),
-    "lower": ("{:.0%} interval", "{lower:.2f} to {upper:.2f}"),
-    "p_beats_average": ("P(beats average)", "{p_beats_average}"),
-    "rank_lower": ("rank interval", "{rank_lower} to {rank_upper}"),
-    "p_best": ("P(best)", "{p_best}"),
-    "tied_with_best": ("may be best", "{tied_with_best}"),
-}
-_SHOWN = {
-    "p_beats_average": chance,
-    "p_best": chance,
-    "tied_with_best": lambda tied: "yes" if tied else "",
+CITED = (
+    "EPP after Gosiewska, Woźnica and Biecek 2022, Interpretable meta-score for model performance"
+)
+_COLUMNS = {  # of the frame: title
+    "tournament": "tournament",
+    "rank": "rank",
+    "player": "player",
+    "epp": "EPP",
+    "se": "se",
+    "lower": "{:.0%} interval",
+    "p_beats_average": "P(beats average)",
+    "rank_lower": "rank interval",
+    "p_best": "P(best)",
+    "tied_with_best": "may be best",
 }
 _HALF_WIDTH = Range(0, 0.5, open_high=True)
 
@@ -107,9 +106,9 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     Returns
     -------
     pandas.DataFrame
-        Indexed by player: mean, sd, lower and upper of ``epp``; p_best; rank (posterior mean),
-        rank_lower and rank_upper; p_beats_average, the posterior mean of the probability to beat a
-        player of skill zero in a new round.
+        Indexed by player: mean, sd, lower, upper and mcse of ``epp``; p_best; rank (posterior
+        mean), rank_lower and rank_upper; p_beats_average, the posterior mean of the probability to
+        beat a player of skill zero in a new round.
 
     Examples
     --------
@@ -134,6 +133,7 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
         "sd": skills.std(axis=0, ddof=1),
         "lower": lower,
         "upper": upper,
+        "mcse": _errors(tree),
         "p_best": np.mean(rank == 1, axis=0),
         "rank": rank.mean(axis=0),
         "rank_lower": rank_lower.astype(int),
@@ -142,6 +142,14 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     }
     table = pd.DataFrame(columns, index=pd.Index(players, name="player"))
     return table.sort_values("mean", ascending=False, kind="stable")
+
+
+def _errors(tree: "xr.DataTree") -> FloatArray:
+    """Monte Carlo standard error of each skill, (m,)."""
+    import arviz as az
+
+    skills = tree["posterior"].to_dataset()[["epp"]]
+    return np.asarray(az.mcse(skills)["epp"].values)
 
 
 def epp_win_probability(
@@ -342,7 +350,7 @@ class EppTable(ResultTable):
         One row per player: rank, player, epp, se (clustered by round), se_model (if matches were
         independent), lower, upper, p_beats_average, and for one tournament rank_lower, rank_upper
         and tied_with_best (all pairs at once); for several a first column tournament. From
-        posterior draws se is their standard deviation and p_best is there.
+        posterior draws se is their standard deviation, and mcse and p_best are there.
     ci_prob : float
         Probability of the intervals.
     matches : {"same-round", "all-rounds", "listed"}
@@ -356,22 +364,43 @@ class EppTable(ResultTable):
     matches: MatchKind
     ties: str = "half"
     reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     text_columns = ("tournament", "player")
 
     def to_dict(self) -> dict[str, Any]:
         return {"players": [_player(row) for row in self.frame.to_dict("records")]}
 
+    def paragraph(self) -> list[str]:
+        """The best player of each tournament, and what a skill is."""
+        first = self.frame[self.frame["rank"] == 1].to_dict("records")
+        said = [self._said(row) for row in first]
+        if "tied_with_best" in self.frame:
+            names = self.frame.loc[self.frame["tied_with_best"], "player"].tolist()
+            among = f"one of {listed(names)}" if len(names) > 1 else "this one"
+            said.append(f"With {self.ci_prob:.0%} confidence the best player is {among}.")
+        return [*said, self.legend()[0]]
+
+    def _said(self, row: dict[str, Any]) -> str:
+        where = f"In {row['tournament']} " if "tournament" in row else ""
+        d = decimals_for(0.1, row.get("mcse", 0.0))
+        best = f" and the best of all with probability {_best(row)}" if "p_best" in row else ""
+        return (
+            f"{where}{row['player']} has the highest skill (EPP), {row['epp']:.{d}f} "
+            f"({self.ci_prob:.0%} interval {row['lower']:.{d}f} to {row['upper']:.{d}f}): it beats "
+            f"an average player with probability {chance(row['p_beats_average'])}{best}."
+        )
+
+    def basis(self) -> list[str]:
+        return [SOFTWARE, CITED]
+
     def header(self) -> list[str]:
-        titles = (title for name, (title, _) in _COLUMNS.items() if name in self.frame)
+        titles = (title for name, title in _COLUMNS.items() if name in self.frame)
         return [title.format(self.ci_prob) for title in titles]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         frame = self.frame if top is None else self.frame.head(top)
-        texts = [text for name, (_, text) in _COLUMNS.items() if name in frame]
-        frame = frame.assign(
-            **{name: frame[name].map(_SHOWN[name]) for name in _SHOWN if name in frame}
-        )
-        return [[text.format_map(row) for text in texts] for row in frame.to_dict("records")]
+        names = [name for name in _COLUMNS if name in frame]
+        return [[_cell(name, row) for name in names] for row in frame.to_dict("records")]
 
     def legend(self, top: int | None = None) -> list[str]:
         unit = "rounds" if self.matches == "same-round" else "matches"
@@ -384,6 +413,27 @@ class EppTable(ResultTable):
                 "where its scores vary more."
             )
         return found
+
+
+def _cell(name: str, row: dict[str, Any]) -> str:
+    """Text of a column in one row; a skill has two digits, and those that draws support."""
+    d = decimals_for(0.1, row.get("mcse", 0.0))
+    if name in ("epp", "se"):
+        return f"{row[name]:.{d}f}"
+    if name == "lower":
+        return f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
+    if name == "rank_lower":
+        return f"{row['rank_lower']} to {row['rank_upper']}"
+    if name == "tied_with_best":
+        return "yes" if row[name] else ""
+    if name == "p_best":
+        return _best(row)
+    return chance(row[name]) if name == "p_beats_average" else str(row[name])
+
+
+def _best(row: dict[str, Any]) -> str:
+    """P(best), a share of as many draws as count for the skill."""
+    return chance(row["p_best"], share_mcse(row["p_best"], (row["se"] / row["mcse"]) ** 2))
 
 
 def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> EppTable:
@@ -411,7 +461,7 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
         return EppTable(_frame(_estimates(result, ci_prob) | own), ci_prob, result.kind)
     summary = summarize_epp(result, ci_prob).reset_index()
     summary = summary.rename(columns={"mean": "epp", "sd": "se"})
-    shown = ["lower", "upper", "p_beats_average", "rank_lower", "rank_upper", "p_best"]
+    shown = ["mcse", "lower", "upper", "p_beats_average", "rank_lower", "rank_upper", "p_best"]
     columns = {"rank": 1 + np.arange(len(summary)), **summary[["player", "epp", "se", *shown]]}
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
     return EppTable(_frame(columns), ci_prob, kind, str(result.attrs["ties"]))

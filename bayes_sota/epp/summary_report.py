@@ -11,8 +11,9 @@ import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import diagnose
-from bayes_sota.core.text import chance, counted, plain_text
+from bayes_sota.core.summary import diagnose, how_drawn
+from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.text import as_sentences, chance, counted
 from bayes_sota.core.types import Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
@@ -30,6 +31,7 @@ from bayes_sota.epp.summary import (
 from bayes_sota.epp.variants import Variants, private_variants_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 
@@ -47,7 +49,7 @@ Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class EppReport:
+class EppReport(ResultTable):
     """Leaderboard with its quality, comparisons of players, and what to know about it.
 
     Attributes
@@ -56,7 +58,9 @@ class EppReport:
     content : dict
         Everything, with the keys of ``bayes-sota epp --json``: players, deviance or checks, tests,
         notes, seed.
-    sentences : tuple of str
+    how : str
+        How the skills were estimated.
+    findings : tuple of str
         Quality, comparisons of players and private variants in words.
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
@@ -64,17 +68,52 @@ class EppReport:
 
     table: EppTable
     content: dict[str, Any]
-    sentences: tuple[str, ...] = ()
+    how: str
+    findings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    text_columns = EppTable.text_columns
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """The leaderboard, one row per player."""
+        return self.table.frame
+
+    @property
+    def notes(self) -> list[str]:  # type: ignore[override]
+        """How the data were read, and what a reader should know."""
+        return [*self.content.get("reading", ()), *self.content["notes"]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python objects."""
-        return self.content
+        return self.content | {"text": self.text}
 
-    def title(self, top: int | None = None) -> str:
+    def titles(self, top: int | None = None) -> list[str]:
         """What the table is of, and how many players are not among the first rows."""
-        more = 0 if top is None else max(len(self.table.frame) - top, 0)
-        return str(self.content["title"]) + (f"; {more:,} more with --top" if more else "")
+        more = 0 if top is None else max(len(self.frame) - top, 0)
+        return [str(self.content["title"]) + (f"; {more:,} more with --top" if more else "")]
+
+    def header(self) -> list[str]:
+        return self.table.header()
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return self.table.cells(top)
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return [*self.table.legend(), *self.findings]
+
+    def paragraph(self) -> list[str]:
+        """Who is the best, comparisons and quality, and what was assumed."""
+        name, _, size = str(self.content["title"]).rpartition(": ")
+        first, *rest = self.table.paragraph()
+        where = f'In "{name}" ({size}) ' if name else ""
+        notes = self.content["notes"]
+        return [f"{where}{first}", *rest, *as_sentences([*self.findings, *notes])]
+
+    def basis(self) -> list[str]:
+        return [self.how, *self.table.basis()]
+
+    def footer(self) -> list[str]:
+        seed = self.content.get("seed")
+        return [] if seed is None else [f"seed {seed}"]
 
 
 def report_fit(
@@ -116,8 +155,8 @@ def report_fit(
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0))
     >>> report = report_fit(fit, pairs=[("1", "3")], repetitions=19, random_seed=0)
-    >>> report.title(), report.content["deviance_p_value"] > 0.05
-    ('simulated: 3 players, 30 rounds', True)
+    >>> report.titles(), report.content["deviance_p_value"] > 0.05
+    (['simulated: 3 players, 30 rounds'], True)
     """
     reason = not_comparable(fit.data)
     if reason:
@@ -154,7 +193,9 @@ def report_fit(
         "seed": int(seed) if seed.isdigit() and (quality or best_of) else None,
     }
     sentences = (_deviance_sentence(content), *map(_test_sentence, tests))
-    return EppReport(table, content, (*sentences, *map(_variant_sentence, variants)))
+    how = f"maximum likelihood, standard errors clustered, {fit.kind} matches"
+    how += "" if content["seed"] is None else f", seed {content['seed']}"
+    return EppReport(table, content, how, (*sentences, *map(_variant_sentence, variants)))
 
 
 def report_tournaments(
@@ -178,8 +219,8 @@ def report_tournaments(
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> from bayes_sota.epp.further_fits import fit_tournaments
     >>> found = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
-    >>> report_tournaments(found).title()
-    '1 tournaments, 3 players'
+    >>> report_tournaments(found).titles()
+    ['1 tournaments, 3 players']
     """
     table = tournaments_table(leaderboards, ci_prob)
     notes = list(reading)
@@ -205,7 +246,7 @@ def report_tournaments(
         "notes": notes,
         "prob": ci_prob,
     }
-    return EppReport(table, content)
+    return EppReport(table, content, "maximum likelihood, standard errors clustered")
 
 
 def report_draws(
@@ -261,7 +302,7 @@ def report_draws(
         "seed": tree.attrs["random_seed"],
     }
     sentences = (_check_sentence(checks), *map(_test_sentence, tests))
-    return EppReport(table, content, sentences, tuple(diagnostics["reasons"]))
+    return EppReport(table, content, how_drawn(tree), sentences, tuple(diagnostics["reasons"]))
 
 
 def _title(data: ScoreTable | Matches) -> str:
@@ -379,10 +420,10 @@ def _skills_by_tournament(
 def _deviance_sentence(content: dict[str, Any]) -> str:
     p, misfit = content["deviance_p_value"], f"misfit {content['deviance']:.1f}"
     if p is None:
-        return f"Does one order describe the rounds? Not tested ({misfit})."
-    verdict = "no clear sign against it" if p >= 0.05 else "no, players differ between rounds"
+        return f"Whether one order describes all rounds is not tested ({misfit})."
+    verdict = "no clear sign against it" if p >= 0.05 else "players differ between rounds"
     return (
-        f"Does one order describe the rounds? p = {chance(p)}: {verdict} ({misfit}, "
+        f"Whether one order describes all rounds: p = {chance(p)}, {verdict} ({misfit}, "
         f"{content['deviance_expected']:.1f} expected if these skills were the whole story)."
     )
 
@@ -400,7 +441,7 @@ def _check_sentence(checks: dict[str, Any]) -> str:
 
 
 def _test_sentence(test: dict[str, Any]) -> str:
-    first, second = map(plain_text, test["players"])
+    first, second = test["players"]
     win, low, high = map(chance, (test["win_probability"], *test["win_probability_interval"]))
     line = f"{first} against {second}: difference {test['difference']:.3f}, se {test['se']:.3f}, "
     if "p_value" in test:
@@ -422,7 +463,7 @@ def _variant_sentence(variant: dict[str, Any]) -> str:
     low, high = skill["interval"]
     shared = ", ".join(f"{mean:.2f} at {rho:g}" for rho, mean in variant["sensitivity"][1:])
     return (
-        f"{plain_text(variant['player'])} as the best of {variant['variants']} private variants: "
+        f"{variant['player']} as the best of {variant['variants']} private variants: "
         f"EPP {skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
         f"{variant['rank']} instead of {variant['rank_shown']}; if the errors of variants are "
         f"correlated: {shared}"

@@ -1,4 +1,4 @@
-"""``bayes-sota sota``, ``board`` and ``models``, and how commands read boards and print reports."""
+"""``bayes-sota sota``, ``board`` and ``models``, and how commands read boards."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -22,16 +22,17 @@ from bayes_sota.core.arguments import (
 from bayes_sota.core.command import (
     InputFile,
     OutputFile,
+    Shown,
     check_positives,
     command,
     echo_json,
     echo_table,
-    echo_verdict,
     interval_option,
     model_option,
     number_option,
     output_options,
     parse_tries,
+    report_options,
     seed_option,
     show_progress,
     top_option,
@@ -39,7 +40,6 @@ from bayes_sota.core.command import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.core.text import plain_text
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.command import chosen_correlation
 
@@ -191,26 +191,6 @@ def _whole(text: str) -> int:
         raise InputError(f"--n-test takes a whole number or infer, got {text!r}") from None
 
 
-def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None) -> int:
-    """Print the tables of a report, what is below them, and its notes; exit code 1 for no trust.
-
-    ``report`` is a ``ResultTable`` with ``titles()``, ``notes`` and ``footer()``.
-    """
-    if as_json:
-        echo_json(report.to_dict())
-        return echo_verdict(report.reasons)
-    for title, (header, rows) in zip(report.titles(top), report.tables(top), strict=True):
-        echo_table(header, rows, title)
-    for line in report.legend(top):
-        click.echo(plain_text(line))
-    if not quiet:
-        for note in report.notes:
-            click.echo(f"Note: {plain_text(note)}")
-        for line in report.footer():
-            click.echo(plain_text(line))
-    return echo_verdict(report.reasons)
-
-
 @command(
     epilog="Example: bayes-sota sota --maximum 0.91157 --rounding floor --n-test 11072 "
     "--classifiers 3558"
@@ -253,8 +233,8 @@ def echo_report(report: Any, as_json: bool, quiet: bool, top: int | None = None)
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
-@output_options
-def sota(file: Path | None, output: Path | None, as_json: bool, quiet: bool, **options: Any) -> int:
+@report_options
+def sota(file: Path | None, output: Path | None, shown: Shown, **options: Any) -> int:
     """Posterior of the best classifier's true skill.
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), a response matrix (one row per
@@ -271,10 +251,10 @@ def sota(file: Path | None, output: Path | None, as_json: bool, quiet: bool, **o
         report = _estimate_point(file, options, rho)
     else:
         options["groups"] = "estimands" if output is None else "all"
-        report = _estimate(file, options, rho, show_progress(quiet, as_json))
+        report = _estimate(file, options, rho, show_progress(shown.quiet, shown.as_json))
     if output is not None:
         save_result(report.tree, output)
-    return echo_report(report, as_json, quiet)
+    return shown.deliver(report)
 
 
 def _estimate(
@@ -436,15 +416,10 @@ def _read_scores(
 @field_options
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
-@click.option(
-    "--table", "output", type=OutputFile("table"), help="Table of all entries: .csv, .md or .json."
-)
 @interval_option
 @seed_option
-@output_options
-def board(
-    file: Path, output: Path | None, as_json: bool, quiet: bool, top: int, **options: Any
-) -> int:
+@report_options
+def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
     FILE is a leaderboard (one row per entry), or a response matrix (one row per item, one column
@@ -459,9 +434,7 @@ def board(
     spec = chosen_model(options.pop("model"), "leaderboard", correlation=rho)
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed, "model": spec}
     table = board_table(read_file(file, **options), **settings)
-    if output is not None:
-        table.save(output)
-    return echo_report(table, as_json, quiet, top)
+    return shown.deliver(table, top)
 
 
 @command(epilog="Example: bayes-sota models --json")

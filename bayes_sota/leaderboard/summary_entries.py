@@ -16,9 +16,10 @@ from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_tries
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import summarize_draws
+from bayes_sota.core.summary import SOFTWARE, summarize_draws
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
+from bayes_sota.data.checks import GIVEN, INFERRED
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -28,6 +29,7 @@ from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
+CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
     "p_best", "tied_with_best",
@@ -67,6 +69,8 @@ class EntryTable(ResultTable):
         What a reader should know, and why the result cannot be trusted (empty where it can).
     seed : int or None
         Seed of the draws; None where a generator was given.
+    draws : int
+        Posterior draws of all entries.
     """
 
     frame: pd.DataFrame
@@ -81,6 +85,7 @@ class EntryTable(ResultTable):
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
     seed: int | None
+    draws: int
     text_columns = ("name",)
 
     @property
@@ -112,12 +117,29 @@ class EntryTable(ResultTable):
             "notes": list(self.notes),
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
             "seed": self.seed,
+            "text": self.text,
         }
 
-    def rounded(self) -> pd.DataFrame:
-        """Skills have one digit more than they support, chances six."""
-        digits = dict.fromkeys(("skill", "skill_lower", "skill_upper"), self.decimals[1] + 1)
-        return self.frame.round(digits | {"p_best": 6})
+    def paragraph(self) -> list[str]:
+        """The entry with the best score, the best skill, ties, and what is assumed."""
+        first, d, m = self.frame.iloc[0], self.decimals[1], len(self.frame)
+        others = int((self.frame["rank"] == 1).sum()) - 1
+        ends = f"{first['skill_lower']:.{d}f} to {first['skill_upper']:.{d}f}"
+        where = "" if self.name == "board" else f' of "{self.name}"'
+        shared = f", shared with {counted(others, 'other')}" if others else ""
+        return [
+            f"Of {m:,} entries{where} {first['name']} has the best score, "
+            f"{first['score']:.{self.decimals[0]}f}"
+            f"{on_items(self.n_test, self.n_test_source)}{shared}. "
+            f"Its skill is estimated at {first['skill']:.{d}f} ({self.ci_prob:.0%} interval "
+            f"{ends}), and it is the best of all with probability {chance(first['p_best'])}.",
+            f"The skill of the best classifier (theta_sota) is estimated at {self._best()}.",
+            *self.legend()[1:], *as_sentences(self.notes),
+        ]  # fmt: skip
+
+    def basis(self) -> list[str]:
+        how = f"{self.draws:,} draws of the exact posterior of all skills, seed {self.seed}"
+        return [how, SOFTWARE, CITED]
 
     def header(self) -> list[str]:
         interval = f"{self.ci_prob:.0%} interval"
@@ -142,20 +164,23 @@ class EntryTable(ResultTable):
         ]
 
     def legend(self, top: int | None = None) -> list[str]:
-        m, d = len(self.frame), self.decimals[1]
-        low, high = self.theta_sota["interval"]
+        m = len(self.frame)
         hidden = 0 if top is None else max(m - top, 0)
         rest = [f"{hidden:,} more entries are not shown."] if hidden else []
         items = "" if self.n_test is None else f" on {self.n_test:,} items ({self.n_test_source})"
         return [
             *rest,
-            f"Skill of the best classifier (theta_sota): {self.theta_sota['mean']:.{d}f}, "
-            f"{self.ci_prob:.0%} interval {low:.{d}f} to {high:.{d}f}.",
+            f"Skill of the best classifier (theta_sota): {self._best()}.",
             f"{self._tied()} That is what the {self.compared_by}{items} show at "
             f"{self.ci_prob:.0%}.",
             "Skill is the expected score on new items of the same kind. Its interval includes the "
             "luck that all entries share on these items; ranks, P(best) and ties do not.",
         ]
+
+    def _best(self) -> str:
+        d, (low, high) = self.decimals[1], self.theta_sota["interval"]
+        interval = f"{self.ci_prob:.0%} interval {low:.{d}f} to {high:.{d}f}"
+        return f"{self.theta_sota['mean']:.{d}f} ({interval})"
 
     def _tied(self) -> str:
         m = len(self.frame)
@@ -258,11 +283,12 @@ def board_table(
         n_test=board.n_test,
         n_test_source=board.n_test_source if items is None else _COUNTED,
         ci_prob=ci_prob,
-        decimals=(_score_decimals(board), decimals_for(winner["sd"])),
+        decimals=(_score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
         reasons=posterior.reasons,
         seed=int(seed) if seed.isdigit() else None,
+        draws=entries.skill.shape[0],
     )
 
 
@@ -346,6 +372,14 @@ def _score_decimals(board: Leaderboard) -> int:
     if board.metric == "accuracy":
         return int(np.ceil(np.log10(board.n_test)))
     return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+
+
+def on_items(n_test: int | None, source: str) -> str:
+    """Size of the test set in a sentence, and where it comes from; nothing where it has none."""
+    if n_test is None:
+        return ""
+    how = f"number {source}" if source in (GIVEN, INFERRED) else source
+    return f" on {n_test:,} test items ({how})"
 
 
 def _entry(row: Any) -> dict[str, Any]:

@@ -9,14 +9,17 @@ import xarray as xr
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import (
+    SOFTWARE,
     diagnose,
     estimand_summary,
+    how_drawn,
     observed_maximum_of,
     probability_truly_better,
+    seed_of,
     summarize,
 )
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.text import as_sentences, chance, decimals_for, listed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
@@ -25,10 +28,17 @@ from bayes_sota.leaderboard.sample_estimate import (
     sota_sensitivity,
 )
 from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.summary_entries import CITED, on_items
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
 Table = tuple[list[str], list[list[str]]]
 
+_ASSUMED = {
+    "n_classifiers": "the number of classifiers",
+    "reference_skill": "the reference skill",
+    "spread": "the spread of skills",
+    "family": "the family of skills",
+}
 MEANING = {
     "theta_sota": "skill of the best classifier",
     "expected_sota": "expected best skill, fresh fields",
@@ -57,24 +67,27 @@ class ContentReport(ResultTable):
         return tuple(self.content["diagnostics"]["reasons"])
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """What a reader should know."""
         return tuple(self.content.get("notes", ()))
 
     def to_dict(self) -> dict[str, Any]:
-        return self.content
+        return self.content | {"text": self.text}
+
+    def estimate(self, name: str, content: dict[str, Any] | None = None) -> str:
+        """Mean and interval of a quantity, with the digits that they support."""
+        found = (content or self.content)[name]
+        d, (low, high) = _decimals(found), found["interval"]
+        return (
+            f"{found['mean']:.{d}f} ({self.content['prob']:.0%} interval {low:.{d}f} to "
+            f"{high:.{d}f})"
+        )
 
 
 def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
     """What a report says of rho, from its summary."""
     kept = {name: summary[name] for name in ("mean", "interval")}
     return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
-
-
-def seed_of(tree: xr.DataTree) -> int | str:
-    """Seed of a result, or what stood in its place."""
-    seed = str(tree.attrs["random_seed"])
-    return int(seed) if seed.isdigit() else seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +98,8 @@ class SotaReport(ContentReport):
     ----------
     frame : pandas.DataFrame
         One row per quantity (and board): quantity, mean, median, sd, lower, upper, mcse.
-    headings : tuple of str
-        What each table is about.
+    headings, subjects : tuple of str
+        What each table is about, and what the best score is of.
     sensitivity : tuple of dict
         Rows of ``sota_sensitivity`` without the first.
     tree : xarray.DataTree
@@ -95,6 +108,7 @@ class SotaReport(ContentReport):
 
     frame: pd.DataFrame
     headings: tuple[str, ...]
+    subjects: tuple[str, ...]
     sensitivity: tuple[dict[str, Any], ...]
     tree: xr.DataTree
 
@@ -122,7 +136,7 @@ class SotaReport(ContentReport):
         if above is not None:
             low, high = above["interval"]
             lines.append(
-                "Entries with an observed score better than theta_sota: "
+                "The number of entries with an observed score better than theta_sota is "
                 f"{above['median']:.0f} ({low:.0f} to {high:.0f})"
             )
         if "p_new_truly_better" in self.content:
@@ -141,6 +155,50 @@ class SotaReport(ContentReport):
         low, high = rho["interval"]
         source = "learnt from the data" if rho["learnt"] else "not learnt: one board cannot tell it"
         return [f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}", how]
+
+    def paragraph(self) -> list[str]:
+        """What was found, board by board, what was assumed, and how much that matters."""
+        found = self.content
+        boards = found.get("boards", [found])
+        said = [
+            f"{subject} The true skill of the best classifier (theta_sota) is estimated at "
+            f"{self.estimate('theta_sota', board)}, {_beside(board)}; that of the classifier with "
+            f"the best score at {self.estimate('winner_skill', board)}."
+            for subject, board in zip(self.subjects, boards, strict=True)
+        ]
+        return [
+            *said, *as_sentences(self.legend()), self._field(), about_rho(found["rho"]),
+            *self._elsewhere(), *as_sentences(self.notes),
+        ]  # fmt: skip
+
+    def basis(self) -> list[str]:
+        return [f"model {self.content['model']}", how_drawn(self.tree), SOFTWARE, CITED]
+
+    def _field(self) -> str:
+        """What is assumed of the distribution of skills."""
+        if "families" not in self.content:
+            family = self.tree.attrs.get("skill_family", "")
+            of = f"one {family} distribution" if family else "one distribution"
+            return f"The skills of the classifiers are taken as draws from {of}."
+        weights = self.content["families"]
+        name = max(weights, key=lambda family: weights[family])
+        return (
+            "The distribution of the classifiers' skills is averaged over "
+            f"{len(weights)} families, of which {name} has the largest weight "
+            f"({chance(weights[name])})."
+        )
+
+    def _elsewhere(self) -> list[str]:
+        """The estimate under the other assumptions that were tried."""
+        if not self.sensitivity or len(self.subjects) > 1:
+            return []
+        means, d = [row["mean"] for row in self.sensitivity], _decimals(self.content["theta_sota"])
+        tried = dict.fromkeys(row["assumption"] for row in self.sensitivity)
+        names = [_ASSUMED.get(name, name) for name in tried]
+        return [
+            f"Under other assumptions on {listed(names)} the estimate ranges from "
+            f"{min(means):.{d}f} to {max(means):.{d}f}."
+        ]
 
 
 def report_sota(
@@ -230,7 +288,11 @@ def describe_sota(
     if rows:
         titles.append("Sensitivity to what is assumed, not observed")
     frame = summarize(tree, ci_prob).rename_axis("quantity").reset_index()
-    return SotaReport(content, frame, tuple(titles), tuple(rows), tree)
+    subjects = tuple(
+        _subject(board, found, alone=len(each) == 1)
+        for board, found in zip(boards, each, strict=True)
+    )
+    return SotaReport(content, frame, tuple(titles), subjects, tuple(rows), tree)
 
 
 def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
@@ -294,6 +356,48 @@ def _title(data: Data, found: dict[str, Any]) -> str:
     )
 
 
+def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
+    """The best score, in a sentence; a single board without a name of its own has none."""
+    unnamed = alone and data.name in ("board", "board 1")
+    where = "" if unnamed else f'On "{data.name}" '
+    if isinstance(data, Leaderboard) and data.scores is None:
+        tries = f"{'' if data.n_classifiers else 'about '}{data.typical_tries:,.0f}"
+        items = f", {_reading(data)}"
+    else:
+        tries = f"{found['n_classifiers']:,.0f}"
+        items = on_items(found["n_test"], found["n_test_source"])
+    said = (
+        f"{where}the best score of {tries} classifiers is {found['observed_maximum']:.6g}{items}."
+    )
+    return said[:1].upper() + said[1:]
+
+
+def _beside(found: dict[str, Any]) -> str:
+    """The estimate beside the best score."""
+    gap = f"{abs(found['bias']):.{_decimals(found['theta_sota'])}f}"
+    if not float(gap):
+        return "as high as the best score"
+    return f"{gap} {'below' if found['bias'] > 0 else 'above'} the best score"
+
+
+def about_rho(rho: dict[str, Any]) -> str:
+    """What was assumed or learnt of the correlation."""
+    (low, high), mean = rho["interval"], f"{rho['mean']:.2f}"
+    said = "The correlation of a classifier's score with that of a reference classifier (rho) is"
+    if low == high:
+        return f"{said} set to {mean}."
+    interval = f"{mean} ({low:.2f} to {high:.2f})"
+    if rho["learnt"]:
+        return f"{said} learnt: {interval}."
+    return f"{said} assumed, not learnt: {interval}."
+
+
+def _decimals(found: dict[str, Any]) -> int:
+    """Decimals that the summary of a quantity supports."""
+    low, high = found["interval"]
+    return decimals_for(found.get("sd", (high - low) / 4), found.get("mcse", 0.0))
+
+
 def _reading(board: Leaderboard) -> str:
     """How the best score is understood."""
     if board.metric == "auc":
@@ -309,7 +413,7 @@ def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:
     rows = []
     for name, meaning in MEANING.items():
         values, (low, high) = found[name], found[name]["interval"]
-        d = decimals_for(values["sd"])
+        d = _decimals(values)
         numbers = [f"{values['mean']:.{d}f}", f"{values['sd']:.{d}f}"]
         rows.append([name, *numbers, f"{low:.{d}f} to {high:.{d}f}", meaning])
     return rows
@@ -363,7 +467,7 @@ class PointReport(ResultTable):
 
     def to_dict(self) -> dict[str, Any]:
         source = {"n_test_source": self.n_test_source, "notes": list(self.notes)}
-        return {**self.found.to_dict(), **source}
+        return {**self.found.to_dict(), **source, "text": self.text}
 
     def header(self) -> list[str]:
         return ["quantity", "value", "what it is"]
@@ -401,8 +505,29 @@ class PointReport(ResultTable):
             lines.append(found.reason[0].upper() + found.reason[1:] + ".")
         return lines
 
-    def footer(self) -> list[str]:
-        return []
+    def paragraph(self) -> list[str]:
+        """What was found, and by which criterion."""
+        found, m = self.found, self.found.scores.size
+        word = "shrunk" if found.method == "shrink" else "cropped"
+        low, high = found.interval
+        what = "expected best score" if found.criterion == "expected" else "upper limit"
+        of = "" if self.name == "board" else f' of "{self.name}"'
+        return [
+            f"The best score of {m:,} entries{of} is {found.observed_maximum:g}"
+            f"{on_items(found.n_test, self.n_test_source)}. With their scores {word} so that the "
+            f"{what} of the {word} field is the observed one, the skill of the best classifier is "
+            f"estimated at {found.estimate:.4f}.",
+            f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
+            f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; {found.n_above():,} entries "
+            f"score above the estimate. The correlation with the best classifier (rho) is set to "
+            f"{found.correlation:g}.",
+            *self.legend(), *as_sentences(self.notes),
+        ]  # fmt: skip
+
+    def basis(self) -> list[str]:
+        eq = ", Eq. 9" if self.found.weight is not None else ""
+        cited = f"after Møllersen and Holsbø 2023, arXiv 2303.07272{eq}"
+        return [f"exact law of the best score, method {self.found.method}", SOFTWARE, cited]
 
 
 def report_point_estimate(

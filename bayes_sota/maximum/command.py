@@ -6,12 +6,12 @@ import click
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
 from bayes_sota.core.command import (
+    Shown,
     check_positives,
     command,
-    echo_json,
     interval_option,
     number_option,
-    output_options,
+    report_options,
 )
 from bayes_sota.core.errors import InputError
 
@@ -45,7 +45,7 @@ _INDEPENDENT = (
     help="theta0; default the (expected) skill of the best classifier.",
 )
 @interval_option
-@output_options
+@report_options
 def maximum(
     n_test: int,
     classifiers: int,
@@ -57,14 +57,15 @@ def maximum(
     pairwise_correlation: float | None,
     reference_skill: float | None,
     ci_prob: float,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+    shown: Shown,
+) -> int:
     """Exact law of the best observed score of classifiers of known skill.
 
     Without a correlation the classifiers are taken as independent, which real ones are not: the
     mean of the default prior of sota is a rho of 0.74.
     """
+    from bayes_sota.maximum.summary import describe_maximum
+
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     given = chosen_correlation(correlation, pairwise_correlation)
@@ -83,14 +84,9 @@ def maximum(
     result: dict[str, Any] = {
         "expected_maximum": law.mean(), "sd": law.std(), "interval": list(law.interval(ci_prob)),
         "prob": ci_prob, "bias": law.bias(), "n_test": n_test, "n_classifiers": classifiers,
-        **facts, "notes": [_INDEPENDENT] if given is None else [],
+        "skills": list(skills), **facts, "notes": [_INDEPENDENT] if given is None else [],
     }  # fmt: skip
-    if as_json:
-        echo_json(result)
-        return
-    click.echo(_sentence(result))
-    for note in () if quiet else result["notes"]:
-        click.echo(f"Note: {note}")
+    return shown.deliver(describe_maximum(result))
 
 
 def _accuracy_law(
@@ -138,18 +134,3 @@ def chosen_correlation(correlation: float | None, pairwise: float | None) -> flo
     if correlation is not None and pairwise is not None:
         raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
     return correlation if pairwise is None else float(pairwise**0.5)
-
-
-def _sentence(result: dict[str, Any]) -> str:
-    low, high = result["interval"]
-    best = f"expected best score of {result['n_classifiers']:,} classifiers"
-    rows = {
-        "skill of the best classifier (theta_sota)": f"{result['theta_sota']:.6f}",
-        best: f"{result['expected_maximum']:.6f}",
-        "standard deviation of the best score": f"{result['sd']:.6f}",
-        f"{result['prob']:.0%} interval of the best score": f"{low:.6f} to {high:.6f}",
-        "correlation with the reference classifier (rho)": f"{result['correlation']:g}",
-        "multiplicity bias": f"{result['bias']:+.6f}",
-    }
-    width = max(map(len, rows))
-    return "\n".join(f"{label:<{width}}   {value}" for label, value in rows.items())

@@ -9,15 +9,15 @@ from bayes_sota.core.arguments import CORRELATION, COUNT, POSITIVE, SHARE
 from bayes_sota.core.command import (
     InputFile,
     OutputFile,
+    Shown,
     command,
     interval_option,
     model_option,
     number_option,
-    output_options,
+    report_options,
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command import echo_report
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -45,10 +45,8 @@ from bayes_sota.leaderboard.command import echo_report
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
-@output_options
-def paired(
-    file: Path, output: Path | None, as_json: bool, quiet: bool, ci_prob: float, **options: Any
-) -> int:
+@report_options
+def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **options: Any) -> int:
     """Skill of the best team and of the public winner from the public and the private board.
 
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
@@ -71,7 +69,7 @@ def paired(
     )  # fmt: skip
     if output is not None:
         save_result(tree, output)
-    return echo_report(describe_paired(tree, boards, ci_prob), as_json, quiet)
+    return shown.deliver(describe_paired(tree, boards, ci_prob))
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:

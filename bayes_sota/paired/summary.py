@@ -7,10 +7,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.summary import diagnose, estimand_summary
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.summary import (
+    SOFTWARE,
+    diagnose,
+    estimand_summary,
+    how_drawn,
+    seed_of,
+    share_mcse,
+)
+from bayes_sota.core.text import as_sentences, chance, decimals_for
 from bayes_sota.data.paired import BOARDS, PairedBoards
-from bayes_sota.leaderboard.summary_sota import ContentReport, rho_of, seed_of
+from bayes_sota.leaderboard.summary_entries import CITED
+from bayes_sota.leaderboard.summary_sota import ContentReport, about_rho, rho_of
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -27,7 +35,15 @@ _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and
 
 @dataclass(frozen=True, eq=False)
 class PairedReport(ContentReport):
-    """One result of two boards, described."""
+    """One result of two boards, described.
+
+    Attributes
+    ----------
+    how : str
+        Method, draws and seed.
+    """
+
+    how: str
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -50,7 +66,7 @@ class PairedReport(ContentReport):
         rows = []
         for name, meaning in MEANING.items():
             low, high = self.content[name]["interval"]
-            d = decimals_for((high - low) / 4)
+            d = decimals_for((high - low) / 4, self.content[name].get("mcse", 0.0))
             mean = f"{self.content[name]['mean']:.{d}f}"
             rows.append([name, mean, f"{low:.{d}f} to {high:.{d}f}", meaning])
         return rows[:top]
@@ -59,7 +75,7 @@ class PairedReport(ContentReport):
         teams = []
         for row in self.content["best"][:_SHOWN]:
             numbers = (f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill"))
-            teams.append([row["name"], *numbers, chance(row["p_best"])])
+            teams.append([row["name"], *numbers, self._chance(row["p_best"])])
         header = ["team", "public", "private", "skill", "P(best)"]
         return [(self.header(), self.cells(top)), (header, teams)]
 
@@ -68,9 +84,35 @@ class PairedReport(ContentReport):
         return [
             f"Public winner {winner['name']}: public {winner['public_score']:.4f}, private "
             f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
-            f"{winner['shrinkage']:.4f}), P(best) {chance(winner['p_best'])}",
+            f"{winner['shrinkage']:.4f}), P(best) {self._chance(winner['p_best'])}",
             f"Rank correlation of the boards {self.content['rank_correlation']:.3f}.",
         ]
+
+    def _chance(self, p: float) -> str:
+        """A share of the draws, of which as many count as for theta_sota."""
+        of = self.content["theta_sota"]
+        return chance(p, share_mcse(p, (of["sd"] / of["mcse"]) ** 2))
+
+    def paragraph(self) -> list[str]:
+        """The best team, the public winner, and what is assumed."""
+        found, winner = self.content, self.content["public_winner"]
+        errors = found["standard_errors"]
+        known = "given" if errors["known"] else "learnt from the differences"
+        return [
+            f"Of {found['n_classifiers']:,} teams with a public and a private score "
+            f"{found['n_modelled']:,} are modelled. The skill of the best team, its expected score "
+            f"on private items, is estimated at {self.estimate('theta_sota')}.",
+            f"The public winner, {winner['name']}, scored {winner['public_score']:.4f} on the "
+            f"public and {winner['private_score']:.4f} on the private board; its skill is "
+            f"estimated at {self.estimate('winner_skill')}, and it is the best of all teams with "
+            f"probability {self._chance(winner['p_best'])}.",
+            f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
+            f"errors of the scores are {known}.",
+            about_rho(found["rho"]), *as_sentences(self.notes),
+        ]  # fmt: skip
+
+    def basis(self) -> list[str]:
+        return [self.how, SOFTWARE, CITED]
 
     def footer(self) -> list[str]:
         """What the numbers rest on."""
@@ -93,7 +135,10 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         Probability of the intervals.
     """
     attributes = tree.attrs
-    found = {name: _summary(tree, name, ci_prob) for name in (*MEANING, "public_se", "private_se")}
+    found = {
+        name: estimand_summary(tree, name, ci_prob)
+        for name in (*MEANING, "public_se", "private_se")
+    }
     rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
     chances = _p_best(tree)
     content = {
@@ -122,16 +167,7 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "diagnostics": diagnose(tree) | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
-    return PairedReport(content)
-
-
-def _summary(tree: xr.DataTree, name: str, ci_prob: float) -> dict[str, Any]:
-    """Summary whose mcse knows where the draws come from weighted points."""
-    summary = estimand_summary(tree, name, ci_prob)
-    if _SIZE in tree.attrs:
-        draws = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
-        summary["mcse"] = summary["sd"] * (1 / float(tree.attrs[_SIZE]) + 1 / draws) ** 0.5
-    return summary
+    return PairedReport(content, how_drawn(tree))
 
 
 def _winner(

@@ -2,7 +2,8 @@
 
 Each command runs on real answers (the bundled digits: 12 classifiers, halves and blocks of them)
 or on the numbers of the bundled examples, once for people and once with ``--json``, with the same
-seed. Numbers agree to the digits that are printed.
+seed. Numbers agree to the digits that are printed. The same runs write the table as LaTeX and as
+CSV, and the paragraph for a paper is read from the JSON.
 """
 
 import csv
@@ -61,6 +62,7 @@ EXPLAINED = (
     r"A gap of 1 in EPP wins .*?; 0 is the average player",  # a definition
     r"is at least 0\.025",  # (1 - ci_prob) / 2
     r"below it from [\d.]+ %",  # rounded up, so that it is true as printed
+    r"at least [\d.]+ % of the items right",  # the same
     r"-?odds.ratio 60",  # one of the assumptions that are always drawn
     r"Eq\. \d",
     r"< 0\.0001|> 0\.999",  # beyond what is printed
@@ -121,8 +123,10 @@ def shown(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[
     words = COMMANDS[name].format(first=first, second=second).split()
     command = [str(folder / word) if word.endswith(".csv") else word for word in words]
     tree = ["--output", str(folder / f"{name}.nc")] if name in WITH_TREE else []
+    tables = [[] if name == "reproduce" else ["--table", str(folder / f"table of {name}{ending}")]
+              for ending in (".tex", ".csv")]  # fmt: skip
     printed = []
-    for more in ([], ["--json", *tree]):
+    for more in (tables[0], ["--json", *tree, *tables[1]]):
         with pytest.raises(SystemExit) as stop:
             main([*command, *more])
         captured = capsys.readouterr()
@@ -195,6 +199,50 @@ def check_estimates(tree: xr.DataTree, result: dict[str, Any]) -> int:
     return compared
 
 
+def check_paragraph(text: str, result: dict[str, Any]) -> None:
+    """Numbers of a paragraph are those of the JSON; it names version and seed, and no option."""
+    said, _, source = text.removesuffix(")").rpartition("; bayes_sota ")
+    said, basis = said[: said.rindex(" (")], said[said.rindex(" (") :]
+    assert len(NUMBER.findall(said)) > 1
+    assert unknown_numbers(said, result) == []
+    assert source.startswith(bs.__version__)
+    assert "arXiv" in source or "EPP" in source or "distinct scores" in said
+    seed = result.get("seed")
+    assert seed is None or f"seed {seed}" in basis + source
+    assert re.fullmatch(r".*[.]", said)
+    assert not re.search(r"--|  |[.][.]|[.] [a-z]+ [a-z]|[;:,][.]|nan|None", said), said
+
+
+def check_latex(text: str) -> None:
+    """A file for ``\\input``: tabulars with as many cells as columns, all else escaped."""
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") > 0
+    for columns, body in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end", text, re.DOTALL):
+        rows = [line for line in body.splitlines() if line and line != r"\hline"]
+        assert len(rows) > 1
+        for row in rows:
+            assert row.endswith(r" \\")
+            assert len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1
+    plain = re.sub(r"\\[{}$&%#_]", "", text)
+    assert plain.count("{") == plain.count("}")
+    assert not re.search(r"[$#%_^~<>]", plain)
+    assert set(re.findall(r"\\([a-z]+)", plain)) <= {
+        "begin", "end", "hline", "textbackslash", "textasciitilde", "textasciicircum", "textless",
+        "textgreater", "textbar", "textbf",
+    }  # fmt: skip
+
+
+def check_csv(text: str, result: dict[str, Any]) -> None:
+    """Rows of one length, with all digits of the JSON."""
+    header, *rows = csv.reader(text.splitlines())
+    assert rows
+    assert {len(row) for row in rows} == {len(header)}
+    by_name = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
+    if "mean" in header and "theta_sota" in by_name:
+        assert float(by_name["theta_sota"]["mean"]) == pytest.approx(
+            result["theta_sota"]["mean"], rel=1e-12
+        )
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG), id=n) for n in COMMANDS]
 )
@@ -204,6 +252,10 @@ def test_every_printed_number_is_in_the_json_and_so_is_the_result(
     text, result = shown(name, folder, capsys)
     assert len(NUMBER.findall(text)) > 3
     assert unknown_numbers(text, result) == []
+    if name != "reproduce":
+        check_paragraph(result.pop("text"), result)
+        check_latex((folder / f"table of {name}.tex").read_text())
+        check_csv((folder / f"table of {name}.csv").read_text(), result)
     if name in WITH_TREE:
         tree = read_result(folder / f"{name}.nc")
         check = check_estimates if "point_estimate" in tree.children else check_summary

@@ -6,7 +6,8 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.summary import estimand_summary
+from bayes_sota.core.summary import estimand_summary, share_mcse
+from bayes_sota.core.text import chance, decimals_for
 
 NAMES = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
@@ -106,8 +107,10 @@ def test_skills_of_players_are_estimands() -> None:
     content = xr.Dataset({"epp": (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
     content["skill_sd"] = content["epp"].std("player")
     table = bs.summarize(xr.DataTree.from_dict({"posterior": content}))
-    assert list(table.index) == ["epp[a]", "epp[b]"]
-    assert table["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())
+    assert list(table.index) == ["epp[a]", "epp[b]", "p_best[a]", "p_best[b]"]
+    best = np.mean(draws[..., 0] > draws[..., 1])
+    expected = [*draws.mean(axis=(0, 1)), best, 1 - best]
+    assert table["mean"].tolist() == pytest.approx(expected)
 
 
 def test_differences_of_claims_are_estimands() -> None:
@@ -117,3 +120,62 @@ def test_differences_of_claims_are_estimands() -> None:
     table = bs.summarize(xr.DataTree.from_dict({"posterior": content}))
     assert list(table.index) == ["difference[1]", "difference[2]"]
     assert table["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())
+
+
+def test_digits_are_those_of_arviz_and_never_more_than_two_of_the_sd() -> None:
+    from arviz_stats.base.stats_utils import get_decimal_places_from_se
+
+    for mcse in np.geomspace(1.1e-7, 0.04, 300):
+        assert decimals_for(1e-6, mcse) == np.clip(get_decimal_places_from_se(mcse), 1, 7)
+    cases = [
+        (0.0123, 0.0, 3), (0.0123, 0.0002, 3), (0.0123, 0.004, 3), (0.0123, 0.0051, 2),
+        (0.0123, 0.06, 1), (0.99, 0.001, 2), (0.0, 0.0, 6), (np.nan, np.nan, 6), (30.0, 2.0, 1),
+    ]  # fmt: skip
+    for sd, mcse, digits in cases:
+        assert decimals_for(sd, mcse) == digits, (sd, mcse)
+
+
+@pytest.mark.parametrize(
+    ("p", "draws", "shown"),
+    [
+        (0.338, np.inf, "0.338"), (0.338, 400, "0.34"), (0.338, 20_000, "0.338"),
+        (0.0, 400, "< 0.01"), (0.0, 4000, "< 0.001"), (1.0, 400, "> 0.99"), (0.002, 4000, "0.002"),
+        (0.0004, np.inf, "0.0004"), (0.0, np.inf, "< 0.0001"), (1.0, np.inf, "> 0.999"),
+    ],
+)  # fmt: skip
+def test_shares_of_draws_have_the_digits_of_their_error(p: float, draws: float, shown: str) -> None:
+    assert chance(p, share_mcse(p, draws) if np.isfinite(draws) else 0.0) == shown
+
+
+def test_the_error_of_a_share_is_that_of_repeated_draws() -> None:
+    shares = np.random.default_rng(0).binomial(400, 0.3, 4000) / 400
+    assert np.mean([share_mcse(p, 400) for p in shares]) == pytest.approx(shares.std(), rel=0.05)
+    upper = 2 * share_mcse(0.0, 400)  # the bound of no draws: the rule of three, 3 / 400
+    assert upper == pytest.approx(3 / 400, rel=0.1)
+
+
+def test_a_table_for_papers_rounds_and_its_csv_does_not(tree) -> None:
+    table = bs.core.summary_table(tree)
+    row = bs.summarize(tree).loc["theta_sota"]
+    name, mean, sd, interval, _ = table.cells()[0]
+    d = decimals_for(row["sd"], row["mcse"])
+    assert (name, mean, sd) == ("theta_sota", f"{row['mean']:.{d}f}", f"{row['sd']:.{d}f}")
+    assert interval == f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
+    assert f"theta_sota,{row['mean']!r}".replace("np.float64(", "")[:25] in table.to_csv()
+    assert "seed 3" in table.text
+    assert f"theta_sota is {mean} (95% interval {interval})." in table.text
+
+
+def test_equivalence_is_asked_of_differences_only(tree) -> None:
+    with pytest.raises(InputError, match="about a difference"):
+        bs.summarize(tree, rope=0.01)
+    claim = bs.claims.claim_tree(0.9, 0.88, 500, draws=100, random_seed=0)
+    table, gap = bs.summarize(claim, rope=0.01), claim["posterior"]["difference"].values
+    assert table.loc["p_false", "mean"] == bs.false_claim_probability(0.9, 0.88, n_test=500)
+    assert table.loc["p_false", "mcse"] == 0
+    expected = [np.mean(gap > 0.01), np.mean(abs(gap) <= 0.01), np.mean(gap < -0.01)]
+    shares = table.loc[["p_a_better", "p_equivalent", "p_b_better"]]
+    assert shares["mean"].tolist() == pytest.approx(expected)
+    assert shares["mcse"].tolist() == pytest.approx(
+        [np.sqrt(p * (1 - p) / (gap.size - 1)) for p in expected]
+    )

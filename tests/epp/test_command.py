@@ -92,8 +92,8 @@ def test_python_says_the_same(capsys, scores: Path) -> None:
         assert found[name] == content[name]
     assert found["test"]["p_value"] == content["test"]["p_value"]
     text = run(capsys, *arguments)[1]
-    assert len(report.sentences) == 2
-    assert all(sentence in text for sentence in report.sentences)
+    assert len(report.findings) == 2
+    assert all(sentence in text for sentence in report.findings)
 
 
 def test_several_tournaments(capsys, tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+"""Reports of few numbers: the size that a claim needs, and the claim of a winner that was picked.
+
+``tests/cli/test_reports.py`` compares their forms.
+"""
+
+from collections.abc import Iterator
+
+from bayes_sota.claims.planning import ClaimPlan, GapOfMeans
+from bayes_sota.claims.selection import SelectedClaim
+from bayes_sota.claims.summary import SOURCE
+from bayes_sota.core.summary import SOFTWARE, NumbersReport
+from bayes_sota.core.text import as_sentences, chance
+from bayes_sota.leaderboard.summary_entries import CITED
+
+
+def describe_plan(plan: ClaimPlan) -> NumbersReport:
+    """Describe the test items that a claim needs.
+
+    Examples
+    --------
+    >>> from bayes_sota.claims.planning import GapOfAccuracies, plan_claim
+    >>> describe_plan(plan_claim(GapOfAccuracies(0.90, 0.88))).cells()[0]
+    ['items if exactly this gap is observed', '1,330']
+    """
+    sizes = [
+        ("items if exactly this gap is observed", plan.n_needed),
+        (f"items for a claim with probability {plan.power:g}", plan.n_for_power),
+        (f"fresh items for a claim with probability {plan.assurance}", plan.n_assured),
+    ]
+    basis = "Dirichlet posterior of the paired outcomes"
+    if isinstance(plan.gap, GapOfMeans):
+        basis = "Student t of the paired means"
+    return NumbersReport(
+        content=plan.to_dict(),
+        rows=tuple((name, size, f"{size:,}") for name, size in sizes if size is not None),
+        said=(*_about_plan(plan), *as_sentences(plan.notes())), lines=tuple(plan.sentences()),
+        source=(basis, SOURCE), notes=tuple(plan.notes()),
+    )  # fmt: skip
+
+
+def _about_plan(plan: ClaimPlan) -> Iterator[str]:
+    of = plan.gap.describe()
+    unknown = "congruence" if "congruence" in of else "correlation"
+    yield (
+        f"A claim that A outperforms B, if it may be false with probability {plan.level:g} at "
+        f"most, needs {plan.n_needed:,} test items where exactly a gap of {of['gap']:.4g} is "
+        f"observed ({unknown}: {of[unknown]['assumption']})."
+    )
+    if plan.n_for_power is not None:
+        yield (
+            f"If that is the true gap, {plan.n_for_power:,} items lead to the claim with "
+            f"probability {plan.power:g}."
+        )
+    if plan.n_assured is not None:
+        yield (
+            f"After {plan.n_test:,} items with this gap about {plan.n_assured_rounded:,} fresh "
+            f"items lead to the claim with probability {plan.assurance:g}."
+        )
+
+
+def describe_selection(found: SelectedClaim, seed: int | None = None) -> NumbersReport:
+    """Describe the claim of a winner that was picked.
+
+    Parameters
+    ----------
+    found : SelectedClaim
+    seed : int, optional
+        Of its draws.
+    """
+    rows = (
+        ("P(false), corrected for the selection", found.p_false_selected),
+        ("P(false) as if both had been given", found.p_false),
+        ("P(another entry is the best)", found.p_not_best),
+    )
+    said = (
+        f"Of {len(found.p_best):,} entries {found.winner} has the best score. That it is better "
+        f"than the runner-up, {found.runner_up}, is false with probability "
+        f"{chance(found.p_false_selected)} where its having been picked by its score is allowed "
+        f"for, and with {chance(found.p_false)} as if both had been given beforehand.",
+        f"Another entry is the best with probability {chance(found.p_not_best)}. The mean "
+        f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
+        *as_sentences(found.notes),
+    )
+    return NumbersReport(
+        content=found.to_dict() | ({} if seed is None else {"seed": seed}),
+        rows=(*((name, p, chance(p)) for name, p in rows), ("rho", found.rho, f"{found.rho:.2f}")),
+        said=said, lines=tuple(found.sentences()), notes=found.notes, reasons=found.reasons,
+        source=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
+    )  # fmt: skip

@@ -1,0 +1,64 @@
+"""What a law of the best score says, in numbers and words. Imports NumPy only.
+
+``tests/cli/test_reports.py`` compares the forms of the report.
+"""
+
+from typing import Any
+
+from bayes_sota.core.summary import SOFTWARE, NumbersReport
+from bayes_sota.core.text import as_sentences
+
+
+def describe_maximum(content: dict[str, Any]) -> NumbersReport:
+    """Describe the law of the best score of classifiers of known skill.
+
+    Parameters
+    ----------
+    content : dict
+        Keys of ``bayes-sota maximum --json``; ``skills`` is the skill of all classifiers, or the
+        ends of a uniform distribution.
+    """
+    low, high = content["interval"]
+    best = f"expected best score of {content['n_classifiers']:,} classifiers"
+    rows = (
+        ("skill of the best classifier (theta_sota)", "theta_sota", ".6f"),
+        (best, "expected_maximum", ".6f"),
+        ("standard deviation of the best score", "sd", ".6f"),
+        (f"{content['prob']:.0%} interval of the best score", "interval", ""),
+        ("correlation with the reference classifier (rho)", "correlation", "g"),
+        ("multiplicity bias", "bias", "+.6f"),
+    )
+    ends = f"{low:.6f} to {high:.6f}"
+    return NumbersReport(
+        content=content,
+        rows=tuple(
+            (name, ends, ends) if not form else (name, content[key], format(content[key], form))
+            for name, key, form in rows
+        ),
+        said=(*_sentences(content), *as_sentences(content["notes"])),
+        source=("exact law of the best score", SOFTWARE, _CITED),
+        notes=tuple(content["notes"]),
+    )
+
+
+_CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
+
+
+def _sentences(content: dict[str, Any]) -> list[str]:
+    """The expected best score, its bias, and what was assumed."""
+    auc, (low, high), skills = "n_positive" in content, content["interval"], content["skills"]
+    of = f"skills uniform from {skills[0]:g} to {skills[-1]:g}"
+    if len(skills) == 1:
+        of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"
+    positives = f", {content['n_positive']:,} of them positive," if auc else ""
+    said = [
+        f"The best of {content['n_classifiers']:,} classifiers with {of} on "
+        f"{content['n_test']:,} test items{positives} is expected to score "
+        f"{content['expected_maximum']:.6f} (sd {content['sd']:.6f}, {content['prob']:.0%} "
+        f"interval {low:.6f} to {high:.6f}), {content['bias']:.6f} above the skill of the best "
+        f"classifier, {content['theta_sota']:.6f}."
+    ]
+    if content["correlation"]:
+        of = "scores with a reference score" if auc else "classifiers with a reference classifier"
+        said.append(f"The correlation of the {of} (rho) is {content['correlation']:g}.")
+    return said
