@@ -26,6 +26,12 @@ from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.leaderboard.summary_newcomers import (
+    Newcomer,
+    Questions,
+    reasons_of_answers,
+    sentences_of,
+)
 
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
@@ -64,6 +70,8 @@ class EntryTable(ResultTable):
         What ``tied_with_best`` rests on: the scores, or the answers item by item.
     notes, reasons : tuple of str
         What a reader should know, and why the result cannot be trusted (empty where it can).
+    answers : dict
+        Of what was asked of theta_sota and of a newcomer.
     seed : int or None
         Seed of the draws; None where a generator was given.
     """
@@ -79,6 +87,7 @@ class EntryTable(ResultTable):
     compared_by: str
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
+    answers: dict[str, Any]
     seed: int | None
     text_columns = ("name",)
 
@@ -101,6 +110,7 @@ class EntryTable(ResultTable):
         return {
             "entries": [_entry(row) for row in self.frame.itertuples(index=False)],
             "theta_sota": self.theta_sota,
+            **self.answers,
             "rho": self.rho,
             "n_test": self.n_test,
             "n_test_source": self.n_test_source,
@@ -150,6 +160,7 @@ class EntryTable(ResultTable):
             *rest,
             f"Skill of the best classifier (theta_sota): {self.theta_sota['mean']:.{d}f}, "
             f"{self.ci_prob:.0%} interval {low:.{d}f} to {high:.{d}f}.",
+            *sentences_of(self.answers),
             f"{self._tied()} That is what the {self.compared_by}{items} show at "
             f"{self.ci_prob:.0%}.",
             "Skill is the expected score on new items of the same kind. Its interval includes the "
@@ -177,6 +188,10 @@ def board_table(
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
     tries_per_entry: float | None = None,
+    above: float | None = None,
+    new_score: float | None = None,
+    gap: float | None = None,
+    new_n_test: int | None = None,
 ) -> EntryTable:
     r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
 
@@ -201,6 +216,8 @@ def board_table(
     random_seed : int, Generator or None
     tries_per_entry : float, optional
         Refused: several tries behind each entry have no model here that can be trusted.
+    above, new_score, gap, new_n_test : optional
+        What is asked of theta_sota and of a newcomer (``summary_newcomers.Questions``).
 
     Returns
     -------
@@ -222,6 +239,8 @@ def board_table(
     refuse_tries(tries_per_entry)
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
+    questions = Questions(above, new_score, gap, new_n_test)
+    questions.check_used("the table of a board")
     board, items = _as_board(board_or_responses, n_test)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
@@ -244,6 +263,8 @@ def board_table(
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item" if answers else "item scores"
     winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
+    newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
+    answers = questions.answers(newcomer)
     return EntryTable(
         frame=_frame(board, entries, winner if items is None else None, tied, ci_prob),
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
@@ -255,7 +276,8 @@ def board_table(
         decimals=(_score_decimals(board), decimals_for(winner["sd"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
-        reasons=posterior.reasons,
+        reasons=(*posterior.reasons, *reasons_of_answers(answers)),
+        answers=answers,
         seed=int(seed) if seed.isdigit() else None,
     )
 

@@ -13,11 +13,10 @@ from bayes_sota.core.summary import (
     diagnose,
     estimand_summary,
     observed_maximum_of,
-    probability_truly_better,
     summarize,
 )
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.text import decimals_for
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
@@ -26,6 +25,12 @@ from bayes_sota.leaderboard.sample_estimate import (
     sota_sensitivity,
 )
 from bayes_sota.leaderboard.specification import ModelSpecification, load_model
+from bayes_sota.leaderboard.summary_newcomers import (
+    Newcomer,
+    Questions,
+    reasons_of_answers,
+    sentences_of,
+)
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
 Table = tuple[list[str], list[list[str]]]
@@ -126,11 +131,8 @@ class SotaReport(ContentReport):
                 "Entries with an observed score better than theta_sota: "
                 f"{above['median']:.0f} ({low:.0f} to {high:.0f})"
             )
-        if "p_new_truly_better" in self.content:
-            lines.append(
-                "P(the new classifier, one more of this field, has a skill above theta_sota) = "
-                + chance(self.content["p_new_truly_better"])
-            )
+        for board in self.content.get("boards", [self.content]):
+            lines += sentences_of(board)
         return lines
 
     def footer(self) -> list[str]:
@@ -151,7 +153,9 @@ def report_sota(
     correlation: float | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
+    above: float | None = None,
     new_score: float | None = None,
+    gap: float | None = None,
     sensitivity: bool = True,
     ci_prob: float = 0.95,
     **settings: Any,
@@ -166,9 +170,10 @@ def report_sota(
         A known rho instead of the model's prior.
     reference_skill, new_n_test
         As in ``estimate_sota``.
-    new_score : float, optional
-        Accuracy of a new classifier on ``new_n_test`` other items, for boards whose maximum alone
-        is known: how probably is its skill above theta_sota?
+    above, new_score, gap : float, optional
+        As in ``Questions``: how probably theta_sota exceeds ``above``, a new classifier with
+        ``new_score`` is truly better, and one that is better by ``gap`` reaches the best score. A
+        new classifier is scored on ``new_n_test`` other items, or else on the same ones.
     sensitivity : bool
         Whether other assumptions are tried; answers and item scores have none.
     ci_prob : float
@@ -200,12 +205,8 @@ def report_sota(
             boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=1000
         )
         rows = frame.iloc[1:].to_dict("records")
-    report = describe_sota(tree, boards, rows, ci_prob)
-    if new_score is not None:
-        items = new_n_test or report.content["n_test"]
-        better = probability_truly_better(tree, new_score, items)
-        report.content["p_new_truly_better"] = better
-    return report
+    questions = Questions(above, new_score, gap, new_n_test)
+    return describe_sota(tree, boards, rows, ci_prob, questions)
 
 
 def describe_sota(
@@ -213,10 +214,18 @@ def describe_sota(
     boards: tuple[Data, ...],
     sensitivity: list[dict[str, Any]] | None = None,
     ci_prob: float = 0.95,
+    questions: Questions | None = None,
 ) -> SotaReport:
-    """Describe a result of ``estimate_sota``, given what it was estimated from."""
+    """Describe a result of ``estimate_sota``, given what it was estimated from and is asked."""
     rows = sensitivity or []
-    each = [_board_content(tree, board, index, ci_prob) for index, board in enumerate(boards)]
+    each = [
+        _board_content(tree, board, index, ci_prob)
+        | (questions.answers(Newcomer.of_tree(tree, index)) if questions else {})
+        for index, board in enumerate(boards)
+    ]
+    diagnostics = diagnose(tree)
+    diagnostics["reasons"] += [reason for found in each for reason in reasons_of_answers(found)]
+    diagnostics["ok"] = not diagnostics["reasons"]
     content = {
         "method": tree.attrs["method"],
         **each[0],
@@ -225,7 +234,7 @@ def describe_sota(
         "sensitivity": _grouped(rows),
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
-        "diagnostics": diagnose(tree),
+        "diagnostics": diagnostics,
         "seed": seed_of(tree),
     }
     if is_whole(boards[0]):

@@ -14,6 +14,7 @@ from bayes_sota.core.command import (
     output_options,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import chance
 
 _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
@@ -44,6 +45,7 @@ _INDEPENDENT = (
     "--reference-skill",
     help="theta0; default the (expected) skill of the best classifier.",
 )
+@number_option(SHARE, "--at-least", help="Probability that the best score is at least this.")
 @interval_option
 @output_options
 def maximum(
@@ -56,6 +58,7 @@ def maximum(
     correlation: float | None,
     pairwise_correlation: float | None,
     reference_skill: float | None,
+    at_least: float | None,
     ci_prob: float,
     as_json: bool,
     quiet: bool,
@@ -85,6 +88,11 @@ def maximum(
         "prob": ci_prob, "bias": law.bias(), "n_test": n_test, "n_classifiers": classifiers,
         **facts, "notes": [_INDEPENDENT] if given is None else [],
     }  # fmt: skip
+    if at_least is not None:
+        positives = facts.get("n_positive")
+        lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
+        p = float(law.at_least(at_least, *lattice))
+        result["p_at_least"] = {"score": at_least, "probability": p}
     if as_json:
         echo_json(result)
         return
@@ -151,5 +159,7 @@ def _sentence(result: dict[str, Any]) -> str:
         "correlation with the reference classifier (rho)": f"{result['correlation']:g}",
         "multiplicity bias": f"{result['bias']:+.6f}",
     }
+    if found := result.get("p_at_least"):
+        rows[f"P(best score is at least {found['score']:g})"] = chance(found["probability"])
     width = max(map(len, rows))
     return "\n".join(f"{label:<{width}}   {value}" for label, value in rows.items())

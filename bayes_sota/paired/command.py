@@ -16,7 +16,7 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command import echo_report, priors_with
+from bayes_sota.leaderboard.command import echo_report, priors_with, question_options
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -40,6 +40,11 @@ from bayes_sota.leaderboard.command import echo_report, priors_with
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )  # fmt: skip
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
+@number_option(
+    COUNT, "--new-n-test",
+    help="Other items that a new team is scored on; default those of the private board.",
+)  # fmt: skip
+@question_options
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -54,12 +59,16 @@ def paired(
     """
     from bayes_sota.core.sample import save_result
     from bayes_sota.data.read_boards import read_paired_boards
+    from bayes_sota.leaderboard.summary_newcomers import Questions
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
 
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     private_file = options.pop("private_file")
+    asked = (options.pop(name) for name in ("above", "new_score", "gap", "new_n_test"))
+    questions = Questions(*asked)
+    questions.check_used("two boards")
     boards = read_paired_boards(file, private_file, **options)
     tree = estimate_paired(
         boards, priors_with(rho), random_seed=seed, top=top,
@@ -67,7 +76,7 @@ def paired(
     )  # fmt: skip
     if output is not None:
         save_result(tree, output)
-    return echo_report(describe_paired(tree, boards, ci_prob), as_json, quiet)
+    return echo_report(describe_paired(tree, boards, ci_prob, questions), as_json, quiet)
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:

@@ -10,7 +10,9 @@ import xarray as xr
 from bayes_sota.core.summary import diagnose, estimand_summary
 from bayes_sota.core.text import chance, decimals_for
 from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.leaderboard.summary_newcomers import Questions, reasons_of_answers, sentences_of
 from bayes_sota.leaderboard.summary_sota import ContentReport, rho_of, seed_of
+from bayes_sota.paired.summary_newcomers import PairedNewcomer
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -70,6 +72,7 @@ class PairedReport(ContentReport):
             f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
             f"{winner['shrinkage']:.4f}), P(best) {chance(winner['p_best'])}",
             f"Rank correlation of the boards {self.content['rank_correlation']:.3f}.",
+            *sentences_of(self.content),
         ]
 
     def footer(self) -> list[str]:
@@ -81,7 +84,12 @@ class PairedReport(ContentReport):
         ]
 
 
-def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.95) -> PairedReport:
+def describe_paired(
+    tree: xr.DataTree,
+    boards: PairedBoards,
+    ci_prob: float = 0.95,
+    questions: Questions | None = None,
+) -> PairedReport:
     """Describe a result of ``estimate_paired``.
 
     Parameters
@@ -91,7 +99,13 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         What it was estimated from.
     ci_prob : float
         Probability of the intervals.
+    questions : Questions, optional
+        What is asked of theta_sota and of a newcomer, scored on the private items or on other ones.
     """
+    answers = questions.answers(PairedNewcomer(tree)) if questions else {}
+    diagnostics = diagnose(tree)
+    diagnostics["reasons"] += reasons_of_answers(answers)
+    diagnostics["ok"] = not diagnostics["reasons"]
     attributes = tree.attrs
     found = {name: _summary(tree, name, ci_prob) for name in (*MEANING, "public_se", "private_se")}
     rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
@@ -106,6 +120,7 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "n_test": boards.n_test,
         "observed_maximum": float(boards.public.max()),
         **found,
+        **answers,
         "rho": rho_of(rho, tree),
         "standard_errors": {
             "public": public_se,
@@ -118,7 +133,7 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "public_minus_private": _differences(boards),
         "prob": ci_prob,
         "notes": list(boards.notes),
-        "diagnostics": diagnose(tree) | {k: attributes[k] for k in (_SIZE,) if k in attributes},
+        "diagnostics": diagnostics | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
     return PairedReport(content)
