@@ -205,7 +205,6 @@ def _constants(drawn: Drawn) -> xr.Dataset:
 def _field(fit: FieldFit) -> dict[str, Any]:
     """What the density of one more classifier's skill is computed from (``summary_newcomers``)."""
     kernel, strangers, scale = fit.kernel, fit.strangers, fit.scale
-    prior = [scale.location, scale.location_sd, scale.log_spread, scale.log_spread_sd]
     return {
         "grid": ("node", kernel.y),
         "grid_skill": ("node", kernel.board.sign * kernel.psi),
@@ -213,6 +212,6 @@ def _field(fit: FieldFit) -> dict[str, Any]:
         "stranger_share": ((), strangers.share),
         "reach": ("node", kernel.reach_or_one(float(fit.rho[fit.rho.size // 2]))),
         "is_cut": ((), float(kernel.is_cut)),
-        "field_prior": ("moment", prior),
+        "field_prior": ("moment", list(scale.prior)),
         "error_ratio": ((), kernel.error_ratio),
     }

@@ -264,7 +264,7 @@ def board_table(
         compared_by = "answers, compared item by item" if answers else "item scores"
     winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
     newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
-    answers = questions.answers(newcomer)
+    told = questions.answers(newcomer)
     return EntryTable(
         frame=_frame(board, entries, winner if items is None else None, tied, ci_prob),
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
@@ -276,8 +276,8 @@ def board_table(
         decimals=(_score_decimals(board), decimals_for(winner["sd"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
-        reasons=(*posterior.reasons, *reasons_of_answers(answers)),
-        answers=answers,
+        reasons=(*posterior.reasons, *reasons_of_answers(told)),
+        answers=told,
         seed=int(seed) if seed.isdigit() else None,
     )
 

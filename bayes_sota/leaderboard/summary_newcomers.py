@@ -397,17 +397,14 @@ class BoardField:
                 "in the result"
             )
         y, psi = constants["grid"].values, sign * constants["grid_skill"].values
-        scale = FieldScale(*constants["field_prior"].values.tolist(), float(y[1] - y[0]))
+        scale = FieldScale.of_prior(constants["field_prior"].values, y)
         unit = 1.0
         place = posterior["location"].values.ravel()
         if tree.attrs["metric"] == "score":
             unit = float(psi[1] - psi[0]) / scale.step
             place = (sign * place - psi[0]) / unit + y[0]
         width = np.log(posterior["spread"].values.ravel() / unit)
-        columns = [
-            (place - scale.location) / scale.location_sd,
-            (width - scale.log_spread) / scale.log_spread_sd,
-        ]
+        columns = [*scale.coordinates(place, width)]
         if "shape" in posterior:
             columns += list(posterior["shape"].values.reshape(place.size, -1).T)
         elif len(families) == 1:

@@ -253,13 +253,12 @@ class Layout:
 
     def data(self, likelihood: PairedLikelihood) -> dict[str, xr.Dataset]:
         """Observed scores of the kept teams, what was known, and the grid of the skills."""
-        kept, boards, scale = self.selection.kept, self.boards, likelihood.scale
+        kept, boards = self.selection.kept, self.boards
         scores = np.stack([boards.public[kept], boards.private[kept]], axis=1)
-        prior = [scale.location, scale.location_sd, scale.log_spread, scale.log_spread_sd]
         values: dict[str, Any] = {
             "group": ("classifier", self.selection.group),
             "grid": ("node", likelihood.nodes),
-            "field_prior": ("moment", prior),
+            "field_prior": ("moment", list(likelihood.scale.prior)),
         }
         limits = self.selection.teams.threshold
         if limits is not None:

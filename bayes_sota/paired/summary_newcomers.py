@@ -34,78 +34,24 @@ _BLOCK, _MARGIN, _TINY = 200, 6.0, 1e-300
 _PRIVATE = "the same private items"
 
 
-def probability_truly_better(
-    tree: xr.DataTree, score: float, new_n_test: int | None = None
-) -> dict[str, Any]:
-    """Probability that a new team with a given score has a skill above theta_sota.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result of ``estimate_paired``.
-    score : float
-        Observed score of the newcomer, in the units of the results.
-    new_n_test : int, optional
-        Number of *other* items of the private population that it was scored on, for accuracies.
-        Default: the items of the private board.
-
-    Returns
-    -------
-    dict
-        ``score``, ``new_n_test``, ``items``, ``probability``, ``mcse`` and ``effective_draws``.
-
-    Raises
-    ------
-    InputError
-        A score or size that cannot be.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> public, private = rng.binomial(500, rng.uniform(0.7, 0.8, 40), (2, 40)) / 500
-    >>> boards = PairedBoards(public, private, n_test=(500, 500))  # doctest: +SKIP
-    >>> probability_truly_better(estimate_paired(boards), 0.85)["probability"]  # doctest: +SKIP
-    """
-    return PairedNewcomer(tree).truly_better(score, new_n_test)
-
-
-def probability_shown(
-    tree: xr.DataTree, gap: float, new_n_test: int | None = None
-) -> dict[str, Any]:
-    """Probability that a team better than the best by a gap reaches the best private score.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result of ``estimate_paired``.
-    gap : float
-        By how much the newcomer's skill is better than theta_sota.
-    new_n_test : int, optional
-        As in ``probability_truly_better``.
-
-    Returns
-    -------
-    dict
-        ``gap``, ``new_n_test``, ``items``, ``best_score``, ``probability`` and ``mcse``.
-
-    Raises
-    ------
-    InputError
-        A gap that is not positive, a size that cannot be.
-
-    Examples
-    --------
-    >>> probability_shown(xr.DataTree(), 0.01)
-    Traceback (most recent call last):
-    ...
-    bayes_sota.core.errors.InputError: this is no result of estimate_paired
-    """
-    return PairedNewcomer(tree).shown(gap, new_n_test)
-
-
 @dataclass(frozen=True, eq=False)
 class PairedNewcomer:
-    """One more team of the field of a result of ``estimate_paired``."""
+    """One more team of the field of a result of ``estimate_paired``.
+
+    Raises
+    ------
+    InputError
+        Another result.
+
+    Examples
+    --------
+    >>> from bayes_sota.paired.sample import estimate_paired
+    >>> rng = np.random.default_rng(1)
+    >>> public, private = rng.binomial(500, rng.uniform(0.7, 0.8, 40), (2, 40)) / 500
+    >>> tree = estimate_paired(PairedBoards(public, private, n_test=(500, 500)))  # doctest: +SKIP
+    >>> PairedNewcomer(tree).truly_better(0.85)["probability"]  # doctest: +SKIP
+    0.96
+    """
 
     tree: xr.DataTree
 
@@ -116,12 +62,26 @@ class PairedNewcomer:
             raise InputError("this is no result of estimate_paired")
 
     def best_above(self, threshold: float) -> dict[str, Any]:
-        """As of ``core.summary.probability_above``."""
+        """Probability that the best skill exceeds a threshold (``probability_above``)."""
         best = self._draws("theta_sota")
         return share_above(best.reshape(self._shape), threshold, self.tree.attrs)
 
     def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
-        """As of ``probability_truly_better``."""
+        """Probability that a new team with a given score has a skill above theta_sota.
+
+        Parameters
+        ----------
+        score : float
+            Observed score of the newcomer, in the units of the results.
+        new_n_test : int, optional
+            Number of *other* items of the private population that it was scored on, for
+            accuracies. Default: the items of the private board.
+
+        Returns
+        -------
+        dict
+            ``score``, ``new_n_test``, ``items``, ``probability``, ``mcse``, ``effective_draws``.
+        """
         (NUMBER if self._coordinate.n_test is None else SHARE).check(score, "new_score")
         error, at, moved = self._on(new_n_test, score)
         chances, log_weights = np.empty((2, error.size))
@@ -143,7 +103,20 @@ class PairedNewcomer:
         return {"score": float(score), "new_n_test": new_n_test, "items": _PRIVATE, **found}
 
     def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
-        """As of ``probability_shown``."""
+        """Probability that a team better than the best by a gap reaches the best private score.
+
+        Parameters
+        ----------
+        gap : float
+            By how much the newcomer's skill is better than theta_sota.
+        new_n_test : int, optional
+            As in ``truly_better``.
+
+        Returns
+        -------
+        dict
+            ``gap``, ``new_n_test``, ``items``, ``best_score``, ``probability``, ``mcse``.
+        """
         from scipy.special import ndtr
 
         accuracy = self._coordinate.n_test is not None
@@ -163,7 +136,7 @@ class PairedNewcomer:
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return self.tree["posterior"]["theta_sota"].shape
+        return tuple(self.tree["posterior"]["theta_sota"].shape)
 
     def _draws(self, name: str) -> FloatArray:
         return np.asarray(self.tree["posterior"][name].values, np.float64).ravel()
@@ -219,17 +192,16 @@ class PairedNewcomer:
     def _densities(self, nodes: FloatArray) -> Iterator[tuple[IntArray, FloatArray]]:
         """Numbers of some draws, and P(psi) of each."""
         posterior, constants = self.tree["posterior"].to_dataset(), self.tree["constant_data"]
-        grid = constants["grid"].values
-        scale = FieldScale(*constants["field_prior"].values.tolist(), float(grid[1] - grid[0]))
-        place = (self._draws("location") - scale.location) / scale.location_sd
-        width = (np.log(self._draws("spread")) - scale.log_spread) / scale.log_spread_sd
-        t = np.stack([place, width], axis=1)
+        scale = FieldScale.of_prior(constants["field_prior"].values, constants["grid"].values)
+        t = np.stack(
+            scale.coordinates(self._draws("location"), np.log(self._draws("spread"))), axis=1
+        )
         if "shape" in posterior:
-            t = np.append(t, posterior["shape"].values.reshape(place.size, -1), axis=1)
+            t = np.append(t, posterior["shape"].values.reshape(len(t), -1), axis=1)
         known = self.tree.attrs["skill_family"]
         family = posterior["family"].values.ravel() if "family" in posterior else None
         for number, (name, shape) in enumerate(FAMILIES.items()):
-            member = np.full(place.size, name == known) if family is None else family == number
+            member = np.full(len(t), name == known) if family is None else family == number
             members = np.flatnonzero(member)
             for start in range(0, members.size, _BLOCK):
                 rows = members[start : start + _BLOCK]
