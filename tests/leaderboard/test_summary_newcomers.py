@@ -179,6 +179,7 @@ def test_better_errors_are_better(board) -> None:
         probability_truly_better(up, 0.95, 100)
 
 
+@pytest.mark.slow
 def test_every_kind_of_result_answers() -> None:
     rng = np.random.default_rng(1)
     common = rng.random((300, 1)) < 0.7

@@ -27,6 +27,7 @@ def tree(boards: bs.PairedBoards) -> xr.DataTree:
     return estimate_paired(boards, draws=500, random_seed=0, public_alone=False, groups="estimands")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [None, 800])
 def test_as_simulated_teams_with_that_score(boards, tree, items) -> None:
     """Teams are drawn from P of each draw, in the coordinate of the model."""
@@ -74,7 +75,9 @@ def test_more_is_more_convincing(tree) -> None:
     assert np.all(np.diff(shown) > 0)
 
 
-def test_what_cannot_be_is_refused(tree) -> None:
+def test_what_cannot_be_is_refused(tree, boards) -> None:
+    with pytest.raises(InputError, match="are read by bayes_sota.estimate_paired"):
+        bs.estimate_sota(boards)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="percent"):
         PairedNewcomer(tree).truly_better(81.0)
     with pytest.raises(InputError, match="gap must be"):
