@@ -76,7 +76,7 @@ def test_more_is_more_convincing(tree) -> None:
 
 
 def test_what_cannot_be_is_refused(tree, boards) -> None:
-    with pytest.raises(InputError, match="are read by bayes_sota.estimate_paired"):
+    with pytest.raises(InputError, match="two boards of the same teams"):
         bs.estimate_sota(boards)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="percent"):
         PairedNewcomer(tree).truly_better(81.0)
