@@ -138,7 +138,9 @@ def calls(folder: Path) -> dict[str, Call]:
         "board_table": Call(
             {"board_or_responses": board(), "draws": 60, "random_seed": 1},
             {"board_or_responses": answers(), "n_test": 300, "priors": known, "model": one,
-             "ci_prob": 0.8, "draws": 70, "tries_per_entry": 3, **seeds},
+             "ci_prob": 0.8, "draws": 70, "tries_per_entry": 3, "above": 0.8, "new_score": 0.9,
+             "gap": 0.02, **seeds},
+            {"new_n_test": ({"gap": 0.02}, 90)},
         ),
         "bootstrap_epp": Call(
             {"fit": fit(), "repetitions": 20}, {"fit": fit(7), "repetitions": 25, **seeds}
@@ -276,9 +278,17 @@ def calls(folder: Path) -> dict[str, Call]:
             {"fit": fit(7), "player": fit().players[1], "variants": 6, "variant_sd": 0.1,
              "error_correlation": 0.5, "draws": 60, **seeds},
         ),
+        "probability_above": Call(
+            {"tree": tree(), "threshold": 0.85},
+            {"tree": tree(2), "threshold": 0.84, "board": 1},
+        ),
+        "probability_shown": Call(
+            {"tree": tree(), "gap": 0.01},
+            {"tree": tree(2), "gap": 0.02, "new_n_test": 3000, "board": 1},
+        ),
         "probability_truly_better": Call(
-            {"tree": tree(), "score": 0.9, "n_test": 300},
-            {"tree": tree(2), "score": 0.92, "n_test": 3000, "board": 1},
+            {"tree": tree(), "score": 0.9},
+            {"tree": tree(2), "score": 0.92, "new_n_test": 3000, "board": 1},
         ),
         "reliability": Call({"fit": fit()}, {"fit": fit(7), "n_bins": 3}),
         "reported_claim": Call(

@@ -157,6 +157,17 @@ class AucScores:
             place = median - shift + self._corrected(place, median - place)
         return np.minimum(self.from_stabilized(place), 1.0)
 
+    def with_shift(self, auc: FloatArray, shift: FloatArray) -> FloatArray:
+        """AUC whose median estimate is that of ``auc`` moved by ``shift``, broadcast.
+
+        The inverse of ``without_shift``.
+        """
+        place = self.stabilized(self.estimate(shift, auc))
+        base = place
+        for _ in range(_ROUNDS):
+            base = place + self._corrected(base, np.zeros_like(base))
+        return np.minimum(self.from_stabilized(base), 1.0)
+
     def _corrected(self, base: FloatArray, offset: FloatArray) -> FloatArray:
         base, offset = np.broadcast_arrays(base, np.clip(offset, -_SCORE_REACH, _SCORE_REACH))
         return np.asarray(self.correction.ev(base, offset))

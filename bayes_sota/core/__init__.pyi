@@ -17,6 +17,6 @@ from .priors import UniformTries as UniformTries
 from .sample import read_result as read_result
 from .sample import save_result as save_result
 from .summary import diagnose as diagnose
-from .summary import probability_truly_better as probability_truly_better
+from .summary import probability_above as probability_above
 from .summary import summarize as summarize
 from .summary import summary_table as summary_table

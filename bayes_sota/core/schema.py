@@ -20,7 +20,7 @@ DIMENSIONS: Final = (
     "chain", "draw", "board", "classifier", "player", "player_other", "round", "match",
     "tournament", "covariate", "category", "round_covariate", "pair", "item", "claim", "metric",
     "metric_pair", "triangle", "state", "cluster", "case", "outcome", "count",
-    "replicate", "statistic", "place", "shape_parameter",
+    "replicate", "statistic", "place", "shape_parameter", "node", "moment",
 )  # fmt: skip
 
 VARIABLES: Final = {
@@ -141,6 +141,14 @@ VARIABLES: Final = {
     "observed": "statistic of the observed data, at a draw where it depends on the parameters",
     "replicated": "statistic of replicated data",
     "p_value": "share of replicates whose statistic is larger, ties by half",
+    "grid": "coordinates of skills on the items of a board, at which densities are known",
+    "grid_skill": "skills on the items of a board at the grid",
+    "stranger_density": "density at the grid of entries that follow no shape",
+    "stranger_share": "share of entries that follow no shape",
+    "reach": "probability at the grid of a score in the part of a board that is modelled",
+    "is_cut": "1 where entries lie below the part of a board that is modelled",
+    "field_prior": "prior mean and sd of the place of a field, and of its log width, on the grid",
+    "error_ratio": "standard error of a typical score over that of the law of scores",
     "private_from_public": "private score predicted from the public one alone",
 }
 

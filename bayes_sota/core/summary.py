@@ -6,14 +6,14 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 ``tests/test_arviz.py`` has a table of every kind of tree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota import __version__
-from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, OPEN_SHARE, SHARE, Range
+from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import ResultTable
@@ -370,71 +370,89 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     return {"ok": not reasons, "reasons": reasons, **result}
 
 
-def probability_truly_better(
-    tree: "xr.DataTree", score: float, n_test: int, *, board: int = 0
-) -> float:
-    r"""Probability that a new classifier of a given score has a skill above theta_sota.
+def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> dict[str, float]:
+    r"""Probability that the best skill exceeds a threshold.
 
-    The new classifier is one more of the field, with skill drawn from P(theta), and got
-    ``score * n_test`` of ``n_test`` *other* items right. Given the hyperparameters of a draw its
-    skill has density proportional to :math:`\theta^x (1-\theta)^{n-x} p(\theta \mid \phi)`.
+    .. math:: P(\theta_{sota} > t \mid data) \approx \frac1D \sum_d 1[\theta_{sota, d} > t]
+
+    Where lower scores are better it is still the probability of a larger number.
 
     Parameters
     ----------
     tree : DataTree
-        A result whose skill family is that of its attribute ``priors``.
-    score : float
-        Accuracy of the new classifier.
-    n_test : int
-        Number of items that it was scored on.
+        A result with draws of theta_sota.
+    threshold : float
+        The skill t, in the units of theta_sota.
     board : int
-        Which board's theta_sota.
+        Which board's theta_sota, where there are several.
 
     Returns
     -------
-    float
+    dict
+        ``threshold``, ``probability`` and its Monte Carlo standard error ``mcse``.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> found = probability_above(bs.estimate_sota(board, random_seed=0), 0.95)
+    >>> 0.8 < found["probability"] < 1
+    True
     """
-    SHARE.check(score, "score")
-    COUNT.check(n_test, "n_test")
-    from bayes_sota.core.priors import SKILL_FAMILIES
-
-    family = str(tree.attrs.get("skill_family", "logit-normal"))
-    if family not in SKILL_FAMILIES:
-        raise InputError("a new classifier is compared where the maximum of a board alone is known")
-    location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
-    shape = group_of(tree, "theta_sota")["theta_sota"].shape
-    boards = shape[2] if len(shape) == 3 else 1
-    Range(0, boards - 1, whole=True).check(board, "board")
-    theta = draws_of(tree, "theta_sota", board).ravel()
-    successes = round(score * n_test)
-    return float(np.mean(_posterior_above(family, location, spread, theta, successes, n_test)))
+    return share_above(draws_of(tree, "theta_sota", board), threshold, tree.attrs)
 
 
-def _posterior_above(
-    family: str,
-    location: FloatArray,
-    spread: FloatArray,
-    theta: FloatArray,
-    successes: int,
-    n_test: int,
-) -> FloatArray:
-    """Per draw, the posterior probability of a skill above ``theta``, on a grid of log odds."""
-    from bayes_sota.core.priors import SKILL_FAMILIES
+def share_above(
+    best: FloatArray, threshold: float, attributes: Mapping[Any, Any]
+) -> dict[str, float]:
+    """Share of draws (chain, draw) above a threshold, as of ``probability_above``."""
+    NUMBER.check(threshold, "above")
+    above = (best > threshold).astype(np.float64)
+    return {"threshold": float(threshold)} | weighted_chance(above, attributes)
 
-    centre = (successes + 0.5) / (n_test + 1)
-    width = 1 / np.sqrt((n_test + 2) * centre * (1 - centre))
-    u = np.log(centre / (1 - centre)) + width * np.linspace(-9, 9, 401)
-    log_skill, log_error = -np.logaddexp(0, -u), -np.logaddexp(0, u)
-    likelihood = successes * log_skill + (n_test - successes) * log_error
-    field = SKILL_FAMILIES[family]().distribution(location[:, None], spread[:, None])
-    coordinate = field.from_skill(np.exp(log_skill))
-    weight = -np.diff(field.sf(coordinate), axis=1)
-    middle = np.exp(likelihood - likelihood.max())
-    mass = weight * (middle[1:] + middle[:-1]) / 2
-    above = (u[1:] + u[:-1]) / 2 > np.log(theta / (1 - theta))[:, None]
-    total = mass.sum(axis=1)
-    share = np.divide((mass * above).sum(axis=1), total, where=total > 0, out=np.zeros_like(total))
-    return np.asarray(share)
+
+def weighted_chance(
+    chances: FloatArray, attributes: Mapping[Any, Any], log_weights: FloatArray | None = None
+) -> dict[str, float]:
+    r"""Mean of a probability over draws, with its Monte Carlo error.
+
+    .. math:: \hat p = \sum_d w_d p_d, \quad
+              \mathrm{mcse}^2 = \sum_d w_d^2 (p_d - \hat p)^2, \quad \sum_d w_d = 1
+
+    More, by the ratio of their mcse, where the draws depend on each other or come from weighted
+    points.
+
+    Parameters
+    ----------
+    chances : ndarray, shape (chain, draw)
+        The probability given each draw.
+    attributes : mapping
+        Of the result: whether draws are independent, and behind how many points.
+    log_weights : ndarray, shape (chain, draw), optional
+        Log likelihood of what was learnt after the draws were made; default equal.
+
+    Returns
+    -------
+    dict
+        ``probability``, ``mcse`` and with weights ``effective_draws``, :math:`1 / \sum_d w_d^2`.
+    """
+    weights = np.ones(chances.shape)
+    if log_weights is not None:
+        weights = np.exp(log_weights - log_weights.max())
+    weights = weights / weights.sum()
+    mean = float(np.sum(weights * chances))
+    variance = float(np.sum(weights**2 * (chances - mean) ** 2))
+    points = float(attributes.get("importance_effective_size", np.inf))
+    variance *= 1 + chances.size / points
+    if variance and not int(attributes.get("draws_are_independent", 0)):
+        import arviz as az
+
+        spread = float(np.std(chances)) / chances.size**0.5
+        variance *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
+    found = {"probability": min(max(mean, 0.0), 1.0), "mcse": variance**0.5}
+    if log_weights is not None:
+        found["effective_draws"] = float(1 / np.sum(weights**2))
+    return found
 
 
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:

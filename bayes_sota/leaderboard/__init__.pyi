@@ -14,6 +14,9 @@ from .specification import SamplerSettings as SamplerSettings
 from .specification import load_model as load_model
 from .specification import model_names as model_names
 from .summary_entries import board_table as board_table
+from .summary_newcomers import Questions as Questions
+from .summary_newcomers import probability_shown as probability_shown
+from .summary_newcomers import probability_truly_better as probability_truly_better
 from .summary_sota import describe_sota as describe_sota
 from .summary_sota import report_point_estimate as report_point_estimate
 from .summary_sota import report_sota as report_sota

@@ -15,7 +15,6 @@ from bayes_sota.core.arguments import (
     NUMBER,
     POSITIVE,
     PROCESSES,
-    SHARE,
     SKILL,
     refuse_unused,
 )
@@ -56,11 +55,12 @@ _COLUMNS = (
     "score_column", "name_column", "percent", "lower_is_better", "item_metric", "label_column"
 )  # fmt: skip
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
-_OF_MAXIMA = ("maximum", "reference_skill", "new_score")
+_OF_MAXIMA = ("maximum", "reference_skill")
+_QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes")
 _OF_DRAWS = (
     "classifiers", "model", "new_n_test", "learn_rho", "draws", "chains", "cores", "seed",
-    "no_sensitivity",
+    "no_sensitivity", *_QUESTIONS,
 )  # fmt: skip
 
 
@@ -121,6 +121,22 @@ field_options = _together(
     click.option("--n-test", help="Number of test items, or infer."),
 )
 """Options of a whole leaderboard: how FILE is read, and what is assumed of its field."""
+
+
+question_options = _together(
+    number_option(
+        POSITIVE, "--gap",
+        help="Probability that a classifier that is truly better than the best by this much "
+        "reaches the best score.",
+    ),
+    number_option(
+        NUMBER, "--new-score",
+        help="Probability that a new classifier of this field with this score is truly better "
+        "than the best.",
+    ),
+    number_option(NUMBER, "--above", help="Probability that the best skill exceeds this."),
+)  # fmt: skip
+"""What is asked of the best skill and of a newcomer."""
 
 
 def read_file(
@@ -216,12 +232,12 @@ def _whole(text: str) -> int:
 )  # fmt: skip
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
 @number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
-@number_option(COUNT, "--new-n-test", help="Items of the fresh test set.")
 @number_option(
-    SHARE, "--new-score",
-    help="Probability that a new classifier of this field, with this score on --new-n-test other "
-    "items, has a skill above theta_sota.",
+    COUNT, "--new-n-test",
+    help="Items of the fresh test set; a new classifier is scored on these, or else on the same "
+    "items as all others.",
 )  # fmt: skip
+@question_options
 @reading_options
 @tries_option
 @click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
@@ -267,7 +283,7 @@ def _estimate(
     _refuse("any method but shrink and crop", options, _OF_POINTS)
     if file is not None and options["maximum"]:
         raise InputError("give FILE or --maximum, not both")
-    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob")
+    names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
         "random_seed": options["seed"], "progressbar": progressbar, "correlation": rho,
         "sensitivity": not options["no_sensitivity"],
@@ -275,8 +291,8 @@ def _estimate(
     if file is None:
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(options["model"], "observed_maximum")
-        own = {name: options[name] for name in ("reference_skill", "new_score")}
-        return report_sota(_boards(options, spec), model=spec, **own, **settings)
+        settings["reference_skill"] = options["reference_skill"]
+        return report_sota(_boards(options, spec), model=spec, **settings)
     _refuse("FILE", options, _OF_MAXIMA)
     data = _read(file, options)
     if options["method"] == "abc":
@@ -414,6 +430,11 @@ def _read_scores(
 @command(epilog="Example: bayes-sota board leaderboard.csv --n-test 500 --table table.md")
 @click.argument("file", type=InputFile())
 @field_options
+@number_option(
+    COUNT, "--new-n-test",
+    help="Other items that a new classifier is scored on; default the same as all others.",
+)  # fmt: skip
+@question_options
 @number_option(DRAWS, "--draws", default=1000, help="Posterior draws.")
 @top_option(15, "Entries shown.")
 @interval_option
@@ -433,6 +454,7 @@ def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
     ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
     spec = chosen_model(options.pop("model"), "leaderboard", correlation=rho)
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed, "model": spec}
+    settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)
     return shown.deliver(table, top)
 

@@ -141,6 +141,11 @@ class ScoreKernel:
         """Own error of each classifier's score, in standard errors of the law, (1,) or (U,)."""
         return np.array([np.sqrt(1 - rho**2)])
 
+    @property
+    def error_ratio(self) -> float:
+        """Standard error of a typical score over that of the law."""
+        return 1.0
+
     def shown(self, scores: FloatArray) -> FloatArray:
         """Scores as the board shows them: such as can be, cut as its own are, (D, classifiers)."""
         possible, width = self.law.snapped(scores), self.board.printed_width
@@ -318,7 +323,9 @@ class FieldFit:
 
         Without strangers it is the density of the shape alone.
         """
-        shape = _density(self.kernel, self.scale, FAMILIES[family], points)
+        shape = shape_density(
+            self.kernel.y, self.kernel.is_cut, self.scale, FAMILIES[family], points
+        )
         return self.strangers.join(shape) if strangers else shape
 
     def choose(
@@ -457,7 +464,8 @@ def _fit(
         family = FAMILIES[name]
 
         def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
-            return likelihood(strangers.join(_density(kernel, scale, family, t)))
+            shape = shape_density(kernel.y, kernel.is_cut, scale, family, t)
+            return likelihood(strangers.join(shape))
 
         count = points * family.dimension
         similar = None if start is None else start.points[f]
@@ -497,8 +505,8 @@ class _Likelihood:
         return np.asarray(total - self.log_reach(density) @ self.reaching)
 
 
-def _density(
-    kernel: ScoreKernel, scale: FieldScale, family: SkillFamily, t: FloatArray
+def shape_density(
+    y: FloatArray, relative: bool, scale: FieldScale, family: SkillFamily, t: FloatArray
 ) -> FloatArray:
     """Density at the grid, (N, G); relative to its highest value there where only that matters.
 
@@ -508,9 +516,9 @@ def _density(
     inside = np.clip(t, -6, 6)
     columns = tuple(inside[:, i, None] for i in range(family.dimension))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        log_density = family.log_density(numpy_operations(), scale, columns, kernel.y)
-    log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), kernel.y.size)), nan=-1e300)
-    if kernel.is_cut:
+        log_density = family.log_density(numpy_operations(), scale, columns, y)
+    log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
+    if relative:
         log_density = log_density - log_density.max(axis=1, keepdims=True)
     return np.asarray(np.exp(np.clip(log_density, -700.0, 50.0)))
 

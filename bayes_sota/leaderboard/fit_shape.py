@@ -15,7 +15,7 @@ from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importan
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, _density, _Likelihood, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, _Likelihood, fit_field, shape_density
 from bayes_sota.leaderboard.posterior import replicate
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
@@ -36,7 +36,8 @@ class ShapeFit(FieldFit):
 
     def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
         """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
-        found = _density(self.kernel, self.scale, self.shape, points)
+        kernel = self.kernel
+        found = shape_density(kernel.y, kernel.is_cut, self.scale, self.shape, points)
         return self.strangers.join(found) if strangers else found
 
     @property
@@ -171,7 +172,8 @@ def _sampled(
     likelihood = _Likelihood(fit.kernel, rho, fit.copies)
 
     def target(t: FloatArray) -> FloatArray:
-        return likelihood(fit.strangers.join(_density(fit.kernel, fit.scale, shape, t)))
+        found = shape_density(fit.kernel.y, fit.kernel.is_cut, fit.scale, shape, t)
+        return likelihood(fit.strangers.join(found))
 
     rng = np.random.default_rng(0)
     return sample_importance(target, shape.dimension, rng, points * shape.dimension, start)

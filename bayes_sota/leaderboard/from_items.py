@@ -283,6 +283,11 @@ class ItemKernel(JointKernel):
         """The ratio that the items show."""
         return self.ratio
 
+    @property
+    def error_ratio(self) -> float:
+        """Root mean square of the ratios of the modelled classifiers."""
+        return float(np.sqrt(np.mean(self.ratio[self.entries] ** 2)))
+
     def draw_alone(
         self, entries: IntArray, loading: FloatArray, rng: np.random.Generator
     ) -> FloatArray:

@@ -197,4 +197,21 @@ def _constants(drawn: Drawn) -> xr.Dataset:
         "all_score": ("classifier", board.sign * kernel.scores),
         "n_coordinates": ("family", [found.points.shape[1] for found in drawn.fit.points]),
     }
-    return xr.Dataset(values, {"classifier": list(drawn.names), "family": families})
+    return xr.Dataset(
+        values | _field(drawn.fit), {"classifier": list(drawn.names), "family": families}
+    )
+
+
+def _field(fit: FieldFit) -> dict[str, Any]:
+    """What the density of one more classifier's skill is computed from (``summary_newcomers``)."""
+    kernel, strangers, scale = fit.kernel, fit.strangers, fit.scale
+    return {
+        "grid": ("node", kernel.y),
+        "grid_skill": ("node", kernel.board.sign * kernel.psi),
+        "stranger_density": ("node", strangers.profile),
+        "stranger_share": ((), strangers.share),
+        "reach": ("node", kernel.reach_or_one(float(fit.rho[fit.rho.size // 2]))),
+        "is_cut": ((), float(kernel.is_cut)),
+        "field_prior": ("moment", list(scale.prior)),
+        "error_ratio": ((), kernel.error_ratio),
+    }

@@ -40,6 +40,7 @@ from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import items_posterior
@@ -178,6 +179,8 @@ def _boards(
 ) -> tuple[Leaderboard | Responses | ItemScores, ...]:
     if isinstance(board, Leaderboard | Responses | ItemScores):
         return (board,)
+    if isinstance(board, PairedBoards):
+        raise InputError("two boards of the same teams are read by bayes_sota.estimate_paired")
     boards = tuple(board)
     if not boards:
         raise InputError("at least one leaderboard is needed")

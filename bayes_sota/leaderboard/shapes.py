@@ -60,6 +60,24 @@ class FieldScale:
     log_spread_sd: float
     step: float
 
+    @property
+    def prior(self) -> tuple[float, float, float, float]:
+        """Mean and standard deviation of the place, and of the logarithm of the width."""
+        return self.location, self.location_sd, self.log_spread, self.log_spread_sd
+
+    @classmethod
+    def of_prior(cls, prior: Any, grid: Any) -> "FieldScale":
+        """From the four numbers of ``prior``, on an equally spaced grid."""
+        location, location_sd, log_spread, log_spread_sd = (float(x) for x in prior)
+        return cls(location, location_sd, log_spread, log_spread_sd, float(grid[1] - grid[0]))
+
+    def coordinates(self, place: Any, log_width: Any) -> tuple[Any, Any]:
+        """Standard normal coordinates of a place and of the logarithm of a width."""
+        return (
+            (place - self.location) / self.location_sd,
+            (log_width - self.log_spread) / self.log_spread_sd,
+        )
+
     def place(self, t: Any) -> Any:
         """Place for a standard normal coordinate."""
         return self.location + self.location_sd * t

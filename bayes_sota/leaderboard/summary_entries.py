@@ -28,6 +28,12 @@ from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.summary_newcomers import (
+    Newcomer,
+    Questions,
+    reasons_of_answers,
+    sentences_of,
+)
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
@@ -67,6 +73,8 @@ class EntryTable(ResultTable):
         What ``tied_with_best`` rests on: the scores, or the answers item by item.
     notes, reasons : tuple of str
         What a reader should know, and why the result cannot be trusted (empty where it can).
+    answers : dict
+        Of what was asked of theta_sota and of a newcomer.
     seed : int or None
         Seed of the draws; None where a generator was given.
     draws : int
@@ -84,6 +92,7 @@ class EntryTable(ResultTable):
     compared_by: str
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
+    answers: dict[str, Any]
     seed: int | None
     draws: int
     text_columns = ("name",)
@@ -107,6 +116,7 @@ class EntryTable(ResultTable):
         return {
             "entries": [_entry(row) for row in self.frame.itertuples(index=False)],
             "theta_sota": self.theta_sota,
+            **self.answers,
             "rho": self.rho,
             "n_test": self.n_test,
             "n_test_source": self.n_test_source,
@@ -171,6 +181,7 @@ class EntryTable(ResultTable):
         return [
             *rest,
             f"Skill of the best classifier (theta_sota): {self._best()}.",
+            *sentences_of(self.answers),
             f"{self._tied()} That is what the {self.compared_by}{items} show at "
             f"{self.ci_prob:.0%}.",
             "Skill is the expected score on new items of the same kind. Its interval includes the "
@@ -204,6 +215,10 @@ def board_table(
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
     tries_per_entry: float | None = None,
+    above: float | None = None,
+    new_score: float | None = None,
+    gap: float | None = None,
+    new_n_test: int | None = None,
 ) -> EntryTable:
     r"""Skill, rank, P(best) and ties with the best of every entry of a leaderboard.
 
@@ -231,6 +246,8 @@ def board_table(
     random_seed : int, Generator or None
     tries_per_entry : float, optional
         Refused: several tries behind each entry have no model here that can be trusted.
+    above, new_score, gap, new_n_test : optional
+        What is asked of theta_sota and of a newcomer (``summary_newcomers.Questions``).
 
     Returns
     -------
@@ -253,6 +270,8 @@ def board_table(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
     priors = chosen_model(model, "leaderboard", priors).priors
+    questions = Questions(above, new_score, gap, new_n_test)
+    questions.check_used("the table of a board")
     board, items = _as_board(board_or_responses, n_test)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
@@ -275,6 +294,8 @@ def board_table(
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item" if answers else "item scores"
     winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
+    newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
+    told = questions.answers(newcomer)
     return EntryTable(
         frame=_frame(board, entries, winner if items is None else None, tied, ci_prob),
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
@@ -286,7 +307,8 @@ def board_table(
         decimals=(_score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
-        reasons=posterior.reasons,
+        reasons=(*posterior.reasons, *reasons_of_answers(told)),
+        answers=told,
         seed=int(seed) if seed.isdigit() else None,
         draws=entries.skill.shape[0],
     )

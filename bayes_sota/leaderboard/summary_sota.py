@@ -14,7 +14,6 @@ from bayes_sota.core.summary import (
     estimand_summary,
     how_drawn,
     observed_maximum_of,
-    probability_truly_better,
     seed_of,
     summarize,
 )
@@ -29,6 +28,12 @@ from bayes_sota.leaderboard.sample_estimate import (
 )
 from bayes_sota.leaderboard.specification import Model, chosen_model
 from bayes_sota.leaderboard.summary_entries import CITED, on_items
+from bayes_sota.leaderboard.summary_newcomers import (
+    Newcomer,
+    Questions,
+    reasons_of_answers,
+    sentences_of,
+)
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
 
 Table = tuple[list[str], list[list[str]]]
@@ -139,11 +144,8 @@ class SotaReport(ContentReport):
                 "The number of entries with an observed score better than theta_sota is "
                 f"{above['median']:.0f} ({low:.0f} to {high:.0f})"
             )
-        if "p_new_truly_better" in self.content:
-            lines.append(
-                "P(the new classifier, one more of this field, has a skill above theta_sota) = "
-                + chance(self.content["p_new_truly_better"])
-            )
+        for board in self.content.get("boards", [self.content]):
+            lines += sentences_of(board)
         return lines
 
     def footer(self) -> list[str]:
@@ -208,7 +210,9 @@ def report_sota(
     correlation: float | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
+    above: float | None = None,
     new_score: float | None = None,
+    gap: float | None = None,
     sensitivity: bool = True,
     ci_prob: float = 0.95,
     **settings: Any,
@@ -223,9 +227,10 @@ def report_sota(
         A known rho instead of the model's prior.
     reference_skill, new_n_test
         As in ``estimate_sota``.
-    new_score : float, optional
-        Accuracy of a new classifier on ``new_n_test`` other items, for boards whose maximum alone
-        is known: how probably is its skill above theta_sota?
+    above, new_score, gap : float, optional
+        As in ``Questions``: how probably theta_sota exceeds ``above``, a new classifier with
+        ``new_score`` is truly better, and one that is better by ``gap`` reaches the best score. A
+        new classifier is scored on ``new_n_test`` other items, or else on the same ones.
     sensitivity : bool
         Whether other assumptions are tried; answers and item scores have none.
     ci_prob : float
@@ -254,12 +259,8 @@ def report_sota(
             boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=1000
         )
         rows = frame.iloc[1:].to_dict("records")
-    report = describe_sota(tree, boards, rows, ci_prob)
-    if new_score is not None:
-        items = new_n_test or report.content["n_test"]
-        better = probability_truly_better(tree, new_score, items)
-        report.content["p_new_truly_better"] = better
-    return report
+    questions = Questions(above, new_score, gap, new_n_test)
+    return describe_sota(tree, boards, rows, ci_prob, questions)
 
 
 def describe_sota(
@@ -267,10 +268,18 @@ def describe_sota(
     boards: tuple[Data, ...],
     sensitivity: list[dict[str, Any]] | None = None,
     ci_prob: float = 0.95,
+    questions: Questions | None = None,
 ) -> SotaReport:
-    """Describe a result of ``estimate_sota``, given what it was estimated from."""
+    """Describe a result of ``estimate_sota``, given what it was estimated from and is asked."""
     rows = sensitivity or []
-    each = [_board_content(tree, board, index, ci_prob) for index, board in enumerate(boards)]
+    each = [
+        _board_content(tree, board, index, ci_prob)
+        | (questions.answers(Newcomer.of_tree(tree, index)) if questions else {})
+        for index, board in enumerate(boards)
+    ]
+    diagnostics = diagnose(tree)
+    diagnostics["reasons"] += [reason for found in each for reason in reasons_of_answers(found)]
+    diagnostics["ok"] = not diagnostics["reasons"]
     content = {
         "method": tree.attrs["method"],
         **each[0],
@@ -279,7 +288,7 @@ def describe_sota(
         "sensitivity": _grouped(rows),
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
-        "diagnostics": diagnose(tree),
+        "diagnostics": diagnostics,
         "seed": seed_of(tree),
     }
     if is_whole(boards[0]):

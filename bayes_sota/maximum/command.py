@@ -44,6 +44,7 @@ _INDEPENDENT = (
     "--reference-skill",
     help="theta0; default the (expected) skill of the best classifier.",
 )
+@number_option(SHARE, "--at-least", help="Probability that the best score is at least this.")
 @interval_option
 @report_options
 def maximum(
@@ -56,6 +57,7 @@ def maximum(
     correlation: float | None,
     pairwise_correlation: float | None,
     reference_skill: float | None,
+    at_least: float | None,
     ci_prob: float,
     shown: Shown,
 ) -> int:
@@ -86,6 +88,11 @@ def maximum(
         "prob": ci_prob, "bias": law.bias(), "n_test": n_test, "n_classifiers": classifiers,
         "skills": list(skills), **facts, "notes": [_INDEPENDENT] if given is None else [],
     }  # fmt: skip
+    if at_least is not None:
+        positives = facts.get("n_positive")
+        lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
+        p = float(law.at_least(at_least, *lattice))
+        result["p_at_least"] = {"score": at_least, "probability": p}
     return shown.deliver(describe_maximum(result))
 
 

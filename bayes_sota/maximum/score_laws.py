@@ -114,19 +114,23 @@ class ScoreLaw(ABC):
     def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
 
-    def reach(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+    def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Probability of at least the value ``cut``, shape (G,)."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr(self.reach_quantile(psi, cut, dispersion)))
 
     @abstractmethod
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Standard normal quantile of ``reach``, (G,)."""
 
     @abstractmethod
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Skill: the solution of ``psi = theta + shift sd(theta)``; ``shift`` is ``rho z``."""
+
+    def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
+        """Board-conditional skill ``psi = theta + shift sd(theta)``, the way back."""
+        return np.asarray(skill + shift * self.errors_at(skill))
 
     def replicate(
         self, psi: FloatArray, dispersion: float, cut: float | None, rng: np.random.Generator
@@ -215,13 +219,13 @@ class AccuracyLaw(ScoreLaw):
         variance = dispersion * n * p * (1 - p)
         return np.asarray(np.log(printed) - 0.5 * np.log(2 * np.pi * variance))
 
-    def reach(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+    def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Binomial tail at the dispersion, as an incomplete beta function."""
         from scipy.special import betainc
 
         return np.asarray(betainc(*self._beta(cut, dispersion), psi))
 
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Exact in both tails."""
         from scipy.special import betainc, betaincc, ndtri
 
@@ -230,10 +234,10 @@ class AccuracyLaw(ScoreLaw):
         upper = -ndtri(np.clip(missed, _TINY, 0.5))
         return np.asarray(np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5))))
 
-    def _beta(self, cut: float, dispersion: float) -> tuple[float, float]:
+    def _beta(self, cut: float, dispersion: Dispersion) -> tuple[Any, Any]:
         n = self.board.n_test
         above, below = (count / dispersion + 0.5 for count in (cut - 0.5, n - cut + 0.5))
-        return max(above, 0.5), max(below, 0.5)
+        return np.maximum(above, 0.5), np.maximum(below, 0.5)
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
@@ -315,7 +319,7 @@ class AucScoreLaw(ScoreLaw):
         """Nothing is left out."""
         return np.zeros(values.size)
 
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """From the normal score of the cut."""
         score = np.asarray(self.table.normal_score(np.asarray(cut), psi))
         return np.asarray(np.clip(-score / np.sqrt(dispersion), -38.0, 38.0))
@@ -323,6 +327,10 @@ class AucScoreLaw(ScoreLaw):
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """The skill whose median estimate on these items is that of psi."""
         return self.table.without_shift(psi, shift)
+
+    def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
+        """The AUC on these items, by its median estimate."""
+        return self.table.with_shift(skill, shift)
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Standard errors of estimates."""
@@ -385,7 +393,7 @@ class NormalLaw(ScoreLaw):
         width = _NARROW * self.standard_error  # a probability, not a density: tries need one
         return np.full(values.size, np.log(width) - 0.5 * np.log(2 * np.pi * variance))
 
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: float) -> FloatArray:
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Distance from the cut."""
         return np.asarray((psi - cut) / (self.standard_error * np.sqrt(dispersion)))
 

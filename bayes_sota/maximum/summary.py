@@ -6,7 +6,7 @@
 from typing import Any
 
 from bayes_sota.core.summary import SOFTWARE, NumbersReport
-from bayes_sota.core.text import as_sentences
+from bayes_sota.core.text import as_sentences, chance
 
 
 def describe_maximum(content: dict[str, Any]) -> NumbersReport:
@@ -29,12 +29,16 @@ def describe_maximum(content: dict[str, Any]) -> NumbersReport:
         ("multiplicity bias", "bias", "+.6f"),
     )
     ends = f"{low:.6f} to {high:.6f}"
+    shown = [
+        (name, ends, ends) if not form else (name, content[key], format(content[key], form))
+        for name, key, form in rows
+    ]
+    if reached := content.get("p_at_least"):
+        name, p = f"P(best score is at least {reached['score']:g})", reached["probability"]
+        shown.append((name, p, chance(p)))
     return NumbersReport(
         content=content,
-        rows=tuple(
-            (name, ends, ends) if not form else (name, content[key], format(content[key], form))
-            for name, key, form in rows
-        ),
+        rows=tuple(shown),
         said=(*_sentences(content), *as_sentences(content["notes"])),
         source=("exact law of the best score", SOFTWARE, _CITED),
         notes=tuple(content["notes"]),
@@ -58,6 +62,11 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         f"interval {low:.6f} to {high:.6f}), {content['bias']:.6f} above the skill of the best "
         f"classifier, {content['theta_sota']:.6f}."
     ]
+    if reached := content.get("p_at_least"):
+        said.append(
+            f"The best score is at least {reached['score']:g} with probability "
+            f"{chance(reached['probability'])}."
+        )
     if content["correlation"]:
         of = "scores with a reference score" if auc else "classifiers with a reference classifier"
         said.append(f"The correlation of the {of} (rho) is {content['correlation']:g}.")

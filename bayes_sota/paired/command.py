@@ -18,6 +18,7 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.leaderboard.command import question_options
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -42,6 +43,11 @@ from bayes_sota.core.errors import InputError
 )  # fmt: skip
 @model_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
+@number_option(
+    COUNT, "--new-n-test",
+    help="Other items that a new team is scored on; default those of the private board.",
+)  # fmt: skip
+@question_options
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
@@ -55,6 +61,7 @@ def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **opti
     from bayes_sota.core.sample import save_result
     from bayes_sota.data.read_boards import read_paired_boards
     from bayes_sota.leaderboard.specification import chosen_model
+    from bayes_sota.leaderboard.summary_newcomers import Questions
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
 
@@ -62,6 +69,9 @@ def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **opti
     spec = chosen_model(options.pop("model"), "paired", correlation=rho)
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     private_file = options.pop("private_file")
+    asked = (options.pop(name) for name in ("above", "new_score", "gap", "new_n_test"))
+    questions = Questions(*asked)
+    questions.check_used("two boards")
     boards = read_paired_boards(file, private_file, **options)
     tree = estimate_paired(
         boards, model=spec, random_seed=seed, top=top,
@@ -69,7 +79,7 @@ def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **opti
     )  # fmt: skip
     if output is not None:
         save_result(tree, output)
-    return shown.deliver(describe_paired(tree, boards, ci_prob))
+    return shown.deliver(describe_paired(tree, boards, ci_prob, questions))
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:

@@ -60,8 +60,7 @@ def name_draws(
 def read_draws(likelihood: PairedLikelihood, draws: Draws) -> tuple[FloatArray, Residuals]:
     """Coordinates (D, 2 + shapes) and noise from hyperparameters by name, the way back."""
     scale, rho = likelihood.scale, draws["rho"]
-    place = (draws["location"] - scale.location) / scale.location_sd
-    width = (np.log(draws["spread"]) - scale.log_spread) / scale.log_spread_sd
+    place, width = scale.coordinates(draws["location"], np.log(draws["spread"]))
     shape = draws.get("shape", np.empty((rho.size, 0)))
     if likelihood.standard_errors is None:
         public, private = split_noise(draws["residual_sd"], draws["noise_ratio"])

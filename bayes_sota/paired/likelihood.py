@@ -207,12 +207,7 @@ class PairedLikelihood:
 
     def densities(self, family: SkillFamily, t: FloatArray) -> FloatArray:
         """P(psi) on the grid at points (N, dimension), shape (N, nodes); sums to 1 / step."""
-        numpy = numpy_operations()
-        columns = tuple(t[:, i, None] for i in range(family.dimension))
-        shape = family.log_density(numpy, self.scale, columns, self.nodes)
-        log_density = add_strangers(numpy, self.scale, shape, self.nodes, STRANGERS)
-        density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
-        return np.asarray(density / (density.sum(axis=1, keepdims=True) * self.step))
+        return densities_at(self.nodes, self.scale, family, t)
 
     def log_likelihood(self, family: SkillFamily, t: FloatArray) -> FloatArray:
         """Log likelihood with the correction of the prior, shape (N, 1)."""
@@ -344,6 +339,19 @@ class PairedLikelihood:
         threshold = self.teams.threshold[board]
         scores = self.teams.x if board == 0 or self.teams.y is None else self.teams.y
         return threshold, float(np.clip((threshold - scores.min()) / self.ranges[board], 0, 1))
+
+
+def densities_at(
+    nodes: FloatArray, scale: FieldScale, family: SkillFamily, t: FloatArray
+) -> FloatArray:
+    """P(psi) at equally spaced nodes for points (N, dimension); sums to 1 over the step."""
+    numpy = numpy_operations()
+    columns = tuple(t[:, i, None] for i in range(family.dimension))
+    shape = family.log_density(numpy, scale, columns, nodes)
+    log_density = add_strangers(numpy, scale, shape, nodes, STRANGERS)
+    density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    step = float(nodes[1] - nodes[0])
+    return np.asarray(density / (density.sum(axis=1, keepdims=True) * step))
 
 
 def shift_scales(

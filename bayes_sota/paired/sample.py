@@ -79,7 +79,7 @@ def estimate_paired(
     public_alone : bool
         Predict the private scores from the public board alone as well, where the noise is known.
     groups : {"all", "estimands"}
-        "estimands" leaves out the hyperparameters and the groups that only checks need.
+        "estimands" leaves out the groups that only checks need.
 
     Returns
     -------
@@ -122,31 +122,35 @@ def estimate_paired(
     found = {
         "posterior": layout.dataset(layout.estimands(result.draws, boards.public.max())),
         "predictions": layout.dataset(predicted),
-        **layout.data(),
+        **layout.data(result.hyperposterior.likelihood),
     }
     attributes = _attributes(boards, spec, result, seed)
+    named = _hyperparameters(result, rng)
+    found["posterior"] = found["posterior"].merge(layout.dataset(named))
     if groups == "all":
-        checking = _checking_groups(layout, result, rng)
-        found["posterior"] = found["posterior"].merge(checking.pop("posterior"))
-        found |= checking
+        found |= _checking_groups(layout, result, named, rng)
         attributes |= notes_of(found)
     return result_tree(found, attributes)
 
 
-def _checking_groups(
-    layout: "Layout", result: PairedPosterior, rng: np.random.Generator
-) -> dict[str, xr.Dataset]:
-    """Hyperparameters of the posterior, and the groups that only checks need."""
+def _hyperparameters(result: PairedPosterior, rng: np.random.Generator) -> Draws:
+    """Hyperparameters of the posterior in product space."""
     likelihood, skills = result.hyperposterior.likelihood, result.skills
     unused = rng.standard_normal(skills.t.shape)
     t = np.where(np.isnan(skills.t), unused, skills.t)
-    named = name_draws(likelihood, skills.family, t, skills.noise)
+    return name_draws(likelihood, skills.family, t, skills.noise)
+
+
+def _checking_groups(
+    layout: "Layout", result: PairedPosterior, named: Draws, rng: np.random.Generator
+) -> dict[str, xr.Dataset]:
+    """The groups that only checks need."""
+    likelihood, skills = result.hyperposterior.likelihood, result.skills
     some = layout.thinned
     family, t, noise = draw_prior(likelihood, some.size, rng)
     prior, scores = simulate_boards(likelihood, layout.coordinate, family, t, noise, rng)
     prior |= name_draws(likelihood, family, t, noise)
     return {
-        "posterior": layout.dataset(named),
         "prior": some.dataset(some.estimands(prior, scores[..., 0].max(axis=1))),
         "prior_predictive": some.scores(scores),
         "posterior_predictive": layout.replicates(likelihood, skills.psi, skills.noise, rng),
@@ -252,11 +256,15 @@ class Layout:
             each = each.astype(np.float32)
         return self.dataset({"score": each})
 
-    def data(self) -> dict[str, xr.Dataset]:
-        """Observed scores of the kept teams, and what was known of the boards."""
+    def data(self, likelihood: PairedLikelihood) -> dict[str, xr.Dataset]:
+        """Observed scores of the kept teams, what was known, and the grid of the skills."""
         kept, boards = self.selection.kept, self.boards
         scores = np.stack([boards.public[kept], boards.private[kept]], axis=1)
-        values: dict[str, Any] = {"group": ("classifier", self.selection.group)}
+        values: dict[str, Any] = {
+            "group": ("classifier", self.selection.group),
+            "grid": ("node", likelihood.nodes),
+            "field_prior": ("moment", list(likelihood.scale.prior)),
+        }
         limits = self.selection.teams.threshold
         if limits is not None:
             limits = self.coordinate.to_score(np.array(limits)).tolist()

@@ -117,7 +117,9 @@ def complete(
     groups |= _prior_groups(groups.get("prior"), layout, likelihood, family, rng)
     if "sample_stats" in trace.children:
         groups["sample_stats"] = trace["sample_stats"].to_dataset()
-    groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data()
+    groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data(
+        likelihood
+    )
     provenance = describe_sampled(found, groups, seed)
     attributes = describe_boards(boards, priors, selection, provenance)
     sampler = describe_nuts(trace) if "sample_stats" in groups else {"draws_are_independent": 0}
@@ -196,6 +198,6 @@ def _check_model(model: pm.Model, likelihood: PairedLikelihood, layout: Layout) 
     if missing:
         raise InputError(f"the model has no {', '.join(missing)}, which the skills need")
     stored = model.rvs_to_values[model["score"]].eval()
-    scores = layout.data()["observed_data"]["score"].values
+    scores = layout.data(likelihood)["observed_data"]["score"].values
     if stored.shape != scores.shape or not np.array_equal(stored, scores):
         raise InputError("the model is of other boards: its scores differ, or top and merge do")

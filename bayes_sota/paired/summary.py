@@ -18,7 +18,9 @@ from bayes_sota.core.summary import (
 from bayes_sota.core.text import as_sentences, chance, decimals_for
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_entries import CITED
+from bayes_sota.leaderboard.summary_newcomers import Questions, reasons_of_answers, sentences_of
 from bayes_sota.leaderboard.summary_sota import ContentReport, about_rho, rho_of
+from bayes_sota.paired.summary_newcomers import PairedNewcomer
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -86,6 +88,7 @@ class PairedReport(ContentReport):
             f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
             f"{winner['shrinkage']:.4f}), P(best) {self._chance(winner['p_best'])}",
             f"Rank correlation of the boards {self.content['rank_correlation']:.3f}.",
+            *sentences_of(self.content),
         ]
 
     def _chance(self, p: float) -> str:
@@ -108,7 +111,7 @@ class PairedReport(ContentReport):
             f"probability {self._chance(winner['p_best'])}.",
             f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
             f"errors of the scores are {known}.",
-            about_rho(found["rho"]), *as_sentences(self.notes),
+            *sentences_of(found), about_rho(found["rho"]), *as_sentences(self.notes),
         ]  # fmt: skip
 
     def basis(self) -> list[str]:
@@ -123,7 +126,12 @@ class PairedReport(ContentReport):
         ]
 
 
-def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.95) -> PairedReport:
+def describe_paired(
+    tree: xr.DataTree,
+    boards: PairedBoards,
+    ci_prob: float = 0.95,
+    questions: Questions | None = None,
+) -> PairedReport:
     """Describe a result of ``estimate_paired``.
 
     Parameters
@@ -133,7 +141,13 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         What it was estimated from.
     ci_prob : float
         Probability of the intervals.
+    questions : Questions, optional
+        What is asked of theta_sota and of a newcomer, scored on the private items or on other ones.
     """
+    answers = questions.answers(PairedNewcomer(tree)) if questions else {}
+    diagnostics = diagnose(tree)
+    diagnostics["reasons"] += reasons_of_answers(answers)
+    diagnostics["ok"] = not diagnostics["reasons"]
     attributes = tree.attrs
     found = {
         name: estimand_summary(tree, name, ci_prob)
@@ -151,6 +165,7 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "n_test": boards.n_test,
         "observed_maximum": float(boards.public.max()),
         **found,
+        **answers,
         "rho": rho_of(rho, tree),
         "standard_errors": {
             "public": public_se,
@@ -164,7 +179,7 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "prob": ci_prob,
         "model": attributes["model_name"],
         "notes": list(boards.notes),
-        "diagnostics": diagnose(tree) | {k: attributes[k] for k in (_SIZE,) if k in attributes},
+        "diagnostics": diagnostics | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
     return PairedReport(content, how_drawn(tree))

@@ -88,7 +88,8 @@ SLOW = (
 )
 # values that are tried on every input; several where one could be what is taken anyway
 VALUES: dict[str, tuple[str, ...]] = {
-    "--accuracy": ("0.91 0.87",), "--alpha": ("2",), "--assurance": ("0.6",), "--best-of": ("3",),
+    "--above": ("0.9",), "--accuracy": ("0.91 0.87",), "--alpha": ("2",), "--assurance": ("0.6",),
+    "--at-least": ("0.9",), "--best-of": ("3",),
     "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--correlation": ("0.4", "0.45"), "--correlation-range": ("0.1 0.4",), "--decimals": ("5", "3"),

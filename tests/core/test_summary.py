@@ -1,4 +1,4 @@
-"""Tables of estimands against NumPy on the same draws, and a closed form for a new classifier."""
+"""Tables of estimands and probabilities against NumPy on the same draws."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.summary import estimand_summary, share_mcse
+from bayes_sota.core.summary import estimand_summary, share_mcse, weighted_chance
 from bayes_sota.core.text import chance, decimals_for
 
 NAMES = (
@@ -53,31 +53,29 @@ def test_diagnostics_find_chains_that_disagree(tree) -> None:
     assert "r_hat" in found["reasons"][0]
 
 
-def test_new_classifier_against_importance_weights(tree) -> None:
-    """The same probability from fields drawn from P(theta) and weighted by their likelihood."""
-    score, n = 0.985, 400
-    location, spread, theta = (
-        tree["posterior"][name].values.ravel() for name in ("location", "spread", "theta_sota")
-    )
-    rng = np.random.default_rng(5)
-    z = location[:, None] + spread[:, None] * rng.standard_normal((location.size, 4000))
-    skill = 1 / (1 + np.exp(-z))
-    x = round(score * n)
-    weight = np.exp(x * np.log(skill / score) + (n - x) * np.log((1 - skill) / (1 - score)))
-    total = weight.sum(axis=1)
-    usable = total > 0
-    expected = np.mean(((weight * (skill > theta[:, None])).sum(axis=1) / total)[usable])
-    assert bs.core.probability_truly_better(tree, score, n) == pytest.approx(expected, abs=0.01)
+def test_share_of_draws_above_a_skill(tree) -> None:
+    draws = tree["posterior"]["theta_sota"].values.ravel()
+    found = bs.core.probability_above(tree, 0.97)
+    p = np.mean(draws > 0.97)
+    assert found["probability"] == pytest.approx(p)
+    assert found["mcse"] == pytest.approx(np.sqrt(p * (1 - p) / draws.size))
+    assert bs.core.probability_above(tree, 1.0)["probability"] == 0.0
 
 
-def test_a_better_score_is_more_convincing(tree) -> None:
-    low, high = (bs.core.probability_truly_better(tree, s, 5000) for s in (0.96, 0.99))
-    assert 0 <= low < 0.5 < high <= 1
+def test_dependent_draws_and_few_points_are_less_sure(tree) -> None:
+    """Copies of one chain, and draws of weighted points, say less than independent draws."""
+    theta = tree["posterior"]["theta_sota"].values
+    above = np.repeat((theta > 0.97).astype(float)[:, ::10], 10, axis=1)
+    facts = [{"draws_are_independent": k} for k in (1, 0)]
+    independent, dependent = (weighted_chance(above, fact)["mcse"] for fact in facts)
+    assert dependent == pytest.approx(10**0.5 * independent, rel=0.3)
+    points = {"draws_are_independent": 1, "importance_effective_size": above.size}
+    assert weighted_chance(above, points)["mcse"] == pytest.approx(2**0.5 * independent)
 
 
 def test_wrong_questions_are_refused(tree) -> None:
-    with pytest.raises(InputError, match="percent"):
-        bs.core.probability_truly_better(tree, 98.0, 200)
+    with pytest.raises(InputError, match="above must be a number"):
+        bs.core.probability_above(tree, float("nan"))
     with pytest.raises(InputError, match="no variable"):
         estimand_summary(tree, "nonsense")
     with pytest.raises(InputError, match=r"0\.95"):

@@ -1,0 +1,600 @@
+r"""What a result says of one classifier more: is it truly better than the best, and would it show?
+
+The newcomer is one more of the field, and no relative of any other. On the *same* test set its
+score shares the shift of all others, on a fresh one it does not. Given a draw of the posterior
+(parameters phi of the field, rho, shift z, theta_sota), a score x has
+
+.. math:: p(\text{better} \mid x, d) = \frac{\int_{\theta > \theta_{sota}} p(x \mid \theta, d)\,
+          dP(\theta \mid \phi)}{\int p(x \mid \theta, d)\, dP(\theta \mid \phi)}, \quad
+          P(\text{better} \mid x) = \frac{\sum_d p(x \mid d)\, p(\text{better} \mid x, d)}
+          {\sum_d p(x \mid d)}
+
+where the denominator :math:`p(x \mid d)` weighs the draws, because x also tells of the field. On
+the same items the score has mean :math:`\psi = \theta + \rho\, sd\, z` and variance
+:math:`(1-\rho^2) sd^2` (``maximum.score_laws``). A newcomer that is truly better by a gap reaches
+the best observed score with probability
+
+.. math:: E\, P(X \ge x_{max} \mid \theta_{sota} + gap, \rho, z)
+
+Sec. 3.4 and Fig. 3 of Møllersen & Holsbø are the case of a known theta_sota and rho = 0.
+``tests/leaderboard/test_summary_newcomers.py`` compares with simulated fields.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import xarray as xr
+
+from bayes_sota.core.arguments import (
+    COUNT,
+    NUMBER,
+    OPEN_SHARE,
+    POSITIVE,
+    SHARE,
+    Range,
+    refuse_unused,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.priors import SKILL_FAMILIES
+from bayes_sota.core.skills import SkillDistribution, logit
+from bayes_sota.core.summary import (
+    draws_of,
+    group_of,
+    observed_maximum_of,
+    share_above,
+    weighted_chance,
+)
+from bayes_sota.core.text import chance
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.fit import FieldFit, shape_density
+from bayes_sota.leaderboard.fit_shape import parameters_of
+from bayes_sota.leaderboard.parameters import FieldParameters
+from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
+from bayes_sota.maximum.score_laws import ScoreLaw, score_law
+
+_BLOCK = 250  # draws at a time
+_REACH, _PER_ERROR = 14.0, 20  # of the grid of skills, in standard errors of the new score
+_MARGIN = 6.0  # standard errors of a grid above the new score
+_TINY = 1e-300
+_LEAST_DRAWS = 50.0
+_NEARLY_ONE = 1 - 1e-12
+
+type Block = tuple[IntArray, FloatArray, FloatArray, FloatArray]
+
+
+def probability_truly_better(
+    tree: xr.DataTree, score: float, new_n_test: int | None = None, *, board: int = 0
+) -> dict[str, Any]:
+    r"""Probability that a new classifier with a given score has a skill above theta_sota.
+
+    The newcomer is one more of the field, with its skill from P(theta); the formula is that of
+    the module. Where you have its answers to the items, add them to the matrix instead.
+
+    Parameters
+    ----------
+    tree : DataTree
+        A result of ``estimate_sota``: a maximum by any route, a board, answers or item scores.
+    score : float
+        Observed score of the newcomer, in the units of the board.
+    new_n_test : int, optional
+        Number of *other* items that it was scored on. Default: the same items as all others, so
+        that it shares their luck.
+    board : int
+        Which board's theta_sota, where there are several.
+
+    Returns
+    -------
+    dict
+        ``score``, ``new_n_test`` (None for the same items), ``probability``, ``mcse`` and
+        ``effective_draws``, how many draws the answer rests on.
+
+    Raises
+    ------
+    InputError
+        A score or size that cannot be, a result whose field has a shape of one's own.
+
+    Examples
+    --------
+    >>> from bayes_sota.leaderboard.sample_estimate import estimate_sota
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> tree = estimate_sota(board, random_seed=0)
+    >>> same, other = (probability_truly_better(tree, 0.985, n) for n in (None, 5000))
+    >>> same["probability"] < other["probability"]
+    True
+    """
+    return Newcomer.of_tree(tree, board).truly_better(score, new_n_test)
+
+
+def probability_shown(
+    tree: xr.DataTree, gap: float, new_n_test: int | None = None, *, board: int = 0
+) -> dict[str, Any]:
+    r"""Probability that a classifier better than the best by a gap reaches the best score.
+
+    The expectation over the posterior of :math:`P(X \ge x_{max} \mid \theta_{sota} + gap)`.
+
+    Parameters
+    ----------
+    tree : DataTree
+        A result of ``estimate_sota``: a maximum by any route, a board, answers or item scores.
+    gap : float
+        By how much the newcomer's skill is better than theta_sota.
+    new_n_test : int, optional
+        Number of *other* items that it is scored on. Default: the same items as all others.
+    board : int
+        Which board, where there are several.
+
+    Returns
+    -------
+    dict
+        ``gap``, ``new_n_test`` (None for the same items), ``best_score`` that is to be reached,
+        ``probability`` and ``mcse``.
+
+    Raises
+    ------
+    InputError
+        A gap that is not positive, a size that cannot be.
+
+    Examples
+    --------
+    >>> from bayes_sota.leaderboard.sample_estimate import estimate_sota
+    >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    >>> tree = estimate_sota(board, random_seed=0)
+    >>> probability_shown(tree, 0.005)["probability"] < 0.6
+    True
+    """
+    return Newcomer.of_tree(tree, board).shown(gap, new_n_test)
+
+
+class NewField(Protocol):
+    """Where the skill of one more classifier comes from."""
+
+    on_these_items: bool
+
+    def blocks(self, law: ScoreLaw, score: float) -> Iterator[Block]:
+        """Numbers of some draws, skills of cells (C,) and of their edges, and masses (k, C)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Newcomer:
+    """One more classifier of the field of a result; larger is better.
+
+    Attributes
+    ----------
+    board : Leaderboard
+        For the law of a score.
+    best, rho, shift : ndarray, shape (D,)
+        Draws of theta_sota, rho and the standardised shift.
+    maximum : float
+        Best observed score.
+    sign : int
+        -1 where lower scores are better.
+    error_ratio : float
+        Standard error of a score over that of the law.
+    field : NewField
+    shape : (int, int)
+        Chains and draws.
+    attributes : dict
+        Of the result.
+    """
+
+    board: Leaderboard
+    best: FloatArray
+    rho: FloatArray
+    shift: FloatArray
+    maximum: float
+    sign: int
+    error_ratio: float
+    field: NewField
+    shape: tuple[int, ...]
+    attributes: dict[Any, Any]
+
+    @classmethod
+    def of_tree(cls, tree: xr.DataTree, board: int = 0) -> "Newcomer":
+        """Of a result of ``estimate_sota``."""
+        best = draws_of(tree, "theta_sota", _checked_board(tree, board))
+        constants = _of_board(tree["constant_data"].to_dataset(), board)
+        sign = -1 if float(constants.get("lower_is_better", 0)) else 1
+        found = observed_maximum_of(tree)
+        maximum = sign * float(found.values.ravel()[board])
+        metric = str(tree.attrs["metric"])
+        facts = {k: float(constants[k]) for k in ("n_test", "n_positive", "standard_error")}
+        whole = "grid" in constants
+        return cls(
+            _small_board(maximum, metric, facts),
+            sign * best.ravel(),
+            np.broadcast_to(draws_of(tree, "rho"), best.shape).ravel(),
+            draws_of(tree, "shift", board).ravel(),
+            maximum,
+            sign,
+            float(constants["error_ratio"]) if whole else 1.0,
+            BoardField.of_tree(tree, sign) if whole else MaximumField.of_tree(tree),
+            best.shape,
+            tree.attrs,
+        )
+
+    @classmethod
+    def of_fit(
+        cls, fit: FieldFit, parameters: FieldParameters, draws: dict[str, FloatArray]
+    ) -> "Newcomer":
+        """Of draws of a whole board, before they become a tree."""
+        board, best = fit.kernel.board, draws["theta_sota"]
+        facts = {"n_test": board.n_test, "n_positive": board.n_positive}
+        facts["standard_error"] = board.standard_error  # type: ignore[assignment]
+        return cls(
+            _small_board(board.maximum, board.metric, facts), best, draws["rho"], draws["shift"],
+            board.maximum, board.sign, fit.kernel.error_ratio, BoardField.of_fit(fit, parameters),
+            (1, best.size), {"draws_are_independent": 1},
+        )  # fmt: skip
+
+    @cached_property
+    def law(self) -> ScoreLaw:
+        """Of a score on the items of the board."""
+        return score_law(self.board)
+
+    @cached_property
+    def moved(self) -> FloatArray:
+        """The shift of a score in standard errors of the law, (D,)."""
+        return self.rho * self.shift * self.error_ratio
+
+    def best_above(self, threshold: float) -> dict[str, Any]:
+        """As of ``probability_above``."""
+        best = self.sign * self.best.reshape(self.shape)
+        return share_above(best, threshold, self.attributes)
+
+    @one_thread()
+    def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
+        """As of ``probability_truly_better``."""
+        numbers = NUMBER if self.board.metric == "score" else SHARE
+        numbers.check(score, "new_score")
+        law, same = self._law_on(new_n_test), new_n_test is None
+        value = np.array([_value(law, self.sign * score)])
+        chances, log_weights = np.empty((2, self.best.size))
+        for rows, skill, edges, mass in self.field.blocks(law, self.sign * score):
+            moved, best = self.moved[rows, None], self.best[rows]
+            if self.field.on_these_items:
+                best = self.law.add_shift(best, moved[:, 0])
+                seen = skill[None] if same else self.law.remove_shift(skill[None], moved)
+            else:
+                seen = self.law.add_shift(skill[None], moved) if same else skill[None]
+            own = 1 - self.rho[rows, None] ** 2 if same else np.ones((rows.size, 1))
+            log_seen = _log_likelihood(law, value, seen, own * self.error_ratio**2)
+            largest = log_seen.max(axis=1, keepdims=True)
+            total = np.cumsum(mass * np.exp(log_seen - largest), axis=1)
+            total = np.concatenate([np.zeros((rows.size, 1)), total], axis=1)
+            below = [np.interp(at, edges, row) for at, row in zip(best, total, strict=True)]
+            chances[rows] = 1 - np.array(below) / np.maximum(total[:, -1], _TINY)
+            log_weights[rows] = largest[:, 0] + np.log(np.maximum(total[:, -1], _TINY))
+        chances, log_weights = (x.reshape(self.shape) for x in (chances, log_weights))
+        found = weighted_chance(np.clip(chances, 0, 1), self.attributes, log_weights)
+        return {"score": float(score), "new_n_test": new_n_test, **found}
+
+    def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
+        """As of ``probability_shown``."""
+        (POSITIVE if self.board.metric == "score" else OPEN_SHARE).check(gap, "gap")
+        law, same = self._law_on(new_n_test), new_n_test is None
+        skill = self.best + gap
+        if self.board.metric != "score":
+            skill = np.minimum(skill, _NEARLY_ONE)
+        own = np.full(skill.shape, self.error_ratio**2)
+        if same:
+            skill = self.law.add_shift(skill, self.moved)
+            own = own * (1 - self.rho**2)
+        if self.board.metric != "score":
+            skill = np.clip(skill, 0, _NEARLY_ONE)
+        cut = _value(law, self.maximum) if same else _least_value(law, self.maximum)
+        chances = np.asarray(law.reach(skill, cut, own))
+        found = weighted_chance(chances.reshape(self.shape), self.attributes)
+        best = self.sign * self.maximum
+        return {"gap": float(gap), "new_n_test": new_n_test, "best_score": best, **found}
+
+    def _law_on(self, new_n_test: int | None) -> ScoreLaw:
+        """Law of a score on the same items, or on others."""
+        if new_n_test is None:
+            return self.law
+        COUNT.check(new_n_test, "new_n_test")
+        size, board = self.board.n_test, self.board
+        if not size:
+            raise InputError("new_n_test needs n_test, the number of items behind standard_error")
+        facts: dict[str, Any] = {"n_test": new_n_test}
+        if board.n_positive is not None:
+            positives = round(board.n_positive / size * new_n_test)
+            facts["n_positive"] = int(np.clip(positives, 2, max(new_n_test - 2, 2)))
+        if board.standard_error is not None:
+            facts["standard_error"] = board.standard_error * (size / new_n_test) ** 0.5
+        return score_law(_small_board(self.maximum, board.metric, facts))
+
+
+@dataclass(frozen=True, eq=False)
+class MaximumField:
+    """P(theta) where the best score alone is known."""
+
+    distribution: SkillDistribution
+    size: int
+    on_these_items = False
+
+    @classmethod
+    def of_tree(cls, tree: xr.DataTree) -> "MaximumField":
+        """Of the attribute ``skill_family`` and the draws of location and spread."""
+        family = str(tree.attrs.get("skill_family", ""))
+        if family not in SKILL_FAMILIES:
+            raise InputError("the result does not say how skills are distributed over its field")
+        location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
+        return cls(SKILL_FAMILIES[family]().distribution(location, spread), location.size)
+
+    def blocks(self, law: ScoreLaw, score: float) -> Iterator[Block]:
+        """Cells that are equally wide in log odds, around the score."""
+        if not 0 <= score <= 1:
+            raise InputError(f"new_score must be {SHARE}, where a maximum is, got {score:g}")
+        middle = np.clip(score, 1e-4, 1 - 1e-4)
+        if law.board.n_test:
+            middle = (score * law.board.n_test + 0.5) / (law.board.n_test + 1)
+        error = float(law.errors_at(np.array([middle]))[0]) / (middle * (1 - middle))
+        reach = np.linspace(-_REACH, _REACH, int(2 * _REACH * _PER_ERROR) + 1)
+        u = float(logit(middle)) + min(error, 1.0) * reach
+        edges, skill = (1 / (1 + np.exp(-x)) for x in (u, (u[1:] + u[:-1]) / 2))
+        coordinate = self.distribution.from_skill(edges)
+        for start in range(0, self.size, _BLOCK):
+            rows = np.arange(start, min(start + _BLOCK, self.size))
+            above = self.distribution.take(rows).expanded().sf(coordinate)
+            yield rows, skill, edges, -np.diff(above, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class BoardField:
+    """P(psi) of a whole board, of answers or of item scores, on the grid of its fit.
+
+    Attributes
+    ----------
+    y, psi, strangers, reach : ndarray, shape (G,)
+        Grid, board-conditional skill there, density of strangers (``fit.Strangers``), and
+        probability of a score in the modelled part.
+    share : float
+        Of strangers.
+    relative : bool
+        Whether entries below the modelled part exist.
+    scale : FieldScale
+    families : list of str
+    family : ndarray of int, shape (D,)
+    coordinates : ndarray, shape (D, P)
+    """
+
+    y: FloatArray
+    psi: FloatArray
+    strangers: FloatArray
+    reach: FloatArray
+    share: float
+    relative: bool
+    scale: FieldScale
+    families: list[str]
+    family: IntArray
+    coordinates: FloatArray
+    on_these_items = True
+
+    @classmethod
+    def of_fit(cls, fit: FieldFit, parameters: FieldParameters) -> "BoardField":
+        """Of the parameters behind draws."""
+        kernel = fit.kernel
+        return cls(
+            kernel.y, kernel.psi, fit.strangers.profile,
+            kernel.reach_or_one(float(fit.rho[fit.rho.size // 2])), fit.strangers.share,
+            kernel.is_cut, fit.scale, list(fit.families), parameters.family,
+            parameters.coordinates,
+        )  # fmt: skip
+
+    @classmethod
+    def of_tree(cls, tree: xr.DataTree, sign: int) -> "BoardField":
+        """Of a stored result: the way back from the names of its parameters."""
+        constants, posterior = tree["constant_data"].to_dataset(), tree["posterior"].to_dataset()
+        families = [str(name) for name in constants["family"].values]
+        if not set(families) <= set(FAMILIES):
+            raise InputError(
+                f"the field has a shape of one's own, {', '.join(families)}: its density is not "
+                "in the result"
+            )
+        y, psi = constants["grid"].values, sign * constants["grid_skill"].values
+        scale = FieldScale.of_prior(constants["field_prior"].values, y)
+        unit = 1.0
+        place = posterior["location"].values.ravel()
+        if tree.attrs["metric"] == "score":
+            unit = float(psi[1] - psi[0]) / scale.step
+            place = (sign * place - psi[0]) / unit + y[0]
+        width = np.log(posterior["spread"].values.ravel() / unit)
+        columns = [*scale.coordinates(place, width)]
+        if "shape" in posterior:
+            columns += list(posterior["shape"].values.reshape(place.size, -1).T)
+        elif len(families) == 1:
+            names = parameters_of(FAMILIES[families[0]])[2:]
+            columns += [posterior[name].values.ravel() for name in names]
+        family = posterior["family"].values.ravel() if "family" in posterior else 0 * place
+        return cls(
+            y, psi, constants["stranger_density"].values, constants["reach"].values,
+            float(constants["stranger_share"]), bool(constants["is_cut"]), scale, families,
+            family.astype(np.int64), np.stack(columns, axis=1),
+        )  # fmt: skip
+
+    def up_to(self, law: ScoreLaw, score: float) -> "BoardField":
+        """The same on a grid that holds what the score may come from."""
+        step = self.scale.step
+        unit = float(self.psi[-1] - self.psi[-2]) / step
+        if law.board.metric == "score":
+            highest = (score + _MARGIN * law.errors_at(self.psi[-1:])[0] - self.psi[-1]) / unit
+        else:
+            place, error = law.places(np.array([score * law.unit]))
+            highest = float(place[0] + _MARGIN * min(error[0], 1.2) - self.y[-1])
+        more = int(np.clip(np.ceil(highest / step), 0, 10 * self.y.size))
+        if not more:
+            return self
+        y = self.y[-1] + step * np.arange(1, more + 1)
+        psi = law.skill_at(y)
+        if law.board.metric == "score":
+            psi = self.psi[-1] + unit * (y - self.y[-1])
+        z, last = ((x - self.scale.location) / self.scale.location_sd for x in (y, self.y[-1]))
+        tail = self.strangers[-1] * np.exp(-0.5 * (z**2 - last**2))
+        added = {"y": y, "psi": psi, "strangers": tail, "reach": np.ones(more)}
+        return replace(
+            self,
+            **{k: np.append(getattr(self, k), v) for k, v in added.items()},  # type: ignore[arg-type]
+        )
+
+    def blocks(self, law: ScoreLaw, score: float) -> Iterator[Block]:
+        """Cells of the grid; masses are of one more classifier of the modelled part."""
+        here = self.up_to(law, score)
+        step = self.scale.step
+        middle = (here.psi[1:] + here.psi[:-1]) / 2
+        ends = 2 * here.psi[[0, -1]] - middle[[0, -1]]
+        edges = np.concatenate([ends[:1], middle, ends[1:]])
+        reach = here.reach * step
+        for number, name in enumerate(self.families):
+            shape = FAMILIES[name]
+            members = np.flatnonzero(self.family == number)
+            for start in range(0, members.size, _BLOCK):
+                rows = members[start : start + _BLOCK]
+                points = self.coordinates[rows, : shape.dimension]
+                found = shape_density(here.y, self.relative, self.scale, shape, points)
+                modelled = (found @ reach)[:, None] if self.relative else 1.0
+                density = (1 - self.share) * found + modelled * here.strangers
+                total = (density @ reach)[:, None] if self.relative else 1 / step
+                yield rows, here.psi, edges, density / np.maximum(total, _TINY)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What a user asks of the best skill and of a newcomer; None where it is not asked.
+
+    Attributes
+    ----------
+    above : float, optional
+        Skill that theta_sota may exceed.
+    new_score : float, optional
+        Observed score of a newcomer.
+    gap : float, optional
+        By how much a newcomer is truly better than the best.
+    new_n_test : int, optional
+        Number of other items that the newcomer is scored on; default the same items.
+    """
+
+    above: float | None = None
+    new_score: float | None = None
+    gap: float | None = None
+    new_n_test: int | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is asked."""
+        return any(question is not None for question in (self.above, self.new_score, self.gap))
+
+    def check_used(self, what: str) -> None:
+        """Refuse a number of other items where no newcomer is asked about."""
+        if self.new_score is None and self.gap is None:
+            refuse_unused(f"{what} without new_score or gap", {"new_n_test": self.new_n_test})
+
+    def answers(self, newcomer: "Answering") -> dict[str, Any]:
+        """Answers, with the keys that ``--json`` prints."""
+        found = dict[str, Any]()
+        if self.above is not None:
+            found["p_above"] = newcomer.best_above(self.above)
+        if self.new_score is not None:
+            found["p_new_truly_better"] = newcomer.truly_better(self.new_score, self.new_n_test)
+        if self.gap is not None:
+            found["p_gap_shown"] = newcomer.shown(self.gap, self.new_n_test)
+        return found
+
+
+class Answering(Protocol):
+    """Draws of theta_sota, and what they say of a newcomer."""
+
+    def best_above(self, threshold: float) -> dict[str, Any]:
+        """As of ``probability_above``."""
+
+    def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
+        """As of ``probability_truly_better``."""
+
+    def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
+        """As of ``probability_shown``."""
+
+
+def sentences_of(answers: dict[str, Any]) -> list[str]:
+    """Answers in words, one sentence for each."""
+    lines = []
+    if found := answers.get("p_above"):
+        p = chance(found["probability"])
+        lines.append(f"The probability that the best skill exceeds {found['threshold']:g} is {p}.")
+    if found := answers.get("p_new_truly_better"):
+        lines.append(
+            "The probability that a new classifier, one more of this field, with a score of "
+            f"{found['score']:g} on {_items(found)} is truly better than the best is "
+            f"{chance(found['probability'])}."
+        )
+    if found := answers.get("p_gap_shown"):
+        lines.append(
+            f"A new classifier that is truly better than the best by {found['gap']:g} reaches the "
+            f"best score, {found['best_score']:g}, on {_items(found)} with probability "
+            f"{chance(found['probability'])}."
+        )
+    return lines
+
+
+def reasons_of_answers(answers: dict[str, Any]) -> list[str]:
+    """Why answers cannot be trusted."""
+    draws = answers.get("p_new_truly_better", {}).get("effective_draws", np.inf)
+    if draws >= _LEAST_DRAWS:
+        return []
+    return [
+        f"the new score is so unlike the field that only {draws:.0f} draws speak of it, below "
+        f"{_LEAST_DRAWS:.0f}"
+    ]
+
+
+def _items(found: dict[str, Any]) -> str:
+    other = found.get("new_n_test")
+    return f"{other:,} other items" if other else str(found.get("items", "the same items"))
+
+
+def _of_board(constants: xr.Dataset, board: int) -> xr.Dataset:
+    return constants.isel(board=board) if "board" in constants.dims else constants
+
+
+def _checked_board(tree: xr.DataTree, board: int) -> int:
+    shape = group_of(tree, "theta_sota")["theta_sota"].shape
+    Range(0, (shape[2] if len(shape) == 3 else 1) - 1, whole=True).check(board, "board")
+    return board
+
+
+def _small_board(maximum: float, metric: str, facts: dict[str, Any]) -> Leaderboard:
+    """A board with the best score alone, for the law of a score of its metric."""
+    known: dict[str, Any] = {"metric": metric}
+    if facts.get("n_test"):
+        known["n_test"] = int(facts["n_test"])
+    if metric == "accuracy":
+        maximum = round(maximum * known["n_test"]) / known["n_test"]
+        known |= {"rounding": "exact", "percent": False}
+    elif metric == "auc":
+        known["n_positive"] = int(facts["n_positive"])
+    else:
+        known["standard_error"] = float(facts["standard_error"])
+    return Leaderboard([maximum, maximum], **known)
+
+
+def _value(law: ScoreLaw, score: float) -> float:
+    """What the law takes for a score: the nearest count of right answers, or the score."""
+    return float(np.round(score * law.unit)) if law.spacing else float(score)
+
+
+def _least_value(law: ScoreLaw, score: float) -> float:
+    """The smallest value that is at least a score."""
+    return float(np.ceil(score * law.unit - 1e-6)) if law.spacing else float(score)
+
+
+def _log_likelihood(
+    law: ScoreLaw, value: FloatArray, skill: FloatArray, dispersion: FloatArray
+) -> FloatArray:
+    """Log probability of one value given skills (k or 1, C), at dispersions (k, 1)."""
+    metric = law.board.metric
+    if metric != "score":
+        skill = logit(np.clip(skill, 1e-12, _NEARLY_ONE))
+    found = law.log_kernel(law.prepared(value, skill), dispersion)
+    return found if metric == "auc" else np.asarray(found - 0.5 * np.log(dispersion))

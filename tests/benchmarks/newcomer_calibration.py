@@ -1,0 +1,141 @@
+"""How often a newcomer is truly better where the posterior says so with probability p.
+
+Run with ``uv run python tests/benchmarks/newcomer_calibration.py [--boards 40] [--seed 20261122]
+[FILE.csv]`` (default: the bundled digits). Each board takes six to sixteen random classifiers of a
+response matrix (from all, the stronger half, without the strongest third) and items with
+replacement; each of its classifiers in turn is held out as the newcomer, with its
+score on the same items or on as many others. The truth is the accuracy over all items.
+``--simulated`` draws fields, reference classifier and maxima from the prior instead. Newcomers more
+than four standard errors below the best of the others count as p = 0. Tables: docs/calibration.md.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+import bayes_sota as bs
+from bayes_sota.core.priors import maximum_priors
+from bayes_sota.data.examples import load_responses_example
+from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.summary_newcomers import Newcomer, probability_truly_better
+from bayes_sota.maximum.likelihood import default_reference_skill
+from bayes_sota.maximum.walk import TestSet
+
+EDGES = (0.0, 0.1, 0.3, 0.7, 0.9, 1.0)
+SIZES, DRAWS, NEAR = (200, 1000, 5000), 1000, 4.0
+type Case = tuple[str, float, bool, bool]
+
+
+def real_cases(answers: bs.Responses, boards: int, seed: int) -> Iterator[Case]:
+    """Route and items, p, truth and whether the newcomer has the best score."""
+    for index in range(boards):
+        for size in SIZES:
+            rng = np.random.default_rng([seed, size, index])
+            order = np.argsort(-answers.scores)
+            third = order.size // 3
+            pool = (order, order[: max(8, order.size // 2)], order[third:])[index % 3]
+            chosen = rng.choice(pool, int(rng.integers(6, min(16, pool.size) + 1)), replace=False)
+            seen, fresh = (
+                answers.correct[np.ix_(rng.integers(0, answers.n_items, size), chosen)]
+                for _ in range(2)
+            )
+            skills = answers.scores[chosen]
+            yield from held_out(bs.Responses(seen), skills, fresh.mean(axis=0), rng)
+
+
+def held_out(
+    drawn: bs.Responses, skills: np.ndarray, fresh: np.ndarray, rng: np.random.Generator
+) -> Iterator[Case]:
+    """Every classifier of a board as its newcomer."""
+    size = drawn.n_items
+    for j, truth in enumerate(skills):
+        others = np.arange(skills.size) != j
+        rest = bs.Responses(drawn.correct[:, others])
+        best, better = rest.scores.max(), bool(truth > skills[others].max())
+        scores = {"same": float(drawn.scores[j]), "other": float(fresh[j])}
+        low = best - NEAR * np.sqrt(max(best * (1 - best), 1 / size) / size)
+        if max(scores.values()) < low:
+            yield from ((f"{r}, {k}", 0.0, better, False) for r in ("scores", "answers")
+                        for k in scores)  # fmt: skip
+            continue
+        routes = {
+            "scores": leaderboard_posterior(rest.leaderboard(), draws=DRAWS, random_seed=rng),
+            "answers": items_posterior(rest, draws=DRAWS, random_seed=rng),
+        }
+        for route, found in routes.items():
+            newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
+            for kind, score in scores.items():
+                p = newcomer.truly_better(score, None if kind == "same" else size)
+                yield f"{route}, {kind}", p["probability"], better, score > best
+
+
+def simulated_cases(boards: int, seed: int) -> Iterator[Case]:
+    """Boards of five classifiers from the prior of an observed maximum, and one more."""
+    priors, m, size = maximum_priors(None), 5, 1000
+    for index in range(boards):
+        rng = np.random.default_rng([seed, index])
+        location, spread = priors.skill.draw(rng, 1)
+        rho = priors.correlation.quantile(rng.random(1))
+        u = rng.standard_normal(m + 1)
+        skill = 1 / (1 + np.exp(-location - spread * u))
+        theta0 = float(np.clip(skill[:m].max(), 0.5 / size, 1 - 0.5 / size))
+        rows = np.zeros(m + 1, np.int64)
+        counts = TestSet.draw(rng, size, rho, theta0).play(rng, rows, skill)
+        best, score = counts[:m].max(), counts[m] / size
+        if best in (0, size):
+            continue
+        board = bs.Leaderboard.from_maximum(best / size, n_test=size, n_classifiers=m)
+        tree = bs.estimate_sota(board, draws=500, random_seed=rng,
+                                reference_skill=default_reference_skill(board))  # fmt: skip
+        better = bool(skill[m] > skill[:m].max())
+        fresh = rng.binomial(size, skill[m]) / size
+        for kind, x, items in (("same", score, None), ("other", fresh, size)):
+            p = probability_truly_better(tree, x, items)["probability"]
+            yield f"maximum, {kind}", p, better, x > best / size
+
+
+def table(cases: dict[str, list[tuple[float, bool, bool]]]) -> Iterator[str]:
+    """Rows of a Markdown table."""
+    yield "| route, items | p | newcomers | mean p | truly better |"
+    yield "|---|---|---|---|---|"
+    for name, rows in cases.items():
+        p, better, ahead = (np.array(column, float) for column in zip(*rows, strict=True))
+        place = np.clip(np.searchsorted(EDGES, p, side="right") - 1, 0, len(EDGES) - 2)
+        for k in range(len(EDGES) - 1):
+            if (here := place == k).any():
+                yield (
+                    f"| {name} | {EDGES[k]:g} to {EDGES[k + 1]:g} | {here.sum()} | "
+                    f"{p[here].mean():.3f} | {better[here].mean():.3f} |"
+                )
+        yield (
+            f"| {name} | all | {p.size} | {p.mean():.4f} | {better.mean():.4f} | Brier "
+            f"{np.mean((p - better) ** 2):.4f}, of the rule 'a higher score is better' "
+            f"{np.mean((ahead - better) ** 2):.4f} |"
+        )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--boards", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=20261122)
+    parser.add_argument("--simulated", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.simulated:
+        found = simulated_cases(chosen.boards, chosen.seed)
+    else:
+        held = load_responses_example("digits").held_out
+        answers = held if chosen.file is None else bs.read_responses(chosen.file)
+        found = real_cases(answers, chosen.boards, chosen.seed)
+    cases = defaultdict(list)
+    for name, *row in found:
+        cases[name].append(tuple(row))
+    print(*table(cases), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

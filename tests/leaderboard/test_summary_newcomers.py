@@ -1,0 +1,238 @@
+"""One classifier more: against simulated fields and scores, the paper's Fig. 3, and bad input."""
+
+import json
+from importlib import resources
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.summary import observed_maximum_of
+from bayes_sota.leaderboard import probability_shown, probability_truly_better
+from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer
+from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
+from bayes_sota.maximum.shrinkage import binomial_interval
+
+PUBLISHED = json.loads((resources.files("bayes_sota.published") / "published.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def maximum() -> xr.DataTree:
+    board = bs.Leaderboard.from_maximum("0.94", n_test=200, n_classifiers=50)
+    return bs.estimate_sota(board, random_seed=3)
+
+
+@pytest.fixture(scope="module")
+def board() -> bs.Leaderboard:
+    rng = np.random.default_rng(0)
+    skill = expit(rng.normal(2.2, 0.25, 60))
+    return bs.Leaderboard(rng.binomial(1000, skill) / 1000, n_test=1000)
+
+
+@pytest.fixture(scope="module")
+def tree(board: bs.Leaderboard) -> xr.DataTree:
+    return bs.estimate_sota(board, random_seed=0, draws=500, groups="estimands")
+
+
+@pytest.fixture(scope="module")
+def found(board: bs.Leaderboard) -> LeaderboardPosterior:
+    return leaderboard_posterior(board, random_seed=0, draws=2000)
+
+
+def near(found: dict, hits: np.ndarray) -> bool:
+    """Whether a probability is the share of hits, within five standard errors of both."""
+    error = np.hypot(found["mcse"], np.sqrt(hits.mean() * (1 - hits.mean()) / hits.size))
+    return abs(found["probability"] - hits.mean()) < 5 * error
+
+
+def draws_of(tree: xr.DataTree, *names: str) -> list[np.ndarray]:
+    return [tree["posterior"][name].values.ravel()[:, None] for name in names]
+
+
+def scores_on_these_items(skill, rho, shift, n, theta0, rng):  # type: ignore[no-untyped-def]
+    """Right answers by the paper's law (Eq. 6 and 7), given those of the reference classifier."""
+    right = np.clip(np.round(n * theta0 + shift * np.sqrt(n * theta0 * (1 - theta0))), 0, n)
+    rho = np.minimum(rho, feasible_correlation(skill, theta0))
+    a, b = conditional_probabilities(skill, rho, theta0)
+    counts = rng.binomial(right.astype(int), np.clip(a, 0, 1))
+    return counts + rng.binomial(n - right.astype(int), np.clip(b, 0, 1))
+
+
+@pytest.mark.parametrize("items", [None, 300])
+def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum, items) -> None:
+    """Newcomers are drawn from P(theta) of each draw; those with the score are counted."""
+    location, spread, theta, rho, shift = draws_of(
+        maximum, "location", "spread", "theta_sota", "rho", "shift"
+    )
+    rng = np.random.default_rng(5)
+    skill = expit(location + spread * rng.standard_normal((location.size, 500)))
+    if items is None:
+        n, count = 200, 188
+        counts = scores_on_these_items(skill, rho, shift, n, 0.94, rng)
+    else:
+        n, count = items, 285
+        counts = rng.binomial(n, skill)
+    better = (skill > theta)[counts == count]
+    assert better.size > 5_000
+    found = probability_truly_better(maximum, count / n, items)
+    assert near(found, better)
+    assert 0.05 < found["probability"] < 0.95
+
+
+@pytest.mark.parametrize("items", [None, 700])
+def test_on_a_board_as_simulated_newcomers_with_that_score(found, items) -> None:
+    """Psi by inversion of each draw's P(psi), scores with the variance of the model."""
+    rng, fit = np.random.default_rng(2), found.fit
+    psi = np.empty((2000, 1000))
+    for _, f, rows in found.parameters.cells(fit, 100):
+        density = fit.density(fit.families[f], found.parameters.points(fit, rows))
+        cdf = np.cumsum(density, axis=1)
+        for row, sums in zip(rows, cdf, strict=True):
+            y = np.interp(rng.random(1000) * sums[-1], sums, fit.kernel.y + fit.kernel.step / 2)
+            psi[row] = expit(y)
+    rho, shift, theta = (found.draws[name][:, None] for name in ("rho", "shift", "theta_sota"))
+    skill = fit.kernel.law.remove_shift(psi, rho * shift)
+    if items is None:
+        n, count = 1000, 945
+        error = np.sqrt((1 - rho**2) * psi * (1 - psi) / n)
+        counts = np.round(n * (psi + error * rng.standard_normal(psi.shape)))
+    else:
+        n, count = items, 661
+        counts = rng.binomial(n, skill)
+    better = (skill > theta)[counts == count]
+    assert better.size > 700
+    newcomer = Newcomer.of_fit(fit, found.parameters, found.draws)
+    result = newcomer.truly_better(count / n, items)
+    # the law is a double binomial, the simulated error normal
+    assert result["probability"] == pytest.approx(better.mean(), abs=0.05)
+    assert near(result, better) or items is None
+
+
+def test_a_stored_board_says_what_its_fit_says(tree, found) -> None:
+    newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
+    for items in (None, 500):
+        here = newcomer.truly_better(0.95, items)
+        there = probability_truly_better(tree, 0.95, items)
+        assert there["probability"] == pytest.approx(here["probability"], rel=1e-9)
+        shown = probability_shown(tree, 0.01, items)["probability"]
+        assert shown == pytest.approx(newcomer.shown(0.01, items)["probability"], rel=1e-9)
+
+
+@pytest.mark.parametrize("items", [None, 300])
+def test_a_gap_shows_as_often_as_in_simulated_scores(maximum, items) -> None:
+    theta, rho, shift = draws_of(maximum, "theta_sota", "rho", "shift")
+    rng, skill = np.random.default_rng(7), np.repeat(theta + 0.01, 200, axis=1)
+    if items is None:
+        shown = scores_on_these_items(skill, rho, shift, 200, 0.94, rng) >= 188
+    else:
+        shown = rng.binomial(items, skill) >= 282
+    found = probability_shown(maximum, 0.01, items)
+    assert found["probability"] == pytest.approx(shown.mean(), abs=0.01)
+    assert found["best_score"] == 0.94
+
+
+def test_fig_3_of_the_paper() -> None:
+    """A classifier at the upper limit of one at .9 reaches the best of 1,000 with P = .10."""
+    rows = PUBLISHED["items"]["figure-3"]["rows"]
+    printed = rows["P(new one beats the expected maximum)"]["printed"]
+    law = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
+    better = binomial_interval(2700, 3000, 0.95)[1]
+    alone = bs.maximum_law(n_test=3000, n_classifiers=1, skill=better)
+    known = Newcomer(
+        bs.Leaderboard([0.9, law.mean()], n_test=3000, rounding="floor", decimals=3),
+        np.full(2, 0.9), np.zeros(2), np.zeros(2), law.mean(), 1, 1.0,
+        BoardField(*[np.zeros(2)] * 4, 0, False, None, [], None, None),  # type: ignore[arg-type]
+        (1, 2), {"draws_are_independent": 1},
+    )  # fmt: skip
+    shown = known.shown(better - 0.9)["probability"]
+    assert f"{shown:.2f}" == f"{float(alone.at_least(law.mean())):.2f}" == printed
+    assert shown == pytest.approx(float(alone.at_least(law.mean())), rel=1e-6)
+
+
+def test_scores_say_more_the_better_they_are(tree) -> None:
+    p = [probability_truly_better(tree, x)["probability"] for x in (0.92, 0.94, 0.95, 0.96, 0.99)]
+    assert np.all(np.diff(p) > 0)
+    assert p[0] < 0.01
+    assert p[-1] > 0.99
+    shown = [probability_shown(tree, gap)["probability"] for gap in (0.001, 0.01, 0.03)]
+    assert np.all(np.diff(shown) > 0)
+
+
+@pytest.mark.slow
+def test_better_errors_are_better(board) -> None:
+    """Minus a score is an error: the same answers, with the sign of the units."""
+    facts = {"metric": "score", "standard_error": 0.008}
+    scores = bs.Leaderboard(board.scores, **facts)
+    errors = bs.Leaderboard(1 - np.array(board.scores), lower_is_better=True, **facts)
+    settings = {"random_seed": 0, "draws": 250, "groups": "estimands"}
+    up, down = (bs.estimate_sota(b, **settings) for b in (scores, errors))
+    p, q = (probability_truly_better(t, x) for t, x in ((up, 0.953), (down, 0.047)))
+    assert p["probability"] == pytest.approx(q["probability"], abs=0.03)
+    assert probability_shown(down, 0.01)["best_score"] == pytest.approx(1 - board.maximum)
+    p, q = (bs.core.probability_above(t, x)["probability"] for t, x in ((up, 0.94), (down, 0.06)))
+    assert p == pytest.approx(1 - q, abs=0.06)
+    with pytest.raises(InputError, match="new_n_test needs n_test"):
+        probability_truly_better(up, 0.95, 100)
+
+
+@pytest.mark.slow
+def test_every_kind_of_result_answers() -> None:
+    rng = np.random.default_rng(1)
+    common = rng.random((300, 1)) < 0.7
+    answers = np.where(rng.random((300, 12)) < 0.6, common, rng.random((300, 12)) < 0.8)
+    labels = np.arange(300) < 90
+    numbers = labels[:, None] * 1.5 + rng.standard_normal((300, 1)) + rng.normal(size=(300, 9))
+    data = (
+        bs.Responses(answers),
+        bs.ItemScores(numbers, labels=labels),
+        bs.Leaderboard(np.linspace(0.8, 0.9, 12), n_test=300, n_positive=90, metric="auc"),
+        bs.Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=9, n_positive=90,
+                                    metric="auc"),
+        bs.Leaderboard.from_maximum("0.9", n_classifiers=9, metric="score", standard_error=0.01),
+    )  # fmt: skip
+    for one in data:
+        result = bs.estimate_sota(one, draws=100, random_seed=0)
+        best = float(observed_maximum_of(result))
+        sizes = (None,) if getattr(one, "n_test", 1) is None else (None, 200)
+        for items in sizes:
+            low, high = (
+                probability_truly_better(result, x, items)["probability"]
+                for x in (best - 0.06, best + 0.06)
+            )
+            assert low < 0.2, one
+            assert high > low + 0.2, one
+            assert 0 < probability_shown(result, 0.02, items)["probability"] < 1
+
+
+def test_boards_are_asked_one_by_one() -> None:
+    boards = [
+        bs.Leaderboard.from_maximum(x, n_test=n, n_classifiers=20)
+        for x, n in (("0.9", 500), ("0.8", 300))
+    ]
+    result = bs.estimate_sota(boards, draws=300, random_seed=0)
+    first, second = (probability_truly_better(result, 0.88, board=k) for k in (0, 1))
+    assert first["probability"] < 0.5 < second["probability"]
+    with pytest.raises(InputError, match="board must be"):
+        probability_truly_better(result, 0.9, board=2)
+
+
+def test_what_cannot_be_is_refused(tree, maximum) -> None:
+    with pytest.raises(InputError, match="percent"):
+        probability_truly_better(maximum, 98.0)
+    with pytest.raises(InputError, match="new_n_test must be a whole number"):
+        probability_truly_better(tree, 0.9, 0)
+    with pytest.raises(InputError, match="gap must be"):
+        probability_shown(tree, 0.0)
+
+
+def test_the_draws_of_a_board_are_those_of_its_parameters(tree, found) -> None:
+    """Coordinates are read back from location, spread, family and shape."""
+    field = BoardField.of_tree(tree, 1)
+    used = found.parameters.used(found.fit)
+    assert np.array_equal(field.family, found.parameters.family)
+    assert np.allclose(field.coordinates[used], found.parameters.coordinates[used], atol=1e-9)
+    assert np.allclose(logit(field.psi), found.fit.kernel.y)
