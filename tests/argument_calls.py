@@ -75,6 +75,11 @@ def tree(seed: int = 1) -> xr.DataTree:
 
 
 @cache
+def claimed(seed: int) -> xr.DataTree:
+    return bs.claims.claim_tree(0.9, 0.85, 200, draws=20, random_seed=seed)
+
+
+@cache
 def two_trees() -> xr.DataTree:
     other = bs.Leaderboard.from_maximum("0.83", n_test=200, n_classifiers=9)
     return bs.estimate_sota([best(), other], draws=50, chains=2, random_seed=1)
@@ -307,11 +312,17 @@ def calls(folder: Path) -> dict[str, Call]:
              "reference_skill": 0.8, "ci_prob": 0.8, "draws": 60, **seeds},
         ),
         "summarize": Call(
-            {"tree": tree()}, {"tree": tree(2), "ci_prob": 0.8, "var_names": ["theta_sota"]}
+            {"tree": tree()},
+            {"tree": tree(2), "ci_prob": 0.8, "var_names": ["theta_sota"]},
+            {"rope": ({"tree": claimed(1)}, 0.01)},
+        ),
+        "summary_table": Call(
+            {"tree": tree()},
+            {"tree": tree(2), "ci_prob": 0.8},
+            {"rope": ({"tree": claimed(1)}, 0.01)},
         ),
         "summarize_claim": Call(
-            {"tree": bs.claims.claim_tree(**pair, draws=20, random_seed=1)},
-            {"tree": bs.claims.claim_tree(**pair, draws=20, random_seed=2), "ci_prob": 0.8},
+            {"tree": claimed(1)}, {"tree": claimed(2), "ci_prob": 0.8}
         ),
         **readers(folder),
     }  # fmt: skip

@@ -127,12 +127,12 @@ def _echo(
     rows = []
     for name, label in _LABELS.items():
         r, theta = results[name], results[name]["theta_sota"]
-        d = decimals_for(theta["sd"])
+        d = decimals_for(theta["sd"], theta["mcse"])
         low, high = theta["interval"]
         board = [label, f"{r['observed_maximum']:g}", f"{r['n_test']:,}"]
         numbers = [f"{x:.{d}f}" for x in (theta["mean"], theta["sd"])]
         skill = r["winner_skill"]
-        winner = f"{skill['mean']:.{decimals_for(skill['sd'])}f}"
+        winner = f"{skill['mean']:.{decimals_for(skill['sd'], skill['mcse'])}f}"
         rows.append([*board, *numbers, f"{low:.{d}f} to {high:.{d}f}", winner])
     interval = f"{ci_prob:.0%} interval"
     header = ["board", "best score", "items", "theta_sota", "sd", interval, "winner"]
@@ -146,7 +146,10 @@ def _reading(
 ) -> str:
     lead = results["obesity-risk"]
     low, high = lead["theta_sota"]["interval"]
-    d, w = (decimals_for(lead[name]["sd"]) for name in ("theta_sota", "winner_skill"))
+    d, w = (
+        decimals_for(lead[name]["sd"], lead[name]["mcse"])
+        for name in ("theta_sota", "winner_skill")
+    )
     cassava = examples["cassava"]
     gap = float(cassava.maximum) - float(cassava.runner_up)
     return (
