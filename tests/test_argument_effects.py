@@ -51,6 +51,7 @@ SLOW = (
     "auc_law",
     "auc_maximum_law",
     "board_table",
+    "claim_of_best_entry",
     "estimate_paired",
     "estimate_sota",
     "shrink_aucs",

@@ -120,9 +120,8 @@ def test_best_of_independent_classifiers() -> None:
     assert law.auc_sota == 0.9
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "rho"), [pytest.param(40, 300, 0.9, marks=pytest.mark.slow), (60, 50, 0.7)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("a", "b", "rho"), [(40, 300, 0.9), (60, 50, 0.7)])
 def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
     m, repeats = 25, 4000
     rng = np.random.default_rng(3)

@@ -79,6 +79,7 @@ def test_one_factor_follows_the_law_given_reference_scores(
     assert abs(mean - law.mean()) < tolerance * float(auc_std(auc, a, b))
 
 
+@pytest.mark.slow
 def test_one_factor_follows_simulated_scores() -> None:
     """Forty classifiers with shared reference scores, item by item."""
     rng = np.random.default_rng(5)

@@ -19,6 +19,7 @@ def inside(tree, ci_prob: float = 0.99) -> dict[str, bool]:
 CLOSE = MaximumPriors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08)))
 
 
+@pytest.mark.slow
 def test_ranks_of_the_right_posterior_are_uniform() -> None:
     """On the boards on which a wrong number of classifiers shows, below."""
     tree = run_sbc(CalibrationSetting(priors=CLOSE), replicates=20, draws=200, random_seed=SEED)

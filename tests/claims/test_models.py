@@ -41,7 +41,7 @@ def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> fl
     return float(special.logsumexp([stats.multinomial.logpmf(t, n, cells) for t in tables]))
 
 
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shared", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(shared: bool) -> None:
     model = build_model(*CLAIMS, shared=shared)
     density = quick(model)

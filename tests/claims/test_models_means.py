@@ -125,6 +125,7 @@ def test_ties_but_for_rounding_are_ties() -> None:
     assert all("p_equal" in model.named_vars for model in models)
 
 
+@pytest.mark.slow
 def test_equal_cases_scale_the_mean_and_tell_nothing_of_its_sign() -> None:
     values = some_differences()
     values = values[values != 0]
@@ -175,6 +176,7 @@ def test_density_of_metric_differences(student: bool) -> None:
     assert found == pytest.approx(law.logpdf(values / values.std(axis=0, ddof=1)).sum(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
 def test_prior_of_covariances() -> None:
     """Each correlation of k metrics is Beta(eta - 1 + k/2) on (-1, 1); spreads are log-normal."""

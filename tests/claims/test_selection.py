@@ -113,6 +113,7 @@ def test_tries_of_means_agree_with_simulated_pickings() -> None:
     assert found == pytest.approx(share, abs=4 * error + 2e-3)
 
 
+@pytest.mark.slow
 def test_the_best_of_equals_is_not_believed() -> None:
     """Twenty equal classifiers: the winner's lead is luck, and the field says so."""
     rng, known = np.random.default_rng(3), BoardPriors(correlation=FixedCorrelation(0.0))

@@ -41,6 +41,7 @@ def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0.9 < correlated["expected_maximum"] < law["expected_maximum"]
 
 
+@pytest.mark.slow
 def test_maximum_of_uniform_aucs(capsys: pytest.CaptureFixture[str]) -> None:
     """Against simulated scores of the classifiers above .8; the others never lead."""
     command = (

@@ -78,7 +78,7 @@ WITH_TREE = (
     "sota of a maximum", "sota of a board", "sota of answers", "paired", "claim classification",
     "claim segmentation", "claim responses", "epp",
 )  # fmt: skip
-LONG = {"paired", "epp, bayesian"}
+LONG = {"paired", "epp, bayesian", "sota of a maximum", "sota of answers"}
 IN_JSON = {"p_false": "p_not_below_winner", "epp_se": "se", "epp_se_model": "se_model"}
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 
@@ -303,6 +303,7 @@ def words_of(figure: Any) -> list[str]:
     return [title, *(a["string"] for a in artists if a.get("function") in ("text", "xlabel"))]
 
 
+@pytest.mark.slow
 def test_commands_give_one_number_for_the_same_file_and_seed(folder: Path) -> None:
     board = bs.read_leaderboard(folder / "board.csv", n_test=749)
     answers = bs.read_responses(folder / "answers.csv")

@@ -66,6 +66,7 @@ def test_rankings_of_one_tournament(centred: bool) -> None:
     assert prior == pytest.approx(density, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_tournaments_share_skills_and_rounds_have_slopes() -> None:
     model = build_model(
         [TABLE, OTHER],

@@ -94,6 +94,7 @@ def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
     return xr.DataTree.from_dict({"posterior": prior["prior"].to_dataset()})
 
 
+@pytest.mark.slow
 def test_pit_values_of_ranks_are_drawn() -> None:
     """ArviZ's default method takes observations of one dimension, this one those of two."""
     figure = az.plot_ppc_pit(tree(), method="prit_c", backend="none")
@@ -187,6 +188,7 @@ def test_a_result_is_a_trace_too() -> None:
         assert check_epp(twice)["deviance_p_value"] is None
 
 
+@pytest.mark.slow
 def test_replicated_rankings_win_as_often_as_bradley_and_terry_say() -> None:
     model = build_model(simulate_tournament([1, 0, -1], 4000, random_seed=1, players=list("abc")))
     found = complete(prior_of(model, 1), None, model, random_seed=0)
@@ -198,7 +200,8 @@ def test_replicated_rankings_win_as_often_as_bradley_and_terry_say() -> None:
 
 
 @pytest.mark.parametrize(
-    "ties", ["half", "davidson", pytest.param("rao-kupper", marks=pytest.mark.slow)]
+    "ties",
+    ["half", *(pytest.param(t, marks=pytest.mark.slow) for t in ("davidson", "rao-kupper"))],
 )
 def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -> None:
     table = simulate_tournament([1, 0, -1], 5, step=1.0, random_seed=1, players=list("abc"))

@@ -98,6 +98,7 @@ def test_people_read_a_table_and_a_file_is_written(
         assert words in out
 
 
+@pytest.mark.slow
 def test_leaked_answers_exit_with_1(capsys: Capture, files: Path) -> None:
     base = ("sota", files / "leak.csv", "--n-test", 2000, *FEW, "--quiet")
     code, _, error = run(capsys, *base)
@@ -233,6 +234,7 @@ def test_shrunk_aucs(capsys: Capture, files: Path) -> None:
     assert result["notes"][0].startswith("binormal")
 
 
+@pytest.mark.slow
 def test_a_board_of_aucs(capsys: Capture, files: Path) -> None:
     sizes = ("--metric", "auc", "--n-test", "900", "--n-positive", "90")
     result = run_json(capsys, "sota", files / "aucs.csv", *sizes, *FEW)

@@ -126,7 +126,7 @@ def test_winners_are_shrunk_and_the_rest_keep_their_scores(field: Leaderboard, f
     assert np.all((least >= 1) & (least <= most) & (most <= field.n_entries))
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "score"])
+@pytest.mark.parametrize("metric", ["accuracy", pytest.param("score", marks=pytest.mark.slow)])
 def test_nothing_jumps_where_the_modelled_part_ends(metric: str) -> None:
     """A leader far ahead puts the cut into the thick of the field."""
     rng = np.random.default_rng(8)

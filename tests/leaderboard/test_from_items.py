@@ -182,10 +182,8 @@ def simulated(rng, m=40, r=0.85, skewed=False):
     return ItemScores(values, labels=labels), float(skills.max())
 
 
-@pytest.mark.parametrize(
-    ("skewed", "boards", "least"),
-    [(False, 9, 7), pytest.param(True, 16, 10, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("skewed", "boards", "least"), [(False, 9, 7), (True, 16, 10)])
 def test_the_truth_is_covered_and_the_error_is_below_that_of_the_best_score(skewed, boards, least):
     """Fields with a sharp upper edge are covered four times in five (docs/calibration.md).
 
@@ -225,6 +223,7 @@ def test_independent_items_of_a_mean_give_the_normal_posterior():
     assert posterior.probability_better(0, 1) == pytest.approx(stats.norm.cdf(z), abs=0.08)
 
 
+@pytest.mark.slow
 def test_aucs_and_errors_reach_tree_and_table():
     aucs, _ = simulated(np.random.default_rng(5), m=12)
     rng = np.random.default_rng(6)
@@ -247,6 +246,7 @@ def test_aucs_and_errors_reach_tree_and_table():
         estimate_sota(aucs, method="nuts")
 
 
+@pytest.mark.slow
 def test_a_perfect_auc_is_not_taken_for_a_certain_one():
     """Twenty equal classifiers, few positives: the best score is luck, and has no error shown."""
     rng, covered, perfect = np.random.default_rng(3), 0, 0

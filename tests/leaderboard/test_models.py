@@ -77,7 +77,9 @@ def point_of(shape, t, rho):
     ("kind", "family"),
     [
         *(pytest.param("cut", family, marks=pytest.mark.slow) for family in FAMILIES),
-        ("complete", "normal"), ("score", "normal-laplace"), ("auc", "ex-gaussian"),
+        ("complete", "normal"),
+        pytest.param("score", "normal-laplace", marks=pytest.mark.slow),
+        pytest.param("auc", "ex-gaussian", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_log_density_is_the_exact_one_and_its_slope_is_finite(fits, family, kind):

@@ -222,7 +222,9 @@ def test_boards_from_the_prior_are_those_of_a_plain_simulation() -> None:
         assert stats.ks_2samp(ours[name].ravel(), other).pvalue > 0.003, name
 
 
-@pytest.mark.parametrize("tries", [300, UniformTries(50, 2000)])
+@pytest.mark.parametrize(
+    "tries", [300, pytest.param(UniformTries(50, 2000), marks=pytest.mark.slow)]
+)
 def test_hidden_entries_may_be_the_best_of_a_prior_board(tries) -> None:
     """The highest of listed and hidden skills, by their distribution functions on the grid."""
     board = board_of(crowd(10), 30, n_classifiers=tries)
@@ -342,6 +344,7 @@ def test_the_sign_is_that_of_the_metric() -> None:
         np.testing.assert_allclose(down["prior"][name], other["prior"][name])
 
 
+@pytest.mark.slow
 def test_without_checking_groups_all_else_is_the_same() -> None:
     board = board_of(crowd(20))
     whole, part = (

@@ -167,6 +167,7 @@ def test_rows_compare_with_the_raw_maximum() -> None:
     assert cell["score_ratio"] == pytest.approx((0.02 + 0.4 + 0.06) / 0.2)
 
 
+@pytest.mark.slow
 def test_a_wrong_model_is_found(digits: bs.Responses) -> None:
     """Told that all is shared, the model cannot correct independent luck."""
     found = [

@@ -20,7 +20,8 @@ def best_auc(**options) -> Leaderboard:
     return Leaderboard.from_maximum("0.95", **given)
 
 
-@pytest.mark.parametrize("rho", [pytest.param(0.0, marks=pytest.mark.slow), 0.7])
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.0, 0.7])
 def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
     """Whole fields from the prior, kept where the best score prints as the observed one."""
     priors = MaximumPriors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
@@ -114,6 +115,7 @@ def test_without_correlation_the_kernel_is_the_exact_law() -> None:
     np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
 
 
+@pytest.mark.slow
 def test_lower_is_better_turns_every_sign() -> None:
     errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 60)
     down = Leaderboard(errors, metric="score", standard_error=0.02, lower_is_better=True)
@@ -136,6 +138,7 @@ def test_what_prints_as_a_best_score() -> None:
     assert high - low == pytest.approx(1 / (51 * 2949))
 
 
+@pytest.mark.slow
 def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
     """A higher best score must not lower the answer, nor must the rest be left out."""
     found = []
@@ -192,6 +195,7 @@ def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
     assert any("1 perfect score among 41 entries" in reason for reason in posterior.reasons)
 
 
+@pytest.mark.slow
 def test_a_larger_test_set_makes_new_scores_sharper() -> None:
     rng = np.random.default_rng(3)
     board = Leaderboard(rng.normal(0.8, 0.02, 30), n_test=100, metric="score", standard_error=0.02)

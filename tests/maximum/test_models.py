@@ -147,7 +147,12 @@ def test_log_prior_is_the_stated_one(family):
 
 
 @pytest.mark.parametrize(
-    ("family", "board"), [(family, BOARD) for family in FAMILIES] + [SLOW_AND_LARGE]
+    ("family", "board"),
+    [
+        (LogitNormalSkill, BOARD),
+        SLOW_AND_LARGE,
+        *(pytest.param(family, BOARD, marks=pytest.mark.slow) for family in FAMILIES[1:]),
+    ],
 )
 def test_gradient_is_finite_and_agrees_with_differences(family, board):
     model, gradient = model_of(family, board), slope(family, board)
@@ -176,7 +181,7 @@ def test_gradient_is_finite_far_from_the_posterior(family):
         assert np.all(np.isfinite(gradient(unconstrained(model, *point)))), point
 
 
-@pytest.mark.parametrize(("a", "b"), [(14, 5), (1, 1)])
+@pytest.mark.parametrize(("a", "b"), [(14, 5), pytest.param(1, 1, marks=pytest.mark.slow)])
 def test_a_wide_prior_of_rho_has_more_nodes(a, b):
     """Between the nodes of rho the log likelihood is that of tables made for this rho."""
     priors = MaximumPriors(correlation=BetaCorrelation(a, b))
@@ -190,6 +195,7 @@ def test_a_wide_prior_of_rho_has_more_nodes(a, b):
         assert found == pytest.approx(exact, abs=0.02), rho
 
 
+@pytest.mark.slow
 def test_two_boards_add_their_log_likelihoods():
     other = Leaderboard.from_maximum("0.97", n_test=400, n_classifiers=(20, 80), name="other")
     joint, one, two = (
@@ -308,6 +314,7 @@ def test_uncertain_number_of_classifiers_follows_its_prior(tries):
     np.testing.assert_allclose(draws["n_classifiers"], expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_several_boards_share_the_field():
     model = build_simulated_maximum([FIRST, SECOND], MaximumPriors(), epsilon=[0.01, 0.02])
     names = ["location", "rho", "theta_sota", "shift", "n_classifiers", "best_score"]

@@ -115,7 +115,7 @@ CASES = {
 
 
 SLOW = pytest.mark.slow
-TWINS = {"near one, beta", "coarse score"}  # of cases that are as hard
+TWINS = {"near one, beta", "coarse score", "beta", "two boards"}  # of cases that are as hard
 
 
 @pytest.mark.parametrize(
@@ -185,6 +185,7 @@ def test_denser_grids_change_nothing(skill, n_test, m, score, draws):
         assert a.std() / b.std() == pytest.approx(1.0, abs=0.01 + 3 * noise), name
 
 
+@pytest.mark.slow
 def test_evidence_of_beta_skills_is_stable():
     """A grid that cut off low levels at large spreads once gave -8.324 here."""
     board = best("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")

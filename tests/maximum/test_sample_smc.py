@@ -103,6 +103,7 @@ def test_same_seed_same_draws_on_any_number_of_cores():
     assert not np.any(first == second)
 
 
+@pytest.mark.slow
 def test_known_hyperparameters_are_constant_and_independent_teams_have_no_shift():
     priors = MaximumPriors(LogitNormalSkill(typical=0.95, spread=0.2), FixedCorrelation(0.0))
     posterior = sample_abc((BOARD,), priors, cores=1, **QUICK)["posterior"].to_dataset()

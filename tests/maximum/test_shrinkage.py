@@ -59,6 +59,7 @@ def test_obesity_shrunk_to_the_expected_maximum() -> None:
     assert found.excess == pytest.approx(as_is.mean() - found.observed_maximum, abs=1e-6)
 
 
+@pytest.mark.slow
 @needs_data
 def test_obesity_shrunk_to_the_upper_limit() -> None:
     scores = kaggle("playground-series-s4e2")
@@ -138,7 +139,8 @@ def test_a_lone_leader_is_not_corrected() -> None:
     assert found.estimate == pytest.approx(0.9, abs=1e-6)
 
 
-@pytest.mark.parametrize("criterion", ["expected", pytest.param("upper", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["expected", "upper"])
 def test_shrunk_aucs_give_the_observed_maximum(criterion: str) -> None:
     aucs = np.repeat(0.6 + 0.3 * np.linspace(0, 1, 5) ** 0.4, 2)
     found = shrink_aucs(aucs, n_positive=40, n_negative=100, criterion=criterion)
@@ -190,6 +192,7 @@ def test_bad_input(method, changes: dict, message: str) -> None:
         shrink_aucs([0.4, 0.5], n_positive=20, n_negative=20)
 
 
+@pytest.mark.slow
 def test_point_estimates_are_a_method_of_estimate_sota() -> None:
     from bayes_sota.core.summary import summarize
     from bayes_sota.data.leaderboard import Leaderboard

@@ -103,6 +103,7 @@ def test_the_same_seed_gives_the_same_draws(
     assert again["posterior"].to_dataset().equals(known[1]["posterior"].to_dataset())
 
 
+@pytest.mark.slow
 def test_people_get_tables_where_the_noise_is_unknown(table: Path, tmp_path: Path) -> None:
     output = tmp_path / "result.nc"
     code, out, err = run(table, "--seed", 1, "--output", output)

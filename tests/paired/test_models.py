@@ -43,7 +43,10 @@ def prior_draws(likelihood: PairedLikelihood, family: str, count: int, seed: int
 
 @pytest.mark.parametrize(
     ("family", "options"),
-    [("ex-gaussian", {"standard_errors": (0.02, 0.02), "copies": 5}), ("normal", {"m": 60})],
+    [
+        ("ex-gaussian", {"standard_errors": (0.02, 0.02), "copies": 5}),
+        pytest.param("normal", {"m": 60}, marks=pytest.mark.slow),
+    ],
 )
 def test_likelihood_and_priors_are_those_of_the_exact_route(family: str, options: dict) -> None:
     found = boards(**options)

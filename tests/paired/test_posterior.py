@@ -54,6 +54,7 @@ def test_rho_is_learnt_where_the_noise_is_known(rho: float) -> None:
     assert result.reasons == ()
 
 
+@pytest.mark.slow
 def test_rho_keeps_its_prior_where_the_noise_is_unknown() -> None:
     _, x, y = simulated(3, 0.3, m=400)
     draws = fitted(x, y).draws
@@ -62,6 +63,7 @@ def test_rho_keeps_its_prior_where_the_noise_is_unknown() -> None:
     assert draws["residual_sd"].mean() == pytest.approx(true, rel=0.12)
 
 
+@pytest.mark.slow
 def test_an_offset_of_the_public_board_is_found_and_kept_out_of_the_skills() -> None:
     theta, x, y = simulated(5, m=400, offset=0.06)
     draws = fitted(x, y, ERRORS).draws
@@ -114,6 +116,7 @@ def test_held_out_private_scores_are_covered() -> None:
     assert np.std(y[held] - draws.mean(axis=0)) < 1.02 * raw.std()
 
 
+@pytest.mark.slow
 def test_public_scores_alone_cover_private_ones() -> None:
     """All teams of a board share one shift, so that several boards are needed."""
     covered = []

@@ -64,6 +64,7 @@ def test_states_without_data(everything: list[Comparison]) -> None:
     assert all("kaggle.com" in note or "github.com" in note for note in needs)
 
 
+@pytest.mark.slow
 def test_states_with_data(of_files: list[Comparison]) -> None:
     assert counted(of_files) == WITH_DATA
     assert all("pinned at" in one.note for one in of_files if one.state == "differs")
@@ -79,7 +80,9 @@ def test_table_2_under_other_assumptions(data_directory: Path) -> None:
     assert np.round(estimates, 4).tolist() == [0.9071, 0.9064, 0.9082, 0.9077]
 
 
-@pytest.mark.parametrize("fixture", ["everything", "of_files"])
+@pytest.mark.parametrize(
+    "fixture", ["everything", pytest.param("of_files", marks=pytest.mark.slow)]
+)
 def test_any_wrong_number_would_be_seen(request: pytest.FixtureRequest, fixture: str) -> None:
     """A printed or pinned number that is two last digits or 15 % larger is off, with its error."""
     unseen, seen = [], 0
