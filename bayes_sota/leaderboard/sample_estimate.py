@@ -47,6 +47,7 @@ from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
 from bayes_sota.leaderboard.specification import (
+    NUTS_DRAWS,
     ModelSpecification,
     SamplerSettings,
     load_model,
@@ -108,7 +109,8 @@ def estimate_sota(
     model : ModelSpecification, name or path, optional
         Named specification with priors and sampler settings.
     draws, chains : int, optional
-        Draws per chain and chains; default those of the model, 1000 and 4.
+        Draws per chain and chains; default those of the model, 1000 and 4, but 2,000 draws or
+        more where NUTS samples a whole board.
     random_seed : int, SeedSequence or Generator, optional
         The same seed gives the same draws whatever ``cores``.
     reference_skill : float, optional
@@ -166,7 +168,8 @@ def estimate_sota(
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
-    settings: dict[str, Any] = _sizes(spec, draws, chains) | {
+    least = NUTS_DRAWS if whole and chosen == "nuts" else 1
+    settings: dict[str, Any] = _sizes(spec, draws, chains, least) | {
         "random_seed": random_seed,
         "new_n_test": new_n_test,
         "model_name": spec.name,
@@ -209,9 +212,11 @@ def is_whole(board: Data) -> bool:
     return not isinstance(board, Leaderboard) or board.scores is not None
 
 
-def _sizes(spec: ModelSpecification, draws: int | None, chains: int | None) -> dict[str, int]:
-    """Draws per chain and chains: as given, else those of the model."""
-    draws = DRAWS.check(spec.sampler.draws if draws is None else draws, "draws")
+def _sizes(
+    spec: ModelSpecification, draws: int | None, chains: int | None, least: int
+) -> dict[str, int]:
+    """Draws per chain and chains: as given, else those of the model, ``least`` draws or more."""
+    draws = DRAWS.check(max(least, spec.sampler.draws) if draws is None else draws, "draws")
     chains = DRAWS.check(spec.sampler.chains if chains is None else chains, "chains")
     if draws * chains > DRAWS.high:
         raise InputError(

@@ -38,6 +38,9 @@ from bayes_sota.data.files.content import read_content
 BUILDERS: Final = {"observed_maximum": "maximum", "leaderboard": "scores"}
 """Names of model builders, and the kind of data that each one takes."""
 
+NUTS_DRAWS = 2000
+"""Least draws per chain, by default, of a whole board by NUTS: 1,000 have r_hat above 1.01."""
+
 _MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 _METHODS = ("auto", "exact", "abc", "nuts")
 _CORRELATION_FAMILIES: dict[str, type[CorrelationPrior]] = {
