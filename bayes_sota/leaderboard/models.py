@@ -263,7 +263,7 @@ def _nodes(fit: FieldFit) -> FloatArray:
     most = min(_MOST_NODES, _LARGEST_TABLE // (8 * kernel.values.size * kernel.y.size))
     count = int(min(_PER_ROOT * np.sqrt(kernel.copies.sum()), most))
     ends = np.sqrt(1 - prior.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2)
-    return np.linspace(*ends, max(_LEAST_NODES, count))
+    return np.linspace(float(ends[0]), float(ends[1]), max(_LEAST_NODES, count))
 
 
 def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
