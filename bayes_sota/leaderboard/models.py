@@ -1,10 +1,12 @@
 r"""Model of a whole board as a plain ``pm.Model``, to sample and to extend.
 
 The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``, with the tables, shapes,
-strangers and merged spikes of the exact route. The logarithm of the probability of a score is
-smooth in ``sqrt(1 - rho^2)``: it is tabulated at a few Chebyshev nodes of it and interpolated, for
-accuracies, AUCs and scores with a standard error alike. ``tests/leaderboard/test_models.py`` holds
-the log density against the exact one for every shape.
+strangers and merged spikes of the exact route. Probabilities of scores are tabulated at equally
+spaced values of ``sqrt(1 - rho^2)``; between two of them their logarithms are interpolated
+linearly, for accuracies, AUCs and scores with a standard error alike. A polynomial would overshoot
+where a shape explains no score. What linear interpolation of the log evidence lacks in the same
+cell cancels. ``tests/leaderboard/test_models.py`` holds the log density against the exact one for
+every shape.
 """
 
 from collections.abc import Sequence
@@ -24,7 +26,9 @@ from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape, replicate_scor
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 
 Correlation = Literal["prior", "learnt"]
-_RHO_NODES = 8
+_LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
+_EVIDENCE_NODES = 12
+_LARGEST_TABLE = 128 << 20  # bytes
 _RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is held constant in rho
 _LARGEST_LOG = 600.0
 _TINY = 1e-300
@@ -227,7 +231,8 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     (5,)
     """
     kernel, entries = fit.kernel, fit.kernel.value_of_entry
-    spread, weights, rhos = _nodes(fit.priors.correlation)
+    nodes = _nodes(fit)
+    rhos = np.sqrt(1 - nodes**2)
     tables = np.stack([np.exp(kernel.log_kernel(r)) for r in rhos]) * kernel.step
     log_mass = np.stack([np.broadcast_to(kernel.log_mass(r), kernel.values.shape) for r in rhos])
     log_density = pt.as_tensor_variable(log_density)
@@ -237,34 +242,39 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     shared = density.ndim == 1
     if not shared:
         tables, log_mass = tables[:, entries], log_mass[:, entries]
-    log_p = _log_sum(tables, density) + log_mass
+    pair, weights = _neighbours(rho, nodes)
+    log_p = _log_sum(pt.as_tensor_variable(tables)[pair], density)
+    log_p += pt.as_tensor_variable(log_mass)[pair]
     if kernel.is_cut:
-        reach = np.stack([kernel.reach(r) for r in rhos]) * kernel.step
-        log_p -= _log_sum(reach[:, None], density)
+        reach = np.stack([kernel.reach(r) for r in rhos])[:, None] * kernel.step
+        log_p -= _log_sum(pt.as_tensor_variable(reach)[pair], density)
     else:
         log_p += top[..., 0]
-    found = pt.sum(_cardinal(rho, spread, weights)[:, None] * log_p, axis=0)
+    found = pt.sum(weights[:, None] * log_p, axis=0)
     copies = (fit.copies / kernel.copies)[entries]
     return copies * (found[entries] if shared else found)
 
 
-def _nodes(prior: CorrelationPrior) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Chebyshev nodes of ``sqrt(1 - rho^2)``, their barycentric weights, and their rho."""
+def _nodes(fit: FieldFit) -> FloatArray:
+    """Equally spaced values of ``sqrt(1 - rho^2)``, more where many entries are modelled."""
+    prior, kernel = fit.priors.correlation, fit.kernel
     if prior.is_fixed:
-        rho = np.atleast_1d(prior.quantile(0.5))
-        return np.sqrt(1 - rho**2), np.ones(1), rho
+        return np.sqrt(1 - np.atleast_1d(prior.quantile(0.5)) ** 2)
+    most = min(_MOST_NODES, _LARGEST_TABLE // (8 * kernel.values.size * kernel.y.size))
+    count = int(min(_PER_ROOT * np.sqrt(kernel.copies.sum()), most))
     ends = np.sqrt(1 - prior.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2)
-    angle = (np.arange(_RHO_NODES) + 0.5) * np.pi / _RHO_NODES
-    nodes = (ends[0] + ends[1]) / 2 - (ends[1] - ends[0]) / 2 * np.cos(angle)
-    weights = np.where(np.arange(_RHO_NODES) % 2, -1.0, 1.0) * np.sin(angle)
-    return np.asarray(nodes), np.asarray(weights), np.sqrt(1 - np.asarray(nodes) ** 2)
+    return np.linspace(float(ends[0]), float(ends[1]), max(_LEAST_NODES, count))
 
 
-def _cardinal(rho: Any, nodes: FloatArray, weights: FloatArray) -> Any:
-    """Weights of the nodes in the interpolation at rho."""
-    difference = pt.clip(pt.sqrt(1 - rho**2), nodes[0], nodes[-1]) - nodes
-    ratio = weights / pt.switch(pt.abs(difference) < 1e-12, 1e-12, difference)
-    return ratio / pt.sum(ratio)
+def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
+    """The two nodes around rho, and their weights in linear interpolation."""
+    if nodes.size == 1:
+        return slice(0, 1), pt.ones(1)
+    rho = pt.as_tensor_variable(rho).ravel()[0]  # PyMC gives it a dimension for the scores
+    inside = pt.clip(pt.sqrt(1 - rho**2), nodes[0], nodes[-1])
+    place = (inside - nodes[0]) / (nodes[1] - nodes[0])
+    left = pt.cast(pt.clip(pt.floor(place), 0, nodes.size - 2), "int64")
+    return slice(left, left + 2), pt.stack([1 - (place - left), place - left])
 
 
 def _relative(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
@@ -283,12 +293,9 @@ def _relative(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
     return top, (1 - strangers.share) * shape + modelled * strangers.profile
 
 
-def _log_sum(table: FloatArray, density: Any) -> Any:
+def _log_sum(table: Any, density: Any) -> Any:
     """Logarithm of the sum over the grid, (K, U): of one density, or of each of U."""
-    if density.ndim == 1:
-        mass = pt.dot(table.reshape(-1, table.shape[-1]), density).reshape(table.shape[:-1])
-    else:
-        mass = pt.sum(table * density, axis=-1)
+    mass = pt.dot(table, density) if density.ndim == 1 else pt.sum(table * density, axis=-1)
     return pt.log(pt.maximum(mass, _TINY))
 
 
@@ -340,9 +347,14 @@ def observe_scores(fit: FieldFit, log_density: Any, rho: Any, name: str = "score
 
 
 def _log_evidence(fit: ShapeFit, rho: Any) -> Any:
-    """Log evidence of the shape, a smooth function of rho."""
-    spread, weights, rhos = _nodes(fit.priors.correlation)
-    return pt.sum(_cardinal(rho, spread, weights) * fit.log_evidence_at(rhos))
+    """Log evidence of the shape, smooth in rho: exact at a few nodes, a spline between them."""
+    from scipy.interpolate import CubicSpline
+
+    nodes = _nodes(fit)
+    few = np.linspace(nodes[0], nodes[-1], _EVIDENCE_NODES)
+    values = CubicSpline(few, fit.log_evidence_at(np.sqrt(1 - few**2)))(nodes)
+    pair, weights = _neighbours(rho, nodes)
+    return pt.sum(weights * pt.as_tensor_variable(values)[pair])
 
 
 def _log_ndtr(x: Any) -> Any:

@@ -45,7 +45,12 @@ from bayes_sota.data.responses import Responses
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
-from bayes_sota.leaderboard.specification import Model, ModelSpecification, chosen_model
+from bayes_sota.leaderboard.specification import (
+    NUTS_DRAWS,
+    Model,
+    ModelSpecification,
+    chosen_model,
+)
 from bayes_sota.maximum.shrinkage import Criterion
 
 type Data = Leaderboard | Responses | ItemScores
@@ -98,7 +103,8 @@ def estimate_sota(
     model : ModelSpecification, name or path, optional
         Named specification with priors and sampler settings.
     draws, chains : int, optional
-        Draws per chain and chains; default those of the model, 1000 and 4.
+        Draws per chain and chains; default those of the model, 1000 and 4, but 2,000 draws or
+        more where NUTS samples a whole board.
     random_seed : int, SeedSequence or Generator, optional
         The same seed gives the same draws whatever ``cores``.
     reference_skill : float, optional
@@ -156,7 +162,8 @@ def estimate_sota(
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")
-    settings: dict[str, Any] = spec.sizes(draws, chains) | spec.provenance
+    least = NUTS_DRAWS if whole and chosen == "nuts" else 1
+    settings: dict[str, Any] = spec.sizes(draws, chains, least) | spec.provenance
     settings |= {"random_seed": random_seed, "new_n_test": new_n_test}
     if chosen in ("auto", "exact"):
         refuse_unused("the exact route, which needs one process", {"cores": cores})

@@ -43,6 +43,7 @@ from bayes_sota.leaderboard.predictive import draw_prior_boards
 from bayes_sota.leaderboard.sample import build_board_tree
 from bayes_sota.leaderboard.sample_groups import SINGLE, Drawn
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
+from bayes_sota.leaderboard.specification import NUTS_DRAWS
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -286,7 +287,7 @@ def sample_board_nuts(
     board: Leaderboard,
     priors: BoardPriors,
     *,
-    draws: int = 2000,
+    draws: int = NUTS_DRAWS,
     chains: int = 4,
     tune: int = 1500,
     target_accept: float = 0.98,

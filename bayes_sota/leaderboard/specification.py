@@ -20,6 +20,9 @@ from bayes_sota.data.files.content import read_content
 
 type Model = ModelSpecification | str | os.PathLike[str] | None
 
+NUTS_DRAWS = 2000
+"""Least draws per chain, by default, of a whole board by NUTS: 1,000 have r_hat above 1.01."""
+
 _MAX_BYTES = 65_536  # a specification is a page of text; anything longer is another kind of file
 
 

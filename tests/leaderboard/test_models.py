@@ -101,6 +101,37 @@ def test_log_density_is_the_exact_one_and_its_slope_is_finite(fits, family, kind
         assert np.all(np.isfinite(gradient(point_of(shape, np.full(t.size, far), 0.8))))
 
 
+def test_the_posterior_of_the_model_is_that_of_the_exact_likelihood():
+    """Sums over a grid of place and width, also where the shape explains no score; no draws.
+
+    There the log likelihood bends at one value of rho: a polynomial of it overshoots by 24.
+    """
+    rng = np.random.default_rng(7)
+    skills = 1 / (1 + np.exp(-rng.normal(2.0, 0.4, 12)))
+    board = Leaderboard(rng.binomial(400, skills) / 400, n_test=400, rounding="exact")
+    priors = BoardPriors(families=("plateau",))
+    shape = fit_shape(board, priors, family="plateau")
+    side = np.linspace(-4, 3, 29)
+    t = np.stack([v.ravel() for v in np.meshgrid(side, side, indexing="ij")], axis=1)
+    rho = PRIOR.quantile(np.array([0.3, 0.7]))
+    exact = _Likelihood(shape.kernel, rho, shape.copies)(shape.density("plateau", t))
+    at, value = pt.dvector(), pt.dscalar()
+    (mean, sd), (log_mean, log_sd) = shape.prior
+    density = field_log_density(shape, mean + sd * at[0], log_mean + log_sd * at[1])
+    total = score_log_probability(shape, density, value).sum()
+    ours = pytensor.function([at, value], total, **UNOPTIMISED)
+    found = np.array([[ours(row, r) for r in rho] for row in t])
+    moments = []
+    for values in (exact, found):
+        weights = np.exp(values - values.max(axis=0) - 0.5 * np.sum(t**2, axis=1)[:, None])
+        weights /= weights.sum(axis=0)
+        centre = weights.T @ t
+        moments.append((centre, np.sqrt(weights.T @ t**2 - centre**2)))
+    (centre, spread), (our_centre, our_spread) = moments
+    np.testing.assert_allclose(our_centre, centre, atol=0.02 * spread.min())
+    np.testing.assert_allclose(our_spread, spread, rtol=0.02)
+
+
 def test_the_potential_is_the_evidence_so_that_rho_keeps_its_prior(fits):
     """At the values of rho of the exact fit, whose log evidence comes from other points."""
     for kind in ("cut", "score"):

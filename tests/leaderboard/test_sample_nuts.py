@@ -13,7 +13,7 @@ from bayes_sota.leaderboard import sample_nuts
 from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
 from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
 from bayes_sota.maximum.score_laws import score_law
 
@@ -31,11 +31,11 @@ def small_board():
     return board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, 12))))
 
 
-def assert_same_posterior(result, exact, tolerance=0.25):
+def assert_same_posterior(result, exact):
     for name in (*ESTIMANDS, "shift", "rho", "n_above_sota"):
         group = "predictions" if name.endswith("new_score") else "posterior"
         ours, reference = result[group][name].values, exact.draws[name]
-        assert ours.mean() == pytest.approx(reference.mean(), abs=tolerance * reference.std()), name
+        assert ours.mean() == pytest.approx(reference.mean(), abs=0.25 * reference.std()), name
         assert ours.std() == pytest.approx(reference.std(), rel=0.2), name
 
 
@@ -173,11 +173,30 @@ def test_what_cannot_be_completed_is_refused(trace):
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "n_test"), [(12, 400), (80, 1000), (200, 1000)])
 def test_nuts_agrees_with_the_exact_route(m, n_test):
+    """Bounds are those of the study in ``docs/calibration.md``.
+
+    The fit has 25 times as many points as by default: a mean from some 150 effective points is
+    itself uncertain by .08 standard deviations. Of the draws 900 and more are effective (.035 of a
+    mean, 2.4 % of a standard deviation). expected_sota is left out: its variance at m = 12 is that
+    of a mode with a hundredth of the mass, where the shape explains no entry and no chain comes.
+    """
     rng = np.random.default_rng(7)
     board = board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, m))), n_test)
     found = sample_board_nuts(board, ONE, cores=2, random_seed=1)
-    exact = leaderboard_posterior(board, ONE, draws=20_000, random_seed=2)
-    assert_same_posterior(found, exact, 0.12)
+    fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(2), points=5_000)
+    exact = draw_leaderboard(fit, 40_000, np.random.default_rng(3))
+    for name in (
+        "theta_sota",
+        "winner_skill",
+        "winner_new_score",
+        "best_new_score",
+        "shift",
+        "rho",
+    ):
+        group = "predictions" if name.endswith("new_score") else "posterior"
+        ours, reference = found[group][name].values, exact[name]
+        assert ours.mean() == pytest.approx(reference.mean(), abs=0.1 * reference.std()), name
+        assert ours.std() == pytest.approx(reference.std(), rel=0.08), name
     assert found.attrs["divergences"] == 0
     assert found.attrs["r_hat"] < 1.01
     assert found.attrs["ess_bulk"] > 400
