@@ -1,13 +1,28 @@
-"""Every notebook runs from top to bottom, and is committed without outputs."""
+"""Every notebook runs from top to bottom and says again what is stored in it.
 
+``uv run python tests/test_notebooks.py [NAME ...]`` runs notebooks, all or those named, and stores
+their outputs without noise: no numbers of execution, no standard error, no styles, few colours.
+"""
+
+import base64
+import io
 import os
+import re
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LARGEST_FIGURE, LARGEST_NOTEBOOK = 60_000, 400_000  # bytes
+UNITS = 3
+"""By how many units of its last digit a stored number may differ on another machine."""
+NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+OF_A_MACHINE = re.compile(r"/(?:home|root|tmp|work|Users|usr)/|0x[0-9a-f]{6,}|site-packages")
 by_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -15,27 +30,160 @@ def read(path: Path) -> Any:
     return nbformat.read(path, as_version=4)
 
 
+def outputs_of(notebook: Any) -> list[tuple[int, Any]]:
+    """Outputs with the numbers of their cells."""
+    return [(k, o) for k, cell in enumerate(notebook.cells) for o in cell.get("outputs", [])]
+
+
+def figures_of(notebook: Any) -> list[tuple[int, bytes]]:
+    return [
+        (k, base64.b64decode(output["data"]["image/png"]))
+        for k, output in outputs_of(notebook)
+        if "image/png" in output.get("data", {})
+    ]
+
+
+def text_of(output: Any) -> str:
+    return str(output.get("text", output.get("data", {}).get("text/plain", "")))
+
+
+def executed(path: Path) -> Any:
+    """The notebook with fresh outputs, without noise; a failing cell raises."""
+    from nbclient import NotebookClient
+
+    notebook = read(path)
+    for cell in notebook.cells:
+        cell.metadata = {}
+    found = os.environ.get("PYTHONPATH", "")
+    changed = {"PYTHONPATH": os.pathsep.join([str(ROOT), found]), "PYTHONWARNINGS": "ignore"}
+    away = ("MPLBACKEND", "BAYES_SOTA_DATA")  # figures inline, data of the package only
+    environment = {k: v for k, v in os.environ.items() if k not in away} | changed
+    with tempfile.TemporaryDirectory() as folder:
+        resources = {"metadata": {"path": folder}}
+        client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources)
+        client.execute(env=environment)
+    for cell in notebook.cells:
+        cell.metadata = {}
+        if cell.cell_type == "code":
+            cell.execution_count, cell.outputs = None, cleaned(cell.outputs)
+    return notebook
+
+
+def cleaned(outputs: list[Any]) -> list[Any]:
+    kept: list[Any] = []
+    for output in outputs:
+        if output.get("name") == "stderr":
+            continue
+        if output.get("name") == "stdout" and kept and kept[-1].get("name") == "stdout":
+            kept[-1].text += output.text
+            continue
+        data = output.get("data", {})
+        if "image/png" in data:
+            data = {"image/png": with_few_colours(data["image/png"])}
+        if "text/html" in data:
+            data["text/html"] = re.sub(r"<style.*?</style>\s*", "", data["text/html"], flags=re.S)
+        if data:
+            output.data, output.metadata = data, {}
+        if "execution_count" in output:
+            output.execution_count = None
+        kept.append(output)
+    return kept
+
+
+def with_few_colours(image: str) -> str:
+    from PIL import Image
+
+    out = io.BytesIO()
+    picture = Image.open(io.BytesIO(base64.b64decode(image))).convert("RGB")
+    picture.quantize(128, dither=Image.Dither.NONE).save(out, "png", optimize=True)
+    return base64.b64encode(out.getvalue()).decode()
+
+
+def differences(stored: Any, fresh: Any) -> list[str]:
+    """Where outputs differ: text, numbers by more than ``UNITS``, presence of figures."""
+    found = []
+    for k, (before, after) in enumerate(zip(stored.cells, fresh.cells, strict=True)):
+        old, new = before.get("outputs", []), after.get("outputs", [])
+        if [kind_of(o) for o in old] != [kind_of(o) for o in new]:
+            found.append(f"cell {k}: other outputs")
+            continue
+        for one, other in zip(old, new, strict=True):
+            texts = text_differences(text_of(one), text_of(other))
+            found += [f"cell {k}: {text}" for text in texts]
+    return found
+
+
+def kind_of(output: Any) -> tuple[str, ...]:
+    return (output.output_type, *sorted(output.get("data", {})))
+
+
+def text_differences(old: str, new: str) -> list[str]:
+    words = [" ".join(NUMBER.sub("#", text).split()) for text in (old, new)]
+    if words[0] != words[1]:
+        return [f"{new!r} instead of {old!r}"]
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    return [f"{b} instead of {a}" for a, b in pairs if not close(a, b)]
+
+
+def close(old: str, new: str) -> bool:
+    (a, unit), (b, other) = parsed(old), parsed(new)
+    return abs(a - b) <= UNITS * 1.0001 * max(unit, other)
+
+
+def parsed(number: str) -> tuple[float, float]:
+    """Value, and the unit of the last digit."""
+    plain = number.replace(",", "").replace("−", "-")
+    digits, _, power = plain.partition("e")
+    _, _, decimals = digits.partition(".")
+    return float(plain), 10.0 ** (int(power or 0) - len(decimals))
+
+
 def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("mean 0.9112 (1,234)", "mean  0.9114 (1,236)", True),
+        ("mean 0.9112", "mean 0.9116", False),
+        ("mean 0.91", "median 0.91", False),
+        ("1e-05", "4e-05", True),
+        ("1e-05", "5e-05", False),
+        ("-0.00", "0.00", True),
+        ("2 of 3", "2 of", False),
+    ],
+)
+def test_what_counts_as_a_difference(old: str, new: str, same: bool) -> None:
+    assert (not text_differences(old, new)) == same
+
+
 @by_notebook
-def test_notebook_is_valid_and_without_outputs(path: Path) -> None:
+def test_notebook_is_valid_and_its_outputs_have_no_noise(path: Path) -> None:
     notebook = read(path)
     nbformat.validate(notebook)
+    assert path.stat().st_size < LARGEST_NOTEBOOK
     assert set(notebook.metadata) <= {"kernelspec", "language_info"}
     for cell in notebook.cells:
         assert cell.metadata == {}
-        if cell.cell_type == "code":
-            assert cell.outputs == []
-            assert cell.execution_count is None
+        assert cell.get("execution_count") is None
+    figures = figures_of(notebook)
+    assert figures
+    assert max(len(content) for _, content in figures) < LARGEST_FIGURE
+    for _, output in outputs_of(notebook):
+        assert output.output_type != "error"
+        assert output.get("name") != "stderr"
+        assert not OF_A_MACHINE.search(text_of(output))
 
 
 @by_notebook
-def test_notebook_imports_the_package_and_defines_no_model(path: Path) -> None:
-    code = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
+def test_notebook_asks_imports_the_package_and_defines_no_model(path: Path) -> None:
+    cells = read(path).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     assert "import bayes_sota as bs" in code
     assert "pm.Model" not in code
+    assert cells[0].source.splitlines()[0].endswith("?")
+    assert any("## The answer" in cell.source for cell in cells)
 
 
 @pytest.mark.slow
@@ -43,21 +191,12 @@ def test_notebook_imports_the_package_and_defines_no_model(path: Path) -> None:
 # the client of the kernel, not the notebook, leaves these behind
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failing cell raises; the kernel finds the package of this checkout."""
-    from nbclient import NotebookClient
+def test_notebook_says_what_is_stored(path: Path) -> None:
+    assert differences(read(path), executed(path)) == []
 
-    root = str(path.parents[1])
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.delenv("MPLBACKEND", raising=False)  # the kernel chooses to show figures inline
-    resources = {"metadata": {"path": str(tmp_path)}}
-    client = NotebookClient(read(path), timeout=300, kernel_name="python3", resources=resources)
-    executed = client.execute()
-    figures = [
-        output
-        for cell in executed.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "image/png" in output.get("data", {})
-    ]
-    assert figures
+
+if __name__ == "__main__":
+    for chosen in NOTEBOOKS:
+        if not sys.argv[1:] or chosen.stem in sys.argv[1:]:
+            nbformat.write(executed(chosen), chosen)
+            print(chosen.name, f"{chosen.stat().st_size >> 10} kB")

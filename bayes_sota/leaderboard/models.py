@@ -41,6 +41,7 @@ def build_model(
     family: str | SkillFamily = "ex-gaussian",
     correlation: Correlation = "prior",
     fit: FieldFit | None = None,
+    observe: bool = True,
 ) -> pm.Model:
     r"""Model of all scores of a board, its skills summed out.
 
@@ -66,6 +67,10 @@ def build_model(
         scores say about rho, so that it keeps its prior. "learnt": no potential.
     fit : FieldFit, optional
         Exact fit of the same board and priors; made here where it is absent (about a second).
+    observe : bool
+        Whether the scores are observed. Without, ``observe_scores`` in the ``with`` block observes
+        them under another density, such as one with a covariate of entries; rho should then be
+        fixed by its prior, because there is no potential that keeps it.
 
     Returns
     -------
@@ -109,9 +114,9 @@ def build_model(
         parameters = _parameters(found)
         rho = _correlation(prior)
         pm.Normal("shift")
-        log_density = field_log_density(found, *parameters)
-        observe_scores(found, log_density, rho)
-        if correlation == "prior" and not prior.is_fixed:
+        if observe:
+            observe_scores(found, field_log_density(found, *parameters), rho)
+        if observe and correlation == "prior" and not prior.is_fixed:
             pm.Potential("rho_keeps_its_prior", -_log_evidence(found, rho))
     return model
 
@@ -299,7 +304,9 @@ def _log_sum(table: Any, density: Any) -> Any:
     return pt.log(pt.maximum(mass, _TINY))
 
 
-def observe_scores(fit: FieldFit, log_density: Any, rho: Any, name: str = "score") -> Any:
+def observe_scores(
+    fit: FieldFit, log_density: Any, rho: Any, name: str = "score", *, dims: str = "classifier"
+) -> Any:
     """Observe the scores of the modelled part in the model of the ``with`` block.
 
     Parameters
@@ -307,7 +314,9 @@ def observe_scores(fit: FieldFit, log_density: Any, rho: Any, name: str = "score
     fit, log_density, rho
         As in ``score_log_probability``.
     name : str
-        Of the variable, whose dimension is ``classifier``.
+        Of the variable.
+    dims : str
+        Its dimension; a second board has one of its own, which the model knows by ``add_coord``.
 
     Returns
     -------
@@ -342,7 +351,7 @@ def observe_scores(fit: FieldFit, log_density: Any, rho: Any, name: str = "score
 
     return pm.CustomDist(
         name, log_density, rho, logp=logp, random=random, signature="(g),()->()",
-        observed=scores, dims="classifier",
+        observed=scores, dims=dims,
     )  # fmt: skip
 
 

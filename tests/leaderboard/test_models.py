@@ -277,3 +277,29 @@ def test_scores_can_be_observed_in_another_model(fits):
     found = [float(density({"slope": s, "rho_logodds__": 1.4})) for s in (0.0, 0.2)]
     assert np.all(np.isfinite(found))
     assert found[0] != found[1]
+
+
+def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
+    """With rho known there is no potential; a second board has a dimension of its own."""
+    board = fits["cut"].kernel.board
+    shape = fit_shape(board, KNOWN, family="normal")
+    model = build_model(board, KNOWN, family="normal", fit=shape)
+    with build_model(board, KNOWN, family="normal", fit=shape, observe=False) as other:
+        assert not other.observed_RVs
+        density = field_log_density(shape, other["location"], other["log_spread"])
+        observe_scores(shape, density, other["rho"])
+    point = model.initial_point()
+    values = [m.compile_logp(**UNOPTIMISED)(point) for m in (model, other)]
+    assert float(values[0]) == pytest.approx(float(values[1]), rel=1e-12)
+    second = fit_shape(fits["complete"].kernel.board, KNOWN, family="normal")
+    with other:
+        other.add_coord("again", list(second.kernel.board.names))
+        density = field_log_density(second, other["location"], other["log_spread"])
+        observe_scores(second, density, other["rho"], "again_score", dims="again")
+    assert other.named_vars_to_dims["again_score"] == ("again",)
+    assert float(other.compile_logp(**UNOPTIMISED)(point)) != float(values[0])
+
+
+def test_without_a_potential_rho_is_not_kept(fits):
+    model = build_model(fits["cut"].kernel.board, family="normal", fit=fits["cut"], observe=False)
+    assert not model.potentials
