@@ -284,8 +284,8 @@ def calls(folder: Path) -> dict[str, Call]:
              "error_correlation": 0.5, "draws": 60, **seeds},
         ),
         "probability_above": Call(
-            {"tree": tree(), "threshold": 0.85},
-            {"tree": tree(2), "threshold": 0.84, "board": 1},
+            {"tree": tree(), "threshold": 0.92},
+            {"tree": tree(2), "threshold": 0.91, "board": 1},
         ),
         "probability_shown": Call(
             {"tree": tree(), "gap": 0.01},

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota import __version__
-from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE
+from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import ResultTable
@@ -399,7 +399,8 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     >>> 0.8 < found["probability"] < 1
     True
     """
-    return share_above(draws_of(tree, "theta_sota", board), threshold, tree.attrs)
+    best = draws_of(tree, "theta_sota", checked_board(tree, board))
+    return share_above(best, threshold, tree.attrs)
 
 
 def share_above(
@@ -459,6 +460,13 @@ def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
     """Draws of a variable, shape (chain, draw)."""
     values = np.asarray(group_of(tree, name)[name].values, dtype=np.float64)
     return values[..., board] if values.ndim == 3 else values
+
+
+def checked_board(tree: "xr.DataTree", board: int) -> int:
+    """Number of a board that the result has."""
+    shape = group_of(tree, "theta_sota")["theta_sota"].shape
+    Range(0, (shape[2] if len(shape) == 3 else 1) - 1, whole=True).check(board, "board")
+    return board
 
 
 def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":

@@ -23,10 +23,9 @@ Sec. 3.4 and Fig. 3 of Møllersen & Holsbø are the case of a known theta_sota a
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import xarray as xr
 
 from bayes_sota.core.arguments import (
     COUNT,
@@ -34,7 +33,6 @@ from bayes_sota.core.arguments import (
     OPEN_SHARE,
     POSITIVE,
     SHARE,
-    Range,
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
@@ -42,8 +40,8 @@ from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.skills import SkillDistribution, logit
 from bayes_sota.core.summary import (
+    checked_board,
     draws_of,
-    group_of,
     observed_maximum_of,
     share_above,
     weighted_chance,
@@ -57,6 +55,9 @@ from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 from bayes_sota.maximum.score_laws import ScoreLaw, score_law
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 _BLOCK = 250  # draws at a time
 _REACH, _PER_ERROR = 14.0, 20  # of the grid of skills, in standard errors of the new score
 _MARGIN = 6.0  # standard errors of a grid above the new score
@@ -68,7 +69,7 @@ type Block = tuple[IntArray, FloatArray, FloatArray, FloatArray]
 
 
 def probability_truly_better(
-    tree: xr.DataTree, score: float, new_n_test: int | None = None, *, board: int = 0
+    tree: "xr.DataTree", score: float, new_n_test: int | None = None, *, board: int = 0
 ) -> dict[str, Any]:
     r"""Probability that a new classifier with a given score has a skill above theta_sota.
 
@@ -111,7 +112,7 @@ def probability_truly_better(
 
 
 def probability_shown(
-    tree: xr.DataTree, gap: float, new_n_test: int | None = None, *, board: int = 0
+    tree: "xr.DataTree", gap: float, new_n_test: int | None = None, *, board: int = 0
 ) -> dict[str, Any]:
     r"""Probability that a classifier better than the best by a gap reaches the best score.
 
@@ -194,9 +195,9 @@ class Newcomer:
     attributes: dict[Any, Any]
 
     @classmethod
-    def of_tree(cls, tree: xr.DataTree, board: int = 0) -> "Newcomer":
+    def of_tree(cls, tree: "xr.DataTree", board: int = 0) -> "Newcomer":
         """Of a result of ``estimate_sota``."""
-        best = draws_of(tree, "theta_sota", _checked_board(tree, board))
+        best = draws_of(tree, "theta_sota", checked_board(tree, board))
         constants = _of_board(tree["constant_data"].to_dataset(), board)
         sign = -1 if float(constants.get("lower_is_better", 0)) else 1
         found = observed_maximum_of(tree)
@@ -318,7 +319,7 @@ class MaximumField:
     on_these_items = False
 
     @classmethod
-    def of_tree(cls, tree: xr.DataTree) -> "MaximumField":
+    def of_tree(cls, tree: "xr.DataTree") -> "MaximumField":
         """Of the attribute ``skill_family`` and the draws of location and spread."""
         family = str(tree.attrs.get("skill_family", ""))
         if family not in SKILL_FAMILIES:
@@ -387,7 +388,7 @@ class BoardField:
         )  # fmt: skip
 
     @classmethod
-    def of_tree(cls, tree: xr.DataTree, sign: int) -> "BoardField":
+    def of_tree(cls, tree: "xr.DataTree", sign: int) -> "BoardField":
         """Of a stored result: the way back from the names of its parameters."""
         constants, posterior = tree["constant_data"].to_dataset(), tree["posterior"].to_dataset()
         families = [str(name) for name in constants["family"].values]
@@ -554,14 +555,8 @@ def _items(found: dict[str, Any]) -> str:
     return f"{other:,} other items" if other else str(found.get("items", "the same items"))
 
 
-def _of_board(constants: xr.Dataset, board: int) -> xr.Dataset:
+def _of_board(constants: "xr.Dataset", board: int) -> "xr.Dataset":
     return constants.isel(board=board) if "board" in constants.dims else constants
-
-
-def _checked_board(tree: xr.DataTree, board: int) -> int:
-    shape = group_of(tree, "theta_sota")["theta_sota"].shape
-    Range(0, (shape[2] if len(shape) == 3 else 1) - 1, whole=True).check(board, "board")
-    return board
 
 
 def _small_board(maximum: float, metric: str, facts: dict[str, Any]) -> Leaderboard:

@@ -57,7 +57,7 @@ def test_the_groups_are_those_of_the_model(model: pm.Model, trace: xr.DataTree) 
     assert np.all(again.sum("outcome").values == tables.sum(axis=1))
     share = float((posterior["difference"] <= 0).mean())
     assert float(tree["point_estimate"]["p_false"]) == share
-    assert list(bs.summarize(tree).index) == ["difference"]
+    assert list(bs.summarize(tree).index) == ["difference", "p_false"]
 
 
 def test_an_extended_model_gives_its_own_groups(trace: xr.DataTree) -> None:

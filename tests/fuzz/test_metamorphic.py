@@ -68,7 +68,7 @@ def test_percent_is_a_unit(case: Case) -> None:
         row[column] = f"{float(row[column]) * 100:.1f}"
     more = ("--percent",) if case.command[0] in ("board", "infer-n") else ()
     found = run_case(case, case.name, table_text(rows), *more)
-    other = {key: found[key] for key in ("decimals", "statement") if key in found}
+    other = {key: found[key] for key in ("decimals", "statement", "text") if key in found}
     assert found == numbers(case) | other
 
 

@@ -81,7 +81,7 @@ def test_sota_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> Non
     assert result["theta_sota"]["mean"] < result["observed_maximum"]
     board = bs.read_leaderboard(files / "teams.csv", n_test=500)
     report = bs.leaderboard.report_sota(board, random_seed=1, sensitivity=False)
-    same = result.keys() - {"schema_version", "sensitivity"}
+    same = result.keys() - {"schema_version", "sensitivity", "text"}
     assert {key: report.to_dict()[key] for key in same} == {key: result[key] for key in same}
     assert report.to_csv().startswith("quantity,mean,median,sd,lower,upper,mcse\ntheta_sota,")
     assert "| theta\\_sota | 0." in report.to_markdown()
