@@ -51,15 +51,17 @@ FAST = (
 )
 SLOW = (
     "maximum --metric auc --n-test 60 --n-positive 20 --classifiers 9 --theta 0.9",
-    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1",
-    "sota --maximum 0.9 --metric auc --n-positive 50 --n-test 300 --classifiers 20 --draws 50 "
-    "--chains 2 --seed 1",
+    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --chains 2 --seed 1 "
+    "--no-sensitivity",
+    "sota --maximum 0.9 --metric auc --n-positive 50 --n-test 300 --classifiers 20 --draws "
+    "50 --chains 2 --seed 1 --no-sensitivity",
     "sota --maximum 0.9 --metric score --standard-error 0.02 --classifiers 20 --draws 50 "
-    "--chains 2 --seed 1",
-    "sota {fine.csv} --n-test 3000 --draws 50 --chains 2 --seed 1",
-    "sota {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --chains 2 --seed 1",
-    "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better --draws 50 --chains "
-    "2 --seed 1",
+    "--chains 2 --seed 1 --no-sensitivity",
+    "sota {fine.csv} --n-test 3000 --draws 50 --chains 2 --seed 1 --no-sensitivity",
+    "sota {board.csv} --metric auc --n-test 500 --n-positive 200 --draws 50 --chains 2 "
+    "--seed 1 --no-sensitivity",
+    "sota {errors.csv} --metric score --standard-error 0.1 --lower-is-better --draws 50 "
+    "--chains 2 --seed 1 --no-sensitivity",
     "sota {answers.csv} --draws 50 --chains 2 --seed 1",
     "sota {numbers.csv} --draws 50 --chains 2 --seed 1",
     "sota {fine.csv} --n-test 3000 --method shrink --n-classes 2",
@@ -73,8 +75,8 @@ SLOW = (
     "paired {paired.csv} --n-test-public 500 --n-test-private 1500 --seed 1",
     "paired {public.csv} --private-file {private.csv} --seed 1",
     "claim responses {answers.csv} --seed 1",
-    "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator @ "
-    "--seed 1",
+    "claim responses {runs.csv} --item-column item --cluster-column cluster --run-separator "
+    "@ --seed 1",
     "claim responses {items.csv} --item-metric mean --item-column case --seed 1",
     "claim selection {fine.csv} --n-test 3000 --seed 1",
     "claim selection {answers.csv} --seed 1",
