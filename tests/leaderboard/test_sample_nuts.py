@@ -1,10 +1,9 @@
-"""NUTS and the exact route of a whole leaderboard agree; the calibration study is marked slow."""
+"""NUTS and the exact route of a whole leaderboard agree."""
 
 import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
-from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
@@ -15,7 +14,6 @@ from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model
 from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
 from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
-from bayes_sota.maximum.score_laws import score_law
 
 ONE = BoardPriors(families=("normal",))
 ESTIMANDS = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
@@ -206,44 +204,3 @@ def test_nuts_agrees_with_the_exact_route(m, n_test):
 def test_what_cannot_be_sampled_is_refused(name):
     with pytest.raises(InputError, match=f"{name} must be a whole number from 1"):
         sample_board_nuts(small_board(), ONE, **{name: 0})
-
-
-N_SBC = 400
-SBC = BoardPriors(typical=(0.7, 0.95), spread=(0.1, 0.8), families=("normal",))
-
-
-def ranks_of_one_board(replicate, entries=12):
-    """Truth and board from the model itself; ranks of the truths among the draws of NUTS."""
-    rng = np.random.default_rng([20, replicate])
-    place = rng.normal(*SBC.location)
-    spread = np.exp(rng.normal(*SBC.log_spread))
-    y = rng.normal(place, spread, entries)
-    strangers = rng.random(entries) < 0.5 / entries
-    y = np.where(strangers, rng.normal(*SBC.location, entries), y)
-    psi = 1 / (1 + np.exp(-y))
-    rho, z = SBC.correlation.quantile(rng.random()), rng.standard_normal()
-    # variance (1 - rho^2) n psi (1 - psi): the normal approximation of the kernel's law
-    noise = rng.standard_normal(entries) * np.sqrt((1 - rho**2) * N_SBC * psi * (1 - psi))
-    counts = np.clip(np.rint(N_SBC * psi + noise), 0, N_SBC)
-    board = Leaderboard(counts / N_SBC, n_test=N_SBC, rounding="exact")
-    skill = score_law(board).remove_shift(psi, np.full(entries, rho * z))
-    truth = {
-        "theta_sota": skill.max(),
-        "winner_skill": skill[counts == counts.max()].mean(),
-        "shift": z,
-        "rho": rho,
-    }
-    draws = sample_board_nuts(
-        board, SBC, draws=100, tune=300, chains=2, cores=1, random_seed=replicate
-    )["posterior"]
-    return {name: float(np.mean(draws[name].values < value)) for name, value in truth.items()}
-
-
-@pytest.mark.slow
-def test_ranks_of_simulated_truths_are_uniform():
-    """Simulation-based calibration: 200 boards of 12 entries with a normal field."""
-    from joblib import Parallel, delayed
-
-    ranks = Parallel(n_jobs=2)(delayed(ranks_of_one_board)(i) for i in range(200))
-    for name in ranks[0]:
-        assert stats.kstest([r[name] for r in ranks], "uniform").pvalue > 0.005, name
