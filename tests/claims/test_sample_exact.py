@@ -39,7 +39,8 @@ def test_the_share_of_draws_is_the_closed_form(congruence: Any, alpha: float) ->
     assert tree.attrs["method"] == "exact"
 
 
-@pytest.mark.parametrize("congruence", [pytest.param(None, marks=pytest.mark.slow), 0.85])
+@pytest.mark.slow
+@pytest.mark.parametrize("congruence", [None, 0.85])
 def test_pymc_gives_the_same_likelihood_and_prior(congruence: float | None) -> None:
     """The builder of reviews, one claim: other coordinates, the same law."""
     tree = claim_tree(0.90, 0.88, 500, congruence, draws=50, random_seed=0)

@@ -1,4 +1,4 @@
-"""Large inputs take at most 60 s of processor time and 2 GiB, or are refused in one line.
+"""Large inputs take at most 150 s of processor time and 2 GiB, or are refused in one line.
 
 Seconds of processor time and peak memory of the whole command, reading included, before and after
 the limits and the routes for large inputs, on two processors with nothing else to do:

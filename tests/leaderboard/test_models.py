@@ -101,6 +101,7 @@ def test_log_density_is_the_exact_one_and_its_slope_is_finite(fits, family, kind
         assert np.all(np.isfinite(gradient(point_of(shape, np.full(t.size, far), 0.8))))
 
 
+@pytest.mark.slow
 def test_the_posterior_of_the_model_is_that_of_the_exact_likelihood():
     """Sums over a grid of place and width, also where the shape explains no score; no draws.
 

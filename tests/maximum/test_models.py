@@ -218,6 +218,7 @@ def test_known_quantities_are_constants():
     assert float(observed_log_likelihood(model)({})) == pytest.approx(exact, abs=0.02)
 
 
+@pytest.mark.slow
 def test_prior_draws_come_from_the_stated_prior():
     board = Leaderboard.from_maximum("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))

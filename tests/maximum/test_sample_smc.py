@@ -39,12 +39,14 @@ def exact() -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ["theta_sota", "winner_skill", "location", "spread", "rho"])
+@pytest.mark.slow
 def test_agrees_with_the_exact_route(sampled, exact, name):
     values, reference = sampled["posterior"][name].values.ravel(), exact[name].ravel()
     assert values.mean() == pytest.approx(reference.mean(), abs=0.15 * reference.std())
     assert values.std() == pytest.approx(reference.std(), rel=0.12)
 
 
+@pytest.mark.slow
 def test_sampler_mixes(sampled):
     summary = az.summary(
         sampled, var_names=["theta_sota", "winner_skill"], ci_prob=0.95, ci_kind="eti", round_to=6
@@ -54,6 +56,7 @@ def test_sampler_mixes(sampled):
     assert np.unique(sampled["posterior"]["theta_sota"]).size > 0.97 * 640
 
 
+@pytest.mark.slow
 def test_epsilon_is_small_and_reported(sampled, exact):
     assert sampled.attrs["epsilon"] <= exact["theta_sota"].std() / 4
     assert sampled.attrs["epsilon_ratio"] == pytest.approx(
@@ -66,6 +69,7 @@ def test_epsilon_is_small_and_reported(sampled, exact):
     assert sampled.attrs["winner_unaccepted"] < 0.005
 
 
+@pytest.mark.slow
 def test_it_is_a_complete_result(sampled):
     assert {"prior", "predictions", "posterior_predictive", "log_likelihood"} <= set(
         sampled.children
@@ -85,6 +89,7 @@ def test_it_is_a_complete_result(sampled):
     assert bool((posterior["winner_skill"] < posterior["theta_sota"]).any())
 
 
+@pytest.mark.slow
 def test_survives_netcdf(sampled, tmp_path):
     sampled.to_netcdf(tmp_path / "posterior.nc", engine="h5netcdf")
     with xr.open_datatree(tmp_path / "posterior.nc", engine="h5netcdf") as again:
