@@ -189,6 +189,6 @@ def test_every_number_has_a_range() -> None:
             assert not bare or hasattr(param.type, "limits"), (name, param.name)
 
 
-@pytest.mark.parametrize("base", BASES if STUDY else ["maximum", "claim classification"])
+@pytest.mark.parametrize("base", BASES if STUDY else ["maximum"])
 def test_extremes(base: str, option_inputs: Path) -> None:
     assert sweep(base, option_inputs, EXTREMES if STUDY else FEW) == []

@@ -280,6 +280,7 @@ def test_scores_can_be_observed_in_another_model(fits):
     assert found[0] != found[1]
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
     """With rho known there is no potential; a second board has a dimension of its own."""
     board = fits["cut"].kernel.board

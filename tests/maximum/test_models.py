@@ -173,6 +173,7 @@ def test_gradient_is_finite_and_agrees_with_differences(family, board):
             assert found[i] == pytest.approx(difference, rel=1e-3, abs=1e-3), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradient_is_finite_far_from_the_posterior(family):
     """A sampler starts somewhere: no point may give NaN."""
