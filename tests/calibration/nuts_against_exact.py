@@ -22,11 +22,12 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
+from bayes_sota.core.builders import paired_priors
 from bayes_sota.core.numerics import one_thread, sample_importance
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
-from bayes_sota.leaderboard.fit import ScoreKernel, _density, _Likelihood, fit_field
+from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
 from bayes_sota.leaderboard.posterior import draw_leaderboard
@@ -36,7 +37,7 @@ from bayes_sota.paired.hyperparameters import name_draws, read_draws
 from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
 from bayes_sota.paired.models import build_model as build_paired
 from bayes_sota.paired.posterior import estimands_of, fit_pairs, skills_given
-from bayes_sota.paired.teams import Coordinate, Selection, paired_priors
+from bayes_sota.paired.teams import Coordinate, Selection
 
 SEEDS = (1, 2, 3, 4)
 NUTS = {
@@ -148,12 +149,7 @@ def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) 
     def target(t: np.ndarray) -> np.ndarray:
         parts = np.array_split(t, -(-len(t) // _AT_ONCE))
         return np.concatenate(
-            [
-                likelihood(
-                    shape.strangers.join(_density(shape.kernel, shape.scale, shape.shape, part))
-                )
-                for part in parts
-            ]
+            [likelihood(shape.density(shape.families[0], part)) for part in parts]
         )
 
     rng = np.random.default_rng(0)
