@@ -25,6 +25,7 @@ comparison, and with the truth of real response matrices and of simulated scores
 and docs/calibration.md have what was measured.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -185,7 +186,7 @@ def items_posterior(
 
 
 @dataclass(frozen=True, eq=False)
-class JointKernel(ScoreKernel):
+class JointKernel(ScoreKernel, ABC):
     """One score per classifier, each with its own error and loading.
 
     Attributes
@@ -232,9 +233,9 @@ class JointKernel(ScoreKernel):
         """Observed scores of all classifiers, (m,)."""
         return self.given
 
+    @abstractmethod
     def shift_scale(self) -> FloatArray:
         """Standard error of each classifier's score over that of the law, (m,)."""
-        raise NotImplementedError
 
     def error_scale(self, rho: float) -> FloatArray:
         """Own error of each classifier's score, in standard errors of the law, (U,)."""
