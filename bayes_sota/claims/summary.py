@@ -25,8 +25,7 @@ from bayes_sota.claims.accuracies import (
 )
 from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
-from bayes_sota.core.summary import SOFTWARE
-from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import as_sentences, chance
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.printed_scores import Rounding

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from bayes_sota.claims.planning import ClaimPlan, GapOfMeans
 from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.claims.summary import SOURCE
-from bayes_sota.core.summary import SOFTWARE, NumbersReport
+from bayes_sota.core.summary import NumbersReport
+from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import as_sentences, chance
 from bayes_sota.leaderboard.summary_entries import CITED
 

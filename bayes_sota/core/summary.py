@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota import __version__
 from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
-from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import chance, decimals_for, spreadsheet_text
 from bayes_sota.core.types import FloatArray
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-SOFTWARE = f"bayes_sota {__version__}"
-"""What a paragraph for a paper names."""
 _R_HAT, _ESS = 1.02, 400.0
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false", "p_a_better", "p_equivalent", "p_b_better")
@@ -203,6 +200,11 @@ def share_mcse(p: Any, draws: float) -> Any:
     """
     middle = (p * draws + 2) / (draws + 4)
     return (middle * (1 - middle) / draws) ** 0.5
+
+
+def share_of_draws(p: float, sd: float, mcse: float) -> str:
+    """Text of a share of draws, of which as many count as for a quantity with this sd and mcse."""
+    return chance(p, share_mcse(p, (sd / mcse) ** 2))
 
 
 def _labelled(name: str, label: str) -> str:

@@ -12,12 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bayes_sota import __version__
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.text import latex_text, markdown_text, plain_text, spreadsheet_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+SOFTWARE = f"bayes_sota {__version__}"
+"""What a paragraph for a paper names."""
 
 
 class ResultTable(ABC):

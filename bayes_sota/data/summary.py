@@ -6,7 +6,8 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from bayes_sota.core.summary import SOFTWARE, NumbersReport
+from bayes_sota.core.summary import NumbersReport
+from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import as_sentences
 from bayes_sota.data.lattice import LatticeFit
 

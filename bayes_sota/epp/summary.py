@@ -19,8 +19,8 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.summary import SOFTWARE, share_mcse
-from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.summary import share_of_draws
+from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
@@ -433,7 +433,7 @@ def _cell(name: str, row: dict[str, Any]) -> str:
 
 def _best(row: dict[str, Any]) -> str:
     """P(best), a share of as many draws as count for the skill."""
-    return chance(row["p_best"], share_mcse(row["p_best"], (row["se"] / row["mcse"]) ** 2))
+    return share_of_draws(row["p_best"], row["se"], row["mcse"])
 
 
 def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> EppTable:

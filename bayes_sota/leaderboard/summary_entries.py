@@ -16,8 +16,8 @@ from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_tries
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import SOFTWARE, summarize_draws
-from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.summary import summarize_draws
+from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
 from bayes_sota.data.checks import GIVEN, INFERRED
 from bayes_sota.data.item_scores import ItemScores
@@ -294,8 +294,10 @@ def board_table(
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item" if answers else "item scores"
     winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
-    newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
-    told = questions.answers(newcomer)
+    told = dict[str, Any]()
+    if questions:
+        newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
+        told = questions.answers(newcomer)
     return EntryTable(
         frame=_frame(board, entries, winner if items is None else None, tied, ci_prob),
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),

@@ -41,6 +41,7 @@ from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.skills import SkillDistribution, logit
 from bayes_sota.core.summary import (
     checked_board,
+    diagnose,
     draws_of,
     observed_maximum_of,
     share_above,
@@ -265,11 +266,8 @@ class Newcomer:
             own = 1 - self.rho[rows, None] ** 2 if same else np.ones((rows.size, 1))
             log_seen = _log_likelihood(law, value, seen, own * self.error_ratio**2)
             largest = log_seen.max(axis=1, keepdims=True)
-            total = np.cumsum(mass * np.exp(log_seen - largest), axis=1)
-            total = np.concatenate([np.zeros((rows.size, 1)), total], axis=1)
-            below = [np.interp(at, edges, row) for at, row in zip(best, total, strict=True)]
-            chances[rows] = 1 - np.array(below) / np.maximum(total[:, -1], _TINY)
-            log_weights[rows] = largest[:, 0] + np.log(np.maximum(total[:, -1], _TINY))
+            chances[rows], total = share_beyond(mass * np.exp(log_seen - largest), edges, best)
+            log_weights[rows] = largest[:, 0] + np.log(total)
         chances, log_weights = (x.reshape(self.shape) for x in (chances, log_weights))
         found = weighted_chance(np.clip(chances, 0, 1), self.attributes, log_weights)
         return {"score": float(score), "new_n_test": new_n_test, **found}
@@ -550,9 +548,27 @@ def reasons_of_answers(answers: dict[str, Any]) -> list[str]:
     ]
 
 
+def diagnose_answers(tree: "xr.DataTree", *answers: dict[str, Any]) -> dict[str, Any]:
+    """Whether a result can be trusted, and what was asked of it (``diagnose``)."""
+    found = diagnose(tree)
+    found["reasons"] += [reason for told in answers for reason in reasons_of_answers(told)]
+    return found | {"ok": not found["reasons"]}
+
+
 def _items(found: dict[str, Any]) -> str:
     other = found.get("new_n_test")
     return f"{other:,} other items" if other else str(found.get("items", "the same items"))
+
+
+def share_beyond(
+    mass: FloatArray, edges: FloatArray, best: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Share of the masses of cells (k, C) beyond ``best`` (k,), and their positive sums (k,)."""
+    total = np.cumsum(mass, axis=1)
+    total = np.concatenate([np.zeros((len(mass), 1)), total], axis=1)
+    below = [np.interp(at, edges, row) for at, row in zip(best, total, strict=True)]
+    whole = np.maximum(total[:, -1], _TINY)
+    return 1 - np.array(below) / whole, whole
 
 
 def _of_board(constants: "xr.Dataset", board: int) -> "xr.Dataset":

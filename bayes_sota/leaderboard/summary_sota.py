@@ -9,15 +9,13 @@ import xarray as xr
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import (
-    SOFTWARE,
-    diagnose,
     estimand_summary,
     how_drawn,
     observed_maximum_of,
     seed_of,
     summarize,
 )
-from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import as_sentences, chance, decimals_for, listed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
@@ -31,7 +29,7 @@ from bayes_sota.leaderboard.summary_entries import CITED, on_items
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
     Questions,
-    reasons_of_answers,
+    diagnose_answers,
     sentences_of,
 )
 from bayes_sota.maximum.shrinkage import FieldEstimate, crop_scores, shrink_aucs, shrink_scores
@@ -277,9 +275,6 @@ def describe_sota(
         | (questions.answers(Newcomer.of_tree(tree, index)) if questions else {})
         for index, board in enumerate(boards)
     ]
-    diagnostics = diagnose(tree)
-    diagnostics["reasons"] += [reason for found in each for reason in reasons_of_answers(found)]
-    diagnostics["ok"] = not diagnostics["reasons"]
     content = {
         "method": tree.attrs["method"],
         **each[0],
@@ -288,7 +283,7 @@ def describe_sota(
         "sensitivity": _grouped(rows),
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
-        "diagnostics": diagnostics,
+        "diagnostics": diagnose_answers(tree, *each),
         "seed": seed_of(tree),
     }
     if is_whole(boards[0]):

@@ -5,8 +5,11 @@
 
 from typing import Any
 
-from bayes_sota.core.summary import SOFTWARE, NumbersReport
+from bayes_sota.core.summary import NumbersReport
+from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import as_sentences, chance
+
+_CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
 
 def describe_maximum(content: dict[str, Any]) -> NumbersReport:
@@ -18,34 +21,30 @@ def describe_maximum(content: dict[str, Any]) -> NumbersReport:
         Keys of ``bayes-sota maximum --json``; ``skills`` is the skill of all classifiers, or the
         ends of a uniform distribution.
     """
-    low, high = content["interval"]
     best = f"expected best score of {content['n_classifiers']:,} classifiers"
-    rows = (
-        ("skill of the best classifier (theta_sota)", "theta_sota", ".6f"),
-        (best, "expected_maximum", ".6f"),
-        ("standard deviation of the best score", "sd", ".6f"),
-        (f"{content['prob']:.0%} interval of the best score", "interval", ""),
-        ("correlation with the reference classifier (rho)", "correlation", "g"),
-        ("multiplicity bias", "bias", "+.6f"),
-    )
-    ends = f"{low:.6f} to {high:.6f}"
-    shown = [
-        (name, ends, ends) if not form else (name, content[key], format(content[key], form))
-        for name, key, form in rows
+    ends = "{:.6f} to {:.6f}".format(*content["interval"])
+
+    def row(name: str, key: str, form: str = ".6f") -> tuple[str, Any, str]:
+        return name, content[key], format(content[key], form)
+
+    rows = [
+        row("skill of the best classifier (theta_sota)", "theta_sota"),
+        row(best, "expected_maximum"),
+        row("standard deviation of the best score", "sd"),
+        (f"{content['prob']:.0%} interval of the best score", ends, ends),
+        row("correlation with the reference classifier (rho)", "correlation", "g"),
+        row("multiplicity bias", "bias", "+.6f"),
     ]
     if reached := content.get("p_at_least"):
         name, p = f"P(best score is at least {reached['score']:g})", reached["probability"]
-        shown.append((name, p, chance(p)))
+        rows.append((name, p, chance(p)))
     return NumbersReport(
         content=content,
-        rows=tuple(shown),
+        rows=tuple(rows),
         said=(*_sentences(content), *as_sentences(content["notes"])),
         source=("exact law of the best score", SOFTWARE, _CITED),
         notes=tuple(content["notes"]),
     )
-
-
-_CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
 
 def _sentences(content: dict[str, Any]) -> list[str]:

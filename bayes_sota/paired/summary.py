@@ -8,17 +8,16 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.summary import (
-    SOFTWARE,
-    diagnose,
     estimand_summary,
     how_drawn,
     seed_of,
-    share_mcse,
+    share_of_draws,
 )
-from bayes_sota.core.text import as_sentences, chance, decimals_for
+from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.text import as_sentences, decimals_for
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_entries import CITED
-from bayes_sota.leaderboard.summary_newcomers import Questions, reasons_of_answers, sentences_of
+from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
 from bayes_sota.leaderboard.summary_sota import ContentReport, about_rho, rho_of
 from bayes_sota.paired.summary_newcomers import PairedNewcomer
 
@@ -94,7 +93,7 @@ class PairedReport(ContentReport):
     def _chance(self, p: float) -> str:
         """A share of the draws, of which as many count as for theta_sota."""
         of = self.content["theta_sota"]
-        return chance(p, share_mcse(p, (of["sd"] / of["mcse"]) ** 2))
+        return share_of_draws(p, of["sd"], of["mcse"])
 
     def paragraph(self) -> list[str]:
         """The best team, the public winner, and what is assumed."""
@@ -145,9 +144,7 @@ def describe_paired(
         What is asked of theta_sota and of a newcomer, scored on the private items or on other ones.
     """
     answers = questions.answers(PairedNewcomer(tree)) if questions else {}
-    diagnostics = diagnose(tree)
-    diagnostics["reasons"] += reasons_of_answers(answers)
-    diagnostics["ok"] = not diagnostics["reasons"]
+    diagnostics = diagnose_answers(tree, answers)
     attributes = tree.attrs
     found = {
         name: estimand_summary(tree, name, ci_prob)

@@ -27,10 +27,11 @@ from bayes_sota.core.summary import share_above, weighted_chance
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import BOARDS
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
+from bayes_sota.leaderboard.summary_newcomers import share_beyond
 from bayes_sota.paired.likelihood import densities_at
 from bayes_sota.paired.teams import Coordinate
 
-_BLOCK, _MARGIN, _TINY = 200, 6.0, 1e-300
+_BLOCK, _MARGIN = 200, 6.0
 _PRIVATE = "the same private items"
 
 
@@ -93,11 +94,9 @@ class PairedNewcomer:
             centre = nodes + (self._draws("board_shift") - moved)[rows, None]
             sd = error[rows, None]
             mass = density * np.exp(-0.5 * ((at - centre) / sd) ** 2) / sd
-            total = np.cumsum(np.append(np.zeros((rows.size, 1)), mass, axis=1), axis=1)
-            below = [np.interp(b, edges, row) for b, row in zip(best[rows], total, strict=True)]
-            chances[rows] = 1 - np.array(below) / np.maximum(total[:, -1], _TINY)
+            chances[rows], total = share_beyond(mass, edges, best[rows])
             selected = np.sum(density * self._selected(nodes, rows), axis=1)
-            log_weights[rows] = np.log(np.maximum(total[:, -1], _TINY) / selected)
+            log_weights[rows] = np.log(total / selected)
         chances, log_weights = (x.reshape(self._shape) for x in (chances, log_weights))
         found = weighted_chance(np.clip(chances, 0, 1), self.tree.attrs, log_weights)
         return {"score": float(score), "new_n_test": new_n_test, "items": _PRIVATE, **found}
