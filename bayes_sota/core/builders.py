@@ -6,7 +6,7 @@ the default priors and sampler of every builder are those of a file in ``models/
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -25,6 +25,11 @@ from bayes_sota.core.priors import (
 
 _METHODS = ("auto", "exact", "abc", "nuts")
 _ONLY_NUTS = ("tune", "target_accept")
+
+
+def unknown(name: str, value: str, allowed: Iterable[str], place: str = "") -> SpecificationError:
+    """Error of a value that is none of those allowed."""
+    return SpecificationError(f"{place}unknown {name} {value!r}; allowed: {', '.join(allowed)}")
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,7 @@ class SamplerSettings:
     def __post_init__(self) -> None:
         """Check names and ranges once."""
         if self.method not in _METHODS:
-            raise SpecificationError(
-                f"unknown method {self.method!r}; allowed: {', '.join(_METHODS)}"
-            )
+            raise unknown("method", self.method, _METHODS)
         for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
             Range(least, math.inf, whole=True).check(getattr(self, name), name)
         OPEN_SHARE.check(self.target_accept, "target_accept")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_unused
-from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings
+from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, unknown
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.priors import PRIOR_FAMILIES
@@ -188,7 +188,7 @@ def parse_specification(text: str, where: str, data: type) -> ModelSpecification
     table = parse_toml(text, where)
     builder = read_value(table, "builder", str, where)
     if builder not in BUILDERS:
-        raise _unknown(f"{where}: ", "builder", builder, BUILDERS)
+        raise unknown("builder", builder, BUILDERS, f"{where}: ")
     kind = BUILDERS[builder]
     homes = _homes(kind)
     own = ["name", *_PROSE, "builder", *_ABOUT_DATA[: 2 * kind.about_data], "sampler"]
@@ -232,7 +232,7 @@ def _read_family(table: Mapping[str, Any], families: Mapping[str, type], place: 
     """Prior of the table's family, whose keys are exactly the parameters of its class."""
     name = read_value(table, "family", str, place)
     if name not in families:
-        raise _unknown(f"{place}: ", "family", name, families)
+        raise unknown("family", name, families, f"{place}: ")
     rest = {key: value for key, value in table.items() if key != "family"}
     return from_dict(families[name], rest, place, elsewhere=("family",), complete=True)
 
@@ -249,11 +249,7 @@ def _prior_tables(priors: Any, kind: Builder) -> dict[str, Any]:
 
 def _check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
     if value not in allowed:
-        raise _unknown("", name, value, allowed)
-
-
-def _unknown(place: str, name: str, value: str, allowed: Iterable[str]) -> SpecificationError:
-    return SpecificationError(f"{place}unknown {name} {value!r}; allowed: {', '.join(allowed)}")
+        raise unknown(name, value, allowed)
 
 
 def _table(part: Any) -> dict[str, Any]:
