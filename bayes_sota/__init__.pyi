@@ -1,6 +1,7 @@
 from . import auc as auc
 from . import claims as claims
 from . import core as core
+from . import crossval as crossval
 from . import data as data
 from . import epp as epp
 from . import items as items
@@ -11,6 +12,7 @@ from . import published as published
 from .claims.accuracies import false_claim_probability as false_claim_probability
 from .claims.means import false_claim_probability_of_means as false_claim_probability_of_means
 from .claims.summary_review import claims_table as claims_table
+from .cli.batch import estimate_many as estimate_many
 from .core.priors import BetaCorrelation as BetaCorrelation
 from .core.priors import FixedCorrelation as FixedCorrelation
 from .core.priors import LogitNormalSkill as LogitNormalSkill
@@ -19,17 +21,18 @@ from .core.sample import read_result as read_result
 from .core.sample import save_result as save_result
 from .core.summary import diagnose as diagnose
 from .core.summary import summarize as summarize
+from .crossval.run import repeated_cross_validation as repeated_cross_validation
 from .data.examples import load_example as load_example
 from .data.item_scores import ItemScores as ItemScores
 from .data.lattice import infer_n_test as infer_n_test
 from .data.leaderboard import Leaderboard as Leaderboard
-from .data.matches import Matches as Matches
 from .data.paired import PairedBoards as PairedBoards
 from .data.read_boards import read_leaderboard as read_leaderboard
 from .data.read_boards import read_paired_boards as read_paired_boards
 from .data.read_outcomes import read_evaluations as read_evaluations
 from .data.read_outcomes import read_item_scores as read_item_scores
 from .data.read_outcomes import read_responses as read_responses
+from .data.read_scores import read_fold_scores as read_fold_scores
 from .data.read_scores import read_scores as read_scores
 from .data.responses import Responses as Responses
 from .data.score_table import ScoreTable as ScoreTable
@@ -38,7 +41,6 @@ from .epp.plots import plot_epp as plot_epp
 from .epp.sample import sample_epp as sample_epp
 from .epp.summary import epp_table as epp_table
 from .items.comparison import compare_methods as compare_methods
-from .leaderboard.sample_estimate import estimate_sota as estimate_sota
 from .leaderboard.sample_estimate import sota_sensitivity as sota_sensitivity
 from .leaderboard.specification import load_model as load_model
 from .leaderboard.summary_entries import board_table as board_table
@@ -46,5 +48,6 @@ from .maximum.law import maximum_law as maximum_law
 from .maximum.plots import plot_sota as plot_sota
 from .maximum.shrinkage import shrink_scores as shrink_scores
 from .paired.sample import estimate_paired as estimate_paired
+from .paired.sample import estimate_sota as estimate_sota
 
 __version__: str

@@ -20,7 +20,7 @@ ROOMS = (
     {"items"},
     {"maximum"},
     {"leaderboard"},
-    {"paired", "claims", "epp"},
+    {"paired", "claims", "epp", "crossval"},
     {"published"},
     {"cli"},
 )
@@ -39,12 +39,14 @@ OWNERS = {
     "matplotlib": {"plots"},
     "pandas": {"sample", "summary", "plots", "command"},
     "click": {"command"},
-    "rich": {"command"},
+    "rich": {"command", "core.parallel"},
+    "sklearn": {"crossval.estimators", "crossval.fits", "crossval.learners"},
+    "distributed": {"core.parallel"},
     "numba": set(),
     "pyarrow": {"data.files.opening"},
 }
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",
-         "pyarrow", "polars")  # fmt: skip
+         "pyarrow", "polars", "joblib", "sklearn", "distributed")  # fmt: skip
 
 PATHS = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path

@@ -21,8 +21,14 @@ MODULES = sorted(
     for path in PACKAGE.rglob("*.py")
     if path.name != "__main__.py"
 )  # fmt: skip
+# Their examples take more than half a second, mostly to compile a model.
+SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
+    "claims.models", "claims.models_means", "cli.batch", "core.summary", "leaderboard.from_items",
+    "leaderboard.models", "leaderboard.sample_estimate", "leaderboard.summary_newcomers",
+    "maximum.plots", "maximum.sample", "maximum.shrinkage",
+)}  # fmt: skip
 ROOMS = {name: getattr(bayes_sota, name) for name in (
-    "auc", "claims", "core", "data", "epp", "items", "leaderboard", "maximum", "paired",
+    "auc", "claims", "core", "crossval", "data", "epp", "items", "leaderboard", "maximum", "paired",
     "published",
 )}  # fmt: skip
 
@@ -47,7 +53,10 @@ def test_public_name_imports_and_is_documented(place: Any, name: str) -> None:
     assert "(" not in documentation.splitlines()[0][: len(name) + 1], "a generated docstring"
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.slow) if name in SLOW_EXAMPLES else name
+    for name in MODULES
+])  # fmt: skip
 def test_examples_in_docstrings(name: str) -> None:
     failed, _ = doctest.testmod(import_module(name))
     assert failed == 0
@@ -81,7 +90,7 @@ def test_laws_and_distributions_can_be_compared() -> None:
     assert len(set(several)) == 2
 
 
-@pytest.mark.parametrize("room", ["maximum", "leaderboard", "paired", "claims", "epp"])
+@pytest.mark.parametrize("room", ["maximum", "leaderboard", "paired", "claims", "epp", "crossval"])
 def test_builders_are_listed(room: str) -> None:
     module = getattr(bayes_sota, room)
     builders = [name for name in module.__all__ if name.startswith("build_")]

@@ -20,9 +20,10 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
 )
-from bayes_sota.core.skills import expit
+from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.specification import ModelSpecification, parse_specification
 from bayes_sota.data.examples import Example, load_example
+from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.specification import chosen_model, load_model, model_names
@@ -109,6 +110,7 @@ ANSWERS = bs.Responses(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
 PAIRS = bs.PairedBoards(
     *RNG.binomial(500, RNG.uniform(0.7, 0.8, 10), (2, 10)) / 500, n_test=(500, 500)
 )
+FOLDS = FoldScores(RNG.normal([[[[0.8]], [[0.85]], [[0.9]]]], 0.05, (2, 3, 4, 5)))
 REVIEW = ([0.9, 0.85], [0.88, 0.8], 200, [0.85, np.nan])
 MODELS_OF = {
     "observed_maximum": lambda spec: bs.maximum.build_model(board_of(spec), spec.priors),
@@ -117,6 +119,7 @@ MODELS_OF = {
     "paired": lambda spec: bs.paired.build_model(PAIRS, spec.priors),
     "claims": lambda spec: bs.claims.build_model(*REVIEW, priors=spec.priors),
     "epp": lambda spec: bs.epp.build_model(SCORES, spec.priors, ties="davidson"),
+    "crossval": lambda spec: bs.crossval.build_model(FOLDS, spec.priors),
 }
 TREES_OF = {
     "observed_maximum": lambda spec, model: bs.estimate_sota(
@@ -130,8 +133,20 @@ TREES_OF = {
     "epp": lambda spec, model: bs.sample_epp(
         model, specification=spec.name, draws=200, random_seed=0
     ),
+    "crossval": lambda spec, model: bs.crossval.sample_comparison(
+        FOLDS, model=spec, draws=200, random_seed=0
+    ),
 }
-SHARES = ("rho", "theta_sota", "expected_sota", "winner_skill", "skill", "p_tie", "congruence")
+SHARES = (
+    "overlap_correlation",
+    "rho",
+    "theta_sota",
+    "expected_sota",
+    "winner_skill",
+    "skill",
+    "p_tie",
+    "congruence",
+)
 
 
 @cache
@@ -181,6 +196,59 @@ def test_the_default_of_every_builder_is_a_file(builder: str) -> None:
     assert (default.priors, default.sampler) == (file.priors, file.sampler)
 
 
+def normal_of(low: float, high: float) -> list[float]:
+    """Mean and sd of the normal law of which 95 % lie between two ends."""
+    return [(low + high) / 2, (high - low) / (2 * stats.norm.ppf(0.975))]
+
+
+def stated_priors(spec: ModelSpecification) -> dict[str, list[float]]:
+    """Parameters of the laws that a specification states, by the name of their variable."""
+    priors, found = spec.priors, dict[str, list[float]]()
+    if isinstance(getattr(priors, "correlation", None), BetaCorrelation):
+        found["rho"] = [priors.correlation.a, priors.correlation.b]
+    if spec.builder in ("leaderboard", "items"):
+        found["location"] = normal_of(*logit(np.array(priors.typical)))
+        found["log_spread"] = normal_of(*np.log(priors.spread))
+    if spec.builder == "items":
+        found["loading_location"] = list(priors.loading)
+        found["loading_spread"] = [0.0, priors.loading_spread]
+    if spec.builder == "claims":
+        found["typical_log_odds_ratio"] = list(priors.typical_log_odds_ratio)
+        found["log_odds_ratio_sd"] = [0.0, priors.log_odds_ratio_sd]
+    if spec.builder == "epp":
+        found |= {"skill_sd": [0.0, priors.skill_scale], "p_tie": list(priors.tie)}
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_the_built_model_has_the_priors_that_the_file_states(path: Path) -> None:
+    """Read from the variables of the model; where a variable is derived, from its draws."""
+    spec = load_model(path)
+    model = MODELS_OF[spec.builder](spec)
+    for name, expected in stated_priors(spec).items():
+        law = model[name].owner
+        found = [float(parameter.eval()) for parameter in law.op.dist_params(law)]
+        assert found == pytest.approx(expected, rel=1e-6), name
+    correlation = getattr(spec.priors, "correlation", None)
+    if isinstance(correlation, FixedCorrelation):
+        assert float(pm.draw(model["rho"])) == pytest.approx(correlation.quantile(0.5))
+    if spec.builder == "observed_maximum":
+        size = 4000
+        stated = spec.priors.skill.draw(np.random.default_rng(0), size)
+        built = pm.draw([model["location"], model["spread"]], size, random_seed=1)
+        for ours, theirs in zip(stated, built, strict=True):
+            assert stats.ks_2samp(ours, theirs).pvalue > 1e-3
+    if spec.builder == "paired":
+        shift = model["board_shift"].owner
+        weights, normals = shift.op.dist_params(shift)
+        sizes = np.ravel(normals.owner.op.dist_params(normals.owner)[1].eval()) ** 2
+        offsets = np.array(spec.priors.offsets) ** 2
+        assert weights.eval() == pytest.approx(np.full(offsets.size, 1 / offsets.size))
+        scale = (sizes[-1] - sizes[0]) / max(offsets[-1], 1)
+        assert sizes - sizes[0] == pytest.approx(scale * offsets)
+
+
 def test_priors_of_alternatives() -> None:
     """What their meanings say."""
     close, usual = load_model("epp-close-players").priors, load_model("epp").priors
@@ -190,6 +258,9 @@ def test_priors_of_alternatives() -> None:
         assert wins == pytest.approx([median, upper], abs=0.006)
     split = load_model("paired-random-split").priors
     assert split == replace(load_model("paired-boards").priors, offsets=(0.0,))
+    usual, unsure = (load_model(f"crossval{x}").priors for x in ("", "-uncertain-overlap"))
+    assert unsure == replace(usual, overlap_log_sd=0.5)
+    assert np.exp(1.96 * unsure.overlap_log_sd) == pytest.approx(2.7, abs=0.05)
     mean, sd = load_model("items").priors.loading
     correlation = expit(np.array([mean - 1.96 * sd, mean + 1.96 * sd])) ** 2
     assert correlation == pytest.approx([0.37, 0.92], abs=0.005)
@@ -204,6 +275,7 @@ PLACES = {
     "paired": lambda spec: bs.estimate_paired(PAIRS, model=spec),
     "claims": lambda spec: bs.claims.sample_claim(some_model("claims"), specification=spec),
     "epp": lambda spec: bs.sample_epp(some_model("epp"), specification=spec),
+    "crossval": lambda spec: bs.crossval.sample_comparison(FOLDS, model=spec),
 }
 
 
@@ -275,7 +347,7 @@ def test_settings_of_the_other_models() -> None:
 
 def test_missing_parts_take_their_defaults() -> None:
     spec = parse_model(VALID)
-    assert spec.sampler == SamplerSettings(draws=500, target_accept=0.95)
+    assert spec.sampler == SamplerSettings(draws=500, target_accept=0.98)
     assert spec.data is not None
     assert spec.data.leaderboard().counts == (911, 911)
     assert parse_model(VALID.split("[sampler]")[0]).data is None
@@ -439,7 +511,7 @@ def test_binary_file_and_long_file(tmp_path: Path) -> None:
         ("./absent", "there is no such file"),
         ("a\0b.toml", "there is no such file|cannot be read"),
         ("obesity-risk-maximun", "did you mean 'obesity-risk-maximum'"),
-        ("", "there is no model ''; models: claims-review, epp, epp-close-players, items, "),
+        ("", "there is no model ''; models: claims-review, crossval, crossval-uncertain-overlap, "),
         ("..", "there is no model '..'; models: "),
         (str(MODELS), "is a directory"),
     ],

@@ -4,7 +4,9 @@ import click
 
 from bayes_sota import __version__
 from bayes_sota.claims.command import claim
+from bayes_sota.cli.batch import batch
 from bayes_sota.cli.demo import demo
+from bayes_sota.crossval.command import cv
 from bayes_sota.data.command import examples, infer_n
 from bayes_sota.epp.command import epp
 from bayes_sota.leaderboard.command import board, models, sota
@@ -13,7 +15,7 @@ from bayes_sota.paired.command import paired
 from bayes_sota.published.command import reproduce
 
 _COMMANDS = (
-    demo, examples, infer_n, maximum, sota, models, reproduce, paired, board, claim, epp
+    demo, examples, infer_n, maximum, sota, batch, models, reproduce, paired, board, claim, epp, cv
 )  # fmt: skip
 
 cli = click.version_option(__version__, prog_name="bayes-sota")(

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, POSITIVE, Range, refuse_unused
+from bayes_sota.core.arguments import (
+    NOT_NEGATIVE,
+    NUMBER,
+    OPEN_SHARE,
+    POSITIVE,
+    Range,
+    refuse_unused,
+)
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.priors import (
     BetaCorrelation,
@@ -189,6 +196,74 @@ class EppPriors:
             POSITIVE.check(value, "tie")
 
 
+@dataclass(frozen=True)
+class CrossValidationPriors:
+    r"""What is assumed of learners before their cross-validation is seen.
+
+    The unit of scores is the typical standard deviation of what is a learner's own in a fold score
+    (as Corani et al. 2017 standardise theirs): the same priors serve every scorer.
+
+    Parameters
+    ----------
+    learner_scale : float
+        Scale of the half-normal prior of the sd of learners over all data sets, in units.
+    interaction_scale : float
+        The same of what a data set adds to a learner.
+    interaction_tails : float
+        Degrees of freedom of the Student law of what a data set adds.
+    spread_scale : float
+        Scale of the half-normal prior of the sd, over the learners on a data set, of the logarithm
+        of their standard deviations.
+    task_spread : float
+        Sd of the logarithm of the standard deviations over data sets.
+    partition_ratio : (float, float)
+        Median, and sd of the logarithm, of the typical ratio of the sd of an iteration's mean to
+        what it were if folds were independent. The folds of one partition test all items once,
+        which makes it smaller than 1; unstable learners make it larger.
+    ratio_sd : float
+        Sd of the logarithm of this ratio over learners and data sets.
+    tails : (float, float)
+        Shape and rate of the Gamma prior of the degrees of freedom, above 2, of the means of
+        iterations.
+    overlap : float
+        Odds of rho, the correlation of two fold scores, as a multiple of n_test / n_train: 1 is
+        Nadeau & Bengio's. Scores cannot tell it.
+    overlap_log_sd : float
+        Sd of its logarithm; 0 where it is taken as known.
+
+    Examples
+    --------
+    >>> CrossValidationPriors(overlap_log_sd=0.5).overlap
+    1.0
+    """
+
+    learner_scale: float = 2.0
+    interaction_scale: float = 2.0
+    interaction_tails: float = 4.0
+    spread_scale: float = 0.5
+    task_spread: float = 1.0
+    partition_ratio: tuple[float, float] = (0.8, 0.3)
+    ratio_sd: float = 0.3
+    tails: tuple[float, float] = (2.0, 0.1)
+    overlap: float = 1.0
+    overlap_log_sd: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check that widths are positive."""
+        for name in (
+            "learner_scale", "interaction_scale", "interaction_tails", "spread_scale",
+            "task_spread", "ratio_sd",
+        ):  # fmt: skip
+            POSITIVE.check(getattr(self, name), name)
+        for name in ("partition_ratio", "tails"):
+            for value in getattr(self, name):
+                POSITIVE.check(value, name)
+        NOT_NEGATIVE.check(self.overlap, "overlap")
+        NOT_NEGATIVE.check(self.overlap_log_sd, "overlap_log_sd")
+        if self.overlap_log_sd and not self.overlap:
+            raise InputError("overlap_log_sd has no effect on an overlap of 0: leave it out")
+
+
 def _check_normal(name: str, value: tuple[float, float]) -> None:
     NUMBER.check(value[0], f"mean of {name}")
     POSITIVE.check(value[1], f"sd of {name}")
@@ -267,7 +342,7 @@ class Builder:
 BUILDERS = {
     "observed_maximum": Builder(
         "observed-maximum", "observed maxima, such as board.maximum_only()", maximum_priors,
-        SamplerSettings(target_accept=0.95), _METHODS, about_data=True,
+        SamplerSettings(target_accept=0.98), _METHODS, about_data=True,
     ),
     "leaderboard": Builder(
         "leaderboard", "whole boards, all scores or answers", board_priors,
@@ -288,6 +363,10 @@ BUILDERS = {
     "epp": Builder(
         "epp", "skill over rounds", partial(own_priors, EppPriors), SamplerSettings("nuts"),
         ("nuts",),
+    ),
+    "crossval": Builder(
+        "crossval", "repeated cross-validation", partial(own_priors, CrossValidationPriors),
+        SamplerSettings("nuts", target_accept=0.95), ("nuts",),
     ),
 }  # fmt: skip
 """Builders by the name that a specification gives."""

@@ -236,11 +236,25 @@ def _python_names(option: str) -> tuple[str, ...]:
 
 
 _NULLS = {  # keys of numbers that may not exist, and why
+    "canonical": "a canonical run has more iterations",
+    "chi_squared": "all ranks tie",
+    "f_p_value": "all ranks tie",
+    "f_statistic": "every data set has the same ranks",
+    "interval": "its probability is too near 1",
+    "iterations_needed": "the means are equal",
     "mcse": "one draw has no Monte Carlo error",
+    "p_other_seed": "fewer than 2 iterations that both learners completed",
+    "partition_share": "fewer than 2 iterations that both learners completed",
+    "p_canonical_above": "there are no more iterations than a canonical run has",
+    "p_normal": "fewer than 3 iterations, or equal scores",
+    "p_value": "nothing varies",
     "rmse_ratio": "the raw maximum has no error",
     "score_difference_se": "one board has no standard error",
+    "sd_iterations": "one iteration has no spread",
     "score_ratio": "the raw maximum has no interval score",
+    "skewness": "fewer than 3 iterations",
     "standardized_deviance": "no degrees of freedom are left",
+    "statistic": "nothing varies",
     "width_ratio": "the raw maximum's interval has no width",
 }
 
@@ -433,13 +447,23 @@ def parse_tries(text: str) -> int | tuple[int, int]:
 
 
 def echo_json(content: dict[str, Any]) -> None:
-    """Print one JSON object with the schema version first.
+    """Print one JSON object as ``json_text`` writes it."""
+    click.echo(json_text(content))
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """One JSON object with the schema version first.
 
     JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says why.
+
+    Examples
+    --------
+    >>> json.loads(json_text({"sd": 0.5}))["sd"]
+    0.5
     """
     reasons: dict[str, str] = {}
     found = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
-    click.echo(json.dumps(found | ({"null_reasons": reasons} if reasons else {}), indent=2))
+    return json.dumps(found | ({"null_reasons": reasons} if reasons else {}), indent=2)
 
 
 def echo_verdict(reasons: Sequence[str]) -> int:

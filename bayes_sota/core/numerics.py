@@ -303,6 +303,22 @@ def cardinal_functions(
     return np.asarray(cardinal)
 
 
+def share_mcse(p: Any, draws: float) -> Any:
+    r"""Monte Carlo standard error of a share of independent draws.
+
+    .. math:: \sqrt{\tilde p (1 - \tilde p) / S}, \quad \tilde p = (S p + 2) / (S + 4)
+
+    which does not vanish where all draws agree (Agresti and Coull 1998).
+
+    Examples
+    --------
+    >>> round(share_mcse(0.5, 400), 3), round(share_mcse(0.0, 400), 4)
+    (0.025, 0.0035)
+    """
+    middle = (p * draws + 2) / (draws + 4)
+    return (middle * (1 - middle) / draws) ** 0.5
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One BLAS thread inside, as many as before afterwards; a decorator too.

@@ -75,7 +75,7 @@ class ModelSpecification:
     draws = 1000
     chains = 4
     tune = 1000
-    target_accept = 0.95
+    target_accept = 0.98
     <BLANKLINE>
     """
 

@@ -1,4 +1,4 @@
-"""From a result to tables of estimands, and reports of few numbers; no model and no plot here.
+"""From a result to tables of estimands; reports of few numbers and lists; no model and no plot.
 
 Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the mean: for independent
 draws ``sd / sqrt(number of draws)``, for draws from weighted points their effective number is
@@ -7,13 +7,14 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import chance, decimals_for, spreadsheet_text
@@ -129,7 +130,7 @@ def summarize(
             row = _summary(tree, values, ci_prob)
             row["lower"], row["upper"] = row.pop("interval")
             rows[_labelled(name, label)] = row
-    chances = () if var_names is not None else (*_stated(tree), *_best_players(tree))
+    chances = () if var_names is not None else (*_stated(tree), *best_players(tree))
     for name, p, mcse in (*chances, *_equivalence(tree, rope)):
         rows[name] = dict.fromkeys(_COLUMNS, float("nan")) | {"mean": p, "mcse": mcse}
     if var_names is None and "winner" in tree.attrs:  # is not compared with itself
@@ -159,8 +160,8 @@ def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
         yield from _shares(tree, "p_any_better", better.any("metric"))
 
 
-def _best_players(tree: "xr.DataTree") -> Iterator[_Chance]:
-    """Probability of each player to be the best."""
+def best_players(tree: "xr.DataTree") -> Iterator[tuple[str, float, float]]:
+    """``p_best`` of each player, with its label and its Monte Carlo standard error."""
     if "epp" in tree["posterior"]:
         skill = tree["posterior"]["epp"]
         yield from _shares(tree, "p_best", skill == skill.max("player"))
@@ -184,27 +185,6 @@ def _shares(tree: "xr.DataTree", name: str, holds: "xr.DataArray") -> Iterator[_
         p = float(values.mean())
         error = _mcse(tree, values) if 0 < p < 1 else share_mcse(p, values.size)
         yield _labelled(name, label), p, error
-
-
-def share_mcse(p: Any, draws: float) -> Any:
-    r"""Monte Carlo standard error of a share of independent draws.
-
-    .. math:: \sqrt{\tilde p (1 - \tilde p) / S}, \quad \tilde p = (S p + 2) / (S + 4)
-
-    which does not vanish where all draws agree (Agresti and Coull 1998).
-
-    Examples
-    --------
-    >>> round(share_mcse(0.5, 400), 3), round(share_mcse(0.0, 400), 4)
-    (0.025, 0.0035)
-    """
-    middle = (p * draws + 2) / (draws + 4)
-    return (middle * (1 - middle) / draws) ** 0.5
-
-
-def share_of_draws(p: float, sd: float, mcse: float) -> str:
-    """Text of a share of draws, of which as many count as for a quantity with this sd and mcse."""
-    return chance(p, share_mcse(p, (sd / mcse) ** 2))
 
 
 def _labelled(name: str, label: str) -> str:
@@ -423,7 +403,7 @@ def weighted_chance(
               \mathrm{mcse}^2 = \sum_d w_d^2 (p_d - \hat p)^2, \quad \sum_d w_d = 1
 
     More, by the ratio of their mcse, where the draws depend on each other or come from weighted
-    points.
+    points. Where all draws say 0, or all say 1, it is that of a share (``share_mcse``).
 
     Parameters
     ----------
@@ -445,17 +425,16 @@ def weighted_chance(
     weights = weights / weights.sum()
     mean = float(np.sum(weights * chances))
     variance = float(np.sum(weights**2 * (chances - mean) ** 2))
-    points = float(attributes.get("importance_effective_size", np.inf))
-    variance *= 1 + chances.size / points
+    inflation = 1 + chances.size / float(attributes.get("importance_effective_size", np.inf))
     if variance and not int(attributes.get("draws_are_independent", 0)):
         import arviz as az
 
         spread = float(np.std(chances)) / chances.size**0.5
-        variance *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
-    found = {"probability": min(max(mean, 0.0), 1.0), "mcse": variance**0.5}
-    if log_weights is not None:
-        found["effective_draws"] = float(1 / np.sum(weights**2))
-    return found
+        inflation *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
+    p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
+    counted = share_mcse(p, draws / inflation)
+    found = {"probability": p, "mcse": (variance * inflation) ** 0.5 if 0 < p < 1 else counted}
+    return found if log_weights is None else found | {"effective_draws": draws}
 
 
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
@@ -556,3 +535,66 @@ class NumbersReport(ResultTable):
 
     def legend(self, top: int | None = None) -> list[str]:
         return []
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ListReport(ResultTable):
+    """Things of one kind that a command lists, and what is said of them.
+
+    Attributes
+    ----------
+    kind : str
+        Key of the list in ``--json``.
+    records : tuple of dict
+        One for each thing, as plain Python objects; the rows of a CSV file.
+    columns : dict of str to str
+        What people see: headings, and the keys of the records below them.
+    said, source, below : tuple of str
+        Sentences of the paragraph, what stands in its parentheses, and lines below the table.
+    notes, reasons : tuple of str
+        What a reader should know, and why the result cannot be trusted (empty where it can).
+    facts : dict
+        What ``--json`` has beside the list.
+    """
+
+    kind: str
+    records: tuple[dict[str, Any], ...]
+    columns: dict[str, str]
+    said: tuple[str, ...]
+    source: tuple[str, ...]
+    below: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """One row per record, with all that it has."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.records))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {self.kind: list(self.records), **self.facts, "text": self.text}
+
+    def paragraph(self) -> list[str]:
+        return list(self.said)
+
+    def basis(self) -> list[str]:
+        return list(self.source)
+
+    def header(self) -> list[str]:
+        return list(self.columns)
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        keys = self.columns.values()
+        return [[_cell(record[key]) for key in keys] for record in self.records[:top]]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return list(self.below)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -24,6 +24,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
+    "*": "{*}",  # as "[", at the beginning of a row it would belong to the end of the row above
 }  # fmt: skip
 
 
@@ -78,6 +79,21 @@ def plain_text(text: object, longest: int | None = None) -> str:
         whole = whole[: longest + 1]
     line = whole if whole.isprintable() else "".join(map(_visible, whole))
     return line if longest is None or len(line) <= longest else line[: longest - 1] + "…"
+
+
+def shown_name(name: str, longest: int = 36) -> str:
+    """Name on one line, without its middle where it is long: long names differ at their ends.
+
+    Examples
+    --------
+    >>> shown_name("a-model-with-many-parameters-17", 15)
+    'a-model-…ers-17'
+    """
+    text = plain_text(name)
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) * 3 // 7
+    return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def _visible(c: str) -> str:

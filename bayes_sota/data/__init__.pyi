@@ -2,6 +2,9 @@ from .examples import Example as Example
 from .examples import list_examples as list_examples
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
+from .fold_scores import FoldScores as FoldScores
+from .formats.fold_tables import write_fold_scores as write_fold_scores
+from .formats.fold_tables import write_items as write_items
 from .item_scores import ItemScores as ItemScores
 from .item_scores import bootstrap_standard_errors as bootstrap_standard_errors
 from .lattice import infer_n_test as infer_n_test
@@ -14,7 +17,9 @@ from .read_outcomes import Evaluations as Evaluations
 from .read_outcomes import read_evaluations as read_evaluations
 from .read_outcomes import read_item_scores as read_item_scores
 from .read_outcomes import read_responses as read_responses
+from .read_scores import read_fold_scores as read_fold_scores
 from .read_scores import read_scores as read_scores
+from .read_scores import read_test_scores as read_test_scores
 from .responses import Responses as Responses
 from .score_table import ScoreTable as ScoreTable
 from .summary import describe_size as describe_size

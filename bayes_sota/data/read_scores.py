@@ -6,17 +6,33 @@ are bounded, and what is no score is an error with its place (``tests/data/test_
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown_path
+from bayes_sota.core.text import shown, shown_path
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.content import read_content
 from bayes_sota.data.files.json import parse_json
-from bayes_sota.data.files.opening import is_frame, table_of_content, table_of_frame
+from bayes_sota.data.files.opening import (
+    is_frame,
+    open_table,
+    table_of_content,
+    table_of_frame,
+)
 from bayes_sota.data.files.tables import Table
+from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.battles import find_battles, read_battles
 from bayes_sota.data.formats.cv_results import is_cv_results, read_cv_results, table_of_cv_results
+from bayes_sota.data.formats.fold_tables import (
+    FoldOptions,
+    fold_scores_of_rounds,
+    fold_scores_of_table,
+)
 from bayes_sota.data.formats.lm_evaluation import is_lm_eval, read_lm_eval
 from bayes_sota.data.formats.long_tables import is_long, read_long
 from bayes_sota.data.formats.score_columns import (
@@ -29,6 +45,7 @@ from bayes_sota.data.formats.wide_tables import read_wide
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import Scheme, ScoreTable
 
+_TEST = "iteration of the test set"  # which has one
 _READERS = {
     "wide": read_wide,
     "long": read_long,
@@ -153,6 +170,142 @@ def read_noted_scores(
         if isinstance(opened, list)
         else _READERS[found](opened, chosen)
     )
+
+
+def read_test_scores(
+    source: Any,
+    like: FoldScores,
+    *,
+    learner_column: str | None = None,
+    task_column: str | None = None,
+    score_column: str | None = None,
+    lower_is_better: bool = False,
+) -> FloatArray:
+    """Scores of learners on true test sets, in the order of scores of cross-validation.
+
+    Parameters
+    ----------
+    source : path, or pandas or polars DataFrame
+        A long table (learner, data set, score), or a wide one with the learners in its columns;
+        without a column of data sets where there is one. Columns are found as in
+        ``read_fold_scores``.
+    like : FoldScores
+        Whose learners and data sets are needed.
+    learner_column, task_column, score_column : str, optional
+    lower_is_better : bool
+
+    Returns
+    -------
+    ndarray, shape (n_tasks, n_learners)
+        Larger is better.
+
+    Raises
+    ------
+    InputError
+        A learner or data set that is missing or not known, two scores for one, no number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = FoldScores([[[0.8, 0.9]], [[0.7, 0.8]]], learners=["nb", "tree"])
+    >>> test = pd.DataFrame({"learner": ["tree", "nb"], "score": [0.78, 0.86]})
+    >>> read_test_scores(test, runs).tolist()
+    [[0.86, 0.78]]
+    """
+    options = FoldOptions(
+        learner_column=learner_column, task_column=task_column, score_column=score_column,
+        iteration_column=_TEST, folds=2, lower_is_better=lower_is_better,
+    )  # fmt: skip
+    table = open_table(source)
+    once = ("0",) * len(table.places)
+    marked = replace(table, header=(*table.header, _TEST), columns=(*table.columns, once))
+    found = fold_scores_of_table(marked, options)
+    several = len(like.tasks) > 1 or len(found.tasks) > 1
+    for kind, names, needed in (
+        ("learner", found.learners, like.learners),
+        ("data set", found.tasks, like.tasks if several else found.tasks),
+    ):
+        if set(names) != set(needed):
+            odd = sorted(set(names) ^ set(needed))[0]
+            wrong = (
+                "is not among those of cross-validation" if odd in names else "has no test score"
+            )
+            raise InputError(f"{table.where}: {kind} {shown(odd)} {wrong}")
+    rows = [found.tasks.index(t) for t in like.tasks] if several else [0]
+    columns = [found.learners.index(name) for name in like.learners]
+    return np.asarray(found.scores[np.ix_(rows, columns)][:, :, 0, 0])
+
+
+def read_fold_scores(
+    source: Any,
+    *,
+    learner_column: str | None = None,
+    task_column: str | None = None,
+    iteration_column: str | None = None,
+    fold_column: str | None = None,
+    score_column: str | None = None,
+    folds: int | None = None,
+    lower_is_better: bool = False,
+) -> FoldScores:
+    """Scores of repeated cross-validation that were computed elsewhere.
+
+    Parameters
+    ----------
+    source : path, pandas or polars DataFrame, mapping or ScoreTable
+        A long table (learner, task, iteration, fold, score: one row per fit), a wide one (the
+        learners in its columns, one row per fold or iteration), ``cv_results_`` of a scikit-learn
+        search as it is or saved, or a score table whose groups are the iterations. A score is
+        empty where a fit failed.
+    learner_column, task_column, iteration_column, fold_column, score_column : str, optional
+        Default: recognised by their names (learner, model, ...; task, dataset, ...; iteration,
+        repeat, run, seed, ...; fold, split, ...). Without a column of tasks there is one data set.
+        Of ``cv_results_``, ``score_column`` is one of several metrics.
+    folds : int, optional
+        k, where there is one score per iteration; and where parts are numbered through all
+        iterations, as in ``cv_results_``, of which k after each other are one iteration.
+    lower_is_better : bool
+        Scores are errors or losses; the result has minus them.
+
+    Returns
+    -------
+    FoldScores
+
+    Raises
+    ------
+    InputError
+        What cannot be told; a fit with two scores or, where other learners have it, without a row;
+        cells that are no numbers; by line, column and value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [(m, i, f, 0.8 + 0.1 * f) for m in "ab" for i in range(3) for f in range(2)]
+    >>> frame = pd.DataFrame(rows, columns=["learner", "iteration", "fold", "roc_auc"])
+    >>> read_fold_scores(frame)
+    <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
+    """
+    asked = {
+        "learner_column": learner_column, "task_column": task_column,
+        "iteration_column": iteration_column, "fold_column": fold_column,
+    }  # fmt: skip
+    options = FoldOptions(
+        **asked, score_column=score_column, folds=folds, lower_is_better=lower_is_better
+    )
+    if isinstance(source, ScoreTable):
+        unused = asked | {"score_column": score_column, "lower_is_better": lower_is_better}
+        refuse_unused("a score table, which says it itself", unused)
+        return fold_scores_of_rounds(source, folds, "score")
+    table = _opened(source)
+    if isinstance(table, list):
+        raise InputError("results of lm-evaluation-harness are no cross-validation")
+    if is_cv_results(table.header):
+        refuse_unused(
+            "cv_results_, which says it itself", asked | {"lower_is_better": lower_is_better}
+        )
+        found = read_cv_results(table, ScoreOptions(score_column=score_column)).scores
+        assert isinstance(found, ScoreTable)
+        return fold_scores_of_rounds(found, folds, score_column or "score")
+    return fold_scores_of_table(table, options)
 
 
 def _opened(source: Any) -> Table | list[Path]:

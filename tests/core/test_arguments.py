@@ -10,6 +10,8 @@ from bayes_sota.core.errors import InputError
 BEST = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
 WHOLE = bs.Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
 ANSWERS = bs.Responses(np.random.default_rng(0).random((60, 4)) < [0.9, 0.8, 0.7, 0.6])
+PAIR = bs.PairedBoards([0.9, 0.8, 0.7, 0.7, 0.6], [0.85, 0.8, 0.75, 0.7, 0.6], n_test=(100, 200))
+TWO = "has no effect on two boards of the same teams"
 MANY = {"tries_per_entry": 5.0}
 
 
@@ -25,6 +27,15 @@ MANY = {"tries_per_entry": 5.0}
         ([WHOLE.maximum_only()] * 2, {"method": "crop"}, "takes one board with its scores"),
         (ANSWERS, {"learn_rho": True}, "learn_rho has no effect on answers"),
         (ANSWERS, {"reference_skill": 0.9}, "reference_skill has no effect on more than"),
+        (PAIR, {"method": "nuts"}, "method must be auto or exact for two boards of the same teams"),
+        (PAIR, {"n_classes": 2}, f"n_classes {TWO}"),
+        (PAIR, {"correlation": 0.0}, f"correlation {TWO}"),
+        (PAIR, {"new_n_test": 50, "draws": 9}, f"new_n_test {TWO}"),
+        (PAIR, {"reference_skill": 0.9}, f"reference_skill {TWO}"),
+        (PAIR, {"learn_rho": True}, f"learn_rho {TWO}"),
+        (PAIR, {"cores": 2}, f"cores {TWO}"),
+        (PAIR, {"model": "paired-boards", "priors": bs.Priors()}, "give either priors or a model"),
+        (PAIR, MANY, f"tries_per_entry {TWO}"),
         *((data, MANY, "tries_per_entry is refused: its") for data in (BEST, WHOLE, ANSWERS)),
     ],
 )

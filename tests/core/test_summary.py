@@ -6,7 +6,8 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.summary import estimand_summary, share_mcse, weighted_chance
+from bayes_sota.core.numerics import share_mcse
+from bayes_sota.core.summary import estimand_summary, weighted_chance
 from bayes_sota.core.text import chance, decimals_for
 
 NAMES = (
@@ -59,7 +60,13 @@ def test_share_of_draws_above_a_skill(tree) -> None:
     p = np.mean(draws > 0.97)
     assert found["probability"] == pytest.approx(p)
     assert found["mcse"] == pytest.approx(np.sqrt(p * (1 - p) / draws.size))
-    assert bs.core.probability_above(tree, 1.0)["probability"] == 0.0
+    none, all_ = (bs.core.probability_above(tree, t) for t in (1.0, 0.0))
+    assert (none["probability"], all_["probability"]) == (0.0, 1.0)
+    error = pytest.approx(share_mcse(0.0, draws.size))
+    assert (none["mcse"], all_["mcse"]) == (error, error)
+    seldom = {"draws_are_independent": 1, "importance_effective_size": 100}
+    few = weighted_chance(np.zeros((4, 1000)), seldom)["mcse"]
+    assert few == pytest.approx(share_mcse(0.0, 4000 / 41))
 
 
 def test_dependent_draws_and_few_points_are_less_sure(tree) -> None:

@@ -38,6 +38,7 @@ def test_groups_are_those_of_the_model() -> None:
     assert found["prior"]["mean"].size == 100
 
 
+@pytest.mark.slow
 def test_replicates_that_the_caller_draws_are_left_out() -> None:
     rng = np.random.default_rng(1)
     found = model_groups(build(), trace(), rng, replicated=("score",))

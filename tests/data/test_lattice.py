@@ -48,7 +48,10 @@ def brute_force(scores, decimals, rounding, sizes):
 
 
 @pytest.mark.parametrize("rounding", ["floor", "nearest"])
-@pytest.mark.parametrize(("n_test", "count"), [(37, 3), (64, 10), (97, 25), (130, 40)])
+@pytest.mark.parametrize(
+    ("n_test", "count"),
+    [(37, 3), (64, 10), pytest.param(97, 25, marks=pytest.mark.slow), (130, 40)],
+)
 def test_sizes_are_those_of_brute_force(rounding, n_test, count):
     scores = printed(n_test, count, 3, rounding)
     fit = infer_n_test(scores, rounding)
@@ -62,7 +65,9 @@ def test_sizes_are_those_of_brute_force(rounding, n_test, count):
 
 
 @pytest.mark.parametrize("rounding", ["floor", "nearest"])
-@pytest.mark.parametrize(("n_test", "decimals"), [(271, 4), (5_003, 5), (123_457, 6)])
+@pytest.mark.parametrize(
+    ("n_test", "decimals"), [(271, 4), (5_003, 5), pytest.param(123_457, 6, marks=pytest.mark.slow)]
+)
 def test_the_size_is_found_again(rounding, n_test, decimals):
     scores = printed(n_test, 300, decimals, rounding, lowest=0.5)
     fit = infer_n_test(scores, rounding)
@@ -185,6 +190,7 @@ def fits_below(scores, limit):
     return fit.n_test <= limit, fit.is_identified
 
 
+@pytest.mark.slow
 def test_scores_from_elsewhere_are_seldom_identified():
     """Two scores of three decimals fit some size up to 60 in sum (n / 1000)^2 of the boards."""
     rng = np.random.default_rng(5)
@@ -231,6 +237,7 @@ def test_bad_input_is_named(scores, options, message):
         infer_n_test(scores, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slug", "split", "n_test"), BOARDS)
 def test_real_boards(slug, split, n_test, data_directory, capsys):
     path = data_directory / "kaggle" / f"{slug}__{split}.csv"

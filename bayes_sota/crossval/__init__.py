@@ -1,0 +1,5 @@
+"""Repeated cross-validation: what many random partitions say, and what they cannot say."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

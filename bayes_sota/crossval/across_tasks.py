@@ -1,0 +1,366 @@
+r"""Learners, or numbers of folds, compared across data sets.
+
+Ranks with Friedman's test and the critical differences of Nemenyi (all pairs) and of Bonferroni and
+Dunn (against one), as Demsar (2006) describes them; and the verdicts of Wilcoxon's signed rank test
+that one seed after the other would give, which may contradict each other (Raeder, Hoens and Chawla
+2010, Table II); and estimates that are too high or too low, against each other by the number of
+folds (Table I) and against a true test set (Tables IV and V). The distributions are SciPy's;
+``tests/crossval/test_across_tasks.py`` has Demsar's example, his table of critical values and a
+simulation, ``test_bias.py`` learners whose bias is known.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.arguments import LEVEL
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import checked_labels
+from bayes_sota.core.types import FloatArray
+from bayes_sota.crossval.shape import steady_state
+from bayes_sota.data.fold_scores import FoldScores
+
+_TASKS_OF_VERDICTS = 6  # below, Wilcoxon's test cannot be significant at 5 %
+
+
+@dataclass(frozen=True, eq=False)
+class AverageRanks:
+    """Ranks averaged over data sets, with what they must differ by.
+
+    Attributes
+    ----------
+    names : tuple of str
+    ranks : ndarray, shape (k,)
+        1 is the highest value; ties share the mean of their ranks.
+    n_tasks : int
+    chi_squared, p_value : float
+        Friedman's test, corrected for ties; NaN where all data sets tie.
+    f_statistic, f_p_value : float
+        Iman and Davenport's, which is less conservative.
+    nemenyi, bonferroni_dunn : float
+        Critical differences of two ranks: of all pairs, and of all against one.
+    level : float
+    """
+
+    names: tuple[str, ...]
+    ranks: FloatArray
+    n_tasks: int
+    chi_squared: float
+    p_value: float
+    f_statistic: float
+    f_p_value: float
+    nemenyi: float
+    bonferroni_dunn: float
+    level: float
+
+    def groups(self) -> list[tuple[int, ...]]:
+        """Largest groups whose ranks differ by less than Nemenyi's difference, as places."""
+        order = np.argsort(self.ranks, kind="stable")
+        found: list[tuple[int, ...]] = []
+        for first, place in enumerate(order):
+            near = self.ranks[order[first:]] - self.ranks[place] < self.nemenyi
+            last = first + int(near.sum())
+            if last - first > 1 and (not found or int(order[last - 1]) not in found[-1]):
+                found.append(tuple(int(k) for k in order[first:last]))
+        return found
+
+
+def average_ranks(
+    values: ArrayLike, names: Sequence[str] | None = None, level: float = 0.05
+) -> AverageRanks:
+    r"""Rank alternatives on every data set and average the ranks.
+
+    Critical differences are :math:`q \sqrt{k (k + 1) / (6 N)}`, where :math:`q` is for Nemenyi the
+    quantile of the studentized range over :math:`\sqrt 2`, and for Bonferroni and Dunn the normal
+    quantile of :math:`1 - \alpha / (2 (k - 1))`.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_tasks, k)
+    names : sequence of str, optional
+    level : float
+
+    Raises
+    ------
+    InputError
+        Fewer than 2 data sets or 2 alternatives, or missing values.
+
+    Examples
+    --------
+    >>> found = average_ranks(np.random.default_rng(0).random((20, 3)))
+    >>> round(found.nemenyi, 3), round(found.bonferroni_dunn, 4)
+    (0.741, 0.7088)
+    """
+    from scipy.stats import chi2, f, norm, rankdata
+
+    LEVEL.check(level, "level")
+    numbers = np.asarray(values, np.float64)
+    if numbers.ndim != 2 or min(numbers.shape) < 2 or not np.isfinite(numbers).all():
+        raise InputError(
+            "ranks over data sets need complete values of at least 2 data sets and 2 alternatives, "
+            f"got the shape {numbers.shape}"
+        )
+    n, k = numbers.shape
+    ranks = rankdata(-np.round(numbers, 12), axis=1)
+    mean, centred = ranks.mean(axis=0), ranks - (k + 1) / 2
+    spread = float((centred**2).sum()) / (n * (k - 1))
+    # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
+    chi_squared = n * float(((mean - (k + 1) / 2) ** 2).sum()) / spread if spread else np.nan
+    rest = n * (k - 1) - chi_squared
+    f_statistic = (n - 1) * chi_squared / rest if rest > 1e-12 else np.inf
+    unit = float(np.sqrt(k * (k + 1) / (6 * n)))
+    return AverageRanks(
+        checked_labels(names, k, "alternative"), mean, n,
+        chi_squared, float(chi2.sf(chi_squared, k - 1)),
+        f_statistic, float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1))),
+        _studentized(level, k) * unit, float(norm.isf(level / (2 * (k - 1)))) * unit, level,
+    )  # fmt: skip
+
+
+@cache
+def _studentized(level: float, k: int) -> float:
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2))
+
+
+@dataclass(frozen=True, eq=False)
+class SeedVerdicts:
+    """What one seed after the other would publish about two learners.
+
+    Attributes
+    ----------
+    p_values : ndarray, shape (n_iterations,)
+        Wilcoxon's signed rank test across data sets, two-sided, one iteration each.
+    a_wins, b_wins : float
+        Shares of the seeds whose test is significant for A, and for B.
+    contradiction : float
+        Probability that of two seeds one says A and the other B.
+    level : float
+    """
+
+    p_values: FloatArray
+    a_wins: float
+    b_wins: float
+    contradiction: float
+    level: float
+
+
+def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> SeedVerdicts:
+    """Test across data sets with one iteration of each, for every iteration.
+
+    An iteration stands for a seed that all data sets share. Of pairs of seeds,
+    ``2 n_A n_B / (n (n - 1))`` contradict each other.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    a, b : int
+        Places of the learners.
+    level : float
+
+    Raises
+    ------
+    InputError
+        Too few data sets for the test to reach the level, or fewer than two iterations that all
+        data sets have.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(2).normal(0, 0.01, (8, 2, 200, 2))
+    >>> found = seed_verdicts(FoldScores(0.9 + noise), 0, 1)
+    >>> found.a_wins, found.b_wins, round(found.contradiction, 5)
+    (0.025, 0.005, 0.00025)
+    """
+    from scipy.stats import wilcoxon
+
+    LEVEL.check(level, "level")
+    n_tasks = len(scores.tasks)
+    if 2.0 ** (1 - n_tasks) > level:
+        raise InputError(
+            f"Wilcoxon's test across {n_tasks} data sets cannot be significant at {level:g}: "
+            f"at least {int(np.ceil(1 - np.log2(level)))} are needed"
+        )
+    means = scores.iteration_means()
+    d = np.round(means[:, a] - means[:, b], 12)
+    d = d[:, np.isfinite(d).all(axis=0)]
+    if d.shape[1] < 2:
+        raise InputError("fewer than 2 iterations are complete on all data sets")
+    p_values = np.array([
+        float(wilcoxon(one).pvalue) if np.any(one) else 1.0 for one in d.T
+    ])  # fmt: skip
+    # The sign of the rank sum, which the test is about, not of the mean.
+    ahead = np.array([signed_rank_sum(one) for one in d.T])
+    n, wins = d.shape[1], [(p_values <= level) & (ahead * sign > 0) for sign in (1, -1)]
+    first, second = (int(one.sum()) for one in wins)
+    return SeedVerdicts(
+        p_values, first / n, second / n, 2 * first * second / (n * (n - 1)), level
+    )  # fmt: skip
+
+
+def signed_rank_sum(d: FloatArray) -> float:
+    """Sum of the ranks of positive differences less that of negative ones, ties in the middle."""
+    from scipy.stats import rankdata
+
+    kept = d[d != 0]
+    return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
+
+
+def canonical_and_steady(scores: FoldScores) -> dict[str, FloatArray]:
+    """Canonical and steady-state estimates, each (n_tasks, n_learners)."""
+    found = steady_state(scores, random_seed=0)
+    return {"canonical": found.canonical, "steady": found.mean}
+
+
+def fold_bias(
+    runs: Sequence[FoldScores], level: float = 0.05
+) -> dict[str, dict[str, AverageRanks]]:
+    """Rank numbers of folds by their estimates, for every learner.
+
+    Rank 1 is the most optimistic number of folds: the highest estimate. (The source counts from
+    the other end.)
+
+    Parameters
+    ----------
+    runs : sequence of FoldScores
+        The same learners and data sets with different numbers of folds, such as 2, 5 and 10.
+    level : float
+
+    Returns
+    -------
+    dict
+        Learner -> "canonical" or "steady" -> ranks of the numbers of folds.
+
+    Raises
+    ------
+    InputError
+        Other learners or data sets, the same number of folds twice, or fewer than 2 data sets.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 12, 1, 20, 1))
+    >>> runs = [FoldScores(0.9 + noise[0], folds=2), FoldScores(0.92 + noise[1], folds=10)]
+    >>> fold_bias(runs)["1"]["steady"].ranks.tolist()
+    [2.0, 1.0]
+    """
+    folds = [one.folds for one in runs]
+    if len(set(folds)) < max(len(folds), 2):
+        raise InputError(f"runs have at least 2 different numbers of folds, got {folds}")
+    if len({(one.learners, one.tasks) for one in runs}) > 1:
+        raise InputError("runs with different numbers of folds need the same learners and data")
+    found = [canonical_and_steady(one) for one in runs]
+    names = [f"{k} folds" for k in folds]
+    return {
+        learner: {
+            kind: average_ranks(np.stack([one[kind][:, j] for one in found], 1), names, level)
+            for kind in ("canonical", "steady")
+        }
+        for j, learner in enumerate(runs[0].learners)
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstTruth:
+    """Estimates minus the score on a true test set.
+
+    Attributes
+    ----------
+    errors : ndarray, shape (n_tasks, n_learners)
+    bias, mse : ndarray, shape (n_learners,)
+        Mean error and mean squared error over data sets.
+    same_best : float
+        Share of the data sets on which the learner with the highest estimate is the best.
+    """
+
+    errors: FloatArray
+    bias: FloatArray
+    mse: FloatArray
+    same_best: float
+
+
+def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTruth]:
+    """Compare canonical and steady-state estimates with scores on true test sets.
+
+    A true test set has noise of its own, and drift between both is in the errors too.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    truth : array-like, shape (n_tasks, n_learners)
+        Score of each learner, trained on all items, on the test set.
+
+    Returns
+    -------
+    dict
+        "canonical" and "steady".
+
+    Examples
+    --------
+    >>> scores = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]])
+    >>> against_truth(scores, [[0.9, 0.8]])["steady"].bias.round(3).tolist()
+    [-0.075, -0.075]
+    """
+    true = np.asarray(truth, np.float64)
+    if true.shape != scores.scores.shape[:2] or not np.isfinite(true).all():
+        raise InputError(
+            "the truth is one score of every learner on every data set, "
+            f"{scores.scores.shape[:2]}, got the shape {true.shape}"
+        )
+    return {kind: _compared(found, true) for kind, found in canonical_and_steady(scores).items()}
+
+
+def _compared(estimates: FloatArray, truth: FloatArray) -> AgainstTruth:
+    errors = estimates - truth
+    same = estimates.argmax(axis=1) == truth.argmax(axis=1)
+    return AgainstTruth(errors, errors.mean(axis=0), (errors**2).mean(axis=0), float(same.mean()))
+
+
+def rank_row(ranks: AverageRanks, what: str = "learners") -> dict[str, Any]:
+    """Mean ranks with their tests and critical differences."""
+    names = ("chi_squared", "p_value", "f_statistic", "f_p_value", "nemenyi", "bonferroni_dunn")
+    return {
+        what: dict(zip(ranks.names, ranks.ranks.tolist(), strict=True)),
+        **{name: getattr(ranks, name) for name in (*names, "level")},
+    }
+
+
+def verdict_rows(scores: FoldScores, level: float) -> list[dict[str, Any]] | None:
+    """What one seed after the other would say of each pair; None for too few data sets."""
+    if len(scores.tasks) < max(_TASKS_OF_VERDICTS, 1 - np.log2(level)):
+        return None
+    names = scores.learners
+    found = []
+    for a, b in combinations(range(len(names)), 2):
+        one = seed_verdicts(scores, a, b, level)
+        found.append({
+            "a": names[a], "b": names[b], "a_wins": one.a_wins, "b_wins": one.b_wins,
+            "contradiction": one.contradiction,
+        })  # fmt: skip
+    return found
+
+
+def bias_rows(runs: Sequence[FoldScores], level: float) -> list[dict[str, Any]]:
+    """Ranks of the numbers of folds, for every learner and both estimates."""
+    ordered = sorted(runs, key=lambda one: one.folds)
+    return [
+        {"learner": learner, "estimate": kind, **rank_row(ranks, "folds")}
+        for learner, kinds in fold_bias(ordered, level).items()
+        for kind, ranks in kinds.items()
+    ]
+
+
+def truth_row(found: Mapping[str, AgainstTruth], learners: Sequence[str]) -> dict[str, Any]:
+    """Errors of both estimates against true test sets."""
+    return {
+        kind: {
+            "bias": dict(zip(learners, one.bias.tolist(), strict=True)),
+            "mse": dict(zip(learners, one.mse.tolist(), strict=True)),
+            "same_best": one.same_best,
+        }
+        for kind, one in found.items()
+    }

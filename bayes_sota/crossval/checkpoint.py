@@ -1,0 +1,191 @@
+"""Finished iterations on disk: a run that was ended goes on where it was.
+
+A folder holds ``manifest.json``, which says what the results depend on, and one file per iteration.
+Files appear whole or not at all and are read without pickle; a folder of other data, learners or
+settings is refused (``tests/crossval/test_checkpoint.py``, where runs are killed).
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import make_directory, whole_file, write_text
+from bayes_sota.core.text import digest_of, plain_text, shown, shown_path
+from bayes_sota.crossval.fits import Iteration, Message, Study
+from bayes_sota.data.files.json import parse_json
+
+_FORMAT = 1
+_MANIFEST = "manifest.json"
+_LARGEST = 1 << 20  # bytes of a manifest, and of what an iteration says beside its numbers
+_NAMES = {
+    "data": "data", "learners": "learner", "folds": "number of folds", "scoring": "score",
+    "seed": "seed", "versions": "version", "format": "format",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Folder with the finished iterations of one study.
+
+    Attributes
+    ----------
+    folder : Path
+    study : Study
+    """
+
+    folder: Path
+    study: Study
+
+    def open(self) -> None:
+        """Make the folder, or check that it is of this study.
+
+        Raises
+        ------
+        InputError
+            It is of other data, learners, folds, scores, seeds or versions, which are named; it
+            holds other files; it cannot be written.
+        """
+        wanted = self._wanted()
+        make_directory(self.folder)
+        found = read_manifest(self.folder)
+        if found is None:
+            write_text(json.dumps(wanted, indent=2) + "\n", self.folder / _MANIFEST)
+            return
+        differing = list(_differences(found, wanted))
+        if differing:
+            raise InputError(
+                f"the checkpoint {shown_path(self.folder)} is of another run: "
+                f"{plain_text('; '.join(differing), 400)}; name another folder"
+            )
+
+    def finished(self) -> list[Iteration]:
+        """Iterations that are there, by their numbers.
+
+        Raises
+        ------
+        InputError
+            A file that is damaged or of another run.
+        """
+        return [self._read(path) for path in sorted(self.folder.glob("iteration-*.npz"))]
+
+    def keep(self, iteration: Iteration) -> None:
+        """Write an iteration."""
+        said = json.dumps([asdict(message) for message in iteration.messages]).encode()
+        content = io.BytesIO()
+        np.savez(
+            content,
+            run=np.frombuffer(self._run(), np.uint8),
+            number=np.array(iteration.number),
+            scores=iteration.scores,
+            probabilities=iteration.probabilities,
+            messages=np.frombuffer(said, np.uint8),
+        )
+        with whole_file(self.folder / f"iteration-{iteration.number:05d}.npz") as draft:
+            draft.write_bytes(content.getvalue())
+
+    def _wanted(self) -> dict[str, Any]:
+        return {"format": _FORMAT, **self.study.description}
+
+    def _run(self) -> bytes:
+        return digest_of(json.dumps(self._wanted(), sort_keys=True)).encode()
+
+    def _read(self, path: Path) -> Iteration:
+        try:
+            found = self._numbers(path)
+            if found["run"].tobytes() != self._run() or path.stem[10:] != f"{found['number']:05d}":
+                raise InputError("it is an iteration of another run, or another iteration")
+            said = parse_json(found["messages"].tobytes().decode(), path.name)
+            messages = tuple(Message(**message) for message in said)
+            numbers = found["scores"], found["probabilities"]
+            return Iteration(int(found["number"]), *numbers, messages)
+        except Exception as error:  # NumPy and zipfile raise a dozen kinds for damaged files
+            reason = plain_text(f"{error}" or type(error).__name__, 120)
+            raise InputError(
+                f"{shown_path(path)} is no finished iteration ({reason}): delete it, and it is "
+                "computed again"
+            ) from None
+
+    def _numbers(self, path: Path) -> dict[str, Any]:
+        """Arrays of a file that declares no more than an iteration has."""
+        shape = len(self.study.learners), self.study.folds
+        shapes = {"scores": shape, "probabilities": (shape[0], self.study.truth.size)}
+        needed = sum(8 * int(np.prod(size)) for size in shapes.values())
+        with zipfile.ZipFile(path) as archive:
+            if sum(part.file_size for part in archive.infolist()) > needed + _LARGEST:
+                raise InputError("it is too large")
+        with np.load(path, allow_pickle=False) as stored:
+            found = {name: stored[name] for name in ("run", "number", "messages", *shapes)}
+        for name, size in shapes.items():
+            if found[name].shape != size or found[name].dtype != float:
+                raise InputError(f"its {name} are of another shape")
+        return found
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """What a checkpoint is of; None where the folder is empty or not there.
+
+    Raises
+    ------
+    InputError
+        The folder holds something else, or its manifest is damaged.
+    """
+    path = folder / _MANIFEST
+    if not path.is_file():
+        drafts = [] if not folder.is_dir() else [p for p in folder.iterdir() if p.name[0] != "."]
+        if drafts:
+            raise InputError(
+                f"{shown_path(folder)} is no checkpoint: it has other files, and no {_MANIFEST}"
+            )
+        return None
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InputError("it is too large")
+        found = parse_json(path.read_text(encoding="utf-8"), _MANIFEST)
+        if not isinstance(found, dict) or not set(_NAMES) <= set(found):
+            raise InputError("it does not say what it is of")
+    except (InputError, OSError, UnicodeError) as error:
+        raise InputError(
+            f"{shown_path(path)} is damaged ({plain_text(error, 120)}): name another folder"
+        ) from None
+    return found
+
+
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
+    """What differs, in words."""
+    for key, what in _NAMES.items():
+        there, here = found[key], wanted[key]
+        if there == here and (key != "learners" or list(there) == list(here)):
+            continue
+        if key == "data":
+            yield "its data are others"
+        elif isinstance(here, dict) and isinstance(there, dict):
+            yield from _differing_names(what, there, here)
+        else:
+            yield f"its {what} is {shown(there)}, not {shown(here)}"
+
+
+def _differing_names(what: str, there: dict[str, Any], here: dict[str, Any]) -> Iterator[str]:
+    for name in dict.fromkeys((*there, *here)):
+        if name not in here or name not in there:
+            yield f"{what} {shown(name)} is {'not asked for' if name in there else 'not in it'}"
+        elif there[name] != here[name]:
+            yield f"{what} {shown(name)} has {_first_difference(there[name], here[name])}"
+    if set(there) == set(here) and list(there) != list(here):
+        yield f"the {what}s are in another order"
+
+
+def _first_difference(there: Any, here: Any) -> str:
+    """The shortest parameter that differs: longer ones hold others."""
+    if not isinstance(there, dict) or not isinstance(here, dict):
+        return f"{shown(there)} there, {shown(here)} here"
+    pairs = [(name, there.get(name), here.get(name)) for name in {**there, **here}]
+    name, *values = min((p for p in pairs if p[1] != p[2]), key=lambda p: len(f"{p[1]}{p[2]}"))
+    was, now = ("none" if value is None else plain_text(value, 60) for value in values)
+    return f"{name}={was} there, {now} here"

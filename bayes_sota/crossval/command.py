@@ -1,0 +1,382 @@
+"""``bayes-sota cv``: learners compared by repeated cross-validation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from bayes_sota.core.arguments import NOT_NEGATIVE, PROCESSES, Range, refuse_unused
+from bayes_sota.core.command import (
+    InputFile,
+    OutputDirectory,
+    OutputFile,
+    Shown,
+    command,
+    interval_option,
+    model_option,
+    number_option,
+    output_options,
+    packed_options,
+    seed_option,
+    show_progress,
+    table_option,
+    text_option,
+    top_option,
+    write_result_files,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import listed
+from bayes_sota.core.text import shown as quoted
+from bayes_sota.crossval.reproducibility import ORDERINGS, Pairing
+from bayes_sota.crossval.rules import RULES, named_rule
+from bayes_sota.crossval.run import FOLDS, ITERATIONS
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+    from bayes_sota.core.types import FloatArray
+    from bayes_sota.crossval.run import CrossValidation
+    from bayes_sota.crossval.summary import JudgedRuns
+    from bayes_sota.data.fold_scores import FoldScores
+
+_OF_ONE_TASK = ("means", "scores")
+_ONLY_JUDGED = {
+    "rule": None, "threshold": None, "pairing": "all", "together": False, "orderings": 50,
+    "other_folds": (), "truth": None, "figure": None,
+}  # fmt: skip
+_OF_PARTITIONS = ("iteration_column", "fold_column")
+_ONLY_SAMPLED = {"model": None, "draws": None}
+_THRESHOLD = Range(0, 1e6, open_low=True)
+_KINDS = (*_OF_ONE_TASK, "rules", "reproducibility", "ranks")
+
+
+@click.group(epilog="Example: bayes-sota cv run vote.csv --target y --learners nb,tree --folds 5")
+def cv() -> None:
+    """Repeated cross-validation: run it with scikit-learn, and judge its scores."""
+
+
+@dataclass(frozen=True)
+class _RunOutput(Shown):
+    """What a run shows and writes; checked before anything is computed."""
+
+    scores: Path | None
+    responses: Path | None
+    item_scores: Path | None
+    output: Path | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("scores", "responses", "item_scores"):
+            path = getattr(self, name)
+            if path is not None and path.suffix.lower() != ".csv":
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"{option} is written as .csv, got {str(path)!r}")
+
+    def check(self, learners: Sequence[str]) -> None:
+        """Refuse tables of items that compare nothing, before anything is computed."""
+        if (self.responses or self.item_scores) and len(learners) < 2:
+            raise InputError("--responses and --item-scores compare at least 2 learners, got 1")
+
+    def write(self, found: "CrossValidation") -> None:
+        """Write the files that were asked for."""
+        from bayes_sota.core.sample import save_result
+        from bayes_sota.data.formats.fold_tables import write_fold_scores, write_items
+
+        if self.scores is not None:
+            write_fold_scores(found.fold_scores, self.scores)
+        if self.responses is not None:
+            write_items(found.responses(), self.responses)
+        if self.item_scores is not None:
+            write_items(found.item_scores(), self.item_scores)
+        if self.output is not None:
+            save_result(found.to_datatree(), self.output)
+
+
+def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of the output, as one."""
+    scores = "Every score: learner, task, iteration, fold, score."
+    options = (
+        output_options, text_option, table_option,
+        click.option("--scores", type=OutputFile(), help=f"{scores} FILE.csv."),
+        click.option(
+            "--responses", type=OutputFile(),
+            help="Which item is classified right in the first iteration, for sota: FILE.csv.",
+        ),
+        click.option(
+            "--item-scores", type=OutputFile(),
+            help="Classes and probabilities of the items in it, for sota: FILE.csv.",
+        ),
+        click.option("--output", type=OutputFile("result"), help="Scores and probabilities: .nc."),
+    )  # fmt: skip
+    return packed_options(function, _RunOutput, options)
+
+
+@command(epilog="Example: bayes-sota cv run vote.csv --target y --learners nb,tree --folds 5")
+@click.argument("file", type=InputFile())
+@click.option(
+    "--target", required=True, metavar="COLUMN",
+    help="Column of the two classes to predict; all other columns are attributes.",
+)  # fmt: skip
+@click.option(
+    "--learners", default="nb,5nn,tree,svm", show_default=True,
+    metavar="NAME,...",
+    help="nb (naive Bayes), nb-kernel, 5nn (5 nearest neighbours), tree, tree-pruned, hellinger "
+    "(tree by Hellinger distance), svm (linear), mlp (three layers), logistic (regression), "
+    "forest.",
+)  # fmt: skip
+@number_option(FOLDS, "--folds", default=10, help="Parts of a partition; each is tested once.")
+@number_option(
+    ITERATIONS, "--iterations", default=50,
+    help="Random partitions, with a --rule other than fixed the most.",
+)  # fmt: skip
+@click.option(
+    "--rule", type=click.Choice(list(RULES)), default="fixed", show_default=True,
+    help="Stop after all iterations (fixed) or sooner: when one more hardly changes the items' "
+    "mean probabilities (spearman), when scores of odd and even ones are distributed alike (ks), "
+    "when every order is decided or more iterations cannot help (posterior).",
+)  # fmt: skip
+@click.option(
+    "--scoring", default="roc_auc", show_default=True, metavar="NAME",
+    help="A score of scikit-learn, such as accuracy or neg_log_loss; larger is better.",
+)  # fmt: skip
+@seed_option
+@click.option(
+    "--checkpoint", type=OutputDirectory(),
+    help="Folder that keeps finished iterations: the same command goes on where it was ended.",
+)  # fmt: skip
+@number_option(PROCESSES, "--cores", default=1, help="Processes; results are the same.")
+@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead.")
+@_run_options
+def run(
+    file: Path, target: str, learners: str, seed: int | None, shown: _RunOutput, **settings: Any
+) -> int:
+    """Fit and score learners on many random partitions of the same items.
+
+    FILE is a table with one row per item. Every random partition (an iteration) cuts the items
+    into --folds parts; each part is tested by learners that were fitted to the others. Columns of
+    words become 0 and 1, missing numbers the median of the training items, numbers are
+    standardised. Needs scikit-learn (extra cv).
+    """
+    from bayes_sota.core.text import plain_text
+    from bayes_sota.crossval.learners import named_learners, read_task
+    from bayes_sota.crossval.run import repeated_cross_validation
+    from bayes_sota.crossval.summary_runs import describe_runs
+
+    names = [name.strip() for name in learners.split(",")]
+    named_learners(names)
+    shown.check(names)
+    attributes, labels, categories = read_task(file, target)
+    found = repeated_cross_validation(
+        named_learners(names, categories), attributes, labels, random_seed=seed,
+        progressbar=show_progress(shown.quiet, shown.as_json), 
+        task=plain_text(file.name.partition(".")[0] or file.name),
+        **settings,
+    )  # fmt: skip
+    shown.write(found)
+    return shown.deliver(describe_runs(found))
+
+
+@dataclass(frozen=True)
+class _JudgeOutput(Shown):
+    """Where results go; checked before anything is computed."""
+
+    top: int
+    figure: Path | None
+    figure_kind: str | None
+    task: str | None
+    output: Path | None
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.figure is None and self.figure_kind is not None:
+            raise InputError("--figure-kind needs --figure FILE")
+        if self.task is not None and (self.figure is None or self.kind not in _OF_ONE_TASK):
+            raise InputError("--task is for a --figure of --figure-kind means or scores")
+
+    @property
+    def kind(self) -> str:
+        """Kind of the figure."""
+        return self.figure_kind or "means"
+
+
+def _judge_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of the output, as one."""
+    options = (
+        output_options, text_option, table_option, seed_option,
+        click.option("--task", help="Data set of a figure of means or scores."),
+        click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
+        click.option(
+            "--figure-kind", type=click.Choice(_KINDS),
+            help="What the figure shows. Default: means, after each iteration.",
+        ),
+        click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf."),
+        top_option(20, "Rows shown of a table."),
+    )  # fmt: skip
+    return packed_options(function, _JudgeOutput, options)
+
+
+@command(epilog="Example: bayes-sota cv judge scores.csv --rule ks --threshold 0.2")
+@click.argument("file", type=InputFile())
+@click.option("--learner-column", help="Column of the learners; else recognised.")
+@click.option("--task-column", help="Column of the data sets; else recognised.")
+@click.option("--iteration-column", help="Column of the iterations; else recognised.")
+@click.option("--fold-column", help="Column of the folds; else recognised.")
+@click.option("--score-column", help="Column of the scores; else recognised.")
+@number_option(FOLDS, "--folds", help="Parts of a partition, where no column names them.")
+@click.option("--lower-is-better", is_flag=True, help="Scores are errors or losses.")
+@click.option(
+    "--rule", type=click.Choice(list(RULES)),
+    help="When a run would stop: see cv run; fixed is a number of iterations. Default: spearman "
+    "where FILE has the items' probabilities, else ks.",
+)  # fmt: skip
+@number_option(
+    _THRESHOLD, "--threshold",
+    help="Of the rule: a correlation (.9999), a distance (.2), a probability (.95), or a number of "
+    "iterations (10).",
+)  # fmt: skip
+@click.option(
+    "--pairing", type=click.Choice(get_args(Pairing)), default="all", show_default=True,
+    help="Compare all pairs of orderings, or those with the same partitions.",
+)  # fmt: skip
+@click.option("--together", is_flag=True, help="Learners of a data set stop together.")
+@number_option(ORDERINGS, "--orderings", default=50, help="Random orderings of the iterations.")
+@click.option(
+    "--other-folds", type=InputFile(), multiple=True, metavar="FILE",
+    help="Scores of the same learners and data sets with another number of folds: which number is "
+    "optimistic; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--truth",
+    type=InputFile(),
+    metavar="FILE",
+    help="Scores on true test sets (learner, data set, score): how far off cross-validation is.",
+)
+@number_option(
+    NOT_NEGATIVE, "--rope",
+    help="Half-width of practical equivalence, in units of the score.",
+)  # fmt: skip
+@interval_option
+@click.option(
+    "--bayes", is_flag=True,
+    help="One Bayesian model of all learners and data sets instead, sampled with NUTS (PyMC).",
+)  # fmt: skip
+@model_option
+@number_option(
+    Range(100, 500_000, whole=True), "--draws",
+    help="Draws of each chain (with --bayes); default those of the model, 1000.",
+)  # fmt: skip
+@_judge_options
+def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
+    """Say how reproducible the order of learners is, and what the scores support.
+
+    FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
+    bayes-sota cv run --output, which has the items' probabilities as well. The iterations are
+    put in many random orders, as if many people had run the study: do they find the same order?
+    Would other items give it? Say so the posterior of every pair, or --bayes of all together.
+    """
+    if asked["threshold"] is not None and asked["rule"] is None:
+        raise InputError("--threshold is of a rule: --rule names it")
+    why = "has no effect on --bayes: leave it out" if bayes else "is for --bayes: add it"
+    for name, default in (_ONLY_JUDGED if bayes else _ONLY_SAMPLED).items():
+        if (asked | {"figure": shown.figure})[name] != default:
+            raise InputError(f"--{name.replace('_', '-')} {why}")
+    settings = {name: asked.pop(name) for name in (*_ONLY_JUDGED, *_ONLY_SAMPLED) if name in asked}
+    settings |= {name: asked.pop(name) for name in ("rope", "ci_prob")}
+    scores, probabilities = _read(file, asked)
+    report, tree = (
+        _sample(scores, shown, settings)
+        if bayes
+        else _judge(scores, probabilities, shown, settings | asked)
+    )
+    drawn = partial(_figure, report, shown, settings["pairing"])
+    write_result_files(shown.output, tree, shown.figure, drawn)
+    return shown.deliver(report, shown.top)
+
+
+def _judge(
+    scores: "FoldScores",
+    probabilities: "FloatArray | None",
+    shown: _JudgeOutput,
+    asked: dict[str, Any],
+) -> "tuple[Any, Callable[[], xr.DataTree]]":
+    """Report of orderings of the iterations."""
+    from bayes_sota.crossval.summary import judge_runs
+    from bayes_sota.data.read_scores import read_test_scores
+
+    columns = {name: asked[name] for name in asked if name.endswith("_column")}
+    reading = {**columns, "lower_is_better": asked["lower_is_better"]}
+    other = [_read(file, reading | {"folds": None})[0] for file in asked["other_folds"]]
+    truth = None
+    if asked["truth"] is not None:
+        given = {name: reading[name] for name in reading if name not in _OF_PARTITIONS}
+        truth = read_test_scores(asked["truth"], scores, **given)
+    rule = None if asked["rule"] is None else named_rule(asked["rule"], asked["threshold"])
+    names = ("pairing", "together", "orderings", "rope", "ci_prob")
+    report = judge_runs(
+        scores, probabilities, rule=rule, other_folds=other, truth=truth, random_seed=shown.seed,
+        **{name: asked[name] for name in names},
+    )  # fmt: skip
+    return report, report.to_datatree
+
+
+def _sample(
+    scores: "FoldScores", shown: _JudgeOutput, asked: dict[str, Any]
+) -> "tuple[Any, Callable[[], xr.DataTree]]":
+    """Report of the Bayesian model."""
+    from bayes_sota.crossval.sample import sample_comparison
+    from bayes_sota.crossval.summary_posterior import report_comparison
+
+    tree = sample_comparison(
+        scores, model=asked["model"], draws=asked["draws"], random_seed=shown.seed,
+        progressbar=show_progress(shown.quiet, shown.as_json),
+    )  # fmt: skip
+    report = report_comparison(tree, ci_prob=asked["ci_prob"], rope=asked["rope"])
+    return report, lambda: tree
+
+
+def _read(file: Path, options: dict[str, Any]) -> "tuple[FoldScores, FloatArray | None]":
+    """Scores of a table, or scores and probabilities of a result of ``cv run``."""
+    if file.suffix.lower() == ".nc":
+        from bayes_sota.core.sample import read_result
+        from bayes_sota.crossval.run import runs_of_tree
+
+        refuse_unused("a result of cv run, which says it itself", options)
+        return runs_of_tree(read_result(file))
+    from bayes_sota.data.read_scores import read_fold_scores
+
+    return read_fold_scores(file, **options), None
+
+
+def _figure(report: "JudgedRuns", shown: _JudgeOutput, pairing: Pairing) -> "PlotCollection":
+    from bayes_sota.crossval import plots
+
+    scores, kind = report.scores, shown.kind
+    if kind in _OF_ONE_TASK:
+        draw = plots.plot_running_means if kind == "means" else plots.plot_iteration_scores
+        return draw(scores, _task(scores.tasks, shown.task))
+    if kind == "reproducibility":
+        seed = report.content["seed"]
+        return plots.plot_reproducibility(scores, pairing=pairing, random_seed=seed)
+    if kind == "ranks":
+        if report.ranks is None:
+            raise InputError("--figure-kind ranks is for at least 2 data sets")
+        return plots.plot_critical_differences(report.ranks)
+    return plots.plot_rules(report)
+
+
+def _task(tasks: Sequence[str], name: str | None) -> int:
+    if name is None and len(tasks) == 1:
+        return 0
+    if name not in tasks:
+        asked = "--task is missing" if name is None else f"--task {quoted(name)} is none"
+        raise InputError(f"{asked}: the data sets are {listed(tasks)}")
+    return tasks.index(name)
+
+
+cv.add_command(run)
+cv.add_command(judge)

@@ -1,0 +1,400 @@
+r"""Difference of two learners on one data set: the correlated Student t (Corani & Benavoli 2015).
+
+The J differences of fold scores share training data. Their covariance is taken to be compound
+symmetric, :math:`\sigma^2 [(1 - \rho) I + \rho\, 11^T]`, with :math:`\rho` assumed and a prior
+:math:`p(\delta, \sigma^2) \propto \sigma^{-2}`. Then (their eqs. 7 to 9)
+
+.. math:: \delta \mid x \sim t_{J - 1}\Big(\bar x,\;
+          \Big(\frac1J + \frac{\rho}{1 - \rho}\Big) s^2\Big)
+
+Nadeau & Bengio (2003) take :math:`\rho = n_{test} / (n_{train} + n_{test}) = 1 / k`, so that
+:math:`\rho / (1 - \rho) = 1 / (k - 1)`. Scores cannot tell rho: a larger one moves all of them
+together, as a larger difference does (Bengio & Grandvalet 2004). 1/J is what partitions add, and
+repetition removes it; the other term is the size of the data, and stays. With :math:`\tau^2`, the
+variance of the mean difference of one iteration, and v, that of a fold's, the variance after n
+iterations is :math:`\tau^2 / n + B`, where :math:`B = v \rho / (1 - \rho)`.
+``tests/crossval/test_correlated_t.py`` compares with baycomp, with numerical integration and with
+simulation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.arguments import ASSURANCE, NOT_NEGATIVE, OPEN_SHARE, Range
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.fold_scores import FoldScores
+
+OVERLAP = Range(0, 1, open_high=True)
+"""Correlations of fold scores that can be assumed."""
+_SENSITIVITY = (0.0, 0.5, 1.0, 1.5, 2.0)  # multiples of n_test / n_train
+
+
+@dataclass(frozen=True)
+class DifferencePosterior:
+    r"""Student t of the true difference A - B of two learners on one data set.
+
+    Attributes
+    ----------
+    learners : (str, str)
+        A and B.
+    task : str
+    mean, df : float
+        Location and degrees of freedom.
+    fold_sd : float
+        s, standard deviation of the differences of folds.
+    n_scores : int
+        J.
+    correlation : float
+        rho that was assumed.
+    """
+
+    learners: tuple[str, str]
+    task: str
+    mean: float
+    df: float
+    fold_sd: float
+    n_scores: int
+    correlation: float
+
+    @property
+    def partition_variance(self) -> float:
+        r""":math:`s^2 / J`: what the choice of partitions adds; it falls with every iteration."""
+        return self.fold_sd**2 / self.n_scores
+
+    @property
+    def data_variance(self) -> float:
+        r""":math:`s^2 \rho / (1 - \rho)`: the size of the data; no repetition removes it."""
+        return self.fold_sd**2 * self.correlation / (1 - self.correlation)
+
+    @property
+    def scale(self) -> float:
+        """Scale of the Student t."""
+        return float(np.sqrt(self.partition_variance + self.data_variance))
+
+    def p_better(self, rope: float = 0.0) -> float:
+        """Probability that A is better than B, by more than ``rope``.
+
+        Equal differences leave no doubt: then 0, 1, or 1/2 where A and B are the same throughout.
+        """
+        NOT_NEGATIVE.check(rope, "rope")
+        return _above(rope, self.mean, self.scale, self.df)
+
+    def rope(self, rope: float) -> dict[str, float]:
+        """Probabilities that A is better, that both are equivalent, and that B is better.
+
+        Parameters
+        ----------
+        rope : float
+            Half-width of practical equivalence, in units of the score.
+
+        Examples
+        --------
+        >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]])
+        >>> {k: round(p, 3) for k, p in correlated_t(runs).rope(0.05).items()}
+        {'a_better': 0.689, 'equivalent': 0.212, 'b_better': 0.099}
+        """
+        NOT_NEGATIVE.check(rope, "rope")
+        a = _above(rope, self.mean, self.scale, self.df)
+        b = _above(rope, -self.mean, self.scale, self.df)
+        if not rope:
+            b = 1 - a
+        return {"a_better": a, "equivalent": max(0.0, 1 - a - b), "b_better": b}
+
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed interval of the difference."""
+        from scipy.special import stdtrit
+
+        OPEN_SHARE.check(ci_prob, "ci_prob")
+        half = float(stdtrit(self.df, (1 + ci_prob) / 2)) * self.scale
+        return self.mean - half, self.mean + half
+
+
+def _above(bound: float, mean: float, scale: float, df: float) -> float:
+    """P(difference > bound)."""
+    from scipy.special import stdtr
+
+    if not scale:
+        return float(mean > bound) + 0.5 * float(mean == bound == 0)
+    return float(stdtr(df, (mean - bound) / scale))
+
+
+def correlated_t(
+    fold_scores: FoldScores,
+    a: int | str = 0,
+    b: int | str = 1,
+    *,
+    task: int | str = 0,
+    correlation: float | None = None,
+) -> DifferencePosterior:
+    r"""Posterior of the difference A - B on one data set.
+
+    Parameters
+    ----------
+    fold_scores : FoldScores
+        Folds that one of the two lacks are left out.
+    a, b : int or str
+        Learners.
+    task : int or str
+        Data set.
+    correlation : float, optional
+        rho of two fold scores; default 1 / k.
+
+    Returns
+    -------
+    DifferencePosterior
+        Where there is one value per iteration alone, the folds are taken to be as independent of
+        each other as those of two iterations: :math:`s^2` is k times the variance of the I values,
+        J = I k, and the degrees of freedom are I - 1.
+
+    Raises
+    ------
+    InputError
+        An unknown name, the same learner twice, fewer than two scores of both, rho outside [0, 1).
+
+    Examples
+    --------
+    >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]], learners=["a", "b"])
+    >>> found = correlated_t(runs, "a", "b")
+    >>> round(found.mean, 3), round(found.scale, 4), found.df, round(found.p_better(), 3)
+    (0.1, 0.0913, 3, 0.823)
+    """
+    first, second = (place_of(name, fold_scores.learners, "learner") for name in (a, b))
+    if first == second:
+        raise InputError(f"a learner is not compared with itself: {fold_scores.learners[first]!r}")
+    at = place_of(task, fold_scores.tasks, "data set")
+    scores = fold_scores.scores[at]
+    differences = (scores[first] - scores[second]).ravel()
+    differences = differences[np.isfinite(differences)]
+    names = (fold_scores.learners[first], fold_scores.learners[second])
+    if differences.size < 2:
+        raise InputError(
+            f"{names[0]!r} and {names[1]!r} have {differences.size} scores of the same partitions "
+            f"on {fold_scores.tasks[at]!r}; at least 2 are needed"
+        )
+    rho = fold_scores.test_share if correlation is None else correlation
+    OVERLAP.check(rho, "correlation")
+    folds_of_a_value = fold_scores.folds if scores.shape[2] == 1 else 1
+    return DifferencePosterior(
+        learners=names,
+        task=fold_scores.tasks[at],
+        mean=float(differences.mean()),
+        df=differences.size - 1,
+        fold_sd=float(differences.std(ddof=1) * np.sqrt(folds_of_a_value)),
+        n_scores=differences.size * folds_of_a_value,
+        correlation=float(rho),
+    )
+
+
+def sensitivity_to_overlap(
+    fold_scores: FoldScores,
+    a: int | str = 0,
+    b: int | str = 1,
+    *,
+    task: int | str = 0,
+    rope: float = 0.0,
+    multiples: Sequence[float] = _SENSITIVITY,
+) -> FloatArray:
+    r"""Probability that A is better, at other correlations of fold scores, which are assumed.
+
+    Parameters
+    ----------
+    fold_scores, a, b, task
+        As in ``correlated_t``.
+    rope : float
+        A is better if by more than this.
+    multiples : sequence of float
+        Of :math:`\rho / (1 - \rho) = n_{test} / n_{train}`; 0 takes the folds as independent, which
+        is the naive paired t.
+
+    Returns
+    -------
+    ndarray, shape (len(multiples), 2)
+        rho and P(A better).
+
+    Examples
+    --------
+    >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]])
+    >>> sensitivity_to_overlap(runs, multiples=[0, 1]).round(3).tolist()
+    [[0.0, 0.954], [0.5, 0.823]]
+    """
+    odds = np.array([NOT_NEGATIVE.check(m, "multiples") for m in multiples]) / (
+        fold_scores.folds - 1
+    )
+    rho = odds / (1 + odds)
+    found = [correlated_t(fold_scores, a, b, task=task, correlation=float(r)) for r in rho]
+    return np.column_stack([rho, [posterior.p_better(rope) for posterior in found]])
+
+
+def iterations_needed(
+    difference: float, partition_sd: float, data_sd: float, probability: float = 0.95
+) -> int | None:
+    r"""Least number of iterations after which P(better) would reach a probability.
+
+    .. math:: n \ge \frac{\tau^2}{(d / z)^2 - B}, \quad z = \Phi^{-1}(p)
+
+    Parameters
+    ----------
+    difference : float
+        Difference d that endless repetition would show, as far as is known.
+    partition_sd : float
+        Standard deviation :math:`\tau` of the mean difference of one iteration.
+    data_sd : float
+        Standard deviation :math:`\sqrt B` that the size of the data leaves.
+    probability : float
+        Of the ordering, above 1/2.
+
+    Returns
+    -------
+    int or None
+        None where no number of iterations is enough: it takes more data.
+
+    Examples
+    --------
+    >>> iterations_needed(0.03, 0.02, 0.015), iterations_needed(0.02, 0.02, 0.015)
+    (4, None)
+    """
+    from scipy.special import ndtri
+
+    ASSURANCE.check(probability, "probability")
+    room = (difference / float(ndtri(probability))) ** 2 - data_sd**2
+    if room <= 0:
+        return None
+    return max(1, ceil(partition_sd**2 / room - 1e-9))
+
+
+def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> FloatArray:
+    """Share of the variance of a difference that more iterations would remove.
+
+    Examples
+    --------
+    >>> float(partition_share(1.0, 3.0))
+    0.25
+    """
+    partition, data = np.asarray(partition_variance), np.asarray(data_variance)
+    return np.asarray(partition / (partition + data))
+
+
+@dataclass(frozen=True, eq=False)
+class RunningPosteriors:
+    """Posteriors of true differences after each iteration; arrays (..., n_iterations).
+
+    Attributes
+    ----------
+    mean : ndarray
+        Location of the Student t.
+    df : ndarray
+        Its degrees of freedom, of the last axis.
+    scale : ndarray
+        Its scale; NaN where there are fewer than two scores.
+    partition_variance : ndarray
+        Variance that the choice of partitions still causes: that of the means of iterations over
+        their number; NaN for one iteration.
+    data_variance : ndarray
+        Variance that the size of the data leaves; 0 where all differences are equal.
+    """
+
+    mean: FloatArray
+    df: FloatArray
+    scale: FloatArray
+    partition_variance: FloatArray
+    data_variance: FloatArray
+
+    def p_better(self) -> FloatArray:
+        """Probability of a positive difference, 1/2 where nothing is known."""
+        from scipy.special import stdtr
+
+        certain = 1e300 * np.sign(np.round(self.mean, 12))
+        t = np.divide(self.mean, self.scale, out=certain, where=self.scale > 0)
+        return np.asarray(np.where(np.isnan(self.scale), 0.5, stdtr(self.df, t)))
+
+
+def running_posteriors(differences: ArrayLike, folds: int) -> RunningPosteriors:
+    r"""Posteriors that ``correlated_t`` gives after the first, second, ... iteration.
+
+    Parameters
+    ----------
+    differences : array-like, shape (..., n_iterations, n_folds)
+        Complete differences of fold scores, or one of each whole iteration (n_folds = 1).
+    folds : int
+        k of the partitions; the correlation of fold scores is 1 / k.
+
+    Examples
+    --------
+    >>> found = running_posteriors([[0.1, 0.1], [0.0, 0.2]], folds=2)
+    >>> found.p_better().round(3).tolist(), found.scale.round(4).tolist()
+    ([1.0, 0.823], [0.0, 0.0913])
+    """
+    d = np.asarray(differences, np.float64)
+    n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
+    size, per_value = n * columns, folds if columns == 1 else 1
+    middle = d.sum(axis=(-2, -1), keepdims=True) / max(size[-1:].sum(), 1)
+    total = (d - middle).sum(axis=-1)
+    square = _spread(((d - middle) ** 2).sum(axis=-1), total, size) * per_value
+    data = square / (folds - 1)
+    return RunningPosteriors(
+        mean=total.cumsum(axis=-1) / size + middle[..., 0],
+        df=size - 1,
+        scale=np.sqrt(square / (size * per_value) + data),
+        partition_variance=_spread((total / columns) ** 2, total / columns, n) / n,
+        data_variance=data,
+    )
+
+
+def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray:
+    """Variance of so many values, from their squares and sums up to each iteration."""
+    left = squares.cumsum(axis=-1) - sums.cumsum(axis=-1) ** 2 / size
+    left = np.where(left < 1e-24 * size, 0.0, left)
+    unknown = np.full(left.shape, np.nan)
+    return np.asarray(np.divide(left, size - 1, out=unknown, where=size > 1))
+
+
+def other_seed_probability(
+    difference: float, partition_sd: float, iterations: int, canonical: int
+) -> float:
+    r"""Probability that a run with another seed orders two learners otherwise.
+
+    A run of c iterations on the same data, given the mean difference d of n, is about
+
+    .. math:: t_{n - 1}\Big(d,\; \tau^2 \Big(\frac1c + \frac1n\Big)\Big)
+
+    Parameters
+    ----------
+    difference : float
+        d.
+    partition_sd : float
+        Standard deviation :math:`\tau` of the mean difference of one iteration.
+    iterations, canonical : int
+        n, and c.
+
+    Returns
+    -------
+    float
+        1/2 where d is 0; NaN for one iteration.
+
+    Examples
+    --------
+    >>> round(other_seed_probability(0.01, 0.01, 30, 1), 3)
+    0.167
+    """
+    from scipy.special import stdtr
+
+    if iterations < 2:
+        return float("nan")
+    spread = partition_sd * np.sqrt(1 / canonical + 1 / iterations)
+    if not spread:
+        return 0.0 if difference else 0.5
+    return float(stdtr(iterations - 1, -abs(difference) / spread))
+
+
+def place_of(name: int | str, names: Sequence[str], what: str) -> int:
+    """Position of a learner or a data set that was given by its name or its position."""
+    if isinstance(name, str) and name in names:
+        return names.index(name)
+    if not isinstance(name, str) and -len(names) <= name < len(names):
+        return int(name) % len(names)
+    raise InputError(f"there is no {what} {name!r}; it has {', '.join(names)}")

@@ -1,0 +1,397 @@
+"""One iteration of repeated cross-validation: every learner on every fold of one partition.
+
+An iteration depends on the data, the learners, the seed and its number alone, so that it is the
+same whichever process computes it (``tests/crossval/test_workers.py``). Its partition is the same
+for all learners: that of scikit-learn's ``StratifiedKFold`` with the seed of the iteration.
+"""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import counted, digest_of, listed, plain_text, shown
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_RESPONSES = ("predict_proba", "decision_function")
+_LONGEST = 200  # characters of an error
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a fit said: the error that ended it, or a warning.
+
+    Attributes
+    ----------
+    kind : str
+        "error", "warning", or "decision function" where there are no probabilities.
+    learner : str
+    iteration, fold : int
+        From 0.
+    text : str
+        Type and first line.
+    """
+
+    kind: str
+    learner: str
+    iteration: int
+    fold: int
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """What one partition gave.
+
+    Attributes
+    ----------
+    number : int
+        From 0.
+    scores : ndarray, shape (n_learners, n_folds)
+        NaN where a fit failed.
+    probabilities : ndarray, shape (n_learners, n_items)
+        Of the positive class, from the fit that did not see the item.
+    messages : tuple of Message
+    """
+
+    number: int
+    scores: FloatArray
+    probabilities: FloatArray
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Data, learners and seed of repeated cross-validation.
+
+    Attributes
+    ----------
+    learners : dict of str to estimator
+    rows : array, sparse matrix or data frame, shape (n_items, n_attributes)
+    truth : ndarray of bool, shape (n_items,)
+        Where the item is of the positive class.
+    labels : ndarray, shape (n_items,)
+        As given.
+    folds : int
+    scoring : str or callable
+    seed : int
+
+    Raises
+    ------
+    InputError
+        One class, more than two, fewer members of a class than folds, rows and labels of different
+        number, missing labels, no learners, objects that are no estimators.
+    """
+
+    learners: Mapping[str, Any]
+    rows: Any
+    truth: BoolArray
+    labels: Any
+    folds: int
+    scoring: str | Callable[..., float]
+    seed: int
+
+    def partition_seed(self, iteration: int) -> int:
+        """The ``random_state`` of the iteration's ``StratifiedKFold``."""
+        return int(np.random.SeedSequence([self.seed, iteration]).generate_state(1)[0])
+
+    def partition(self, iteration: int) -> Iterator[tuple[IntArray, IntArray]]:
+        """Training and test items of each fold."""
+        from sklearn.model_selection import StratifiedKFold
+
+        seed = self.partition_seed(iteration)
+        splits = StratifiedKFold(self.folds, shuffle=True, random_state=seed)
+        return iter(splits.split(np.zeros(self.truth.size), self.truth))
+
+    def run(self, iteration: int) -> Iteration:
+        """Fit and score every learner on every fold."""
+        scores = np.full((len(self.learners), self.folds), np.nan)
+        probabilities = np.full((len(self.learners), self.truth.size), np.nan)
+        messages: list[Message] = []
+        for fold, (train, test) in enumerate(self.partition(iteration)):
+            parts = [_chosen(self.rows, train), _chosen(self.rows, test)]
+            for j, name in enumerate(self.learners):
+                said: list[tuple[str, str]] = []
+                own = int(digest_of(name), 16)  # whoever else takes part
+                draw = np.random.SeedSequence([self.seed, iteration, fold, own])
+                found = self._fitted(name, parts, (train, test), draw, said)
+                scores[j, fold], probabilities[j, test] = found
+                messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
+        return Iteration(iteration, scores, probabilities, tuple(messages))
+
+    def _fitted(
+        self,
+        name: str,
+        parts: list[Any],
+        places: tuple[IntArray, IntArray],
+        draw: np.random.SeedSequence,
+        said: list[tuple[str, str]],
+    ) -> tuple[float, FloatArray | float]:
+        """Score and probabilities of one fit, NaN where it failed; what it said is noted."""
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            found: tuple[float, FloatArray | float]
+            try:
+                fitted = seeded(self.learners[name], self.without_state[name], draw)
+                fitted.fit(parts[0], self.labels[places[0]])
+                found = self._scored(fitted, parts[1], self.labels[places[1]], said)
+            except Exception as error:  # an estimator may raise anything; the others go on
+                said.append(("error", _first_line(type(error).__name__, error)))
+                found = np.nan, np.nan
+        texts = (_first_line(w.category.__name__, w.message) for w in warned)
+        said += [("warning", text) for text in dict.fromkeys(texts)]
+        return found
+
+    def _scored(
+        self, fitted: Any, rows: Any, labels: Any, said: list[tuple[str, str]]
+    ) -> tuple[float, FloatArray]:
+        response = next((name for name in _RESPONSES if hasattr(fitted, name)), None)
+        if response is None:
+            raise TypeError("it has neither predict_proba nor decision_function")
+        _remember(fitted, rows)
+        values = np.asarray(getattr(fitted, response)(rows), float)
+        if response == "decision_function":
+            said.append((response.replace("_", " "), ""))
+        else:
+            values = values[:, 1]
+        if not np.isfinite(values).all():
+            raise ValueError(f"{response} gave numbers that are not finite")
+        score = float(self.score(fitted, rows, labels))
+        if not np.isfinite(score):
+            raise ValueError(f"the score is {score}")
+        return score, values
+
+    @property
+    def scorer(self) -> str:
+        """Name of the score."""
+        return self.scoring if isinstance(self.scoring, str) else _plain(self.scoring)
+
+    @cached_property
+    def score(self) -> Callable[..., float]:
+        """The scorer itself."""
+        return scorer_of(self.scoring)
+
+    @cached_property
+    def without_state(self) -> dict[str, list[str]]:
+        """Every ``random_state`` of each learner that is None."""
+        return {name: _without_state(learner) for name, learner in self.learners.items()}
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What the results depend on, as plain JSON: data, learners, folds, scorer and seed."""
+        return {
+            "data": digest_of(_parts_of(self.rows), _listed(self.labels)),
+            "learners": {name: described(learner) for name, learner in self.learners.items()},
+            "folds": self.folds,
+            "scoring": self.scorer,
+            "seed": self.seed,
+            "versions": _versions(),
+        }
+
+
+def checked_study(
+    estimators: Mapping[str, Any],
+    rows: Any,
+    labels: Any,
+    *,
+    folds: int,
+    scoring: str | Callable[..., float],
+    seed: int,
+) -> Study:
+    """The study, if it can be run; errors as ``Study`` says."""
+    found = np.asarray(labels)
+    given = rows if hasattr(rows, "iloc") or hasattr(rows, "tocsr") else np.asarray(rows)
+    given = given.tocsr() if hasattr(given, "tocsr") else given
+    if len(given.shape) != 2 or found.ndim != 1:
+        raise InputError(
+            "X is a table of items and attributes and y one label per item, got the shapes "
+            f"{given.shape} and {found.shape}"
+        )
+    if given.shape[0] != found.size:
+        raise InputError(f"X has {given.shape[0]:,} items, y has {found.size:,} labels")
+    _check_learners(estimators)
+    scorer_of(scoring)
+    learners = {str(name): learner for name, learner in estimators.items()}
+    return Study(learners, given, _checked_classes(found, folds), found, folds, scoring, seed)
+
+
+def _checked_classes(labels: Any, folds: int) -> BoolArray:
+    """Where a label is the larger of two, each of which has a member for every fold."""
+    missing = [i for i, label in enumerate(labels.tolist()) if label is None or label != label]
+    if missing:
+        raise InputError(f"the label of item {missing[0] + 1:,} is missing: leave such items out")
+    counts = Counter(labels.tolist())
+    if len(counts) != 2:
+        some = listed(list(map(_named, counts))) or "none"
+        found = counted(len(counts), "class", "classes")
+        hint = "; leave classes out, or make two of them" if len(counts) > 2 else ""
+        raise InputError(f"labels are of two classes, got {found}: {some}{hint}")
+    rare, members = min(counts.items(), key=lambda pair: pair[1])
+    if members < folds:
+        raise InputError(
+            f"class {_named(rare)} has {counted(members, 'member')}, fewer than the {folds} folds: "
+            f"folds can be at most {members}" + ("" if members > 1 else ", which is no partition")
+        )
+    try:
+        return np.asarray(labels == max(counts))
+    except TypeError:
+        some = listed(list(map(_named, counts)))
+        raise InputError(f"labels are of one type, got {some}") from None
+
+
+def _named(label: Any) -> str:
+    """A class as people write it: 0 for 0.0."""
+    whole = isinstance(label, float) and label.is_integer()
+    return shown(int(label) if whole else label)
+
+
+def _check_learners(estimators: Any) -> None:
+    from sklearn.base import clone
+
+    if not isinstance(estimators, Mapping) or not estimators:
+        raise InputError("estimators are a dict of names and scikit-learn estimators")
+    names = [str(name) for name in estimators]
+    if len(set(names)) < len(names):
+        raise InputError("two learners have the same name")
+    for name, estimator in estimators.items():
+        try:
+            if isinstance(estimator, type) or not hasattr(clone(estimator), "fit"):
+                raise TypeError
+        except TypeError:
+            raise InputError(
+                f"learner {shown(name)} is no scikit-learn estimator: {shown(estimator)}"
+            ) from None
+
+
+def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
+    """Scorer of scikit-learn by its name; a callable ``scorer(estimator, X, y)`` is one itself.
+
+    Examples
+    --------
+    >>> scorer_of("roc_auk")
+    Traceback (most recent call last):
+    bayes_sota.core.errors.InputError: there is no score 'roc_auk'; did you mean 'roc_auc'?
+    """
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if callable(scoring):
+        return scoring
+    names = get_scorer_names()
+    if scoring in names:
+        return get_scorer(scoring)  # type: ignore[no-any-return]
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(scoring), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise InputError(f"there is no score {shown(scoring)}{hint}")
+
+
+def _without_state(estimator: Any) -> list[str]:
+    params = sorted(estimator.get_params().items())
+    return [k for k, v in params if v is None and k.rpartition("__")[2] == "random_state"]
+
+
+def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> Any:
+    """A clone, whose parameters of these names, its random states, have numbers of their own.
+
+    Without that two runs would differ; a number that the user gave stays.
+    """
+    from sklearn.base import clone
+
+    fresh = clone(estimator)
+    if names:
+        states = draw.generate_state(len(names)) >> 1  # 31 bits
+        fresh.set_params(**dict(zip(names, map(int, states), strict=True)))
+    return fresh
+
+
+def _remember(fitted: Any, rows: Any) -> None:
+    """Let a fitted estimator answer once about these items: scorers ask again."""
+    for name in (*_RESPONSES, "predict"):
+        if hasattr(fitted, name):
+            setattr(fitted, name, _once(getattr(fitted, name), rows))
+
+
+def _once(method: Callable[..., Any], items: Any) -> Callable[..., Any]:
+    """A method that is called once with the items of a fold."""
+    found: list[Any] = []
+
+    @wraps(method)
+    def answer(rows: Any, *others: Any, **more: Any) -> Any:
+        if rows is not items or others or more:
+            return method(rows, *others, **more)
+        if not found:
+            found.append(method(rows))
+        return found[0]
+
+    return answer
+
+
+def _chosen(rows: Any, places: IntArray) -> Any:
+    return rows.iloc[places] if hasattr(rows, "iloc") else rows[places]
+
+
+def _first_line(kind: str, message: object) -> str:
+    lines = [line.strip() for line in str(message).splitlines() if line.strip()]
+    return plain_text(f"{kind}: {_plain_text(lines[0])}" if lines else kind, _LONGEST)
+
+
+def described(estimator: Any) -> dict[str, str]:
+    """Class and all parameters of an estimator, the same in every process.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> described(GaussianNB())
+    {'class': 'sklearn.naive_bayes.GaussianNB', 'priors': 'None', 'var_smoothing': '1e-09'}
+    """
+    name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+    return {"class": name} | {k: _plain(v) for k, v in sorted(estimator.get_params().items())}
+
+
+def _plain(value: Any) -> str:
+    """Text of a parameter without addresses of this process, an array by its digest."""
+    if isinstance(value, np.ndarray):
+        return f"array({digest_of(value.shape, _listed(value))})"
+    if isinstance(value, np.random.RandomState):
+        return f"RandomState({digest_of(repr(value.get_state(legacy=False)))})"
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return str(described(value))
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return _plain_text(" ".join(repr(value).split()))
+
+
+def _plain_text(text: str) -> str:
+    return _ADDRESS.sub("", text)
+
+
+def _parts_of(rows: Any) -> tuple[Any, ...]:
+    """Everything in a table, as what ``repr`` shows in full."""
+    if hasattr(rows, "iloc"):
+        cells = (_listed(rows.iloc[:, j].to_numpy()) for j in range(rows.shape[1]))
+        return rows.shape, list(map(str, rows.columns)), *cells
+    if hasattr(rows, "indptr"):
+        return rows.shape, *(_listed(part) for part in (rows.indptr, rows.indices, rows.data))
+    return rows.shape, _listed(rows)
+
+
+def _listed(cells: Any) -> str:
+    """Digest of an array: of numbers their bytes, of objects what they print."""
+    array = np.asarray(cells)
+    return digest_of(str(array.dtype), array.tolist() if array.dtype.kind == "O" else array)
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}

@@ -1,0 +1,244 @@
+"""Learners by name, and a table of a file as what they learn from.
+
+A learner here takes any table that ``read_task`` gives: categories become columns of 0 and 1,
+missing numbers the median, numbers are standardised where distances count; all of it is learnt
+anew from the training items of each fold. ``tests/crossval/test_learners.py`` tries them.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.columns import (
+    coded_names,
+    find_column,
+    holds_no_number,
+    is_missing,
+    number_of,
+    numbers_in,
+)
+from bayes_sota.data.files.opening import open_table
+from bayes_sota.data.files.tables import Table
+
+
+def _nb() -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB()
+
+
+def _kernel_nb() -> Any:
+    from bayes_sota.crossval.estimators import KernelNaiveBayes
+
+    return KernelNaiveBayes()
+
+
+def _neighbours() -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(5)
+
+
+def _tree() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
+
+
+def _pruned() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, ccp_alpha=0.005)
+
+
+def _hellinger() -> Any:
+    from bayes_sota.crossval.estimators import HellingerTree
+
+    return HellingerTree()
+
+
+def _svm() -> Any:
+    from sklearn.svm import SVC
+
+    return SVC(kernel="linear")
+
+
+def _mlp() -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    return MLPClassifier((30, 30, 30), max_iter=500)
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier()
+
+
+LEARNERS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
+    "nb": (_nb, "naive Bayes with normal densities"),
+    "nb-kernel": (_kernel_nb, "naive Bayes with kernel densities"),
+    "5nn": (_neighbours, "5 nearest neighbours"),
+    "tree": (_tree, "decision tree by entropy, 2 items or more in a leaf"),
+    "tree-pruned": (_pruned, "the same tree, splits that gain less than .005 bits an item pruned"),
+    "hellinger": (_hellinger, "decision tree by Hellinger distance, 2 items or more in a leaf"),
+    "svm": (_svm, "linear support vector machine"),
+    "mlp": (_mlp, "perceptron with three hidden layers of 30"),
+    "logistic": (_logistic, "logistic regression"),
+    "forest": (_forest, "random forest of 100 trees"),
+}
+"""Names of learners: how one is made, and what it is."""
+
+
+def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
+    """Learners by their names, ready for a table with columns of categories.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of ``LEARNERS``.
+    categories : iterable of int
+        Columns whose numbers are codes of categories.
+
+    Raises
+    ------
+    InputError
+        An unknown name, one that is there twice, or none.
+
+    Examples
+    --------
+    >>> list(named_learners(["nb", "tree"]))
+    ['nb', 'tree']
+    """
+    asked, coded = list(names), list(categories)
+    unknown = [name for name in asked if name not in LEARNERS]
+    if unknown or not asked:
+        found = shown(unknown[0]) if unknown else "none"
+        raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {found}")
+    if len(set(asked)) < len(asked):
+        raise InputError(f"a learner is there twice in {', '.join(asked)}")
+    return {name: _prepared(LEARNERS[name][0](), coded) for name in asked}
+
+
+def _prepared(learner: Any, categories: list[int]) -> Any:
+    """The learner behind what makes numbers of a table."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+    numbers = SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+    if not categories:  # a ColumnTransformer takes longer than many fits, and gives the same bits
+        return make_pipeline(FunctionTransformer(np.asfortranarray), *numbers, learner)
+    coded = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    prepare = ColumnTransformer(
+        [("categories", coded, categories)], remainder=make_pipeline(*numbers)
+    )
+    return make_pipeline(prepare, learner)
+
+
+def bundled_tasks() -> dict[str, tuple[FloatArray, Any]]:
+    """Attributes and labels of small tasks of two classes that scikit-learn brings along.
+
+    Wines and irises give several tasks, one class against the rest (of irises the two that
+    overlap), which share their items; progress of diabetes is above its median or not.
+
+    Examples
+    --------
+    >>> [len(labels) for _, labels in bundled_tasks().values()]
+    [569, 442, 178, 178, 178, 150, 150]
+    """
+    from sklearn import datasets
+
+    progress, kind, species = (
+        load(return_X_y=True)
+        for load in (datasets.load_diabetes, datasets.load_wine, datasets.load_iris)
+    )
+    return {
+        "tumours": datasets.load_breast_cancer(return_X_y=True),
+        "diabetes-progress": (progress[0], (progress[1] > np.median(progress[1])).astype(int)),
+        **{f"wine-{c}": (kind[0], (kind[1] == c).astype(int)) for c in range(3)},
+        **{f"iris-{c}": (species[0], (species[1] == c).astype(int)) for c in (1, 2)},
+    }
+
+
+def read_task(
+    source: str | os.PathLike[str] | Any, target: str
+) -> tuple[FloatArray, Any, list[int]]:
+    """Attributes and labels of a table of items, for ``repeated_cross_validation``.
+
+    Parameters
+    ----------
+    source : path or data frame
+        One row per item.
+    target : str
+        Column of the labels; all others are attributes.
+
+    Returns
+    -------
+    attributes : ndarray, shape (n_items, n_attributes)
+        Numbers, NaN where one is missing; of a column of words the codes of its words.
+    labels : ndarray, shape (n_items,)
+    categories : list of int
+        Columns that are codes of words.
+
+    Raises
+    ------
+    InputError
+        No such column, no attributes, a missing label, a word among numbers; by its place.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"size": [1, 2], "kind": ["a", "b"], "y": [0, 1]})
+    >>> read_task(frame, "y")[0].tolist()
+    [[1.0, 0.0], [2.0, 1.0]]
+    """
+    table = open_table(source)
+    at = find_column(table, target, "target")
+    others = [j for j in range(len(table.header)) if j != at]
+    if not others:
+        raise InputError(f"{table.where}: there are no attributes, only {shown(table.header[at])}")
+    words = [holds_no_number(table, j) for j in others]
+    columns = [
+        _codes(table, j) if w else _numbers(table, j) for j, w in zip(others, words, strict=True)
+    ]
+    names, codes = coded_names(table, at, "label")
+    labels = np.array([_number_or_name(name, names) for name in names])[codes]
+    return np.column_stack(columns), labels, [j for j, w in enumerate(words) if w]
+
+
+def _number_or_name(name: str, names: list[str]) -> float | str:
+    """Labels are numbers where all of them are: 10 is larger than 9."""
+    numbers = [number_of(other) for other in names]
+    number = number_of(name)
+    return name if None in numbers or number is None else number
+
+
+def _numbers(table: Table, column: int) -> FloatArray:
+    complaint = "the column has numbers, so that this must be one, or empty; got {}"
+    return numbers_in(table, column, _number, complaint)
+
+
+def _number(cell: Any) -> float | None:
+    number = number_of(cell)
+    return math.nan if number is None and (is_missing(cell) or cell == "?") else number
+
+
+def _codes(table: Table, column: int) -> FloatArray:
+    """Codes of words in alphabetical order; a missing one is a category of its own."""
+    cells = [str(cell).strip() for cell in table.columns[column]]
+    order = {word: code for code, word in enumerate(sorted(set(cells)))}
+    return np.array([order[cell] for cell in cells], float)

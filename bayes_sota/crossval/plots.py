@@ -1,0 +1,426 @@
+"""Figures of repeated cross-validation: running means, scores, rules, reproducibility, ranks.
+
+Each draws a result or a summary; ``tests/crossval/test_plots.py`` reads the artists back and
+measures that texts do not collide.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.plots import (
+    COLORS,
+    Panel,
+    draw_density,
+    make_bounds,
+    make_collection,
+    make_ticks,
+    spread_out,
+    title_figure,
+)
+from bayes_sota.core.text import shown_name
+from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.crossval.across_tasks import AverageRanks
+from bayes_sota.crossval.reproducibility import (
+    Pairing,
+    expected_by_chance,
+    order_by_iterations,
+)
+from bayes_sota.crossval.shape import running_means
+from bayes_sota.crossval.summary import JudgedRuns
+from bayes_sota.data.fold_scores import FoldScores
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
+
+_PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MOST = len(_PALETTE)
+_ORDERINGS = 50
+_HIDDEN_BY_OVERLAP = 0.055  # of the height of a panel, between two labels
+
+
+def plot_running_means(
+    scores: FoldScores, task: int = 0, *, ci_prob: float = 0.95, **figure: Any
+) -> "PlotCollection":
+    """Draw the mean score of every learner after each iteration.
+
+    The bands are where the running means of other partitions lie (``running_means``): orders that
+    change where bands overlap are orders of single partitions.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    task : int
+        Place of the data set.
+    ci_prob : float
+        Probability of the bands.
+    **figure
+        ``backend``, ``plot_collection`` and what ``PlotCollection.grid`` takes.
+
+    Returns
+    -------
+    PlotCollection
+        Artists ``band_0``, ``mean_0``, ``name_0``, ... of the variable ``score``, by learner.
+
+    Raises
+    ------
+    InputError
+        More than 7 learners, which no colours keep apart, or one iteration.
+
+    Examples
+    --------
+    >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 20, 10)))
+    >>> figure = plot_running_means(scores, backend="none")
+    >>> figure.viz["figure_title"].item()["string"]
+    'Mean of 1 to 20 iterations of 10-fold cross-validation'
+    """
+    found = [running_means(scores, j, task, ci_prob) for j in range(_checked(len(scores.learners)))]
+    count = max(one.mean.size for one in found)
+    if count < 2:
+        raise InputError("running means need at least 2 iterations")
+    drawn = np.concatenate([one.mean for one in found])
+    wide = np.concatenate([one.interval[min(2, one.mean.size - 1) :].ravel() for one in found])
+    low, high = _with_room([*drawn, *wide])
+    panel = _panel("score", (7.6, 4.4), figure)
+    for j, one in enumerate(found):
+        x = np.arange(1, one.mean.size + 1)
+        ends = np.clip(one.interval.T, low, high)
+        _band(panel, f"band_{j}", x, ends, _PALETTE[j])
+        _line(panel, f"mean_{j}", x, one.mean, _PALETTE[j])
+    last = [one.mean[-1] for one in found]
+    limits = _name_lines(panel, scores.learners, last, count, (low, high))
+    _set_axes(panel, "iterations", (1, 1 + 1.36 * (count - 1)), limits, until=count)
+    on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
+    panel.set_titles([f"{scores.score_name}; bands: where {ci_prob:.0%} of other partitions are"])
+    title_figure(
+        panel.collection,
+        f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}",
+    )
+    return panel.collection
+
+
+def plot_iteration_scores(scores: FoldScores, task: int = 0, **figure: Any) -> "PlotCollection":
+    """Draw the distribution of the scores of single iterations, the best learner first.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    task : int
+        Place of the data set.
+    **figure
+        As in ``plot_running_means``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists ``density_0``, ``iterations_0``, ``mean_0``, ``median_0``, ... of the variable
+        ``score``, by row.
+
+    Examples
+    --------
+    >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 20, 10)))
+    >>> figure = plot_iteration_scores(scores, backend="none")
+    >>> len(figure.viz["iterations_1"]["score"].item()["x"])
+    20
+    """
+    import xarray as xr
+
+    means = scores.iteration_means()[task]
+    values = [one[np.isfinite(one)] for one in means]
+    order = np.argsort([-one.mean() for one in values], kind="stable")
+    names = [shown_name(scores.learners[j]) for j in order]
+    panel = _panel("score", (7.2, 1.5 + 0.75 * len(order)), figure)
+    low, high = _with_room(np.concatenate(values))
+    for row, j in enumerate(order):
+        one, floor = values[j], -float(row)
+        if np.ptp(one) > 1e-12:
+            draws = xr.DataArray(one[None], dims=("chain", "draw"), name="score")
+            curve = draw_density(draws)
+            top = float(curve.sel(plot_axis="y").max())
+            panel.area(f"density_{row}", curve, floor, 0.62 / top, COLORS["theta_sota"])
+        marks = np.full(one.size, floor - 0.06)
+        panel.dots(f"iterations_{row}", xr.DataArray(one, dims="point"), marks, COLORS["dark"],
+                   marker="|", size=30)  # fmt: skip
+        _line(panel, f"mean_{row}", [one.mean()] * 2, [floor, floor + 0.66], "#000000")
+        panel.dots(f"median_{row}", xr.DataArray([np.median(one)], dims="point"),
+                   np.array([floor + 0.14]), COLORS["winner_skill"])  # fmt: skip
+    heights = [-float(row) + 0.2 for row in range(len(order))]
+    _set_axes(panel, f"{scores.score_name} of one iteration (line: mean, dot: median)", (low, high),
+              (-len(order) + 0.75, 0.85), ticks=(heights, names))  # fmt: skip
+    n, on = values[0].size, f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
+    title = f"Scores of {n} iterations of {scores.folds}-fold cross-validation{on}"
+    title_figure(panel.collection, title)
+    return panel.collection
+
+
+def plot_rules(report: JudgedRuns, **figure: Any) -> "PlotCollection":
+    """Draw after how many iterations every rule stops every learner.
+
+    Of fixed numbers only the chosen one is drawn. Dots are means over orderings and data sets, bars
+    the middle 90 % of both. A dot is hollow where the iterations ended before the rule held in more
+    than 5 %.
+
+    Parameters
+    ----------
+    report : JudgedRuns
+    **figure
+        As in ``plot_running_means``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists ``bar_0_1``, ``mean_0_1``, ... of the variable ``iterations``, by rule and learner.
+
+    Examples
+    --------
+    >>> from bayes_sota.crossval.summary import judge_runs
+    >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 20, 10)))
+    >>> figure = plot_rules(judge_runs(scores, random_seed=0), backend="none")
+    >>> figure.viz["mean_0_1"]["iterations"].item()["y"].round(2).tolist()
+    [-0.1]
+    """
+    import xarray as xr
+
+    learners = report.scores.learners
+    rules = [one for one in report.rules if one.rule.adapts or one is report.rules[0]]
+    _checked(len(learners))
+    panel = _panel("iterations", (7.6, 1.7 + 0.2 * len(rules) * (len(learners) + 1.2)), figure)
+    offsets = 0.2 * ((len(learners) - 1) / 2 - np.arange(len(learners)))
+    step = 0.2 * (len(learners) + 1.2)
+    for row, one in enumerate(rules):
+        for j in range(len(learners)):
+            used, ran_out = one.iterations[:, :, j].ravel(), 1 - one.stopped[:, :, j].mean()
+            height = -row * step + offsets[j]
+            panel.bar(f"bar_{row}_{j}", make_bounds(*np.quantile(used, [0.05, 0.95])), height,
+                      _PALETTE[j], 1.8)  # fmt: skip
+            hollow = {"facecolor": "white"} if ran_out > 0.05 else {}
+            mean = xr.DataArray([used.mean()], dims="point")
+            panel.dots(f"mean_{row}_{j}", mean, np.array([height]), _PALETTE[j], **hollow)
+    most = float(max(one.pool.max() for one in rules))
+    heights = [-row * step for row in range(len(rules))]
+    edge = 1 + 1.36 * (most - 1)
+    names = spread_out([heights[0] + offset for offset in offsets], 0.2)
+    for j, (name, height) in enumerate(zip(learners, names, strict=True)):
+        panel.text(f"name_{j}", 1 + 1.04 * (most - 1), height, shown_name(name), side="left",
+                   color=_PALETTE[j])  # fmt: skip
+    _set_axes(panel, "iterations until the rule holds (hollow: some orderings end before)",
+              (0, edge), (heights[-1] - step / 2, step / 2),
+              ticks=(heights, [one.rule.name for one in rules]), until=most)  # fmt: skip
+    saved = rules[0].saved.mean()
+    title_figure(
+        panel.collection,
+        f"The rule {rules[0].rule.name} saves {saved:.0%} of {most:.0f} iterations",
+    )
+    return panel.collection
+
+
+def plot_reproducibility(
+    scores: FoldScores, *, pairing: Pairing = "all", random_seed: Seed = None, **figure: Any
+) -> "PlotCollection":
+    """Draw how reproducible the order of every pair is after so many iterations.
+
+    A grey line is what equal learners have by chance; it rises because orderings share one pool of
+    iterations (``expected_by_chance``), which is why no more than half of the pool is drawn. Of
+    several data sets it is the mean.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    pairing : {"all", "paired"}
+    random_seed : int, SeedSequence, Generator or None
+    **figure
+        As in ``plot_running_means``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists ``pair_0``, ``name_0``, ... and ``chance`` of the variable ``reproducibility``.
+
+    Raises
+    ------
+    InputError
+        Fewer than 4 iterations.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 40, 10))
+    >>> scores = FoldScores(noise + [[[0.90]], [[0.91]]])
+    >>> figure = plot_reproducibility(scores, random_seed=0, backend="none")
+    >>> figure.viz["pair_0"]["reproducibility"].item()["y"].max()
+    np.float64(1.0)
+    """
+    half = scores.scores.shape[2] // 2
+    if half < 2:
+        raise InputError("reproducibility against iterations needs at least 4 iterations")
+    numbers = np.unique(np.geomspace(1, half, 12).round().astype(int))
+    found = order_by_iterations(scores, numbers.tolist(), pairing, random_seed).mean(axis=1)
+    pairs = list(combinations(range(len(scores.learners)), 2))
+    chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
+    panel = _panel("reproducibility", (8.4, 4.6), figure)
+    _line(panel, "chance", numbers, chance, COLORS["prior"])
+    colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
+    for k, (i, j) in enumerate(pairs):
+        _line(panel, f"pair_{k}", numbers, found[:, i, j], colors[k])
+    short = [shown_name(name, 14) for name in scores.learners]
+    names = [*(f"{short[i]}, {short[j]}" for i, j in pairs), "equal learners"]
+    last = [*(found[-1, i, j] for i, j in pairs), chance[-1]]
+    limits = _name_lines(panel, names, last, half, (-0.03, 1.05), [*colors, COLORS["prior"]])
+    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    _set_axes(panel, "iterations", (1, 1 + 1.62 * (half - 1)), limits, until=half,
+              ticks=(ticks, [f"{tick:.1f}" for tick in ticks]))  # fmt: skip
+    over = f", mean of {len(scores.tasks)} data sets" if len(scores.tasks) > 1 else ""
+    panel.set_titles([f"|2R - 1|, {pairing} pairs of {_ORDERINGS} orderings{over}"])
+    title_figure(panel.collection, "How reproducible the order of two learners is")
+    return panel.collection
+
+
+def plot_critical_differences(ranks: AverageRanks, **figure: Any) -> "PlotCollection":
+    """Draw average ranks, the best on the left; bars join those that do not differ (Nemenyi).
+
+    Parameters
+    ----------
+    ranks : AverageRanks
+    **figure
+        As in ``plot_running_means``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists ``leader_0``, ``name_0``, ... by alternative, ``group_0``, ..., ``axis`` and
+        ``difference`` of the variable ``rank``.
+
+    Examples
+    --------
+    >>> from bayes_sota.crossval.across_tasks import average_ranks
+    >>> ranks = average_ranks(np.random.default_rng(0).normal([0, 0.1, 9], 1, (20, 3)), list("abc"))
+    >>> plot_critical_differences(ranks, backend="none").viz["figure_title"].item()["string"]
+    'c has the best average rank of 3 over 20 data sets'
+    """
+    k, order = len(ranks.names), np.argsort(ranks.ranks, kind="stable")
+    left, groups = (k + 1) // 2, ranks.groups()
+    first = -0.55 - 0.22 * len(groups)
+    panel = _panel("rank", (7.6, 1.9 + 0.26 * (left + len(groups) + 1)), figure)
+    edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
+    _line(panel, "axis", [1, k], [0, 0], "#000000")
+    for tick in range(1, k + 1):
+        _line(panel, f"tick_{tick}", [tick, tick], [0, 0.09], "#000000")
+        panel.text(f"number_{tick}", float(tick), 0.25, str(tick))
+    for place, at in enumerate(order):
+        on_left = place < left
+        edge, row = edges[0 if on_left else 1], place if on_left else k - 1 - place
+        height, rank = first - 0.36 * row, float(ranks.ranks[at])
+        _line(panel, f"leader_{at}", [rank, rank, edge], [0, height, height], COLORS["dark"])
+        text = f"{shown_name(ranks.names[at], 22)}  {rank:.2f}" if on_left else (
+            f"{rank:.2f}  {shown_name(ranks.names[at], 22)}")  # fmt: skip
+        panel.text(f"name_{at}", edge, height, f" {text} ", side="right" if on_left else "left")
+    for number, group in enumerate(groups):
+        height = -0.25 - 0.22 * number
+        ends = ranks.ranks[[group[0], group[-1]]] + np.array([-0.02, 0.02]) * (k - 1)
+        panel.bar(f"group_{number}", make_bounds(*ends), height, COLORS["theta_sota"], 4)
+    top = 0.75
+    panel.bar("difference", make_bounds(1, 1 + ranks.nemenyi), top, "#000000", 2)
+    text = f"critical difference {ranks.nemenyi:.2f} (Nemenyi, {ranks.level:.0%})"
+    panel.text("difference_name", 1.0, top + 0.27, text, side="left")
+    wide = 0.55 * (k - 1)
+    panel.set_axes(
+        make_bounds(0, 1), xlabel="", ylim=(first - 0.36 * (left - 1) - 0.3, top + 0.55),
+        xlim=make_bounds(1 - wide, max(k + wide, 1 + ranks.nemenyi)),
+    )  # fmt: skip
+    _hide_ticks(panel)
+    best, over = shown_name(ranks.names[order[0]]), f"{ranks.n_tasks} data sets"
+    title_figure(panel.collection, f"{best} has the best average rank of {k} over {over}")
+    return panel.collection
+
+
+def _checked(learners: int) -> int:
+    if learners > _MOST:
+        raise InputError(f"a figure has colours for {_MOST} learners, got {learners}")
+    return learners
+
+
+def _panel(name: str, size: tuple[float, float], figure: Mapping[str, Any]) -> Panel:
+    return Panel(make_collection({name: make_bounds(0, 1)}, figsize=size, **figure), name)
+
+
+def _with_room(values: ArrayLike) -> tuple[float, float]:
+    given = np.asarray(values, np.float64)
+    low, high = float(given.min()), float(given.max())
+    room = 0.06 * (high - low) or 0.01
+    return low - room, high + room
+
+
+def _points(values: ArrayLike) -> "xr.DataArray":
+    import xarray as xr
+
+    return xr.DataArray(np.asarray(values, np.float64), dims="point")
+
+
+def _line(panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str) -> None:
+    panel.line(label, _points(x), _points(y), color)
+
+
+def _band(panel: Panel, label: str, x: ArrayLike, ends: FloatArray, color: str) -> None:
+    import xarray as xr
+    from arviz_plots import visuals
+
+    parts = [np.asarray(x, np.float64), ends[0], ends[1]]
+    coords = {"kwarg": ["x", "y_bottom", "y_top"]}
+    band = xr.DataArray(np.stack(parts), dims=("kwarg", "point"), coords=coords)
+    panel.draw(visuals.fill_between_y, label, band, color=color, alpha=0.16)
+
+
+def _name_lines(
+    panel: Panel,
+    names: Sequence[str],
+    heights: Sequence[float],
+    count: float,
+    limits: tuple[float, float],
+    colors: Sequence[str] = _PALETTE,
+) -> tuple[float, float]:
+    """Names at the ends of lines, moved apart where lines end close; limits that hold them all."""
+    low, high = limits
+    apart = _HIDDEN_BY_OVERLAP * (high - low)
+    where = spread_out(heights, apart)
+    for k, (name, height) in enumerate(zip(names, where, strict=True)):
+        panel.text(f"name_{k}", 1 + 1.02 * (count - 1), float(height), shown_name(name),
+                   side="left", color=colors[k])  # fmt: skip
+    return min(low, min(where) - apart / 2), max(high, max(where) + apart / 2)
+
+
+def _set_axes(
+    panel: Panel,
+    xlabel: str,
+    xlim: tuple[float, float],
+    ylim: tuple[float, float],
+    *,
+    ticks: tuple[Sequence[float], Sequence[str]] | None = None,
+    until: float | None = None,
+) -> None:
+    """Both axes; ticks of the horizontal one only up to where the lines end."""
+    shown = make_ticks(*ylim) if ticks is None else (list(ticks[0]), list(ticks[1]))
+    panel.set_axes(
+        make_bounds(0, 1), xlabel=xlabel, xlim=make_bounds(*xlim), ylim=ylim,
+        yticks=lambda _: shown,
+    )  # fmt: skip
+    if until is not None:
+        at, texts = make_ticks(1, until)
+        _style(panel, "ticks", lambda library, target: library.xticks(at, texts, target, size=9))
+
+
+def _hide_ticks(panel: Panel) -> None:
+    _style(panel, "no_axis", lambda library, target: library.remove_axis(target, axis="both"))
+
+
+def _style(panel: Panel, label: str, change: Callable[[Any, Any], None]) -> None:
+    from arviz_plots.plot_collection import backend_from_object
+
+    def style(_: Any, target: Any, **__: Any) -> None:
+        change(backend_from_object(target), target)
+
+    panel.draw(style, label, 0.0, store_artist=False)

@@ -1,0 +1,540 @@
+r"""When repeated cross-validation may stop: rules on the iterations so far.
+
+Three rules of Raeder, Hoens and Chawla (2010), Section V: a fixed number of iterations; Spearman's
+correlation of successive running means of the items' predicted probabilities, their recommendation;
+the Kolmogorov-Smirnov distance between the scores of the even and of the odd iterations. Their text
+leaves open whether learners stop together: each alone is the default, as they count iterations
+"for each classifier". A fourth, Bayesian rule is about the order of the learners, which stop
+together. ``tests/crossval/test_rules.py`` compares both statistics with SciPy's, and Spearman's
+rule with the iteration that its expansion predicts; ``test_posterior_rule.py`` the fourth with the
+correlated t.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.arguments import ASSURANCE, OPEN_SHARE, Range
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.crossval.correlated_t import partition_share, running_posteriors
+from bayes_sota.data.fold_scores import FoldScores
+
+_CORRELATION = Range(0.9, 1.0)
+_DISTANCE = Range(1e-6, 1.0)
+_ITERATIONS = Range(1, 10**6, whole=True)
+type Probabilities = FloatArray | Sequence[FloatArray] | None
+"""Per data set (learner, iteration, item); one array where there is one data set."""
+
+
+class Runs(Protocol):
+    """What a rule sees while cross-validation of one data set runs."""
+
+    @property
+    def fold_scores(self) -> FoldScores:
+        """Scores so far."""
+
+    @property
+    def probabilities(self) -> FloatArray | None:
+        """Predicted probability of every item, (learner, iteration, item), if it is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """Iterations of one learner on one data set, in their order, without those that failed.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (n_iterations,)
+    probabilities : ndarray, shape (n_iterations, n_items), or None
+        NaN where an item has none.
+    fold_scores : ndarray, shape (n_iterations, n_folds), or None
+        As many columns as scores are known of an iteration.
+    numbers : ndarray of int, shape (n_iterations,), or None
+        Of the iterations, as all learners have them.
+    folds : int
+        k of the partitions.
+    """
+
+    scores: FloatArray
+    probabilities: FloatArray | None = None
+    fold_scores: FloatArray | None = None
+    numbers: IntArray | None = None
+    folds: int = 10
+
+    @cached_property
+    def correlations(self) -> FloatArray:
+        """Successive correlations of all iterations, which several thresholds share."""
+        return self._correlations(None)
+
+    def _correlations(self, newest: int | None) -> FloatArray:
+        if self.probabilities is None:
+            raise InputError("Spearman's rule needs the predicted probability of every item")
+        return successive_correlations(self.probabilities, newest)
+
+    def newest_correlations(self, newest: int | None) -> FloatArray:
+        """Those of the newest iterations, or of all."""
+        if newest is None or newest >= len(self.scores):
+            return self.correlations
+        return self._correlations(newest)
+
+
+class Rule(ABC):
+    """A stopping rule: a small frozen class with a ``name`` and ``decided``."""
+
+    needs_probabilities = False
+    adapts = True
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its name with its threshold."""
+
+    @property
+    @abstractmethod
+    def least(self) -> int:
+        """Iterations before which it cannot hold, unless scores tie."""
+
+    @abstractmethod
+    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
+        """Whether it holds for a learner after each iteration, or after each of the newest ones."""
+
+    def held(self, row: Sequence[Progress], newest: int | None = None) -> list[BoolArray]:
+        """Whether it holds for each of the learners of a data set."""
+        return [self.holds(progress, newest) for progress in row]
+
+    def decided(self, runs: Runs) -> bool:
+        """Whether it holds for every learner after the newest iteration.
+
+        Parameters
+        ----------
+        runs : Runs
+            One data set, iterations in the order in which they ran.
+        """
+        items = runs.probabilities if self.needs_probabilities else None
+        found = progress_of(runs.fold_scores, items, needs=self.needs_probabilities)
+        started = all(progress.scores.size for row in found for progress in row)
+        return started and all(bool(held[-1]) for row in found for held in self.held(row, 1))
+
+
+@dataclass(frozen=True)
+class FixedNumber(Rule):
+    """Stop after a fixed number of iterations, whatever they give.
+
+    Parameters
+    ----------
+    iterations : int
+
+    Examples
+    --------
+    >>> FixedNumber(50).name
+    'fixed 50'
+    """
+
+    iterations: int = 10
+    adapts = False
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        _ITERATIONS.check(self.iterations, "iterations")
+
+    @property
+    def name(self) -> str:
+        return f"fixed {self.iterations}"
+
+    @property
+    def least(self) -> int:
+        return self.iterations
+
+    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
+        return _numbers(progress, newest) >= self.iterations
+
+    def decided(self, runs: Runs) -> bool:
+        """Whether there are so many iterations; those in which a learner failed count as well."""
+        return bool(runs.fold_scores.scores.shape[2] >= self.iterations)
+
+
+@dataclass(frozen=True)
+class SpearmanRule(Rule):
+    r"""Stop when one more iteration hardly changes the order of the items.
+
+    Spearman's rank correlation of the items' running mean probabilities after :math:`n - 1` and
+    after :math:`n` iterations is at least the threshold. With :math:`\sigma_w` the standard
+    deviation of one item's probability over iterations and :math:`\sigma_b` that over items,
+
+    .. math:: 1 - r \approx \frac{3 \sigma_w^2}{\sqrt{3} \, \pi \, n^2 \sigma_b^2}
+
+    for normal ones, so the number of iterations grows with :math:`1 / \sqrt{1 - t}`, and ten times
+    the strictness costs three times the iterations. It looks at no score.
+
+    Parameters
+    ----------
+    threshold : float
+        Default 1 - 1e-4, the recommendation; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
+
+    Examples
+    --------
+    >>> SpearmanRule().name, SpearmanRule(1 - 1e-3).name
+    ('Spearman 0.9999', 'Spearman 0.999')
+    """
+
+    threshold: float = 1 - 1e-4
+    needs_probabilities = True
+
+    def __post_init__(self) -> None:
+        """Check the threshold, a correlation."""
+        _CORRELATION.check(self.threshold, "threshold")
+
+    @property
+    def name(self) -> str:
+        return f"Spearman {self.threshold:.8g}"
+
+    @property
+    def least(self) -> int:
+        return 2
+
+    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
+        return np.asarray(progress.newest_correlations(newest) >= self.threshold - 1e-14)
+
+
+@dataclass(frozen=True)
+class KolmogorovSmirnovRule(Rule):
+    r"""Stop when the scores of even and of odd iterations are distributed alike.
+
+    .. math:: D = \sup_x |F_{odd}(x) - F_{even}(x)| < t
+
+    Without ties :math:`D` is at least 1 over the length of the longer half, so that the rule
+    takes at least :math:`2 \lfloor 1/t \rfloor + 1` iterations: 21 for .1 and 11 for .2. Where
+    scores tie it may hold sooner.
+
+    Parameters
+    ----------
+    threshold : float
+        Default .2; the source tries .1 as well.
+
+    Examples
+    --------
+    >>> KolmogorovSmirnovRule(0.1).least, KolmogorovSmirnovRule(0.2).least
+    (21, 11)
+    """
+
+    threshold: float = 0.2
+
+    def __post_init__(self) -> None:
+        """Check the threshold, a distance."""
+        _DISTANCE.check(self.threshold, "threshold")
+
+    @property
+    def name(self) -> str:
+        return f"Kolmogorov-Smirnov {self.threshold:g}"
+
+    @property
+    def least(self) -> int:
+        half = int(1 / self.threshold)
+        half += 1 / half >= self.threshold
+        return max(2 * half - 1, 2)
+
+    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
+        distances = [even_odd_distance(progress.scores[:n]) for n in _numbers(progress, newest)]
+        return np.array(distances) < self.threshold
+
+
+@dataclass(frozen=True)
+class PosteriorRule(Rule):
+    r"""Stop when every ordering is decided, or when partitions hardly matter any more.
+
+    A pair of learners on a data set is settled where
+
+    - P(A better), by the correlated Student t, is at least ``threshold`` or at most 1 - threshold;
+    - or the standard deviation that partitions still cause is at most ``partition_part`` of the
+      whole one: the rest is the size of the data, which repetition cannot remove. Of n iterations
+      the variance :math:`\tau^2` between them is known to n - 1 degrees of freedom, and two may
+      agree by chance, so that its upper bound
+      :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}` counts, with p the ``threshold``.
+
+    Iterations count that all learners completed. All learners of a data set stop together.
+
+    Parameters
+    ----------
+    threshold : float
+        Probability of the ordering, above 1/2.
+    partition_part : float
+        With 0.2 the noise of partitions widens an interval by 2 %.
+    least_iterations : int
+        Never stop before: the spread between partitions is not known from fewer than two.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(0, 0.05, (2, 40, 10))
+    >>> rule = PosteriorRule()
+    >>> [int(stopping_iterations(rule, FoldScores(noise + [[[gap]], [[0]]])).max())
+    ...  for gap in (0.2, 0.0)]
+    [2, 37]
+    """
+
+    threshold: float = 0.95
+    partition_part: float = 0.2
+    least_iterations: int = 2
+
+    @property
+    def name(self) -> str:
+        return f"posterior {self.threshold:g}"
+
+    @property
+    def least(self) -> int:
+        return self.least_iterations
+
+    def __post_init__(self) -> None:
+        """Check ranges once."""
+        ASSURANCE.check(self.threshold, "threshold")
+        OPEN_SHARE.check(self.partition_part, "partition_part")
+        if _ITERATIONS.check(self.least_iterations, "least_iterations") < 2:
+            raise _ITERATIONS.refusal("least_iterations (2 or more)", self.least_iterations, 0)
+
+    def holds(self, progress: Progress, newest: int | None = None) -> BoolArray:
+        """One learner alone has no order that could be open."""
+        return self.held([progress], newest)[0]
+
+    def held(self, row: Sequence[Progress], newest: int | None = None) -> list[BoolArray]:
+        numbers, scores = zip(*(_folds_of(progress) for progress in row), strict=True)
+        shared = [np.isin(own, [n for n in own if all(n in x for x in numbers)]) for own in numbers]
+        common = np.stack([one[kept] for one, kept in zip(scores, shared, strict=True)])
+        settled = np.concatenate([[False], self._settled(common, row[0].folds)])
+        settled[: self.least_iterations] = False
+        return [
+            settled[np.cumsum(kept)][_numbers(progress, newest) - 1]
+            for kept, progress in zip(shared, row, strict=True)
+        ]
+
+    def _settled(self, scores: FloatArray, folds: int) -> BoolArray:
+        """Whether each pair of learners is settled after so many iterations."""
+        from scipy.special import chdtri
+
+        a, b = np.triu_indices(len(scores), 1)
+        found = running_posteriors(scores[a] - scores[b], folds)
+        p, df = found.p_better(), np.arange(scores.shape[1])
+        bound = np.divide(
+            df, chdtri(df, self.threshold), out=np.full(df.size, np.inf), where=df > 0
+        )
+        share = partition_share(bound * found.partition_variance, found.data_variance)
+        sure = np.maximum(p, 1 - p) >= self.threshold
+        settled = sure | (share <= self.partition_part**2) | (found.data_variance == 0)
+        return np.asarray(settled.all(axis=0))
+
+
+def _folds_of(progress: Progress) -> tuple[IntArray, FloatArray]:
+    if progress.numbers is None or progress.fold_scores is None:
+        raise InputError("the posterior rule needs the scores of folds and their iterations")
+    return progress.numbers, progress.fold_scores
+
+
+RULES: dict[str, Callable[..., Rule]] = {
+    "spearman": SpearmanRule,
+    "ks": KolmogorovSmirnovRule,
+    "posterior": PosteriorRule,
+    "fixed": FixedNumber,
+}
+"""Rules by their names, for people who run cross-validation and for those who judge its runs."""
+
+
+def named_rule(name: str, threshold: float | None = None) -> Rule:
+    """Give a rule by its name: spearman, ks, posterior or fixed.
+
+    Parameters
+    ----------
+    name : str
+    threshold : float, optional
+        A correlation, a distance, a probability, or a number of iterations. Default: that of the
+        rule.
+
+    Examples
+    --------
+    >>> named_rule("ks", 0.1).name, named_rule("fixed", 30.0).name
+    ('Kolmogorov-Smirnov 0.1', 'fixed 30')
+    """
+    if name not in RULES:
+        raise InputError(f"rule is one of {', '.join(RULES)}, got {shown(name)}")
+    if threshold is None:
+        return RULES[name]()
+    if name == "fixed" and threshold == round(threshold):
+        return FixedNumber(int(threshold))
+    return RULES[name](threshold)
+
+
+def _numbers(progress: Progress, newest: int | None) -> IntArray:
+    """Numbers of the newest iterations, or of all, from 1."""
+    count = len(progress.scores)
+    return np.arange(count - min(count, newest or count), count) + 1
+
+
+def successive_correlations(probabilities: ArrayLike, newest: int | None = None) -> FloatArray:
+    """Spearman's correlation of the running means after every iteration and the one before.
+
+    Parameters
+    ----------
+    probabilities : array-like, shape (n_iterations, n_items)
+        NaN where an item has none: its mean is that of the others.
+    newest : int, optional
+        Only for so many of the last iterations.
+
+    Returns
+    -------
+    ndarray, shape (n_iterations,) or (newest,)
+        NaN for the first iteration. Orders that are equal correlate at 1, even where all items tie.
+
+    Examples
+    --------
+    >>> successive_correlations([[0.1, 0.2, 0.9], [0.2, 0.1, 0.9], [0.1, 0.3, 0.8]]).round(3)
+    array([  nan, 0.866, 0.866])
+    """
+    from scipy.stats import rankdata
+
+    values = np.asarray(probabilities, np.float64)
+    first = len(values) - (newest or len(values))
+    known = np.isfinite(values)
+    before = max(first - 1, 0)
+    total = np.where(known, values, 0.0)
+    sums, counts = (
+        np.concatenate([part[: before + 1].sum(0, keepdims=True), part[before + 1 :]]).cumsum(0)
+        for part in (total, known.astype(np.float64))
+    )
+    # Equal means differ in their last bits by the order of the sum: they are ties.
+    means = np.round(np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0), 12)
+    both = np.isfinite(means[0])
+    if not both.any():
+        raise InputError("no item has a predicted probability in the first iteration")
+    ranks = rankdata(means[:, both], axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    squares = (ranks**2).sum(axis=1)
+    product, scale = (ranks[1:] * ranks[:-1]).sum(axis=1), np.sqrt(squares[1:] * squares[:-1])
+    found = np.divide(product, scale, out=np.zeros_like(product), where=scale > 0)
+    found[(ranks[1:] == ranks[:-1]).all(axis=1)] = 1.0
+    return np.concatenate([[np.nan], found]) if first == 0 else found
+
+
+def even_odd_distance(scores: ArrayLike) -> float:
+    """Kolmogorov-Smirnov distance between the scores of odd and of even iterations.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n_iterations,)
+
+    Returns
+    -------
+    float
+        1 where there are fewer than two.
+
+    Examples
+    --------
+    >>> even_odd_distance([0.1, 0.2, 0.3, 0.4])
+    0.5
+    """
+    values = np.asarray(scores, np.float64)
+    odd, even = np.sort(values[::2]), np.sort(values[1::2])
+    if not even.size:
+        return 1.0
+    below_odd, below_even = (np.searchsorted(half, values, side="right") for half in (odd, even))
+    # Whole numbers until the end: 3/10 - 2/10 is below .1 in floating point.
+    gap = np.abs(below_odd * even.size - below_even * odd.size).max()
+    return float(gap / (odd.size * even.size))
+
+
+def progress_of(
+    scores: FoldScores,
+    probabilities: Probabilities = None,
+    order: ArrayLike | None = None,
+    *,
+    needs: bool = True,
+) -> list[list[Progress]]:
+    """Progress of every learner on every data set, as lists of lists.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    probabilities : ndarray or sequence of ndarray, optional
+    order : array-like of int, optional
+        Order of the iterations; default as they came.
+    needs : bool
+        False leaves the probabilities out.
+    """
+    means = scores.iteration_means()
+    places = np.arange(means.shape[2]) if order is None else np.asarray(order)
+    items = _per_task(scores, probabilities) if needs else [None] * len(means)
+    found = []
+    for row, of, scored in zip(means, items, scores.scores, strict=True):
+        kept = [places[np.isfinite(one[places])] for one in row]
+        found.append([
+            Progress(row[j, at], None if of is None else of[j, at], scored[j, at], at, scores.folds)
+            for j, at in enumerate(kept)
+        ])  # fmt: skip
+    return found
+
+
+def _per_task(scores: FoldScores, probabilities: Probabilities) -> list[FloatArray | None]:
+    """Probabilities of every data set, None where they are not known."""
+    tasks = len(scores.tasks)
+    if probabilities is None:
+        return [None] * tasks
+    one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
+    found = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
+    size = scores.scores.shape[1:3]
+    if len(found) != tasks or any(of.ndim != 3 or of.shape[:2] != size for of in found):
+        raise InputError(
+            f"probabilities of each of {tasks} data sets have the shape (learners, iterations, "
+            f"items) with {size[0]} learners and {size[1]} iterations, got "
+            f"{', '.join(str(of.shape) for of in found)}"
+        )
+    return list(found)
+
+
+def stopping_iterations(
+    rule: Rule,
+    scores: FoldScores,
+    probabilities: Probabilities = None,
+    order: ArrayLike | None = None,
+    *,
+    together: bool = False,
+) -> IntArray:
+    """Give the number of iterations after which a rule stops every learner on every data set.
+
+    Parameters
+    ----------
+    rule : Rule
+    scores : FoldScores
+    probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
+        For Spearman's rule.
+    order : array-like of int, optional
+        Order of the iterations; default as they came.
+    together : bool
+        All learners of a data set go on until the rule holds for all at once, as ``decided`` says,
+        instead of each for itself. That takes learners that failed in the same iterations.
+
+    Returns
+    -------
+    ndarray of int, shape (n_tasks, n_learners)
+        0 where the iterations end before the rule holds.
+
+    Examples
+    --------
+    >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 40, 10)))
+    >>> stopping_iterations(FixedNumber(10), scores)
+    array([[10, 10]])
+    """
+    found = progress_of(scores, probabilities, order, needs=rule.needs_probabilities)
+    return np.array([stops_of(rule, row, together) for row in found])
+
+
+def stops_of(rule: Rule, row: Sequence[Progress], together: bool = False) -> list[int]:
+    """Iterations after which a rule stops the learners of one data set, 0 for never."""
+    held = rule.held(row)
+    if together:
+        if len({one.size for one in held}) > 1:
+            raise InputError("learners that stop together need the same number of iterations")
+        held = [np.logical_and.reduce(held)] * len(row)
+    return [int(np.argmax(one)) + 1 if one.any() else 0 for one in held]

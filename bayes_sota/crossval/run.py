@@ -1,0 +1,457 @@
+"""Repeated cross-validation: random partitions, the same for all learners, until a rule is met.
+
+One partition of the data gives one estimate of how good a learner is, another partition another
+one. After many the mean is steady: it no longer depends on the seed (Raeder, Hoens & Chawla 2010).
+It still depends on the items, of which repetition adds none.
+``tests/crossval/test_run.py`` compares with scikit-learn's ``cross_validate``.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import Range, generator_of
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.parallel import run_each, shown_progress
+from bayes_sota.core.text import counted, shown
+from bayes_sota.core.types import BoolArray, FloatArray, Seed
+from bayes_sota.crossval.checkpoint import Checkpoint, read_manifest
+from bayes_sota.crossval.fits import Iteration, Message, Study, checked_study
+from bayes_sota.crossval.rules import FixedNumber, PosteriorRule, Rule, named_rule
+from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import Responses
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from distributed import Client
+
+FOLDS = Range(2, 10_000, whole=True)
+ITERATIONS = Range(1, 10_000, whole=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """Iterations of repeated cross-validation of one data set.
+
+    Attributes
+    ----------
+    fold_scores : FoldScores
+        One data set; larger is better; NaN where a fit failed.
+    pooled_scores : ndarray, shape (n_learners, n_iterations)
+        AUROC of the probabilities of all items at once, NaN where a fold is missing. Unlike the
+        mean over folds it compares items that different fits have seen.
+    probabilities : ndarray, shape (n_learners, n_iterations, n_items)
+        Of the positive class, from the fit that did not see the item; the decision function for
+        learners of which ``messages`` says so.
+    truth : ndarray of bool, shape (n_items,)
+        Where the item is of the positive class, the larger of the two labels.
+    partition_seeds : tuple of int
+        ``StratifiedKFold(folds, shuffle=True, random_state=seed)`` is the partition.
+    random_seed : int
+    rule : str
+        Name of the rule that was to be met.
+    decided : bool
+        Whether it was met.
+    messages : tuple of Message
+        Errors and warnings of fits, in order.
+    """
+
+    fold_scores: FoldScores
+    pooled_scores: FloatArray
+    probabilities: FloatArray
+    truth: BoolArray
+    partition_seeds: tuple[int, ...]
+    random_seed: int
+    rule: str
+    decided: bool
+    messages: tuple[Message, ...]
+
+    def __repr__(self) -> str:
+        """Size and rule."""
+        met = f"rule {self.rule!r} {'met' if self.decided else 'not met'}"
+        return f"<CrossValidation: {str(self.fold_scores)[13:-1]}, {self.truth.size} items, {met}>"
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of the learners."""
+        return self.fold_scores.learners
+
+    @property
+    def n_iterations(self) -> int:
+        """Number of iterations."""
+        return len(self.partition_seeds)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the fits: failures first, one sentence for each kind."""
+        order = ("error", "decision function", "warning")
+        said = sorted(self.messages, key=lambda message: order.index(message.kind))
+        grouped = Counter((message.kind, message.learner) for message in said)
+        fits = self.n_iterations * self.fold_scores.folds
+        return tuple(_note(kind, learner, said, fits) for kind, learner in grouped)
+
+    def responses(self, iteration: int = 0) -> Responses:
+        """Which learner classified which item right, in one iteration.
+
+        Each item is classified once, by a fit that did not see it, as ``predict`` of scikit-learn
+        does: where the probability is above 1/2, or the decision function above 0. Iterations are
+        never put together: each would count the same items again. So the answers are as independent
+        as the items; the fits of an iteration share training items, and their skills are those of
+        fits to k - 1 of k parts of the data. Other iterations say how much partitions matter.
+
+        Parameters
+        ----------
+        iteration : int
+            From 0; negative ones count from the end.
+
+        Raises
+        ------
+        InputError
+            An iteration that is not there, a learner without any prediction in it, one learner.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from bayes_sota.crossval.learners import named_learners
+        >>> runs = repeated_cross_validation(
+        ...     named_learners(["nb", "tree"]), *load_breast_cancer(return_X_y=True), iterations=1,
+        ...     folds=5, random_seed=0,
+        ... )
+        >>> runs.responses().scores.round(2).tolist()
+        [0.93, 0.92]
+        """
+        values = self._predictions(iteration)
+        decided = {m.learner for m in self.messages if m.kind == "decision function"}
+        limits = [0.0 if name in decided else 0.5 for name in self.learners]
+        right = (values > limits) == self.truth[:, None]
+        return Responses(
+            np.where(np.isnan(values), np.nan, right),
+            names=self.learners,
+            name=self.fold_scores.tasks[0],
+        )
+
+    def item_scores(self, iteration: int = 0) -> ItemScores:
+        """Predicted probabilities of the items in one iteration, whose AUROC is compared.
+
+        What ``responses`` says of iterations holds here as well. The AUROC is pooled: it compares
+        items that different fits have seen.
+
+        Parameters
+        ----------
+        iteration : int
+            From 0; negative ones count from the end.
+
+        Raises
+        ------
+        InputError
+            As for ``responses``; and an item without a prediction.
+        """
+        return ItemScores(
+            self._predictions(iteration),
+            labels=self.truth,
+            names=self.learners,
+            name=self.fold_scores.tasks[0],
+        )
+
+    def _predictions(self, iteration: int) -> FloatArray:
+        """Of all items in one iteration, (n_items, n_learners)."""
+        if not -self.n_iterations <= iteration < self.n_iterations:
+            raise InputError(
+                f"iteration is one of {counted(self.n_iterations, 'iteration')}, counted from 0, "
+                f"got {iteration}"
+            )
+        return np.asarray(self.probabilities[:, iteration].T)
+
+    def to_datatree(self) -> "xr.DataTree":
+        """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
+        import xarray as xr
+
+        items = {"probability": (("learner", "iteration", "item"), self.probabilities)}
+        fits, scores = ("learner", "iteration", "fold"), self.fold_scores
+        observed = {
+            "fold_score": (fits, scores.scores[0]),
+            "pooled_score": (fits[:2], self.pooled_scores),
+            **items,
+        }
+        constant = {
+            "is_positive": ("item", self.truth.astype(int)),
+            "partition_seed": ("iteration", np.array(self.partition_seeds)),
+        }
+        places = {"learner": list(self.learners)}
+        return xr.DataTree.from_dict(
+            {
+                "observed_data": xr.Dataset(observed, coords=places),
+                "constant_data": xr.Dataset(constant),
+                "/": xr.Dataset(attrs={"scorer": scores.scorer, "task": scores.tasks[0]}),
+            }
+        )
+
+
+def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
+    """Scores and probabilities of a result of ``bayes-sota cv run`` (``CrossValidation``).
+
+    Raises
+    ------
+    InputError
+        Another result.
+    """
+    observed = tree["observed_data"].to_dataset() if "observed_data" in tree.children else {}
+    if "fold_score" not in observed or "probability" not in observed:
+        raise InputError("this is no result of repeated cross-validation (bayes-sota cv run)")
+    scores = FoldScores(
+        observed["fold_score"].values,
+        learners=observed["learner"].values.tolist(),
+        tasks=[str(tree.attrs["task"])],
+        scorer=str(tree.attrs["scorer"]),
+    )
+    return scores, np.asarray(observed["probability"].values, np.float64)
+
+
+def _note(kind: str, learner: str, said: list[Message], fits: int) -> str:
+    found = [m for m in said if (m.kind, m.learner) == (kind, learner)]
+    if kind == "decision function":
+        return (
+            f"{learner} gives no probabilities: its decision function stands for them, which "
+            "pooled scores compare between fits"
+        )
+    first = found[0]
+    number = len({(m.iteration, m.fold) for m in found})
+    happened = "failed and were left out" if kind == "error" else "warned"
+    return (
+        f"{learner}: {number:,} of {counted(fits, 'fit')} {happened}, the first in iteration "
+        f"{first.iteration}, fold {first.fold}: {first.text}"
+    )
+
+
+def repeated_cross_validation(
+    estimators: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    folds: int = 10,
+    scoring: str | Callable[..., float] = "roc_auc",
+    iterations: int = 50,
+    rule: str | Rule = "fixed",
+    random_seed: Seed = None,
+    cores: int = 1,
+    dask: "str | Client | None" = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progressbar: bool = False,
+    task: str = "data",
+) -> CrossValidation:
+    """Fit and score learners on many random partitions of the same data.
+
+    Parameters
+    ----------
+    estimators : dict of str to estimator
+        Of scikit-learn, or of its interface; cloned for every fit. Every ``random_state`` that is
+        None gets a number that depends on the seed, the learner, the iteration and the fold.
+    X : array, sparse matrix or pandas DataFrame, shape (n_items, n_attributes)
+    y : array-like, shape (n_items,)
+        Labels of two classes; the larger label is the positive class.
+    folds : int
+        k: each item is tested once in every iteration, by a fit to the other k - 1 parts.
+        Partitions are random and stratified.
+    scoring : str or callable
+        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better.
+    iterations : int
+        The number of partitions, with another rule than "fixed" the most.
+    rule : "fixed", "spearman", "ks", "posterior" or object
+        "fixed" runs all iterations; the others are ``SpearmanRule``, ``KolmogorovSmirnovRule`` and
+        ``PosteriorRule``, which stop where they hold for all learners. Of an object, such as those
+        with another threshold, ``rule.decided(runs)`` is asked after each iteration, in their
+        order, whether the iterations so far (a ``CrossValidation``) are enough; ``rule.name`` names
+        it.
+    random_seed : int, SeedSequence, Generator or None
+        Results are the same for the same seed, whatever the number of workers. None takes the seed
+        of the checkpoint where there is one, else draws one.
+    cores : int
+        Processes on this machine.
+    dask : str or distributed.Client, optional
+        A Dask cluster instead, or the address of its scheduler.
+    checkpoint : path, optional
+        Folder that keeps finished iterations; a run that was ended goes on from there, and gives
+        the same bits as one that was not.
+    progressbar : bool
+        Whether to show a bar with the time left.
+    task : str
+        Name of the data.
+
+    Returns
+    -------
+    CrossValidation
+
+    Raises
+    ------
+    InputError
+        One class, more than two, fewer members of a class than folds; no estimators; an unknown
+        score or rule; a learner that fails in all folds of the first iteration (in some folds: its
+        ``messages`` say so, and the rest is kept); a checkpoint that is damaged or of another run;
+        a Dask cluster that does not answer.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> learners = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
+    >>> runs = repeated_cross_validation(
+    ...     learners, *load_breast_cancer(return_X_y=True), folds=2, iterations=3, random_seed=0
+    ... )
+    >>> runs.n_iterations, runs.rule, runs.decided
+    (3, 'fixed 3', True)
+    >>> runs.fold_scores.iteration_means()[0].mean(axis=1).round(2).tolist()
+    [0.99, 0.92]
+    """
+    FOLDS.check(folds, "folds")
+    ITERATIONS.check(iterations, "iterations")
+    chosen = _chosen_rule(rule, iterations)
+    folder = None if checkpoint is None else Path(checkpoint)
+    seed = _whole_seed(random_seed, folder)
+    study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
+    if isinstance(chosen, PosteriorRule) and len(study.learners) < 2:
+        raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
+    stored = None if folder is None else Checkpoint(folder, study)
+    finished = {}
+    if stored is not None:
+        stored.open()
+        finished = {one.number: one for one in stored.finished() if one.number < iterations}
+    runs = _Runs(study, iterations, chosen, task)
+    engine = partial(run_each, cores=cores, dask=dask)
+    coming = _in_order(study, iterations, finished, engine, stored)
+    with (
+        closing(coming),
+        shown_progress(iterations, f"iterations of {folds} folds", show=progressbar) as advance,
+    ):
+        for done in coming:
+            runs.add(done)
+            advance()
+            if runs.is_decided():
+                break
+    return runs.so_far()
+
+
+def _chosen_rule(rule: str | Rule, iterations: int) -> Rule:
+    if rule == "fixed":
+        return FixedNumber(iterations)
+    if isinstance(rule, str):
+        return named_rule(rule)
+    if not callable(getattr(rule, "decided", None)):
+        raise InputError(f"rule is a name or has a method decided, got {shown(rule)}")
+    return rule
+
+
+def _whole_seed(random_seed: Seed, folder: Path | None) -> int:
+    """The number that all random numbers depend on."""
+    if random_seed is None and folder is not None:
+        manifest = read_manifest(folder)
+        if manifest is not None:
+            return int(manifest["seed"])
+    rng = generator_of(random_seed)
+    is_number = isinstance(random_seed, int | np.integer)
+    return int(random_seed) if is_number else int(rng.integers(2**63))  # type: ignore[arg-type]
+
+
+def _in_order(
+    study: Study,
+    iterations: int,
+    finished: dict[int, Iteration],
+    engine: Callable[..., Generator[tuple[int, Iteration]]],
+    stored: Checkpoint | None,
+) -> Generator[Iteration]:
+    """All iterations by their numbers; each is kept as soon as it is finished."""
+    waiting = dict(finished)
+    missing = [number for number in range(iterations) if number not in finished]
+    with closing(engine(study.run, missing)) as running:
+        for number in range(iterations):
+            while number not in waiting:
+                _, done = next(running)
+                waiting[done.number] = done
+                if stored is not None:
+                    stored.keep(done)
+            yield waiting.pop(number)
+
+
+class _Runs:
+    """Iterations as they come."""
+
+    def __init__(self, study: Study, iterations: int, rule: Rule, task: str) -> None:
+        names = tuple(study.learners)
+        self.study, self.rule, self.task = study, rule, task
+        self.scores = np.full((len(names), iterations, study.folds), np.nan)
+        self.pooled = np.full(self.scores.shape[:2], np.nan)
+        self.probabilities = np.full((*self.scores.shape[:2], study.truth.size), np.nan)
+        self.messages: list[Message] = []
+        self.number, self.met = 0, False
+
+    def add(self, done: Iteration) -> None:
+        """Take the next iteration."""
+        at = self.number
+        self.scores[:, at], self.probabilities[:, at] = done.scores, done.probabilities
+        self.pooled[:, at] = [pooled_score(p, self.study.truth) for p in done.probabilities]
+        self.messages += done.messages
+        self.number += 1
+        if at == 0:
+            self._check_first(done)
+
+    def _check_first(self, done: Iteration) -> None:
+        for name, scores in zip(self.study.learners, done.scores, strict=True):
+            if np.isnan(scores).all():
+                first = next(
+                    m.text for m in done.messages if (m.kind, m.learner) == ("error", name)
+                )
+                raise InputError(f"learner {shown(name)} failed in every fold: {first}")
+
+    def so_far(self) -> CrossValidation:
+        """The iterations up to now, without a copy of their probabilities."""
+        n = self.number
+        return CrossValidation(
+            fold_scores=FoldScores(
+                self.scores[:, :n],
+                learners=list(self.study.learners),
+                tasks=[self.task],
+                scorer=self.study.scorer,
+            ),
+            pooled_scores=self.pooled[:, :n],
+            probabilities=self.probabilities[:, :n],
+            truth=self.study.truth,
+            partition_seeds=tuple(map(self.study.partition_seed, range(n))),
+            random_seed=self.study.seed,
+            rule=self.rule.name,
+            decided=self.met,
+            messages=tuple(self.messages),
+        )
+
+    def is_decided(self) -> bool:
+        """Whether the rule is met."""
+        self.met = bool(self.rule.decided(self.so_far()))
+        return self.met
+
+
+def pooled_score(probabilities: FloatArray, truth: BoolArray) -> float:
+    r"""AUROC of all items at once: the share of pairs that are in order, ties by half.
+
+    .. math:: \frac{\sum_{i: y_i = 1} r_i - n_1 (n_1 + 1) / 2}{n_1 n_0}
+
+    with the midranks :math:`r_i`; NaN where a probability is missing.
+
+    Examples
+    --------
+    >>> float(pooled_score(np.array([0.9, 0.4, 0.4, 0.1]), np.array([True, True, False, False])))
+    0.875
+    """
+    from scipy.stats import rankdata
+
+    positive = int(truth.sum())
+    if np.isnan(probabilities).any():
+        return float("nan")
+    ranks = rankdata(probabilities)[truth].sum()
+    return float((ranks - positive * (positive + 1) / 2) / (positive * (truth.size - positive)))

@@ -1,0 +1,322 @@
+"""Comparison of learners: from fold scores or a trace to the complete result in the one schema.
+
+``tests/crossval/test_sample.py`` compares with the correlated Student t and with simulation.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.builders import CrossValidationPriors
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample import (
+    LARGEST_GROUP,
+    describe_nuts,
+    describe_provenance,
+    describe_sampled,
+    model_groups,
+    model_of,
+    resolve_seed,
+    result_tree,
+    sample_completed,
+    sampler_stats,
+    with_attributes,
+)
+from bayes_sota.core.types import IntArray, Seed
+from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.relative_scores import relative_scores
+from bayes_sota.crossval.shape import canonical_iterations
+from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.leaderboard.specification import Model, chosen_model
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+_CHAINS = 4  # of independent draws
+_PRIORS = "p(difference, variance) = 1 / variance; correlation of fold scores 1 / folds"
+_KEPT = ("posterior", "sample_stats", "observed_data", "constant_data")
+
+
+def sample_comparison(
+    fold_scores: FoldScores,
+    *,
+    model: Model = None,
+    priors: CrossValidationPriors | None = None,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    target_accept: float | None = None,
+    cores: int | None = None,
+    random_seed: Seed = None,
+    progressbar: bool = False,
+) -> "xr.DataTree":
+    """Posterior of the differences of learners by NUTS (nutpie), completed as ``complete`` does.
+
+    Parameters
+    ----------
+    fold_scores : FoldScores
+    model : ModelSpecification, name or path, optional
+        It gives the priors and the settings of the sampler. Default "crossval".
+    priors : CrossValidationPriors, optional
+        In place of a model.
+    draws, tune, chains, target_accept, cores, random_seed, progressbar
+        As in ``pm.sample``; default those of the model, else 1000, 1000, 4 and 0.95.
+
+    Returns
+    -------
+    xarray.DataTree
+        As ``complete`` returns it.
+
+    Raises
+    ------
+    InputError
+        Priors beside a model, a model of another builder, sizes too small for diagnostics, and what
+        ``build_model`` refuses.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> rng = np.random.default_rng(0)
+    >>> runs = FoldScores(rng.normal(0.8, 0.05, (3, 4, 10)) + [[[0.1]], [[0.0]], [[0.0]]])
+    >>> tree = sample_comparison(runs, random_seed=0)  # doctest: +SKIP
+    >>> bs.summarize(tree)  # doctest: +SKIP
+    """
+    from bayes_sota.crossval.models import build_model
+
+    spec = chosen_model(model, "crossval", priors)
+    built = build_model(fold_scores, spec.priors)
+    tree = sample_completed(
+        built,
+        lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
+        random_seed, spec.sampler, draws=draws, tune=tune, chains=chains, cores=cores,
+        target_accept=target_accept, progressbar=progressbar,
+        compile_kwargs={"freeze_model": True},  # what depends on the data alone is computed once
+    )  # fmt: skip
+    return with_attributes(tree, spec.provenance)
+
+
+def judged_tree(
+    scores: FoldScores,
+    estimates: dict[str, Any],
+    draws: int,
+    random_seed: Seed,
+    attributes: dict[str, Any],
+) -> "xr.DataTree":
+    """Draws of the correlated t of all pairs, beside estimates of the learners.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    estimates : dict
+        Variables of ``point_estimate``, with dimensions task, learner and learner_other.
+    draws : int
+        Of each of four chains; all are independent.
+    random_seed : int, SeedSequence, Generator or None
+    attributes : dict
+        More of the tree's.
+
+    Returns
+    -------
+    xarray.DataTree
+        As ``JudgedRuns.to_datatree`` says.
+    """
+    rng, seed = resolve_seed(random_seed)
+    groups = _draws_of_pairs(scores, draws, rng)
+    fits = ("task", "learner", "iteration", "fold")
+    groups["constant_data"] = {"fold_score": (fits, scores.scores)}
+    groups["point_estimate"] = estimates
+    about = {
+        **describe_provenance((scores,), _PRIORS, method="exact", seed=seed),
+        "draws_are_independent": 1,
+        "scorer": scores.scorer,
+        "folds": scores.folds,
+        **attributes,
+    }
+    return result_tree(_labelled(groups, scores), about)
+
+
+def _draws_of_pairs(
+    scores: FoldScores, draws: int, rng: np.random.Generator
+) -> dict[str, dict[str, Any]]:
+    """Groups with draws of the true differences of all pairs, and of differences of folds."""
+    a, b = np.triu_indices(len(scores.learners), 1)
+    places = [(t, i, j) for t in range(len(scores.tasks)) for i, j in zip(a, b, strict=True)]
+    size = (len(scores.tasks), a.size)
+    found = [correlated_t(scores, int(i), int(j), task=t) for t, i, j in places]
+    mean, sd, df, left, kept = (
+        np.array(column, float).reshape(size)
+        for column in zip(
+            *((p.mean, p.fold_sd, p.df, 1 / p.n_scores, p.correlation) for p in found), strict=True
+        )
+    )
+    variance = sd**2 * df / rng.chisquare(df, (_CHAINS, draws, *size))
+    data = kept / (1 - kept)
+    true = mean + np.sqrt(variance * (left + data)) * rng.standard_normal(variance.shape)
+    observed = scores.scores[:, a] - scores.scores[:, b]
+    every = max(1, -(-8 * observed.size * _CHAINS * draws // LARGEST_GROUP))
+    few, spread = true[:, ::every], variance[:, ::every]
+    shared = few + np.sqrt(spread * data) * rng.standard_normal(few.shape)
+    per_value = scores.folds if observed.shape[3] == 1 else 1
+    own = rng.standard_normal((*few.shape, *observed.shape[2:]))
+    own *= np.sqrt(spread / per_value)[..., None, None]
+    cells = ("task", "pair")
+    drawn, fits = ("chain", "draw", *cells), (*cells, "iteration", "fold")
+    return {
+        "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, variance**0.5)},
+        "posterior_predictive": {
+            "fold_difference": (("chain", "draw", *fits), shared[..., None, None] + own)
+        },
+        "observed_data": {"fold_difference": (fits, observed)},
+    }
+
+
+def _labelled(groups: dict[str, dict[str, Any]], scores: FoldScores) -> "dict[str, xr.Dataset]":
+    """Groups whose places have their names."""
+    import xarray as xr
+
+    a, b = np.triu_indices(len(scores.learners), 1)
+    names = scores.learners
+    labels: dict[str, Any] = {
+        "task": list(scores.tasks), "learner": list(names), "learner_other": list(names),
+        "pair": [f"{names[i]} - {names[j]}" for i, j in zip(a, b, strict=True)],
+    }  # fmt: skip
+    found = {name: xr.Dataset(variables) for name, variables in groups.items()}
+    return {
+        name: group.assign_coords({
+            dim: labels.get(str(dim), np.arange(size)) for dim, size in group.sizes.items()
+        })
+        for name, group in found.items()
+    }  # fmt: skip
+
+
+def complete(
+    trace: "xr.DataTree",
+    fold_scores: FoldScores,
+    model: "pm.Model | None" = None,
+    *,
+    random_seed: Seed = None,
+    **settings: Any,
+) -> "xr.DataTree":
+    r"""Whole result of a trace of a model of ``build_model``, extended or not.
+
+    Parameters
+    ----------
+    trace : DataTree
+        With the group ``posterior``, as ``pm.sample`` gives it.
+    fold_scores : FoldScores
+        What the model is of.
+    model : pm.Model, optional
+        Default: that of the ``with`` block, else ``build_model(fold_scores, **settings)``.
+    random_seed : int, SeedSequence or Generator, optional
+        Of the draws from the prior and of predictions.
+    **settings
+        Of ``build_model``, where no model is given.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior`` and ``prior`` of the variables of ``build_model``; ``observed_data``,
+        ``posterior_predictive`` and ``prior_predictive`` with ``relative_score``;
+        ``log_likelihood`` of every iteration; ``log_prior``, ``sample_stats``; ``predictions`` with
+        ``canonical_difference`` (task, pair), the mean difference in one more canonical run (1 x
+        10, 2 x 5 or 5 x 2 folds); ``point_estimate`` with ``p_best`` (learner,) over data sets;
+        ``constant_data`` with ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
+        Attributes: provenance, divergences, ``folds``, ``scorer``, ``canonical_iterations``.
+
+    Raises
+    ------
+    InputError
+        A trace of another model, other data or another schema, without variables of the model, or
+        with variables that a model is needed for; settings beside a model.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> import bayes_sota as bs
+    >>> runs = FoldScores(np.random.default_rng(0).normal(0.8, 0.05, (3, 4, 10)))
+    >>> with bs.crossval.build_model(runs):
+    ...     trace = pm.sample()  # doctest: +SKIP
+    ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
+    """
+    from bayes_sota.crossval.models import build_model
+
+    if model is not None and settings:
+        raise InputError(
+            f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
+        )
+    found = model_of(trace, model, lambda: build_model(fold_scores, **settings))
+    rng, seed = resolve_seed(random_seed)
+    groups = {name: trace[name].to_dataset() for name in _KEPT if name in trace.children}
+    if "sample_stats" in groups:
+        groups["sample_stats"] = sampler_stats(trace)
+    groups |= model_groups(found, trace, rng)
+    groups = {name: group.drop_attrs() for name, group in groups.items()}
+    posterior = groups["posterior"]
+    groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
+    groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
+    groups["point_estimate"] = _best_learners(posterior["learner_effect"])
+    of = trace["posterior"].attrs
+    sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
+    attributes = {
+        **describe_sampled(found, groups, seed),
+        **sampler,
+        **describe_nuts(trace),
+        "folds": fold_scores.folds,
+        "scorer": fold_scores.scorer,
+        "canonical_iterations": canonical_iterations(fold_scores.folds),
+        "dropped_iterations": relative_scores(fold_scores).dropped,
+    }
+    return result_tree(groups, attributes)
+
+
+def _pair_places(posterior: "xr.Dataset") -> tuple[IntArray, IntArray]:
+    """Places of A and of B of each pair among the learners."""
+    a, b = np.triu_indices(posterior.sizes["learner"], 1)
+    return a, b
+
+
+def _constants(
+    constants: "xr.Dataset", posterior: "xr.Dataset", fold_scores: FoldScores
+) -> "xr.Dataset":
+    data = relative_scores(fold_scores)
+    a, b = _pair_places(posterior)
+    means = data.task_means
+    found = constants.drop_vars("given_scores", errors="ignore")
+    dims = {dim for variable in found.data_vars.values() for dim in variable.dims}
+    found = found.drop_dims([dim for dim in found.dims if dim not in dims])
+    return found.assign(
+        observed_difference=(("task", "pair"), means[:, a] - means[:, b]),
+        n_iterations=("task", data.iterations),
+    ).assign_coords({name: posterior[name].values for name in ("task", "pair")})
+
+
+def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":
+    """Mean differences of each pair in one more canonical run, given each draw."""
+    import xarray as xr
+
+    cells = ("chain", "draw", "task", "learner")
+    steady, spread = (
+        posterior[name].transpose(*cells).values for name in ("steady_state", "partition_sd")
+    )
+    nu = posterior["degrees_of_freedom"].transpose("chain", "draw").values[..., None, None]
+    number, total = canonical_iterations(folds), np.zeros(steady.shape)
+    for _ in range(number):
+        heavy = np.sqrt(rng.chisquare(nu, (*steady.shape[:3], 1)) / (nu - 2))
+        total += rng.standard_normal(steady.shape) / heavy
+    scores = steady + spread * total / number
+    a, b = _pair_places(posterior)
+    dims = ("chain", "draw", "task", "pair")
+    coords = {name: posterior[name].values for name in dims}
+    return xr.Dataset({"canonical_difference": (dims, scores[..., a] - scores[..., b])}, coords)
+
+
+def _best_learners(effect: "xr.DataArray") -> "xr.Dataset":
+    """P(best over data sets) of each learner, with its Monte Carlo error."""
+    import arviz as az
+    import xarray as xr
+
+    best = (effect == effect.max("learner")).astype(float)
+    over = ("chain", "draw")
+    mcse = az.mcse(best.to_dataset(name="x"))["x"].fillna(0.0)
+    return xr.Dataset({"p_best": best.mean(over), "p_best_mcse": mcse}).drop_attrs()

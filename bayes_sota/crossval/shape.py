@@ -1,0 +1,197 @@
+r"""Distribution of the scores of iterations: steady state, canonical estimates, skewness.
+
+The *steady state* is the mean of all iterations, a *canonical* estimate that of the few which
+papers report: 1 x 10-fold, 2 x 5-fold, 5 x 2-fold (Raeder, Hoens and Chawla 2010, Section II).
+Iterations are independent given the data, so the standard error of their mean,
+:math:`s / \sqrt{n}`, is right for what partitions cause, and for nothing else: the data remain the
+same. Where scores are skewed to the left a single run exceeds the steady mean more often than not
+(Section IV-B). ``tests/crossval/test_shape.py`` compares with SciPy and with exact probabilities.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import OPEN_SHARE, generator_of
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
+from bayes_sota.data.fold_scores import FoldScores
+
+_CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
+_DRAWS = 4000  # random canonical runs of several iterations
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyState:
+    """Scores of iterations of every learner on every data set; arrays (n_tasks, n_learners).
+
+    Attributes
+    ----------
+    n_iterations : ndarray of int
+        Complete iterations.
+    mean, median, sd : ndarray
+        Of the iterations; the mean is the steady state.
+    standard_error : ndarray
+        Of the mean, over partitions of the same data.
+    canonical : ndarray
+        Mean of the first iterations, as many as a canonical run has.
+    p_canonical_above : ndarray
+        Probability that a canonical run exceeds the steady mean.
+    skewness : ndarray
+        Corrected for bias (G1); NaN for fewer than 3 iterations, 0 for equal scores.
+    skewed : ndarray of bool
+        Whether it is more than two of its standard errors from 0.
+    p_normal : ndarray
+        p-value of Shapiro and Wilk's test of a normal distribution; NaN where there is none.
+    """
+
+    n_iterations: IntArray
+    mean: FloatArray
+    median: FloatArray
+    sd: FloatArray
+    standard_error: FloatArray
+    canonical: FloatArray
+    p_canonical_above: FloatArray
+    skewness: FloatArray
+    skewed: BoolArray
+    p_normal: FloatArray
+
+
+def canonical_iterations(folds: int) -> int:
+    """Iterations of a canonical run, of about ten fits: 1 of 10 folds, 2 of 5, 5 of 2.
+
+    Examples
+    --------
+    >>> canonical_iterations(10), canonical_iterations(5), canonical_iterations(2)
+    (1, 2, 5)
+    """
+    return max(1, round(_CANONICAL_FITS / folds))
+
+
+def steady_state(scores: FoldScores, random_seed: Seed = None) -> SteadyState:
+    """Describe the scores of iterations of every learner on every data set.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    random_seed : int, SeedSequence, Generator or None
+        Of the canonical runs of more than one iteration, which are drawn.
+
+    Examples
+    --------
+    >>> found = steady_state(FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (1, 50, 10))))
+    >>> found.mean.round(4).tolist(), found.p_canonical_above.tolist()
+    ([[0.8997]], [[0.54]])
+    """
+    rng, size = generator_of(random_seed), canonical_iterations(scores.folds)
+    means = scores.iteration_means()
+    columns = [
+        _described(one[np.isfinite(one)], size, rng) for one in means.reshape(-1, means.shape[2])
+    ]
+    arrays = (np.array(column).reshape(means.shape[:2]) for column in zip(*columns, strict=True))
+    return SteadyState(*arrays)
+
+
+def _described(values: FloatArray, size: int, rng: np.random.Generator) -> tuple[float, ...]:
+    from scipy.stats import shapiro, skew
+
+    n = len(values)
+    varies = n > 2 and float(np.ptp(values)) > 1e-12
+    sd = float(values.std(ddof=1)) if n > 1 else float("nan")
+    skewness = float(skew(values, bias=False)) if varies else 0.0 if n > 2 else float("nan")
+    error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
+    p_normal = float(shapiro(values).pvalue) if varies else float("nan")
+    mean = float(values.mean()) if n else float("nan")
+    return (
+        n, mean, float(np.median(values)) if n else mean, sd, sd / np.sqrt(max(n, 1)),
+        float(values[:size].mean()) if n else mean, _share_above(values, size, rng),
+        skewness, bool(abs(skewness) > 2 * error), p_normal,
+    )  # fmt: skip
+
+
+def _share_above(values: FloatArray, size: int, rng: np.random.Generator) -> float:
+    """Share of runs of so many iterations whose mean exceeds that of all."""
+    if len(values) <= size:
+        return float("nan")
+    runs = values
+    if size > 1:
+        runs = rng.permuted(np.tile(values, (_DRAWS, 1)), axis=1)[:, :size].mean(axis=1)
+    return float(np.mean(runs > values.mean() + 1e-12))
+
+
+@dataclass(frozen=True, eq=False)
+class RunningMeans:
+    """Estimate after every iteration of one learner, and where other partitions would put it.
+
+    Attributes
+    ----------
+    mean : ndarray, shape (n_iterations,)
+    interval : ndarray, shape (n_iterations, 2)
+        Equal-tailed, about the steady mean.
+    """
+
+    mean: FloatArray
+    interval: FloatArray
+
+
+def running_means(
+    scores: FoldScores, learner: int, task: int = 0, ci_prob: float = 0.95
+) -> RunningMeans:
+    r"""Mean score after every iteration, in the order in which they ran, with its spread.
+
+    The interval is :math:`\bar x \pm z \, s / \sqrt{n}` with the mean and the standard deviation
+    of all iterations: where the mean of :math:`n` new partitions lies.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    learner, task : int
+        Their places.
+    ci_prob : float
+        Probability of the interval.
+
+    Examples
+    --------
+    >>> running_means(FoldScores([[[0.8, 0.9], [0.7, 0.9], [0.8, 0.7]]]), 0).mean.round(3).tolist()
+    [0.85, 0.825, 0.8]
+    """
+    from scipy.stats import norm
+
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    values = scores.iteration_means()[task, learner]
+    values = values[np.isfinite(values)]
+    numbers = np.arange(1, len(values) + 1)
+    sd = values.std(ddof=1) if len(values) > 1 else np.nan
+    half = norm.ppf((1 + ci_prob) / 2) * sd / np.sqrt(numbers)
+    ends = values.mean() + np.stack([-half, half], axis=1)
+    return RunningMeans(values.cumsum() / numbers, ends)
+
+
+def learner_rows(
+    scores: FoldScores, state: SteadyState, stops: Sequence[Sequence[int]]
+) -> Iterator[dict[str, Any]]:
+    """Estimates of every learner on every data set, the best first."""
+    from scipy.stats import rankdata
+
+    for t, task in enumerate(scores.tasks):
+        rank = rankdata(-np.round(state.mean[t], 12))
+        by_median = rankdata(-np.round(state.median[t], 12))
+        for j in np.argsort(rank, kind="stable"):
+            yield {
+                "task": task,
+                "learner": scores.learners[j],
+                "rank": float(rank[j]),
+                "rank_by_median": float(by_median[j]),
+                "n_iterations": int(state.n_iterations[t, j]),
+                "steady": float(state.mean[t, j]),
+                "standard_error": float(state.standard_error[t, j]),
+                "median": float(state.median[t, j]),
+                "sd": float(state.sd[t, j]),
+                "canonical": float(state.canonical[t, j]),
+                "p_canonical_above": float(state.p_canonical_above[t, j]),
+                "skewness": float(state.skewness[t, j]),
+                "skewed": bool(state.skewed[t, j]),
+                "p_normal": float(state.p_normal[t, j]),
+                "stopping_iteration": stops[t][j] or None,
+            }

@@ -1,0 +1,420 @@
+"""What iterations of repeated cross-validation support: the report of ``bayes-sota cv judge``.
+
+A pair of learners is named with the better one first, by the means of all iterations.
+``tests/crossval/test_summary.py`` compares its numbers with the functions that they come from,
+``test_judged_tree.py`` its draws with the correlated t.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.arguments import LEVEL, NOT_NEGATIVE, OPEN_SHARE, check_choice
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.tables import SOFTWARE, ResultTable
+from bayes_sota.core.text import as_sentences, listed
+from bayes_sota.core.types import Seed
+from bayes_sota.crossval.across_tasks import (
+    AverageRanks,
+    against_truth,
+    average_ranks,
+    bias_rows,
+    rank_row,
+    truth_row,
+    verdict_rows,
+)
+from bayes_sota.crossval.correlated_t import (
+    correlated_t,
+    iterations_needed,
+    other_seed_probability,
+    partition_share,
+)
+from bayes_sota.crossval.fold_tests import difference_tests
+from bayes_sota.crossval.reproducibility import (
+    KEPT,
+    JudgedRule,
+    Pairing,
+    check_possible,
+    compared_rules,
+    expected_by_chance,
+    iterations_for_order,
+    judge_rules,
+    rule_row,
+)
+from bayes_sota.crossval.rules import (
+    KolmogorovSmirnovRule,
+    Probabilities,
+    Progress,
+    Rule,
+    SpearmanRule,
+    progress_of,
+    stops_of,
+)
+from bayes_sota.crossval.sample import judged_tree
+from bayes_sota.crossval.shape import (
+    SteadyState,
+    canonical_iterations,
+    learner_rows,
+    steady_state,
+)
+from bayes_sota.crossval.summary_words import (
+    JudgedTables,
+    Part,
+    advice_of,
+    answer_of,
+    notes_of,
+)
+from bayes_sota.data.fold_scores import FoldScores
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRuns(ResultTable):
+    """Repeated cross-validation judged: learners, pairs of learners, rules, advice.
+
+    Attributes
+    ----------
+    content : dict
+        Everything, with the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks and
+        stopping iterations of every data set), pairs (reproducibility, posterior and tests), rules
+        (what each costs and saves), ranks and verdicts across data sets, fold_bias and
+        against_truth (None where there is nothing to tell them from), advice, notes, seed.
+    frame : pandas.DataFrame
+        The learners, one row for each on every data set.
+    reasons : tuple of str
+        Learners whose steady state is not reached; empty where all are.
+    rules : tuple of JudgedRule
+        Estimates and iterations of every ordering.
+    scores : FoldScores
+    ranks : AverageRanks or None
+        Of the learners over data sets.
+    """
+
+    content: dict[str, Any]
+    frame: "pd.DataFrame"
+    reasons: tuple[str, ...]
+    rules: tuple[JudgedRule, ...]
+    scores: FoldScores
+    ranks: AverageRanks | None
+    text_columns = ("task", "learner")
+
+    @property
+    def notes(self) -> list[str]:  # type: ignore[override]
+        """How it was computed, and what a reader should know."""
+        return list(self.content["notes"])
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.content | {"text": self.text}
+
+    def sentences(self) -> list[str]:
+        """Who is ahead, how reproducible that is, and what to do."""
+        return [*answer_of(self.content), *self.content["advice"]]
+
+    def paragraph(self) -> list[str]:
+        return [*self.sentences(), *as_sentences(self.notes)]
+
+    def basis(self) -> list[str]:
+        found = self.content
+        how = f"{found['orderings']} random orderings of {found['n_iterations']} iterations of "
+        return [f"{how}{found['folds']}-fold cross-validation, seed {found['seed']}", SOFTWARE]
+
+    def header(self) -> list[str]:
+        return JudgedTables(self.content).learners_part(0).header
+
+    def cells(self, top: int | None = None) -> list[list[str]]:
+        return JudgedTables(self.content).learners_part(top).cells
+
+    def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
+        return [(part.header, part.cells) for part in self._tables(top)]
+
+    def titles(self, top: int | None = None) -> list[str]:
+        return [part.title for part in self._tables(top)]
+
+    def legend(self, top: int | None = None) -> list[str]:
+        return [part.legend for part in self._tables(top) if part.legend]
+
+    def _tables(self, top: int | None) -> list[Part]:
+        return JudgedTables(self.content).parts(top)
+
+    def footer(self) -> list[str]:
+        return [f"seed {self.content['seed']}"]
+
+    def to_datatree(self, draws: int = 1000, random_seed: Seed = None) -> "xr.DataTree":
+        r"""Draws of the true differences, and all estimates, as a DataTree.
+
+        Parameters
+        ----------
+        draws : int
+            Of each of four chains; all are independent.
+        random_seed : int, SeedSequence, Generator or None
+            Default: the seed of the report.
+
+        Returns
+        -------
+        xarray.DataTree
+            ``posterior`` of every pair A - B, in the order of the learners, with ``difference``
+            and ``fold_difference_sd`` (task, pair): the correlated t with
+            :math:`v \mid x \sim (J - 1) s^2 / \chi^2_{J - 1}` and
+            :math:`\delta \mid v \sim N(\bar x, v (1/J + \rho / (1 - \rho)))`; ``observed_data``
+            and ``posterior_predictive`` with ``fold_difference`` (task, pair, iteration, fold);
+            ``point_estimate`` with ``mean_score``, ``canonical_score``, ``median_score``,
+            ``iteration_sd``, ``rank`` and ``stopping_iteration`` (task, learner) and ``win_share``
+            (task, learner, learner_other); ``constant_data`` with ``fold_score``. The prior is
+            improper: there is nothing to draw from it.
+
+        Examples
+        --------
+        >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
+        >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
+        >>> tree = judge_runs(scores, random_seed=0).to_datatree()
+        >>> round(float(tree["posterior"]["difference"].mean()), 2)
+        -0.02
+        """
+        seed = self.content["seed"] if random_seed is None else random_seed
+        return judged_tree(self.scores, self._estimates(), draws, seed, {
+            "diagnostics_reasons": "; ".join(r.replace("; ", ", ") for r in self.reasons),
+            "rule": self.content["rule"]["name"],
+            "pairing": self.content["pairing"],
+        })  # fmt: skip
+
+    def _estimates(self) -> dict[str, Any]:
+        """Of every learner on every data set, in the order of the scores."""
+        names = {
+            "mean_score": "steady", "canonical_score": "canonical", "median_score": "median",
+            "iteration_sd": "sd", "rank": "rank", "stopping_iteration": "stopping_iteration",
+        }  # fmt: skip
+        rows = {(row["task"], row["learner"]): row for row in self.content["learners"]}
+        found: dict[str, Any] = {
+            name: (
+                ("task", "learner"),
+                [[rows[t, j][key] or 0 for j in self.scores.learners] for t in self.scores.tasks],
+            )
+            for name, key in names.items()
+        }
+        share = self.rules[0].win_share(self.content["pairing"])
+        return found | {"win_share": (("task", "learner", "learner_other"), share)}
+
+
+def judge_runs(
+    scores: FoldScores,
+    probabilities: Probabilities = None,
+    *,
+    rule: Rule | None = None,
+    pairing: Pairing = "all",
+    together: bool = False,
+    orderings: int = 50,
+    level: float = 0.05,
+    ci_prob: float = 0.95,
+    rope: float | None = None,
+    other_folds: Sequence[FoldScores] = (),
+    truth: ArrayLike | None = None,
+    random_seed: Seed = None,
+) -> JudgedRuns:
+    """Say how far repeated cross-validation can be trusted, and what to do.
+
+    Parameters
+    ----------
+    scores : FoldScores
+    probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
+        Predicted probability of every item, for Spearman's rule.
+    rule : Rule, optional
+        Default: Spearman's at 1 - 1e-4, the source's recommendation, where there are
+        probabilities, else Kolmogorov and Smirnov's at .2. Others are shown beside it.
+    pairing : {"all", "paired"}
+        As in ``win_share``.
+    together : bool
+        As in ``stopping_iterations``.
+    orderings : int
+        Random orderings of the iterations.
+    level : float
+        Of the tests across data sets.
+    ci_prob : float
+        Probability of the intervals of true differences.
+    rope : float, optional
+        Half-width of practical equivalence, in units of the score.
+    other_folds : sequence of FoldScores
+        The same learners and data sets with other numbers of folds: which number is optimistic
+        (``fold_bias``).
+    truth : array-like, shape (n_tasks, n_learners), optional
+        Scores on true test sets of learners trained on all items (``against_truth``).
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    JudgedRuns
+
+    Raises
+    ------
+    InputError
+        A rule that the iterations can never meet, fewer than two learners or complete iterations;
+        what ``fold_bias`` and ``against_truth`` refuse.
+
+    Examples
+    --------
+    >>> from bayes_sota.crossval.rules import FixedNumber
+    >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
+    >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
+    >>> report = judge_runs(scores, rule=FixedNumber(10), random_seed=0)
+    >>> print(report.sentences()[0])
+    With other partitions b comes before a in 100 of 100 comparisons of runs that fixed 10 stops.
+    """
+    import pandas as pd
+
+    check_choice("pairing", pairing, Pairing)
+    LEVEL.check(level, "level")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    if rope is not None:
+        NOT_NEGATIVE.check(rope, "rope")
+    if len(scores.learners) < 2:
+        raise InputError("an order needs at least 2 learners, got 1")
+    across = _across(scores, other_folds, truth, level)
+    rng, seed = resolve_seed(random_seed)
+    chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
+    state = steady_state(scores, rng)
+    rules = compared_rules(chosen, scores, probabilities is not None, int(state.n_iterations.min()))
+    judged = judge_rules(
+        rules, scores, probabilities, orderings=orderings, together=together, random_seed=rng
+    )
+    check_possible(judged[0], state)
+    progress = progress_of(scores, probabilities, needs=chosen.needs_probabilities)
+    stops = [stops_of(chosen, row, together) for row in progress]
+    learners = list(learner_rows(scores, state, stops))
+    pairs = list(_pairs(scores, state, judged[0], pairing, ci_prob=ci_prob, rope=rope))
+    ranks = average_ranks(state.mean, scores.learners, level) if len(scores.tasks) > 1 else None
+    reasons = tuple(_unsteady(scores, progress, stops, chosen))
+    content = {
+        "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
+        "pairing": pairing, "together": together, "orderings": orderings, "prob": ci_prob,
+        "rope": rope, "scorer": scores.scorer, "folds": scores.folds,
+        "n_iterations": scores.scores.shape[2], "learners": learners, "pairs": pairs,
+        "rules": [rule_row(one, pairing) for one in judged],
+        "ranks": None if ranks is None else rank_row(ranks),
+        "verdicts": verdict_rows(scores, level), **across,
+        "advice": list(advice_of(scores, learners, pairs, reasons)),
+        "notes": list(notes_of(scores, probabilities, judged[0])),
+        "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
+        "seed": int(seed) if seed.isdigit() else seed,
+    }  # fmt: skip
+    return JudgedRuns(content, pd.DataFrame(learners), reasons, tuple(judged), scores, ranks)
+
+
+def _pairs(
+    scores: FoldScores,
+    state: SteadyState,
+    judged: JudgedRule,
+    pairing: Pairing,
+    *,
+    ci_prob: float,
+    rope: float | None,
+) -> Iterator[dict[str, Any]]:
+    """Every pair of learners on every data set, the better first."""
+    means, shares = scores.iteration_means(), judged.win_share(pairing)
+    used = 1 - judged.saved
+    for t, task in enumerate(scores.tasks):
+        order = np.argsort(-state.mean[t], kind="stable")
+        for a, b in combinations(order.tolist(), 2):
+            both = means[t, a] - means[t, b]
+            both = both[np.isfinite(both)]
+            gap = float(state.mean[t, a] - state.mean[t, b])
+            apart = float(np.hypot(state.sd[t, a], state.sd[t, b]))
+            together = float(both.std(ddof=1)) if both.size > 1 else float("nan")
+            spread = together if pairing == "paired" else apart
+            share = float(np.mean([used[t, a], used[t, b]]))
+            yield {
+                "task": task,
+                "first": scores.learners[a],
+                "second": scores.learners[b],
+                "difference": gap,
+                "difference_se": together / max(both.size, 1) ** 0.5,
+                "order_kept": float(shares[t, a, b]),
+                "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
+                "by_chance": expected_by_chance(len(judged.estimates), share, pairing),
+                "iterations_needed": float(iterations_for_order(gap, spread, KEPT)),
+                "tests": _tests(scores, t, a, b),
+                "posterior": _posterior(scores, (t, a, b), (both.size, together), ci_prob, rope),
+            }
+
+
+def _tests(scores: FoldScores, task: int, a: int, b: int) -> list[dict[str, Any]]:
+    """Tests over folds; none where only scores of whole iterations are known."""
+    if scores.scores.shape[3] < 2:
+        return []
+    first, second = scores.scores[task, [a, b]]
+    return [asdict(one) for one in difference_tests(first, second, scores.folds)]
+
+
+def _posterior(
+    scores: FoldScores,
+    place: tuple[int, int, int],
+    iterations: tuple[int, float],
+    ci_prob: float,
+    rope: float | None,
+) -> dict[str, Any]:
+    """What the correlated t says of the true difference, and what partitions leave open."""
+    (task, a, b), (n, partition_sd) = place, iterations
+    found = correlated_t(scores, a, b, task=task)
+    p, data = found.p_better(), found.data_variance
+    share, needed = float("nan"), None
+    if n > 1:
+        share = float(partition_share(partition_sd**2 / n, data)) if found.scale else 0.0
+        needed = iterations_needed(found.mean, partition_sd, data**0.5, KEPT)
+    return {
+        "p_better": p,
+        "interval": list(found.interval(ci_prob)),
+        "rope": None if rope is None else found.rope(rope),
+        "correlation": found.correlation,
+        "p_other_seed": other_seed_probability(
+            found.mean, partition_sd, n, canonical_iterations(scores.folds)
+        ),
+        "partition_share": share,
+        "decided": max(p, 1 - p) >= KEPT,
+        "iterations_needed": needed,
+    }
+
+
+def _unsteady(
+    scores: FoldScores,
+    progress: Sequence[Sequence[Progress]],
+    stops: Sequence[Sequence[int]],
+    rule: Rule,
+) -> Iterator[str]:
+    """Which learners have not reached their steady state, and how far they are."""
+    late = [(t, j) for t, row in enumerate(stops) for j, n in enumerate(row) if not n]
+    if not late:
+        return
+    several = len(scores.tasks) > 1
+    names = [scores.learners[j] + (f" on {scores.tasks[t]}" if several else "") for t, j in late]
+    most = max(progress[t][j].scores.size for t, j in late)
+    how = ""
+    if isinstance(rule, SpearmanRule):
+        needed = max(_iterations_of(rule, progress[t][j]) for t, j in late)
+        how = f"; about {needed:,.0f} iterations are needed" if np.isfinite(needed) else ""
+    yield (
+        f"the rule {rule.name} has not stopped {listed(names)} after {most} iterations: the steady "
+        f"state is not reached{how}"
+    )
+
+
+def _iterations_of(rule: SpearmanRule, progress: Progress) -> float:
+    """When Spearman's rule will stop a learner: 1 - r falls with the square of the number."""
+    missing, n = 1 - float(progress.correlations[-1]), progress.scores.size
+    if rule.threshold == 1 or np.isnan(missing):
+        return float("inf")
+    return float(np.ceil(n * np.sqrt(missing / (1 - rule.threshold))))
+
+
+def _across(
+    scores: FoldScores, other_folds: Sequence[FoldScores], truth: ArrayLike | None, level: float
+) -> dict[str, Any]:
+    """Estimates against those of other numbers of folds, and against true test sets."""
+    bias = bias_rows([scores, *other_folds], level) if other_folds else None
+    errors = None if truth is None else truth_row(against_truth(scores, truth), scores.learners)
+    return {"fold_bias": bias, "against_truth": errors}

@@ -1,0 +1,215 @@
+r"""Scores of learners over repeated cross-validation of one or more data sets.
+
+A *task* is a data set; a *learner* is trained and tested on it in every *fold* of every
+*iteration*; one iteration is one random partition, the same for all learners.
+``tests/data/test_fold_scores.py`` checks what is refused.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import checked_labels, digest_of
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.score_table import ScoreTable
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class FoldScores:
+    """Scores of learners over repeated cross-validation, larger is better.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n_tasks, n_learners, n_iterations, n_folds)
+        NaN where a fit failed, and after the last iteration of a task that has fewer than others.
+        A matrix of shape (n_learners, n_iterations, n_folds) is one task. One value per iteration
+        (n_folds = 1) is a score of the whole iteration, pooled or already averaged over its folds.
+    learners, tasks : sequence of str, optional
+    folds : int, optional
+        Folds of the partitions, where ``scores`` holds one value per iteration.
+    scorer : str
+        Name of the score.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (n_tasks, n_learners, n_iterations, n_folds)
+    learners, tasks : tuple of str
+    folds : int
+        k of the k-fold partitions.
+    scorer : str
+
+    Raises
+    ------
+    InputError
+        Another shape, fewer than 2 folds, infinite numbers, a learner without any score on a task,
+        names that repeat or do not match.
+
+    Examples
+    --------
+    >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]], learners=["a", "b"])
+    >>> runs
+    <FoldScores: 2 learners x 1 data set, 2 iterations of 2 folds>
+    >>> runs.iteration_means()[0].round(2).tolist()
+    [[0.85, 0.8], [0.75, 0.7]]
+    """
+
+    scores: FloatArray
+    learners: tuple[str, ...]
+    tasks: tuple[str, ...]
+    folds: int
+    scorer: str
+
+    def __init__(
+        self,
+        scores: ArrayLike | Any,
+        *,
+        learners: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
+        folds: int | None = None,
+        scorer: str = "score",
+    ) -> None:
+        """Check everything once."""
+        numbers = np.array(scores, dtype=float)
+        numbers = numbers[None] if numbers.ndim == 3 else numbers
+        if numbers.ndim != 4 or 0 in numbers.shape:
+            raise InputError(
+                "scores of repeated cross-validation have the shape (data sets, learners, "
+                f"iterations, folds), got {np.shape(scores)}"
+            )
+        names = checked_labels(learners, numbers.shape[1], "learner")
+        labels = checked_labels(tasks, numbers.shape[0], "data set")
+        _check_numbers(numbers, labels, names)
+        vars(self).update(
+            scores=numbers,
+            learners=names,
+            tasks=labels,
+            folds=_checked_folds(folds, numbers.shape[3]),
+            scorer=str(scorer),
+        )
+
+    def __repr__(self) -> str:
+        """Size."""
+        n_tasks, n_learners, n_iterations, _ = self.scores.shape
+        sets = f"{n_tasks} data set{'s' if n_tasks > 1 else ''}"
+        return (
+            f"<FoldScores: {n_learners} learners x {sets}, {n_iterations} iterations of "
+            f"{self.folds} folds>"
+        )
+
+    @property
+    def test_share(self) -> float:
+        """Share of the items that is in one test fold, 1 / k."""
+        return 1 / self.folds
+
+    @property
+    def score_name(self) -> str:
+        """Name of the score in text: AUROC for ``roc_auc``."""
+        return score_name(self.scorer)
+
+    def iteration_means(self) -> FloatArray:
+        """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
+        return np.asarray(self.scores.mean(axis=3))
+
+    @property
+    def test_fraction(self) -> float:
+        r"""What ``fit_epp`` takes for the rounds of ``score_table`` of one data set.
+
+        It makes variances :math:`1 + R q / (1 - q)` times those of R independent rounds, with
+        :math:`q = 1/k` for folds. A mean over k folds has a k-th of a fold's variance and the same
+        common part, so that :math:`q = k / (2 k - 1)` where rounds are whole iterations.
+        """
+        k = self.folds
+        return 1 / k if self.scores.shape[3] > 1 else k / (2 * k - 1)
+
+    def score_table(self) -> ScoreTable:
+        """Folds as the rounds of a tournament of the learners, for EPP.
+
+        A round is a fold of an iteration, or an iteration where one score of it is known. Rounds of
+        one data set share test items and training sets: they are no independent rounds, however
+        many iterations there are. Of one data set (scheme model/cv) ``fit_epp`` allows for that
+        with ``test_fraction``, and for rather more: wins of folds depend on each other less than
+        their scores do. Rounds of several data sets (scheme model/task) are grouped by them,
+        and standard errors are clustered by group.
+
+        Returns
+        -------
+        ScoreTable
+            Rounds that no learner finished are left out.
+
+        Raises
+        ------
+        InputError
+            Fewer than two learners or rounds.
+
+        Examples
+        --------
+        >>> import bayes_sota as bs
+        >>> skills = np.array([0.9, 0.88])[:, None, None]
+        >>> noise = np.random.default_rng(0).normal(0, 0.03, (2, 30, 10))
+        >>> runs = FoldScores(skills + noise, learners=["nb", "tree"])
+        >>> table = runs.score_table()
+        >>> naive = bs.fit_epp(table).test("nb", "tree")
+        >>> found = bs.fit_epp(table, test_fraction=runs.test_fraction).test("nb", "tree")
+        >>> round(found.difference, 2), naive.p_value < 0.0001, round(found.p_value, 2)
+        (0.74, True, 0.31)
+        """
+        rows = np.moveaxis(self.scores, 1, -1)
+        place = np.argwhere(np.isfinite(rows).any(axis=-1))
+        several, single = len(self.tasks) > 1, self.scores.shape[3] == 1
+        names = [
+            (f"{self.tasks[t]}: " if several else "") + (f"{i}" if single else f"{i}.{f}")
+            for t, i, f in place
+        ]
+        return ScoreTable(
+            rows[tuple(place.T)],
+            players=self.learners,
+            rounds=names,
+            groups=[self.tasks[t] for t, _, _ in place] if several else None,
+            scheme="model/task" if several else "model/cv",
+            tournament="cross-validation" if several else self.tasks[0],
+        )
+
+    def data_hash(self) -> str:
+        """SHA-256 of everything that was observed, its first 16 digits."""
+        rest = (self.learners, self.tasks, self.folds, self.scorer)
+        return digest_of(self.scores.shape, self.scores, rest)
+
+
+def score_name(scorer: str) -> str:
+    """Name of a score in text, one for all that mean the same.
+
+    Examples
+    --------
+    >>> score_name("roc_auc"), score_name("accuracy")
+    ('AUROC', 'accuracy')
+    """
+    return "AUROC" if scorer.lower() in ("roc_auc", "auc", "auroc") else scorer
+
+
+def _checked_folds(folds: int | None, columns: int) -> int:
+    found = columns if folds is None else folds
+    if found < 2 or columns not in (1, found):
+        raise InputError(
+            f"folds is the number of parts of a partition, at least 2 and the {columns} of the "
+            f"scores where they are given fold by fold, got {found}"
+        )
+    return int(found)
+
+
+def _check_numbers(numbers: FloatArray, tasks: Sequence[str], learners: Sequence[str]) -> None:
+    bad = np.argwhere(np.abs(numbers) > LARGEST_NUMBER)
+    if bad.size:
+        t, j, i, f = bad[0]
+        raise InputError(
+            f"data set {tasks[t]!r}, learner {learners[j]!r}, iteration {i}, fold {f}: a score is "
+            f"a finite number of at most {LARGEST_NUMBER:g}, got {numbers[t, j, i, f]}"
+        )
+    empty = np.argwhere(np.isnan(numbers).all(axis=(2, 3)))
+    if empty.size:
+        t, j = empty[0]
+        raise InputError(f"learner {learners[j]!r} has no score at all on data set {tasks[t]!r}")

@@ -1,0 +1,354 @@
+"""Scores of repeated cross-validation in tables, long and wide, and the tables that are written.
+
+A long table has one row per learner, data set, iteration and fold; a wide one has the learners in
+its columns. What is missing is an empty score, not a missing row: a partition that some learners
+lack is not the same for all. ``tests/data/test_read_fold_scores.py`` has them all.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import Range
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import whole_file
+from bayes_sota.core.text import shown, spreadsheet_text
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.columns import (
+    WORDS,
+    check_names,
+    coded_names,
+    find_column,
+    find_score_column,
+    first_repeat,
+    is_summary,
+    named_in,
+    number_of,
+    refuse_loss,
+)
+from bayes_sota.data.files.tables import Table
+from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.data.formats.score_columns import read_numbers
+from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.score_table import ScoreTable
+
+_LARGEST = 100_000_000  # scores
+_WORDS = {"learner": "players", "task": "tasks", "iteration": "iterations", "fold": "parts"}
+_FOLDS = Range(2, 10_000, whole=True)
+_HINT = "an empty score says that a fit failed"
+
+
+@dataclass(frozen=True)
+class FoldOptions:
+    """What the user chose; None where nothing was said. The fields are of ``read_fold_scores``."""
+
+    learner_column: str | None = None
+    task_column: str | None = None
+    iteration_column: str | None = None
+    fold_column: str | None = None
+    score_column: str | None = None
+    folds: int | None = None
+    lower_is_better: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a number of folds that no partition has."""
+        if self.folds is not None:
+            _FOLDS.check(self.folds, "folds")
+
+    def columns(self, table: Table) -> dict[str, int]:
+        """Columns of what a row is about, as asked for or by their names."""
+        found: dict[str, int] = {}
+        for what, words in _WORDS.items():
+            wanted = getattr(self, f"{what}_column")
+            if wanted is not None:
+                found[what] = find_column(table, wanted, f"{what}_column")
+                continue
+            rest = [j for j in named_in(table, WORDS[words]) if j not in found.values()]
+            if len(rest) > 1:
+                raise InputError(
+                    f"{table.where}: columns {shown(table.header[rest[0]])} and "
+                    f"{shown(table.header[rest[1]])} could both name the {what}: say which with "
+                    f"{what}_column"
+                )
+            found |= {what: rest[0]} if rest else {}
+        if len(set(found.values())) < len(found):
+            raise InputError(f"{table.where}: one column cannot be two of {', '.join(found)}")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """Names, and which of them each score has."""
+
+    names: list[str]
+    codes: IntArray
+
+    def sorted(self) -> "_Named":
+        """The same with numbers in their order."""
+        numbers = [number_of(name) for name in self.names]
+        if None in numbers:
+            return self
+        order = np.argsort(np.array(numbers, float), kind="stable")
+        place = np.empty(order.size, np.intp)
+        place[order] = np.arange(order.size)
+        return _Named([self.names[i] for i in order], place[self.codes])
+
+
+def fold_scores_of_table(table: Table, options: FoldOptions) -> FoldScores:
+    """Scores of a long or a wide table.
+
+    Raises
+    ------
+    InputError
+        Columns that cannot be told, two scores for one fit, a fit that is missing, cells that are
+        no numbers; by their places.
+    """
+    columns = options.columns(table)
+    if "learner" in columns:
+        score = _score_column(table, columns, options)
+        scores, rows = read_numbers(table, score), np.arange(len(table.places))
+        learners, name = (
+            _Named(*coded_names(table, columns["learner"], "learner")),
+            table.header[score],
+        )
+    else:
+        learners, scores, rows = _wide(table, columns, options)
+        name = "score"
+    if not options.lower_is_better:
+        refuse_loss(table.where, name)
+    keys = {
+        what: _Named(*coded_names(table, columns[what], what)) if what in columns else None
+        for what in ("task", "iteration", "fold")
+    }
+    named = {w: None if k is None else _Named(k.names, k.codes[rows]) for w, k in keys.items()}
+    cells = _Cells(learners, -scores if options.lower_is_better else scores, rows, table, options)
+    scorer = f"-{name}" if options.lower_is_better else name
+    return cells.assembled(named, scorer.strip())
+
+
+def _score_column(table: Table, columns: dict[str, int], options: FoldOptions) -> int:
+    if options.score_column is not None:
+        return find_column(table, options.score_column, "score_column")
+    rest = [j for j in range(len(table.header)) if j not in columns.values()]
+    if len(rest) == 1:
+        return rest[0]
+    names, cells = (table.header[j] for j in rest), (table.columns[j] for j in rest)
+    return rest[find_score_column(replace(table, header=tuple(names), columns=tuple(cells)))]
+
+
+def _wide(
+    table: Table, columns: dict[str, int], options: FoldOptions
+) -> tuple[_Named, FloatArray, IntArray]:
+    """Learners, scores and rows of a table with the learners in its columns, row by row."""
+    if options.score_column is not None:
+        raise InputError(
+            f"{table.where}: score_column is for a long table, with a column of learners"
+        )
+    rest = [j for j in range(len(table.header)) if j not in columns.values()]
+    chosen = [j for j in rest if not is_summary(table.header[j])]
+    check_names(table.where, {j: table.header[j].strip() for j in chosen}, ", and is no learner")
+    if not chosen:
+        raise InputError(f"{table.where}: no column has scores; there are {table.listed_columns()}")
+    scores = np.column_stack([read_numbers(table, j) for j in chosen])
+    codes = np.tile(np.arange(len(chosen)), len(scores))
+    names = [table.header[j].strip() for j in chosen]
+    return _Named(names, codes), scores.ravel(), np.repeat(np.arange(len(scores)), len(chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Scores one by one, with what they are of."""
+
+    learners: _Named
+    scores: FloatArray
+    rows: IntArray
+    table: Table
+    options: FoldOptions
+
+    def assembled(self, named: dict[str, _Named | None], scorer: str) -> FoldScores:
+        """The scores in their places."""
+        tasks = named["task"] or _Named([self.table.stem], np.zeros(self.rows.size, np.intp))
+        iterations, folds = self._partitions(tasks, named["iteration"], named["fold"])
+        axes = [tasks, self.learners, iterations, folds]
+        shape = tuple(len(axis.names) for axis in axes)
+        if np.prod(shape, dtype=float) > _LARGEST:
+            raise InputError(
+                f"{self.table.where}: {shape[2]:,} iterations and {shape[3]:,} folds: are these "
+                "the columns that were meant?"
+            )
+        place = np.ravel_multi_index([axis.codes for axis in axes], shape)
+        self._refuse_repeats(place, axes)
+        there = np.zeros(shape, bool)
+        there.ravel()[place] = True
+        _refuse_gaps(self.table.where, there, axes)
+        scores = np.full(shape, np.nan)
+        scores.ravel()[place] = self.scores
+        known = self.options.folds if shape[3] == 1 else None
+        if shape[3] == 1 and known is None:
+            raise InputError(
+                f"{self.table.where}: there is one score per iteration: say of how many folds with "
+                "folds=10"
+            )
+        return FoldScores(
+            scores, learners=self.learners.names, tasks=tasks.names, folds=known, scorer=scorer
+        )
+
+    def _partitions(
+        self, tasks: _Named, iterations: _Named | None, folds: _Named | None
+    ) -> tuple[_Named, _Named]:
+        """Iteration and fold of each score; numbered parts of several partitions are split."""
+        k, one = self.options.folds, np.zeros(self.rows.size, np.intp)
+        if iterations is not None:
+            parts = folds or _Named(["1"], one)
+            if folds is not None and k not in (None, len(folds.names)):
+                raise InputError(
+                    f"{self.table.where}: there are {len(folds.names)} folds, not folds={k}"
+                )
+            return iterations.sorted(), parts.sorted()
+        if folds is None:
+            if k is None:
+                raise InputError(
+                    f"{self.table.where}: no column names the iterations or the folds; there are "
+                    f"{self.table.listed_columns()}: say which with iteration_column or "
+                    "fold_column, or with folds=10 that rows are the folds of one iteration after "
+                    "another"
+                )
+            folds = self._numbered(tasks)
+        return split_parts(folds.sorted(), k, self.table.where)
+
+    def _numbered(self, tasks: _Named) -> _Named:
+        """Scores of each learner on each task numbered in the order of their rows."""
+        keys = tasks.codes * len(self.learners.names) + self.learners.codes
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        sizes = np.diff(np.append(starts, keys.size))
+        number = np.empty(keys.size, np.intp)
+        number[order] = np.arange(keys.size) - np.repeat(starts, sizes)
+        return _Named([str(i) for i in range(int(sizes.max()))], number)
+
+    def _refuse_repeats(self, place: IntArray, axes: Sequence[_Named]) -> None:
+        repeat = first_repeat(place)
+        if repeat is None:
+            return
+        first, again = (self.table.places[self.rows[i]] for i in repeat)
+        raise InputError(
+            f"{self.table.where}: {again}: {_said(axes, [a.codes[repeat[1]] for a in axes])} "
+            f"already has a score on {first}"
+        )
+
+
+def split_parts(parts: _Named, folds: int | None, where: str) -> tuple[_Named, _Named]:
+    """Iteration and fold of parts that are numbered through; without ``folds`` one iteration."""
+    size = len(parts.names)
+    k = size if folds is None else folds
+    if size % k:
+        raise InputError(f"{where}: {size} folds are no whole number of iterations of folds={k}")
+    iterations = _Named([str(i) for i in range(size // k)], parts.codes // k)
+    return iterations, _Named([str(i) for i in range(k)], parts.codes % k)
+
+
+def _said(axes: Sequence[_Named], place: Sequence[int]) -> str:
+    task, learner, iteration, fold = (a.names[i] for a, i in zip(axes, place, strict=True))
+    return (
+        f"learner {shown(learner)}, data set {shown(task)}, iteration {shown(iteration)}, fold "
+        f"{shown(fold)}"
+    )
+
+
+def _refuse_gaps(where: str, there: Any, axes: Sequence[_Named]) -> None:
+    """Every learner has a row for every partition of its task; later iterations may be missing."""
+    counts = there.any(axis=(1, 3)) * np.arange(1, there.shape[2] + 1)
+    needed = np.arange(there.shape[2]) < counts.max(axis=1)[:, None]
+    gaps = np.argwhere(needed[:, None, :, None] & ~there)
+    if gaps.size:
+        raise InputError(
+            f"{where}: {_said(axes, gaps[0])} has no row, and others have: all learners are needed "
+            f"on the same partitions; {_HINT}"
+        )
+
+
+def fold_scores_of_rounds(table: ScoreTable, folds: int | None, scorer: str) -> FoldScores:
+    """Rounds of a score table as folds: those of a group are of one iteration.
+
+    Raises
+    ------
+    InputError
+        Groups of different size, a number of rounds that is no multiple of ``folds``.
+    """
+    rounds = np.arange(table.n_rounds)
+    if table.groups is not None:
+        sizes = {table.groups.count(group) for group in table.groups}
+        if len(sizes) > 1 or folds not in (None, *sizes):
+            raise InputError(
+                "groups of rounds are read as iterations, all of which have the same number of "
+                f"folds; got groups of {', '.join(map(str, sorted(sizes)))} rounds"
+                + (f", not folds={folds}" if len(sizes) == 1 else "")
+            )
+        folds = sizes.pop()
+        rounds = np.argsort([table.groups.index(group) for group in table.groups], kind="stable")
+    parts = _Named(list(table.rounds), np.arange(table.n_rounds))
+    k = len(split_parts(parts, folds, f"score table {shown(table.tournament)}")[1].names)
+    scores = table.oriented[rounds].T.reshape(table.n_players, -1, k)
+    lower = "-" if table.lower_is_better.any() else ""
+    return FoldScores(
+        scores, learners=table.players, tasks=[table.tournament], scorer=f"{lower}{scorer}"
+    )
+
+
+def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
+    """Write a long table as CSV: learner, task, iteration, fold, and a column of the score's name.
+
+    A missing score is an empty cell; iterations and folds count from 0. Names that a spreadsheet
+    would take for a formula get a leading apostrophe. ``read_fold_scores`` reads it.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    single = runs.scores.shape[3] == 1
+    header = ["learner", "task", "iteration", *([] if single else ["fold"])]
+    with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*header, spreadsheet_text(runs.scorer)])
+        for row in _long_rows(runs):
+            writer.writerow([*row[: len(header)], row[-1]])
+
+
+def write_items(data: Responses | ItemScores, path: str | Path) -> None:
+    """Write answers or numbers as CSV: item, label where there are classes, and each classifier.
+
+    ``read_responses`` and ``read_item_scores`` read it.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    labels = data.labels if isinstance(data, ItemScores) else None
+    values = data.values if isinstance(data, ItemScores) else data.correct
+    header = ["item", *([] if labels is None else ["label"]), *data.names]
+    with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([spreadsheet_text(name) for name in header])
+        for place, (item, row) in enumerate(zip(data.items, values.tolist(), strict=True)):
+            cells = ["" if cell == MISSING and labels is None else repr(cell) for cell in row]
+            writer.writerow([
+                spreadsheet_text(item), *([] if labels is None else [int(labels[place])]), *cells
+            ])  # fmt: skip
+
+
+def _long_rows(runs: FoldScores) -> Iterator[list[Any]]:
+    learners = [spreadsheet_text(name) for name in runs.learners]
+    for task, scores in zip(runs.tasks, runs.scores, strict=True):
+        last = int(np.flatnonzero(~np.isnan(scores).all(axis=(0, 2))).max())
+        for i in range(last + 1):
+            for learner, folds in zip(learners, scores[:, i], strict=True):
+                for fold, score in enumerate(folds.tolist()):
+                    value = "" if score != score else repr(score)
+                    yield [learner, spreadsheet_text(task), i, fold, value]

@@ -1,0 +1,131 @@
+r"""Do the intervals of ``bs.crossval`` hold what they say? And how long does it take?
+
+    python tests/calibration/crossval_coverage.py coverage 100   # learners with known effects
+    python tests/calibration/crossval_coverage.py time           # 6 learners, 20 data sets, 50 x 10
+
+The simulated learners do not follow the model: what a learner has of its own in a fold score, and
+what a data set adds to it, have Student laws with 4 degrees of freedom, and spreads differ by
+learner and data set. What all folds of a data set share, with correlation 1 / k, is drawn and not
+told. The model is compiled once; the studies differ by their data alone.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import nutpie
+
+from bayes_sota.core.builders import CrossValidationPriors
+from bayes_sota.core.types import FloatArray
+from bayes_sota.crossval.models import build_model
+from bayes_sota.crossval.relative_scores import relative_scores
+from bayes_sota.crossval.sample import sample_comparison
+from bayes_sota.data.fold_scores import FoldScores
+
+SEED = 20_261_122  # fixed before anything was run
+UNIT = 0.05
+SIZE = (6, 3, 5, 5)  # data sets, learners, iterations, folds
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Effects of learners relative to their mean."""
+
+    effect: FloatArray
+    task_effect: FloatArray
+    steady_state: FloatArray
+
+    def differences(self) -> dict[str, FloatArray]:
+        """Of all pairs, as the model names them."""
+        a, b = np.triu_indices(len(self.effect), 1)
+        return {
+            "difference": self.effect[a] - self.effect[b],
+            "task_difference": self.task_effect[:, a] - self.task_effect[:, b],
+        }
+
+
+def simulate_learners(
+    rng: np.random.Generator,
+    size: tuple[int, int, int, int] = SIZE,
+    *,
+    learner_sd: float = 0.05,
+    task_sd: float = 0.03,
+    tails: float = 4.0,
+) -> tuple[Truth, FoldScores]:
+    """Learners with known effects, compound-symmetric overlap and heavy tails."""
+    tasks, learners, iterations, folds = size
+    heavy = np.sqrt((tails - 2) / tails)  # a Student variable times this has variance 1
+    effect = rng.normal(0, learner_sd, learners)
+    own = task_sd * heavy * rng.standard_t(tails, (tasks, learners))
+    sd = UNIT * np.exp(rng.normal(0, 0.4, (tasks, 1)) + rng.normal(0, 0.3, (tasks, learners)))
+    rho = 1 / folds
+    shared = np.sqrt(rho / (1 - rho)) * sd * rng.standard_normal((tasks, learners))
+    noise = heavy * rng.standard_t(tails, (tasks, learners, iterations, folds))
+    common = rng.normal(0.8, 0.1, (tasks, 1, 1, 1))
+    common = common + rng.normal(0, 0.1, (tasks, 1, iterations, folds))
+    true = effect + own
+    steady = true + shared
+    scores = common + steady[..., None, None] + sd[..., None, None] * noise
+    centred = (x - x.mean(axis=-1, keepdims=True) for x in (effect, true, steady))
+    return Truth(*centred), FoldScores(scores)
+
+
+class Sampler:
+    """NUTS on data sets of one size; compiled once."""
+
+    def __init__(self, fold_scores: FoldScores, priors: CrossValidationPriors | None = None):
+        self.model = build_model(fold_scores, priors, unit=UNIT)
+        self.compiled = nutpie.compile_pymc_model(self.model)
+
+    def draws(self, values: FloatArray, seed: int) -> dict[str, FloatArray]:
+        """Posterior draws of the scalars and differences, draws first."""
+        trace = nutpie.sample(
+            self.compiled.with_data(given_scores=values), draws=400, tune=500, chains=2, cores=2,
+            target_accept=0.97, seed=seed, progress_bar=False,
+        )  # fmt: skip
+        found = {
+            str(name): v.values.reshape(-1, *v.shape[2:]) for name, v in trace.posterior.items()
+        }
+        return found | {"diverging": trace.sample_stats.diverging.values.ravel()}
+
+
+def coverage(
+    number: int, size: tuple[int, int, int, int] = SIZE
+) -> Iterator[tuple[int, dict[str, float]]]:
+    """Shares of 95 % intervals that held the truth so far, and of draws that diverged."""
+    rng = np.random.default_rng(SEED)
+    inside: dict[str, list[FloatArray]] = {}
+    sampler = None
+    for replicate in range(number):
+        truth, runs = simulate_learners(rng, size)
+        sampler = sampler or Sampler(runs)
+        draws = sampler.draws(relative_scores(runs).values, replicate)
+        for name, true in truth.differences().items():
+            low, high = np.quantile(draws[name], [0.025, 0.975], axis=0)
+            inside.setdefault(name, []).append((low <= true) & (true <= high))
+        inside.setdefault("diverging", []).append(draws["diverging"])
+        yield replicate + 1, {name: float(np.mean(found)) for name, found in inside.items()}
+
+
+def measure_time() -> None:
+    """Time of the whole call, to the complete result."""
+    _, runs = simulate_learners(np.random.default_rng(SEED), (20, 6, 50, 10))
+    start, used = time.perf_counter(), time.process_time()
+    tree = sample_comparison(runs, random_seed=0)
+    wall, cpu = time.perf_counter() - start, time.process_time() - used
+    import arviz as az
+
+    worst = max(float(v.max()) for v in az.rhat(tree["posterior"].to_dataset()).values())
+    divergences = tree.attrs["divergences"]
+    print(f"{wall:.0f} s, CPU {cpu:.0f} s, r_hat {worst:.4f}, {divergences} divergences")
+
+
+if __name__ == "__main__":
+    what = sys.argv[1]
+    if what == "time":
+        measure_time()
+    else:
+        for done, shares in coverage(int(sys.argv[2])):
+            print(done, {name: round(share, 4) for name, share in shares.items()}, flush=True)

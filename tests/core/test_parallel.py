@@ -1,0 +1,61 @@
+"""Every engine gives the same results, each once. Clusters: ``tests/crossval/test_workers.py``."""
+
+import os
+import warnings
+from typing import Any
+
+import pytest
+from parallel_work import fail, solved
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.parallel import run_each, shown_progress
+
+
+def numbers(found: list[tuple[int, tuple[float, int]]]) -> list[tuple[int, float]]:
+    return sorted((place, number) for place, (number, _) in found)
+
+
+def test_processes_give_what_one_gives() -> None:
+    here, there = (list(run_each(solved, range(6), cores=cores)) for cores in (1, 2))
+    assert [place for place, _ in here] == list(range(6))
+    assert numbers(there) == numbers(here)
+    assert {process for _, (_, process) in here} == {os.getpid()}
+    assert os.getpid() not in {process for _, (_, process) in there}
+
+
+def test_a_run_can_be_left_early_in_silence() -> None:
+    running = run_each(solved, range(1000), cores=2)
+    next(running)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        running.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_an_error_of_a_piece_is_raised(cores: int) -> None:
+    with pytest.raises(InputError, match="item 3 is bad"):
+        list(run_each(fail, [3], cores=cores))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"cores": 0}, "cores must be a whole number from 1"),
+        ({"cores": 2, "dask": "tcp://localhost:1"}, "cores has no effect on a Dask cluster"),
+        ({"dask": "nonsense"}, "no Dask scheduler answers at 'nonsense'"),
+        ({"dask": "bogus://x:1"}, "unknown address scheme"),
+    ],
+)
+def test_engines_that_are_refused(settings: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        list(run_each(abs, [1], **settings))
+
+
+def test_progress_is_shown_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    for show in (False, True):
+        with shown_progress(2, "\x1b[31miterations", show=show) as advance:
+            advance()
+        out, error = capsys.readouterr()
+        assert out == ""
+        assert ("1/2" in error) == show
+        assert "\x1b[31miter" not in error

@@ -1,0 +1,97 @@
+"""Ranks and verdicts across data sets: Demsar's example and table, SciPy, and a simulation."""
+
+import numpy as np
+import pytest
+from scipy.stats import friedmanchisquare, wilcoxon
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.across_tasks import average_ranks, seed_verdicts
+from bayes_sota.data.fold_scores import FoldScores
+
+# Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets.
+DEMSAR = """
+.763 .768 .771 .798 .599 .591 .590 .569 .954 .971 .968 .967 .628 .661 .654 .657 .882 .888 .886 .898
+.936 .931 .916 .931 .661 .668 .609 .685 .583 .583 .563 .625 .775 .838 .866 .875 1 1 1 1
+.940 .962 .965 .962 .619 .666 .614 .669 .972 .981 .9751 .975 .957 .978 .946 .970
+"""
+
+
+def test_demsar_s_example() -> None:
+    values = np.array(DEMSAR.split(), float).reshape(14, 4)
+    found = average_ranks(values)
+    assert found.ranks.round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
+    # He leaves out the correction for ties and has 9.28 and 3.69, CD 1.25 (5 %).
+    assert 12 * 14 / 20 * (np.sum(found.ranks**2) - 25) == pytest.approx(9.28, abs=0.01)
+    assert found.nemenyi == pytest.approx(1.25, abs=0.005)
+    assert found.chi_squared == pytest.approx(friedmanchisquare(*values.T).statistic)
+    assert found.p_value == pytest.approx(friedmanchisquare(*values.T).pvalue)
+    assert average_ranks(values, level=0.1).bonferroni_dunn == pytest.approx(1.04, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("k", "nemenyi", "dunn"),
+    [(2, 1.960, 1.960), (3, 2.343, 2.241), (6, 2.850, 2.576), (10, 3.164, 2.773)],
+)
+def test_critical_values_are_those_of_demsar_s_table(k: int, nemenyi: float, dunn: float) -> None:
+    found = average_ranks(np.random.default_rng(0).random((20, k)))
+    unit = np.sqrt(k * (k + 1) / 120)
+    assert found.nemenyi / unit == pytest.approx(nemenyi, abs=0.0011)
+    assert found.bonferroni_dunn / unit == pytest.approx(dunn, abs=0.0011)
+
+
+def test_critical_differences_of_three_folds_and_twenty_data_sets() -> None:
+    found = average_ranks(np.random.default_rng(0).random((20, 3)))
+    assert round(found.bonferroni_dunn, 4) == 0.7088
+    assert round(found.nemenyi, 3) == 0.741
+
+
+def test_equal_alternatives_are_rejected_at_the_level() -> None:
+    values = np.random.default_rng(6).random((400, 30, 4))
+    found = [average_ranks(one) for one in values]
+    assert np.mean([one.f_p_value <= 0.05 for one in found]) == pytest.approx(0.05, abs=0.035)
+    wide = np.mean([np.ptp(one.ranks) >= one.nemenyi for one in found])
+    assert wide == pytest.approx(0.05, abs=0.035)
+
+
+def test_groups_that_do_not_differ() -> None:
+    rows = np.random.default_rng(1).normal([0.9, 0.89, 0.5], 0.005, (20, 3))
+    found = average_ranks(rows, ["a", "b", "c"])
+    assert found.groups() in ([(0, 1)], [])
+    near = average_ranks(np.random.default_rng(1).random((20, 3)))
+    assert sorted(near.groups()[0]) == [0, 1, 2]
+    tied = average_ranks(np.ones((4, 3)))
+    assert tied.ranks.tolist() == [2, 2, 2]
+    assert np.isnan(tied.p_value)
+
+
+def test_ranks_need_complete_values() -> None:
+    for values in ([[1.0, 2.0]], [[1.0], [2.0]], [[1.0, np.nan], [2.0, 1.0]]):
+        with pytest.raises(InputError, match="at least 2 data sets and 2 alternatives"):
+            average_ranks(values)
+
+
+def test_verdicts_are_those_of_wilcoxon_s_test_seed_by_seed() -> None:
+    values = np.random.default_rng(2).normal(0.9, 0.01, (9, 2, 150, 1))
+    found = seed_verdicts(FoldScores(values, folds=10), 0, 1)
+    d = (values[:, 0] - values[:, 1])[:, :, 0]
+    for k in (0, 57):
+        assert found.p_values[k] == pytest.approx(wilcoxon(d[:, k]).pvalue)
+    # Exact for 9 data sets: P(p <= .05) = 2 P(rank sum <= 5) = 20 / 512.
+    assert found.a_wins + found.b_wins == pytest.approx(20 / 512, abs=0.045)
+    first, second = 150 * found.a_wins, 150 * found.b_wins
+    verdicts = np.repeat([1, -1, 0], np.round([first, second, 150 - first - second]).astype(int))
+    i, j = np.triu_indices(150, 1)
+    assert found.contradiction == pytest.approx(np.mean(verdicts[i] * verdicts[j] < 0))
+    swapped = seed_verdicts(FoldScores(values, folds=10), 1, 0)
+    assert (swapped.a_wins, swapped.b_wins) == (found.b_wins, found.a_wins)
+
+
+def test_too_few_data_sets_for_any_verdict() -> None:
+    five = FoldScores(np.random.default_rng(0).random((5, 2, 10, 1)), folds=10)
+    with pytest.raises(InputError, match=r"across 5 data sets cannot .* at least 6 are needed"):
+        seed_verdicts(five, 0, 1)
+    ahead = np.full((6, 2, 10, 1), 0.8)
+    ahead[:, 0] += 0.01 * np.arange(1, 7)[:, None, None]
+    assert seed_verdicts(FoldScores(ahead, folds=10), 0, 1).a_wins == 1
+    same = FoldScores(np.full((6, 2, 10, 1), 0.9), folds=10)
+    assert seed_verdicts(same, 0, 1).p_values.tolist() == [1.0] * 10

@@ -1,0 +1,193 @@
+"""A run that was ended goes on where it was, to the same bits; other runs' folders are refused."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crossval_runs import LEARNERS, X, Y, run, same
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.run import CrossValidation
+
+
+class Interrupt:
+    """Rule that stands for Ctrl-C after two iterations."""
+
+    name = "interrupt"
+
+    def decided(self, runs: CrossValidation) -> bool:
+        if runs.n_iterations == 2:
+            raise KeyboardInterrupt
+        return False
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Checkpoint of a run that was interrupted after two of four iterations."""
+    folder = tmp_path_factory.mktemp("kept") / "run"
+    with pytest.raises(KeyboardInterrupt):
+        run(iterations=4, rule=Interrupt(), checkpoint=folder)
+    assert len(list(folder.glob("iteration-*.npz"))) == 2
+    return folder
+
+
+@pytest.fixture
+def folder(kept: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(kept, tmp_path / "run"))
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bits(folder: Path) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert same(run(iterations=4, checkpoint=folder), run(iterations=4))
+    assert {name: (folder / name).stat().st_mtime_ns for name in before} == before
+    assert len(list(folder.iterdir())) == 5
+    (folder / "iteration-00001.npz").unlink()
+    assert same(run(iterations=2, checkpoint=folder), run(iterations=2))
+
+
+def test_the_seed_of_a_checkpoint_is_taken_where_none_is_given(folder: Path) -> None:
+    assert run(iterations=3, checkpoint=folder, random_seed=None).random_seed == 0
+
+
+def test_what_fits_said_is_kept_too(tmp_path: Path) -> None:
+    from crossval_runs import Odd
+
+    for how in ("fail", "warn"):
+        odd = {"nb": GaussianNB(), "odd": Odd(how, float(X[0, 0]))}
+        first = run(odd, iterations=2, checkpoint=tmp_path / how)
+        assert first.messages
+        assert same(run(odd, iterations=2, checkpoint=tmp_path / how), first)
+
+
+@pytest.mark.parametrize(
+    ("estimators", "settings", "message"),
+    [
+        (LEARNERS, {"X": X + 1}, "its data are others"),
+        (LEARNERS, {"y": 1 - Y}, "its data are others"),
+        (LEARNERS, {"random_seed": 1}, "its seed is 0, not 1"),
+        (LEARNERS, {"folds": 5}, "its number of folds is 3, not 5"),
+        (LEARNERS, {"scoring": "accuracy"}, "its score is 'roc_auc', not 'accuracy'"),
+        ({"nb": GaussianNB()}, {}, "learner 'tree' is not asked for"),
+        ({**LEARNERS, "b": GaussianNB()}, {}, "learner 'b' is not in it"),
+        (dict(reversed(LEARNERS.items())), {}, "the learners are in another order"),
+        (
+            {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_features=4)}, {},
+            "learner 'tree' has max_features=3 there, 4 here",
+        ),
+        ({"nb": GaussianNB(), "tree": GaussianNB()}, {}, "learner 'tree' has .* there, .* here"),
+    ],
+)  # fmt: skip
+def test_a_checkpoint_of_another_run_is_refused(
+    estimators: Any, settings: dict[str, Any], message: str, folder: Path
+) -> None:
+    with pytest.raises(InputError, match=f"is of another run: {message}.*; name another folder"):
+        run(estimators, iterations=4, checkpoint=folder, **settings)
+
+
+def test_other_versions_are_another_run(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["versions"]["scikit-learn"] = "0.1"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"version 'scikit-learn' has '0\.1' there"):
+        run(checkpoint=folder)
+
+
+def cut(folder: Path) -> None:
+    path = folder / "iteration-00001.npz"
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def flip(folder: Path) -> None:
+    path = folder / "iteration-00001.npz"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def swap(folder: Path) -> None:
+    shutil.copy(folder / "iteration-00000.npz", folder / "iteration-00001.npz")
+
+
+def rewritten(**changes: Any) -> Any:
+    def change(folder: Path) -> None:
+        path = folder / "iteration-00001.npz"
+        with np.load(path) as stored:
+            arrays = dict(stored)
+        np.savez(path, **{**arrays, **changes})
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        cut, flip, swap,
+        lambda folder: (folder / "iteration-00001.npz").write_bytes(b"PK\x03\x04"),
+        rewritten(scores=np.array([{}], dtype=object)),
+        rewritten(scores=np.zeros((9, 9))),
+        rewritten(probabilities=np.zeros((2, 400_000))),
+        rewritten(run=np.zeros(16, np.uint8)),
+        rewritten(messages=np.frombuffer(b'[{"kind": 1}]', np.uint8)),
+    ],
+)  # fmt: skip
+def test_a_damaged_iteration_is_named(damage: Any, folder: Path) -> None:
+    damage(folder)
+    with pytest.raises(InputError, match=r"iteration-00001\.npz is no finished iteration .*delete"):
+        run(iterations=4, checkpoint=folder)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 1}', "\x00"])
+def test_a_damaged_manifest_is_named(text: str, folder: Path) -> None:
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(InputError, match=r"manifest\.json is damaged"):
+        run(checkpoint=folder)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(InputError, match="is no checkpoint: it has other files"):
+        run(checkpoint=tmp_path)
+    with pytest.raises(InputError, match="cannot write"):
+        run(checkpoint=tmp_path / "thesis.tex")
+
+
+KILLED = """
+import sys
+sys.path.insert(0, {tests!r})
+from crossval_runs import run
+if __name__ == "__main__":
+    run(iterations=400, cores={cores}, checkpoint={folder!r})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cores", "number"), [(1, signal.SIGKILL), (2, signal.SIGKILL)])
+def test_a_killed_run_goes_on_to_the_same_bits(
+    cores: int, number: signal.Signals, tmp_path: Path
+) -> None:
+    folder, tests = tmp_path / "run", Path(__file__).parents[1]
+    script = tmp_path / "script.py"
+    script.write_text(KILLED.format(tests=str(tests), cores=cores, folder=str(folder)))
+    for _ in range(3):
+        kept = len(list(folder.glob("iteration-*.npz")))
+        process = subprocess.Popen([sys.executable, script], start_new_session=True)
+        while len(list(folder.glob("iteration-*.npz"))) < kept + 5:
+            assert process.poll() is None
+            time.sleep(0.002)
+        os.killpg(process.pid, number)
+        process.wait()
+    finished = len(list(folder.glob("iteration-*.npz")))
+    assert finished < 400
+    wanted = finished + 3
+    found = run(iterations=wanted, checkpoint=folder)
+    assert same(found, run(iterations=wanted))

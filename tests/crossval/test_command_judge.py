@@ -1,0 +1,220 @@
+"""``bayes-sota cv judge``: what it reads, says and writes, and what it refuses."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crossval_runs import run
+
+from bayes_sota.cli.main import main
+from bayes_sota.core.sample import read_result, save_result
+from bayes_sota.crossval import sample
+from bayes_sota.crossval.across_tasks import against_truth, fold_bias
+from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, SpearmanRule
+from bayes_sota.crossval.summary import judge_runs
+from bayes_sota.crossval.summary_posterior import report_comparison
+from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.data.formats.fold_tables import write_fold_scores
+
+
+def scores_of(tasks: int) -> FoldScores:
+    rng = np.random.default_rng(3)
+    values = rng.normal(np.array([0.9, 0.88])[:, None, None], 0.03, (tasks, 2, 24, 5))
+    names = [f"task {t}" for t in range(tasks)]
+    return FoldScores(values, learners=["nb", "tree"], tasks=names, scorer="roc_auc")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("scores") / "scores.csv"
+    write_fold_scores(scores_of(1), path)
+    return path
+
+
+@dataclass(frozen=True)
+class Said:
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    def said(*words: object) -> Said:
+        with pytest.raises(SystemExit) as caught:
+            main(["cv", "judge", *map(str, words)])
+        return Said(int(caught.value.code or 0), *capsys.readouterr())
+
+    return said
+
+
+def test_json_is_the_report_of_python(judge, file: Path) -> None:
+    found = judge(file, "--rule", "ks", "--threshold", 0.3, "--pairing", "paired", "--seed", 4,
+                  "--orderings", 10, "--json")  # fmt: skip
+    expected = judge_runs(
+        scores_of(1), rule=KolmogorovSmirnovRule(0.3), pairing="paired", orderings=10, random_seed=4
+    )
+    assert found.exit_code == int(not expected.content["diagnostics"]["ok"])
+    content = json.loads(found.stdout)
+    assert content["pairs"] == json.loads(expected.to_json())["pairs"]
+    assert content["seed"] == 4
+
+
+def test_the_answer_comes_before_the_tables(judge, file: Path) -> None:
+    found = judge(file, "--rule", "fixed", "--threshold", 8, "--seed", 0)
+    assert found.exit_code == 0
+    assert found.stdout.startswith("With other partitions nb comes before tree in ")
+    text = judge(file, "--rule", "fixed", "--threshold", 8, "--seed", 0, "--text").stdout
+    assert "seed 0" in text
+    assert text.count("\n") == 1
+
+
+def test_a_result_of_cv_run_has_probabilities(judge, tmp_path: Path) -> None:
+    runs = run(iterations=6, folds=2)
+    save_result(runs.to_datatree(), tmp_path / "runs.nc")
+    found = judge(tmp_path / "runs.nc", "--rule", "spearman", "--threshold", 0.99, "--seed", 1,
+                  "--json")  # fmt: skip
+    expected = judge_runs(
+        runs.fold_scores, runs.probabilities, rule=SpearmanRule(0.99), random_seed=1
+    )
+    content = json.loads(found.stdout)
+    assert content["learners"] == json.loads(expected.to_json())["learners"]
+    assert (content["scorer"], content["learners"][0]["task"]) == ("roc_auc", "data")
+    refused = judge(tmp_path / "runs.nc", "--folds", 3)
+    assert refused.exit_code == 2
+    assert "--folds has no effect on a result of cv run" in refused.stderr
+
+
+def test_the_posterior_rule_and_the_region_of_equivalence(judge, file: Path) -> None:
+    found = judge(file, "--rule", "posterior", "--threshold", 0.8, "--rope", 0.01, "--prob", 0.8,
+                  "--seed", 4, "--orderings", 10, "--json")  # fmt: skip
+    expected = judge_runs(scores_of(1), rule=PosteriorRule(0.8), rope=0.01, ci_prob=0.8,
+                          orderings=10, random_seed=4)  # fmt: skip
+    assert json.loads(found.stdout)["pairs"] == json.loads(expected.to_json())["pairs"]
+    assert json.loads(found.stdout)["rule"]["threshold"] == 0.8
+
+
+def test_other_numbers_of_folds_and_true_test_sets(judge, tmp_path: Path) -> None:
+    runs, other = scores_of(3), FoldScores(
+        scores_of(3).scores[..., :2] - 0.05, learners=["nb", "tree"],
+        tasks=[f"task {t}" for t in range(3)],
+    )  # fmt: skip
+    truth = np.array([[0.91, 0.9], [0.92, 0.9], [0.9, 0.93]])
+    write_fold_scores(runs, tmp_path / "five.csv")
+    write_fold_scores(other, tmp_path / "two.csv")
+    rows = [f"{n},task {t},{truth[t, j]}" for t in (2, 0, 1) for j, n in enumerate(("nb", "tree"))]
+    (tmp_path / "truth.csv").write_text("\n".join(["learner,task,score", *rows]))
+    found = judge(tmp_path / "five.csv", "--rule", "fixed", "--other-folds", tmp_path / "two.csv",
+                  "--truth", tmp_path / "truth.csv", "--seed", 0, "--json")  # fmt: skip
+    assert found.exit_code == 0, found.stderr
+    content = json.loads(found.stdout)
+    bias = fold_bias([other, runs])["tree"]["steady"]
+    row = next(
+        r for r in content["fold_bias"] if (r["learner"], r["estimate"]) == ("tree", "steady")
+    )
+    assert row["folds"] == dict(zip(bias.names, bias.ranks.tolist(), strict=True))
+    assert (row["p_value"], row["nemenyi"]) == pytest.approx((bias.p_value, bias.nemenyi))
+    expected = against_truth(runs, truth)["steady"]
+    assert content["against_truth"]["steady"] == {
+        "bias": dict(zip(("nb", "tree"), expected.bias, strict=True)),
+        "mse": dict(zip(("nb", "tree"), expected.mse, strict=True)),
+        "same_best": expected.same_best,
+    }
+    assert "The number of folds changes the estimates of 0 of 2 learners" in content["text"]
+    low = -expected.bias.mean()
+    said = f"Against true test sets the means of all iterations are {low:.2g} too low"
+    assert low > 0
+    assert said in content["text"]
+    wrong = tmp_path / "wrong.csv"
+    for text, message in (
+        (
+            "learner,task,score\nnb,task 0,0.9\ntree,task 0,0.9",
+            "data set 'task 1' has no test score",
+        ),
+        ("learner,score\nnb,0.9\nforest,0.8", "learner 'forest' is not among those"),
+        ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", "has no score at all"),
+        ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "already has a score"),
+    ):
+        wrong.write_text(text)
+        refused = judge(tmp_path / "five.csv", "--truth", wrong)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert message in refused.stderr
+
+
+def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
+    found = judge(file, "--rule", "fixed", "--seed", 2, "--output", tmp_path / "judged.nc")
+    assert found.exit_code == 0
+    tree = read_result(tmp_path / "judged.nc")
+    assert tree["posterior"]["difference"].sizes["pair"] == 1
+    again = judge(tmp_path / "judged.nc")
+    assert "this is no result of repeated cross-validation (bayes-sota cv run)" in again.stderr
+
+
+@pytest.mark.slow
+def test_one_model_of_all_learners(
+    judge, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = partial(sample.sample_comparison, tune=100, chains=2)
+    monkeypatch.setattr(sample, "sample_comparison", few)
+    found = judge(file, "--bayes", "--draws", 100, "--rope", 0.01, "--prob", 0.8, "--seed", 1,
+                  "--output", tmp_path / "model.nc", "--json")  # fmt: skip
+    assert found.exit_code in (0, 1)
+    tree = read_result(tmp_path / "model.nc")
+    assert tree["posterior"].sizes["draw"] == 100
+    expected = report_comparison(tree, ci_prob=0.8, rope=0.01)
+    assert json.loads(found.stdout)["pairs"] == json.loads(expected.to_json())["pairs"]
+
+
+@pytest.mark.parametrize("kind", ["means", "scores", "rules", "reproducibility", "ranks"])
+def test_every_figure_is_written(judge, kind: str, tmp_path: Path) -> None:
+    write_fold_scores(scores_of(2), tmp_path / "two.csv")
+    one = ["--task", "task 1"] if kind in ("means", "scores") else []
+    words = ["--figure", tmp_path / "figure.png", "--figure-kind", kind, "--orderings", 5, *one]
+    found = judge(tmp_path / "two.csv", "--rule", "fixed", *words)
+    assert found.exit_code == 0, found.stderr
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--threshold", "0.2"], "--threshold is of a rule: --rule names it"),
+        (["--rule", "spearman"], "needs the predicted probability of every item"),
+        (["--rule", "spearman", "--threshold", "0.0001"], "from 0.9 to 1, got 0.0001"),
+        (["--rule", "ks", "--threshold", "0"], "--threshold must be a number above 0"),
+        (["--rule", "ks", "--threshold", "2"], "from 1e-06 to 1, got 2"),
+        (["--rule", "ks", "--threshold", "0.01"], "at least 201 iterations, and there are 24"),
+        (["--rule", "fixed", "--threshold", "2.5"], "whole number"),
+        (["--rule", "fixed", "--threshold", "25"], "at least 25 iterations, and there are 24"),
+        (["--rule", "posterior", "--threshold", "0.5"], "must be a number above 0.5"),
+        (["--draws", "500"], "--draws is for --bayes: add it"),
+        (["--bayes", "--rule", "ks"], "--rule has no effect on --bayes"),
+        (["--bayes", "--pairing", "paired"], "--pairing has no effect on --bayes"),
+        (["--bayes", "--figure", "x.png"], "--figure has no effect on --bayes"),
+        (["--rope", "-1"], "--rope must be a number from 0 to"),
+        (["--figure-kind", "rules"], "--figure-kind needs --figure FILE"),
+        (["--task", "x"], "--task is for a --figure of --figure-kind means or scores"),
+        (["--figure", "x.png", "--task", "x"], "--task 'x' is none: the data sets are task 0"),
+        (["--figure", "x.png", "--figure-kind", "ranks"], "is for at least 2 data sets"),
+        (["--orderings", "1"], "--orderings must be a whole number from 2"),
+    ],
+)
+def test_what_has_no_effect_or_can_never_be_met_is_refused(
+    judge,
+    file: Path,
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = judge(file, *words)
+    assert found.exit_code == 2
+    assert found.stderr.startswith("error: ")
+    assert message in found.stderr
+    assert found.stdout == ""
+    assert not any(tmp_path.iterdir())

@@ -1,0 +1,181 @@
+"""The correlated Student t against baycomp and against numerical integration."""
+
+import baycomp
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.correlated_t import (
+    correlated_t,
+    iterations_needed,
+    other_seed_probability,
+    partition_share,
+    running_posteriors,
+    sensitivity_to_overlap,
+)
+from bayes_sota.data.fold_scores import FoldScores
+
+
+def runs(iterations: int = 3, folds: int = 5, seed: int = 0) -> FoldScores:
+    rng = np.random.default_rng(seed)
+    means = [[[[0.83]], [[0.80]]]]
+    return FoldScores(rng.normal(means, 0.05, (2, 2, iterations, folds)), learners=["a", "b"])
+
+
+@pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
+@pytest.mark.parametrize(("iterations", "folds"), [(1, 10), (5, 2), (10, 10), (2, 5)])
+def test_it_is_the_test_of_baycomp(iterations: int, folds: int, rope: float) -> None:
+    given = runs(iterations, folds, seed=iterations)
+    for task in range(2):
+        a, b = given.scores[task].reshape(2, -1)
+        expected = baycomp.two_on_single(b, a, rope, runs=iterations)  # the last is A better
+        found = correlated_t(given, "a", "b", task=task).rope(rope)
+        assert found["a_better"] == pytest.approx(expected[-1], abs=1e-9)
+        assert found["b_better"] == pytest.approx(expected[0], abs=1e-9)
+        if rope:
+            assert found["equivalent"] == pytest.approx(expected[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("rho", [0.05, 0.2, 0.6])
+def test_it_is_the_integral_over_the_variance(rho: float) -> None:
+    """With the covariance matrix itself, and a flat prior of the log variance."""
+    given = runs(2, 3)
+    a, b = given.scores[0].reshape(2, -1)
+    x, size = a - b, a.size
+    inverse = np.linalg.inv((1 - rho) * np.eye(size) + rho)
+    best = np.ones(size) @ inverse @ x / inverse.sum()
+    left = (x - best) @ inverse @ (x - best)
+
+    def density(log_variance: float) -> float:
+        return float(np.exp(-(size - 1) / 2 * log_variance - left / 2 * np.exp(-log_variance)))
+
+    def above(log_variance: float) -> float:
+        sd = np.sqrt(np.exp(log_variance) / inverse.sum())
+        return density(log_variance) * float(stats.norm.sf(0.01, best, sd))
+
+    peak = np.log(left / (size - 1))
+    ends = (peak - 6, peak + 20)
+    settings = {"epsabs": 0, "epsrel": 1e-11, "limit": 400, "points": [peak]}
+    whole, part = (integrate.quad(f, *ends, **settings)[0] for f in (density, above))
+    found = correlated_t(given, correlation=rho)
+    assert found.p_better(0.01) == pytest.approx(part / whole, rel=1e-7)
+
+
+def test_its_interval_holds_what_it_says() -> None:
+    found = correlated_t(runs())
+    low, high = found.interval(0.9)
+    law = stats.t(found.df, found.mean, found.scale)
+    assert [law.cdf(low), law.cdf(high)] == pytest.approx([0.05, 0.95])
+    assert found.scale**2 == pytest.approx(found.partition_variance + found.data_variance)
+
+
+def test_missing_folds_are_left_out() -> None:
+    given = runs()
+    scores = given.scores.copy()
+    scores[0, 0, 1, 2] = np.nan
+    assert correlated_t(FoldScores(scores)).n_scores == 14
+
+
+def test_one_value_per_iteration_has_the_mean_of_its_folds() -> None:
+    given = runs(40, 5)
+    means = FoldScores(given.iteration_means()[..., None], folds=5)
+    whole, part = correlated_t(given), correlated_t(means)
+    assert part.mean == pytest.approx(whole.mean)
+    assert (part.n_scores, part.df, part.correlation) == (200, 39, 0.2)
+    assert part.fold_sd == pytest.approx(whole.fold_sd, rel=0.25)
+
+
+def test_learners_that_never_differ() -> None:
+    same = FoldScores(np.full((1, 2, 2, 3), 0.8))
+    assert correlated_t(same).rope(0.0)["a_better"] == 0.5
+    assert correlated_t(same).rope(0.01) == {"a_better": 0, "equivalent": 1, "b_better": 0}
+
+
+def test_a_stronger_overlap_leaves_more_doubt() -> None:
+    table = sensitivity_to_overlap(runs(10, 5))
+    assert np.all(np.diff(table[:, 0]) > 0)
+    assert np.all(np.diff(table[:, 1]) < 0)
+    assert table[2, 0] == pytest.approx(0.2)
+    naive = stats.ttest_1samp(np.subtract(*runs(10, 5).scores[0].reshape(2, -1)), 0)
+    assert 1 - table[0, 1] == pytest.approx(naive.pvalue / 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: correlated_t(runs(), "a", "c"), "there is no learner 'c'; it has a, b"),
+        (lambda: correlated_t(runs(), "a", "a"), "not compared with itself: 'a'"),
+        (lambda: correlated_t(runs(), task=2), "there is no data set 2"),
+        (lambda: correlated_t(runs(), correlation=1.0), "must be .* below 1, got 1.0"),
+        (
+            lambda: correlated_t(FoldScores(np.ones((2, 1, 1)), folds=5)),
+            "have 1 scores of",
+        ),
+        (lambda: correlated_t(runs()).p_better(-1), "rope must be"),
+    ],
+)
+def test_what_is_refused(call, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("probability", [0.9, 0.95, 0.99])
+def test_the_iterations_needed_are_the_least(probability: float) -> None:
+    difference, partition, data = 0.03, 0.04, 0.01
+    needed = iterations_needed(difference, partition, data, probability)
+    assert needed is not None
+
+    def reached(n: int) -> float:
+        return float(stats.norm.cdf(difference / np.sqrt(partition**2 / n + data**2)))
+
+    assert reached(needed) >= probability > reached(needed - 1)
+
+
+def test_the_size_of_the_data_can_leave_it_open() -> None:
+    assert iterations_needed(0.01, 0.02, 0.01) is None
+    assert iterations_needed(0.0, 0.02, 0.0) is None
+    assert iterations_needed(0.01, 0.0, 0.0) == 1
+    with pytest.raises(InputError, match="probability must be"):
+        iterations_needed(0.01, 0.02, 0.01, 0.5)
+
+
+def test_the_share_of_partitions_is_that_of_simulated_runs() -> None:
+    """Means of iterations of many data sets, whose common part stays."""
+    rng = np.random.default_rng(0)
+    shared = rng.normal(0, 0.03, 40_000)
+    runs = shared + rng.normal(0, 0.05, (6, 40_000)).mean(axis=0)
+    expected = 1 - np.var(shared) / np.var(runs)
+    assert partition_share(0.05**2 / 6, 0.03**2) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize(("shape", "folds"), [((9, 5), 5), ((9, 1), 10)])
+def test_running_posteriors_are_those_of_the_first_iterations(shape, folds: int) -> None:
+    values = np.random.default_rng(2).normal(0.8, 0.05, (2, *shape)) + 0.02
+    values[0] += 0.01
+    found = running_posteriors(values[0] - values[1], folds)
+    for n in range(2, 10):
+        expected = correlated_t(FoldScores(values[:, :n], folds=folds))
+        assert found.p_better()[n - 1] == pytest.approx(expected.p_better(), abs=1e-12)
+        assert found.scale[n - 1] == pytest.approx(expected.scale, rel=1e-12)
+        assert found.data_variance[n - 1] == pytest.approx(expected.data_variance, rel=1e-12)
+        means = (values[0] - values[1])[:n].mean(axis=1)
+        assert found.partition_variance[n - 1] == pytest.approx(means.var(ddof=1) / n, rel=1e-9)
+    equal = running_posteriors(np.full((3, 2), 0.1), 2)
+    assert equal.p_better().tolist() == [1.0, 1.0, 1.0]
+    assert running_posteriors(np.zeros((3, 2)), 2).p_better().tolist() == [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(("n", "canonical"), [(12, 1), (30, 5)])
+def test_another_seed_says_otherwise_as_often_as_in_simulated_runs(n: int, canonical: int) -> None:
+    """Of runs whose true difference and spread are not known (flat prior of both)."""
+    rng = np.random.default_rng(3)
+    mean, sd = 0.004, 0.01
+    spread = sd * np.sqrt((n - 1) / rng.chisquare(n - 1, 400_000))
+    truth = rng.normal(mean, spread / np.sqrt(n))
+    again = rng.normal(truth, spread / np.sqrt(canonical))
+    found = other_seed_probability(mean, sd, n, canonical)
+    assert found == pytest.approx(np.mean(again < 0), abs=0.004)
+    assert other_seed_probability(-mean, sd, n, canonical) == found
+    assert other_seed_probability(0.0, 0.0, n, canonical) == 0.5
+    assert np.isnan(other_seed_probability(0.1, 0.1, 1, 1))

@@ -1,0 +1,98 @@
+"""DataTrees of judged runs: exact draws, estimates, and what ArviZ makes of them."""
+
+from pathlib import Path
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayes_sota as bs
+from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.rules import FixedNumber
+from bayes_sota.crossval.summary import JudgedRuns, judge_runs
+from bayes_sota.data.fold_scores import FoldScores
+
+NAMES = ("a", "b", "c")
+
+
+def judged(folds: int = 5, columns: int | None = None) -> JudgedRuns:
+    rng = np.random.default_rng(5)
+    skills = np.array([0.8, 0.82, 0.79])[:, None, None]
+    values = rng.normal(skills, 0.03, (2, 3, 8, columns or folds))
+    scores = FoldScores(values, learners=NAMES, tasks=["s", "t"], folds=folds, scorer="roc_auc")
+    return judge_runs(scores, rule=FixedNumber(4), orderings=10, random_seed=3)
+
+
+@pytest.fixture(scope="module")
+def report() -> JudgedRuns:
+    return judged()
+
+
+@pytest.fixture(scope="module")
+def tree(report: JudgedRuns) -> xr.DataTree:
+    return report.to_datatree(draws=2000)
+
+
+def test_draws_are_of_the_correlated_t(report: JudgedRuns, tree: xr.DataTree) -> None:
+    drawn = tree["posterior"]["difference"]
+    assert drawn.dims == ("chain", "draw", "task", "pair")
+    assert drawn["pair"].values.tolist() == ["a - b", "a - c", "b - c"]
+    for task in ("s", "t"):
+        for a, b in (("a", "b"), ("a", "c"), ("b", "c")):
+            values = drawn.sel(task=task, pair=f"{a} - {b}").values.ravel()
+            found = correlated_t(report.scores, a, b, task=task)
+            sd = found.scale * np.sqrt(found.df / (found.df - 2))
+            assert values.mean() == pytest.approx(found.mean, abs=4 * sd / values.size**0.5)
+            assert np.quantile(values, [0.025, 0.975]) == pytest.approx(found.interval(), abs=0.003)
+            p = found.p_better()
+            assert np.mean(values > 0) == pytest.approx(p, abs=4 * (p * (1 - p) / 8000) ** 0.5)
+
+
+@pytest.mark.parametrize("columns", [None, 1])
+def test_replicates_spread_like_the_differences(columns: int | None) -> None:
+    """Within a replicate as the observed ones, between replicates as new data sets."""
+    report = judged(columns=columns)
+    tree = report.to_datatree(draws=2000)
+    observed = tree["observed_data"]["fold_difference"]
+    again = tree["posterior_predictive"]["fold_difference"]
+    assert again.dims == ("chain", "draw", *observed.dims)
+    over = ("iteration", "fold")
+    df = observed[0, 0].size - 1
+    within = again.var(over, ddof=1).mean(("chain", "draw")) * (df - 2) / df
+    assert within.values == pytest.approx(observed.var(over, ddof=1).values, rel=0.06)
+    found = correlated_t(report.scores, "a", "c", task="t")
+    means = again.mean(over).sel(task="t", pair="a - c").values
+    variance = (found.data_variance * 2 + found.partition_variance * 2) * df / (df - 2)
+    assert means.var() == pytest.approx(variance, rel=0.08)
+
+
+def test_estimates_are_those_of_the_report(report: JudgedRuns, tree: xr.DataTree) -> None:
+    point = tree["point_estimate"].to_dataset()
+    for row in report.content["learners"]:
+        place = {"task": row["task"], "learner": row["learner"]}
+        for name, key in (
+            ("mean_score", "steady"), ("canonical_score", "canonical"), ("iteration_sd", "sd"),
+            ("rank", "rank"), ("stopping_iteration", "stopping_iteration"),
+        ):  # fmt: skip
+            assert float(point[name].sel(place)) == row[key]
+    for row in report.content["pairs"]:
+        place = {"task": row["task"], "learner": row["first"], "learner_other": row["second"]}
+        assert float(point["win_share"].sel(place)) == row["order_kept"]
+    assert (tree["constant_data"]["fold_score"].values == report.scores.scores).all()
+    assert (tree.attrs["random_seed"], tree.attrs["rule"]) == ("3", "fixed 4")
+
+
+def test_it_is_read_back_and_summarized(
+    report: JudgedRuns, tree: xr.DataTree, tmp_path: Path
+) -> None:
+    back = bs.read_result(bs.save_result(tree, tmp_path / "judged.nc"))
+    xr.testing.assert_identical(back, tree)
+    assert len(az.summary(back, var_names=["difference"])) == 6
+    table = bs.summarize(back)
+    assert table.loc["difference[t, b - c]", "mean"] == pytest.approx(
+        float(tree["posterior"]["difference"].sel(task="t", pair="b - c").mean())
+    )
+    assert bs.diagnose(back)["ok"]
+    same = [report.to_datatree(draws=20, random_seed=seed)["posterior"] for seed in (9, 9)]
+    xr.testing.assert_identical(same[0].to_dataset()["difference"], same[1]["difference"])

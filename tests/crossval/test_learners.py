@@ -1,0 +1,91 @@
+"""A table of a file becomes attributes and labels; every named learner learns from them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.learners import LEARNERS, named_learners, read_task
+
+
+def frame(n: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    size, kind = rng.normal(size=n), rng.choice(["a", "b", "c"], n)
+    y = np.where(size + (kind == "a") + rng.normal(size=n) > 0.5, "yes", "no")
+    kind[n // 2] = "rare"
+    cells = [f"{x:.3f}" if i % 7 else "?" for i, x in enumerate(size)]
+    return pd.DataFrame({"size": cells, "kind": kind, "flag": size > 0, "class": y})
+
+
+def test_numbers_words_and_gaps_are_read() -> None:
+    attributes, labels, categories = read_task(frame(), "class")
+    assert attributes.shape == (60, 3)
+    assert np.isnan(attributes[::7, 0]).all()
+    assert np.isnan(attributes).sum() == 9
+    assert sorted(set(attributes[:, 1])) == [0, 1, 2, 3]
+    assert set(attributes[:, 2]) == {0, 1}
+    assert set(labels) == {"yes", "no"}
+    assert categories == [1, 2]
+
+
+def test_labels_that_are_numbers_are_numbers() -> None:
+    labels = read_task(pd.DataFrame({"x": [1, 2, 3], "y": ["10", "9", "9"]}), "y")[1]
+    assert labels.tolist() == [10, 9, 9]
+
+
+def test_a_table_of_numbers_is_prepared_alike_without_categories() -> None:
+    """The short way gives the bits, in the same order in memory, of the general one."""
+    rows = np.random.default_rng(0).normal(size=(40, 5))
+    rows[::7, 1] = np.nan
+    short = named_learners(["nb"])["nb"][:-1].fit_transform(rows)
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    general = ColumnTransformer([("categories", OneHotEncoder(), [])], remainder=numbers)
+    found = general.fit_transform(rows)
+    assert found.tobytes() == short.tobytes()
+    assert found.flags.f_contiguous == short.flags.f_contiguous
+
+
+@pytest.mark.slow
+def test_every_learner_learns() -> None:
+    attributes, labels, categories = read_task(frame(), "class")
+    runs = bs.repeated_cross_validation(
+        named_learners(LEARNERS, categories), attributes, labels, folds=2, iterations=1,
+        random_seed=0,
+    )  # fmt: skip
+    assert runs.learners == tuple(LEARNERS)
+    assert not np.isnan(runs.fold_scores.scores).any()
+    assert (runs.pooled_scores > 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "target", "message"),
+    [
+        ({"x": [1, 2], "y": [0, 1]}, "z", "there is no column 'z'"),
+        ({"y": [0, 1]}, "y", "there are no attributes, only 'y'"),
+        ({"x": ["1", "two"], "y": [0, 1]}, "y", "row 2, column 'x': the column has numbers"),
+        ({"x": [1, 2], "y": ["a", None]}, "y", "row 2, column 'y': the label has no name"),
+    ],
+)
+def test_tables_that_cannot_be_meant_are_refused(cells: Any, target: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_task(pd.DataFrame(cells), target)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["nb", "j48"], "learners are some of nb, .*, 5nn, .*, got 'j48'"),
+        ([], "got none"),
+        (["nb", "nb"], "a learner is there twice in nb, nb"),
+    ],
+)
+def test_names_that_cannot_be_meant_are_refused(names: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        named_learners(names)

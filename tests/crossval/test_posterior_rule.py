@@ -1,0 +1,107 @@
+"""The rule stops for both of its reasons, and for no other."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from crossval_runs import run
+from scipy.stats import chi2
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.rules import PosteriorRule, stopping_iterations
+from bayes_sota.data.fold_scores import FoldScores
+
+
+@dataclass
+class Runs:
+    fold_scores: FoldScores
+
+
+def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> Runs:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0.8, 0.05, (1, 3, 100, folds))[:, :, :iterations]
+    return Runs(FoldScores(scores + difference * np.arange(3)[None, :, None, None]))
+
+
+def test_a_clear_ordering_stops_at_once() -> None:
+    rule = PosteriorRule()
+    assert not rule.decided(runs(0.3, 1))
+    assert rule.decided(runs(0.3, 2))
+
+
+def test_an_open_ordering_stops_when_partitions_no_longer_matter() -> None:
+    """Variance of partitions .1 / n of s^2, of the data 1 / 9: they are 4 % from about n = 22.
+
+    That the first is no larger is sure some iterations later, and never after two.
+    """
+    rule = PosteriorRule()
+    stops = next(n for n in range(2, 100) if rule.decided(runs(0.0, n)))
+    assert 22 < stops < 50
+    lucky = [stopping_iterations(rule, runs(0.0, 60, seed=seed).fold_scores) for seed in range(40)]
+    assert np.min(lucky) > 10
+    strict = PosteriorRule(partition_part=0.1)
+    assert not strict.decided(runs(0.0, 40))
+
+
+def test_the_threshold_counts() -> None:
+    given = runs(0.02, 3)
+    assert PosteriorRule(0.6, 0.01).decided(given)
+    assert not PosteriorRule(0.999999, 0.01).decided(given)
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.005, 0.02])
+def test_it_stops_where_the_correlated_t_says_so(difference: float) -> None:
+    """By the posterior of every pair after every iteration, one after the other."""
+    scores = runs(difference, 40).fold_scores
+    means = scores.iteration_means()[0]
+
+    def settled(n: int, a: int, b: int) -> bool:
+        found = correlated_t(FoldScores(scores.scores[:, :, :n]), a, b)
+        between = np.var((means[a] - means[b])[:n], ddof=1)
+        partition = between * (n - 1) / chi2.ppf(0.05, n - 1) / n  # at most, with probability .95
+        p, share = found.p_better(), partition / (partition + found.data_variance)
+        return max(p, 1 - p) >= 0.95 or share <= 0.2**2
+
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    expected = next(n for n in range(2, 41) if all(settled(n, *pair) for pair in pairs))
+    assert stopping_iterations(PosteriorRule(), scores).tolist() == [[expected] * 3]
+
+
+def test_iterations_count_that_all_learners_completed() -> None:
+    scores = runs(0.0, 60).fold_scores.scores
+    (usual,) = set(stopping_iterations(PosteriorRule(), FoldScores(scores)).ravel())
+    late = np.concatenate([scores[:, :, :1], scores], axis=2)
+    late[0, 1, 0, 3] = np.nan  # a fit of the first iteration failed
+    found = stopping_iterations(PosteriorRule(), FoldScores(late))
+    assert found.tolist() == [[usual + 1, usual, usual + 1]]
+
+
+def test_missing_iterations_do_not_count() -> None:
+    given = runs(0.0, 60).fold_scores
+    scores = given.scores.copy()
+    scores[0, 0, 1:] = np.nan
+    assert not PosteriorRule().decided(Runs(FoldScores(scores)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"threshold": 0.5}, "threshold must be"),
+        ({"partition_part": 0.0}, "partition_part must be"),
+        ({"least_iterations": 1}, "least_iterations"),
+    ],
+)
+def test_what_is_refused(settings: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PosteriorRule(**settings)
+
+
+def test_a_run_stops_where_every_order_is_settled() -> None:
+    runs = run(folds=5, iterations=12, rule="posterior")
+    assert runs.decided
+    assert runs.rule == "posterior 0.95"
+    assert 2 <= runs.n_iterations < 12
+    sooner = run(folds=5, iterations=runs.n_iterations - 1)
+    assert PosteriorRule().decided(runs)
+    assert not PosteriorRule().decided(sooner)

@@ -1,0 +1,109 @@
+"""Reproducibility: against Mann and Whitney's statistic, closed forms, and simulated learners."""
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu, norm
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.reproducibility import (
+    expected_by_chance,
+    iterations_for_order,
+    judge_rules,
+    win_share,
+)
+from bayes_sota.crossval.rules import FixedNumber, KolmogorovSmirnovRule, SpearmanRule
+from bayes_sota.data.fold_scores import FoldScores
+
+
+def test_all_pairs_are_mann_and_whitney_s_statistic() -> None:
+    estimates = np.round(np.random.default_rng(0).normal(size=(50, 3)), 1)  # with ties
+    found = win_share(estimates)
+    for i, j in ((0, 1), (2, 0)):
+        u = mannwhitneyu(estimates[:, i], estimates[:, j]).statistic
+        assert found[i, j] == pytest.approx(u / 2500, abs=1e-12)
+    np.testing.assert_allclose(found + found.T, 1)
+
+
+def test_pairs_compare_the_same_ordering() -> None:
+    estimates = np.array([[0.1, 0.05], [0.9, 0.85], [0.5, 0.5]])
+    assert win_share(estimates, "paired")[0, 1] == pytest.approx(2.5 / 3)
+    assert win_share(estimates)[0, 1] == pytest.approx((1 + 3 + 1.5) / 9, abs=0.06)
+    with pytest.raises(InputError, match="pairing must be one of all, paired"):
+        win_share(estimates, "some")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pairing", ["all", "paired"])
+@pytest.mark.parametrize(("orderings", "share"), [(50, 0.0), (50, 0.1), (20, 0.4)])
+def test_equal_learners_have_the_reproducibility_that_chance_gives(
+    pairing: str, orderings: int, share: float
+) -> None:
+    """Normal estimates around pool means that differ by accident, as without replacement."""
+    rng = np.random.default_rng(1)
+    pool = np.sqrt(share) * rng.standard_normal((1500, 1, 2))
+    estimates = pool + np.sqrt(1 - share) * rng.standard_normal((1500, orderings, 2))
+    found = [abs(2 * win_share(one, pairing)[0, 1] - 1) for one in estimates]
+    tolerance = 4 * np.std(found) / np.sqrt(1500) + 0.005
+    expected = expected_by_chance(orderings, share, pairing)
+    assert np.mean(found) == pytest.approx(expected, abs=tolerance)
+
+
+def test_equal_learners_on_real_orderings_of_one_pool() -> None:
+    """The whole path: 10 of 40 iterations of two learners of one distribution."""
+    rng = np.random.default_rng(5)
+    scores = FoldScores(rng.normal(0.9, 0.01, (200, 2, 40, 1)), folds=10)
+    (judged,) = judge_rules([FixedNumber(10)], scores, orderings=50, random_seed=0)
+    found = judged.reproducibility()[:, 0, 1]
+    error = 4 * found.std() / np.sqrt(200)
+    assert found.mean() == pytest.approx(expected_by_chance(50, 0.25), abs=error + 0.01)
+    assert expected_by_chance(10_000, 0.25) == pytest.approx(1 / 3, abs=0.002)
+    assert expected_by_chance(50, 1.0) == 1
+
+
+def test_a_normal_pair_has_the_share_of_its_closed_form() -> None:
+    rng = np.random.default_rng(2)
+    gap, n = 0.004, 20
+    steady = np.array([0.9 + gap, 0.9])[:, None, None]
+    scores = FoldScores(rng.normal(steady, 0.01, (2, 4000, 1)), folds=10)
+    means = scores.iteration_means()[0]
+    (judged,) = judge_rules([FixedNumber(n)], scores, orderings=800, random_seed=1)
+    z = (means[0].mean() - means[1].mean()) * np.sqrt(n / means.var(axis=1).sum())
+    assert judged.win_share()[0, 0, 1] == pytest.approx(norm.cdf(z), abs=0.02)
+    paired = (means[0] - means[1]).mean() * np.sqrt(n) / (means[0] - means[1]).std()
+    assert judged.win_share("paired")[0, 0, 1] == pytest.approx(norm.cdf(paired), abs=0.04)
+    spread = np.sqrt(means.var(axis=1).sum())
+    needed = iterations_for_order(means[0].mean() - means[1].mean(), spread, norm.cdf(z))
+    assert needed == pytest.approx(n, abs=1)
+    assert iterations_for_order(0.0, 1.0) == np.inf
+
+
+def test_iterations_used_and_those_that_ran_out() -> None:
+    rng = np.random.default_rng(3)
+    probabilities = rng.random((1, 1, 50)) + np.array([0.02, 3.0])[:, None, None] * (
+        rng.standard_normal((2, 30, 50))
+    )
+    scores = FoldScores(rng.normal(0.9, 0.01, (2, 30, 4)))
+    rules = [FixedNumber(10), SpearmanRule(), KolmogorovSmirnovRule(0.05)]
+    fixed, spearman, never = judge_rules(rules, scores, probabilities, orderings=20, random_seed=0)
+    assert fixed.saved.tolist() == [[pytest.approx(2 / 3)] * 2]
+    assert spearman.stopped[:, 0, 0].all()
+    assert not spearman.stopped[:, 0, 1].any()
+    assert (spearman.iterations[:, 0, 1] == 30).all()
+    assert not never.stopped.any()
+    # All iterations in any order give one estimate: rounding makes no winner of it.
+    assert never.reproducibility()[0, 0, 1] == 1
+    assert len(np.unique(np.round(never.estimates[:, 0, 0], 12))) == 1
+
+
+def test_learners_with_the_same_scores_tie_always() -> None:
+    one = np.random.default_rng(3).normal(0.9, 0.01, (1, 1, 30, 4))
+    scores = FoldScores(np.repeat(one, 2, axis=1))
+    (judged,) = judge_rules([FixedNumber(30)], scores, random_seed=0)
+    for pairing in ("all", "paired"):
+        assert judged.win_share(pairing)[0].tolist() == [[0.5, 0.5], [0.5, 0.5]]
+
+
+def test_one_iteration_cannot_be_judged() -> None:
+    scores = np.full((1, 2, 3, 4), 0.9)
+    scores[0, 1, 1:, 0] = np.nan
+    with pytest.raises(InputError, match="'b' has 1 complete iteration on data set 'vote'"):
+        judge_rules([FixedNumber(1)], FoldScores(scores, learners=["a", "b"], tasks=["vote"]))

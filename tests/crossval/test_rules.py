@@ -1,0 +1,172 @@
+"""Stopping rules: both statistics against SciPy, and where rules stop against closed forms."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp, spearmanr
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.rules import (
+    FixedNumber,
+    KolmogorovSmirnovRule,
+    Progress,
+    SpearmanRule,
+    even_odd_distance,
+    stopping_iterations,
+    successive_correlations,
+)
+from bayes_sota.data.fold_scores import FoldScores
+
+
+@dataclass(frozen=True)
+class Finished:
+    fold_scores: FoldScores
+    probabilities: np.ndarray | None = None
+
+
+def runs_of(learners: int = 2, iterations: int = 40, items: int = 60, noise: float = 0.1):
+    rng = np.random.default_rng(4)
+    probabilities = rng.random((learners, 1, items)) + noise * rng.standard_normal(
+        (learners, iterations, items)
+    )
+    scores = FoldScores(rng.normal(0.9, 0.02, (learners, iterations, 5)))
+    return scores, probabilities
+
+
+def test_successive_correlations_are_spearman_s_of_running_means() -> None:
+    _, (probabilities, _) = runs_of()
+    found = successive_correlations(probabilities)
+    assert np.isnan(found[0])
+    for n in (2, 3, 17, 40):
+        means = [probabilities[:m].mean(axis=0) for m in (n - 1, n)]
+        assert found[n - 1] == pytest.approx(spearmanr(*means).statistic, abs=1e-12)
+    for newest in (1, 2, 39):
+        np.testing.assert_allclose(
+            successive_correlations(probabilities, newest), found[-newest:], atol=1e-12
+        )
+
+
+def test_ties_and_missing_items_of_running_means() -> None:
+    ties = np.round(np.random.default_rng(1).random((6, 50)), 1)
+    found = successive_correlations(ties)
+    means = [np.round(ties[:n].mean(axis=0), 12) for n in (2, 3)]  # sums of tenths are not exact
+    assert found[2] == pytest.approx(spearmanr(*means).statistic)
+    assert successive_correlations(np.full((3, 9), 0.7))[1:].tolist() == [1.0, 1.0]
+    missing = ties.copy()
+    missing[1, :5] = np.nan
+    means = [missing[0], np.round(np.nanmean(missing[:2], axis=0), 12)]
+    assert successive_correlations(missing)[1] == pytest.approx(spearmanr(*means).statistic)
+    with pytest.raises(InputError, match="no item has a predicted probability"):
+        successive_correlations(np.full((3, 9), np.nan))
+
+
+@pytest.mark.parametrize("ratio", [0.2, 0.6])
+@pytest.mark.parametrize("threshold", [1 - 1e-3, 1 - 1e-4])
+def test_spearman_s_rule_stops_where_its_expansion_says(ratio: float, threshold: float) -> None:
+    rng = np.random.default_rng(0)
+    items = rng.standard_normal((1, 1, 4000))
+    probabilities = items + ratio * rng.standard_normal((1, 80, 4000))
+    scores = FoldScores(rng.random((1, 80, 2)))
+    expected = np.sqrt(np.sqrt(3) / np.pi * ratio**2 / (1 - threshold))
+    found = stopping_iterations(SpearmanRule(threshold), scores, probabilities)[0, 0]
+    assert found == pytest.approx(expected, rel=0.1, abs=1.5)
+
+
+def test_even_and_odd_scores_have_the_distance_of_kolmogorov_and_smirnov() -> None:
+    values = np.round(np.random.default_rng(3).random(41), 1)  # with ties
+    for n in (2, 3, 20, 41):
+        expected = ks_2samp(values[:n:2], values[1:n:2]).statistic
+        assert even_odd_distance(values[:n]) == pytest.approx(expected, abs=1e-12)
+    assert even_odd_distance([0.5]) == 1
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 1 / 3, 0.5, 0.9, 1.0])
+def test_the_least_number_of_iterations_is_that_of_the_best_interleaving(threshold: float) -> None:
+    rule = KolmogorovSmirnovRule(threshold)
+    held = rule.holds(Progress(np.arange(120.0)))  # odd and even alternate: the least distance
+    assert int(np.argmax(held)) + 1 == rule.least
+    for seed in range(20):
+        held = rule.holds(Progress(np.random.default_rng(seed).random(60)))
+        assert not held[: rule.least - 1].any()
+
+
+def test_a_distance_of_the_threshold_does_not_hold() -> None:
+    """Of ten and ten scores .1 is possible and not below .1, whatever floating point says."""
+    values = np.arange(20.0)
+    assert even_odd_distance(values) == 0.1
+    assert not KolmogorovSmirnovRule(0.1).holds(Progress(values))[-1]
+
+
+def test_scores_that_tie_may_stop_sooner() -> None:
+    assert KolmogorovSmirnovRule(0.1).holds(Progress(np.ones(2))).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "message"),
+    [
+        (SpearmanRule, 1.01, "from 0.9 to 1, got 1.01"),
+        (SpearmanRule, 1e-4, "from 0.9 to 1, got 0.0001"),
+        (SpearmanRule, float("nan"), "from 0.9 to 1"),
+        (KolmogorovSmirnovRule, 0.0, "from 1e-06 to 1, got 0.0"),
+        (KolmogorovSmirnovRule, -0.1, "from 1e-06 to 1"),
+        (FixedNumber, 0, "from 1 to 1,000,000"),
+        (FixedNumber, 2.5, "whole number"),
+    ],
+)
+def test_thresholds_that_can_never_be_met_are_refused(
+    rule: type, value: float, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        rule(value)
+
+
+def test_decided_looks_at_the_newest_iteration_of_every_learner() -> None:
+    scores, probabilities = runs_of(noise=0.05)
+    rules = (SpearmanRule(1 - 1e-3), KolmogorovSmirnovRule(0.3), FixedNumber(7))
+    for rule in rules:
+        together = stopping_iterations(rule, scores, probabilities, together=True)[0, 0]
+        assert 2 < together < 40
+        for n in range(2, together + 1):
+            part = FoldScores(scores.scores[:, :, :n])
+            assert rule.decided(Finished(part, probabilities[:, :n])) == (n == together)
+        alone = stopping_iterations(rule, scores, probabilities)
+        assert (alone <= together).all()
+
+
+def test_failed_iterations_count_for_nothing() -> None:
+    """Else successive means would be equal after each failure, and Spearman's rule would stop."""
+    scores, probabilities = runs_of(noise=0.3)
+    holes, missing = scores.scores.copy(), probabilities.copy()
+    holes[0, 0, [2, 5], 1] = np.nan
+    missing[0, [2, 5]] = np.nan
+    kept = [i for i in range(40) if i not in (2, 5)]
+    rule = SpearmanRule(1 - 1e-3)
+    whole = FoldScores(scores.scores[:, :, kept])
+    expected = stopping_iterations(rule, whole, probabilities[:, kept])[0, 0]
+    assert stopping_iterations(rule, FoldScores(holes), missing)[0, 0] == expected > 4
+    with pytest.raises(InputError, match="the same number of iterations"):
+        stopping_iterations(rule, FoldScores(holes), missing, together=True)
+
+
+def test_a_rule_without_what_it_needs_is_refused() -> None:
+    scores, probabilities = runs_of()
+    with pytest.raises(InputError, match="needs the predicted probability"):
+        SpearmanRule().decided(Finished(scores))
+    with pytest.raises(InputError, match="2 learners and 40 iterations, got"):
+        stopping_iterations(SpearmanRule(), scores, probabilities[:, :5])
+
+
+def test_the_order_of_the_iterations_matters_and_is_followed() -> None:
+    scores, probabilities = runs_of(noise=0.3)
+    order = np.random.default_rng(9).permutation(40)
+    rule = SpearmanRule(1 - 1e-3)
+    shuffled = FoldScores(scores.scores[:, :, order])
+    expected = stopping_iterations(rule, shuffled, probabilities[:, order])
+    assert stopping_iterations(rule, scores, probabilities, order).tolist() == expected.tolist()
+    assert stopping_iterations(rule, scores, probabilities).tolist() != expected.tolist()
+
+
+def test_iterations_that_end_too_soon_give_0() -> None:
+    scores, _ = runs_of(iterations=9)
+    assert stopping_iterations(KolmogorovSmirnovRule(0.1), scores).tolist() == [[0, 0]]

@@ -1,0 +1,203 @@
+"""Repeated cross-validation is scikit-learn's, and says what failed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from crossval_runs import LEARNERS, Countdown, Odd, X, Y, run, same
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.run import pooled_score
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        "roc_auc",
+        pytest.param("accuracy", marks=pytest.mark.slow),
+        pytest.param("neg_log_loss", marks=pytest.mark.slow),
+    ],
+)
+def test_scores_and_probabilities_are_those_of_scikit_learn(scoring: str) -> None:
+    logistic = make_pipeline(StandardScaler(), LogisticRegression())
+    learners = {"nb": GaussianNB(), "5nn": KNeighborsClassifier(), "logistic": logistic}
+    runs = run(learners, scoring=scoring)
+    assert runs.fold_scores.scorer == scoring
+    for j, learner in enumerate(learners.values()):
+        for i, seed in enumerate(runs.partition_seeds):
+            folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+            expected = cross_validate(learner, X, Y, scoring=scoring, cv=folds)["test_score"]
+            assert runs.fold_scores.scores[0, j, i].tolist() == expected.tolist()
+            p = cross_val_predict(learner, X, Y, cv=folds, method="predict_proba")[:, 1]
+            assert runs.probabilities[j, i].tolist() == p.tolist()
+            assert runs.pooled_scores[j, i] == pytest.approx(roc_auc_score(Y, p), abs=1e-12)
+
+
+def test_partitions_and_fits_depend_on_the_seed_and_on_nobody_else() -> None:
+    both, other = run(), run(random_seed=1)
+    assert both.partition_seeds != other.partition_seeds
+    alone = run({"tree": LEARNERS["tree"]})
+    assert np.array_equal(alone.probabilities[0], both.probabilities[1])
+    fewer = run(iterations=2)
+    assert np.array_equal(fewer.probabilities, both.probabilities[:, :2])
+    rng = np.random.default_rng(5)
+    assert run(random_seed=rng).random_seed == run(random_seed=np.random.default_rng(5)).random_seed
+
+
+def test_a_random_state_of_the_user_stays() -> None:
+    fixed = DecisionTreeClassifier(max_features=3, random_state=7)
+    runs = run({"tree": fixed}, iterations=1)
+    folds = StratifiedKFold(3, shuffle=True, random_state=runs.partition_seeds[0])
+    expected = cross_validate(fixed, X, Y, scoring="roc_auc", cv=folds)["test_score"]
+    assert runs.fold_scores.scores[0, 0, 0].tolist() == expected.tolist()
+    assert fixed.get_params()["random_state"] == 7
+
+
+def test_tables_of_every_kind_give_the_same() -> None:
+    import pandas as pd
+
+    plain = run({"nb": KNeighborsClassifier()})
+    frame = pd.DataFrame(X, columns=[f"a{j}" for j in range(X.shape[1])])
+    words = np.where(Y == 1, "yes", "no")
+    assert same(run({"nb": KNeighborsClassifier()}, X=frame, y=words), plain)
+    assert same(run({"nb": KNeighborsClassifier()}, X=X.tolist(), y=Y.tolist()), plain)
+    dense = run({"nb": KNeighborsClassifier()}, X=sparse.coo_array(X))
+    assert np.allclose(dense.probabilities, plain.probabilities)
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "text"),
+    [
+        ("fail", "error", "RuntimeError: no convergence"),
+        ("nan", "error", "ValueError: predict_proba gave numbers that are not finite"),
+        ("warn", "warning", "RuntimeWarning: slow convergence"),
+    ],
+)
+def test_a_fit_that_fails_or_warns_is_named_and_the_rest_kept(
+    how: str, kind: str, text: str
+) -> None:
+    odd = {"nb": GaussianNB(), "odd": Odd(how, float(X[0, 0]))}  # item 0 trains 2 of 3 folds
+    runs = run(odd, iterations=2)
+    failed = np.isnan(runs.fold_scores.scores[0, 1])
+    assert failed.any() == (kind == "error")
+    assert not failed.all()
+    assert not np.isnan(runs.fold_scores.scores[0, 0]).any()
+    assert {(m.kind, m.learner, m.text) for m in runs.messages} == {(kind, "odd", text)}
+    if kind == "error":
+        places = {(m.iteration, m.fold) for m in runs.messages}
+        assert places == set(map(tuple, np.argwhere(failed).tolist()))
+        assert np.isnan(runs.probabilities[1]).any()
+        assert np.isnan(runs.pooled_scores[1]).all()
+    assert runs.notes[0].startswith("odd: 4 of 6 fits ")
+    assert runs.notes[0].endswith(text)
+
+
+def test_scores_that_are_no_numbers_are_failures() -> None:
+    with pytest.raises(InputError, match="'nb' failed in every fold: ValueError: the score is nan"):
+        run({"nb": GaussianNB()}, scoring=lambda *_: float("nan"))
+
+
+def test_a_decision_function_stands_for_probabilities() -> None:
+    runs = run({"svm": SVC(kernel="linear"), "nb": GaussianNB()}, iterations=1)
+    assert {m.learner for m in runs.messages} == {"svm"}
+    assert runs.notes[0].startswith("svm gives no probabilities: its decision function stands")
+    assert runs.probabilities[0].min() < 0
+
+
+def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
+    rule = Countdown(2)
+    runs = run(iterations=5, rule=rule)
+    assert [(n, shape) for n, shape, _ in rule.seen] == [(1, (2, 1, 240)), (2, (2, 2, 240))]
+    assert (runs.n_iterations, runs.rule, runs.decided) == (2, "countdown", True)
+    full = run(iterations=5)
+    assert np.array_equal(runs.fold_scores.scores, full.fold_scores.scores[:, :, :2])
+    assert full.decided
+
+
+def test_a_rule_that_is_never_met_is_said() -> None:
+    runs = run(iterations=2, rule=Countdown(9))
+    assert (runs.n_iterations, runs.decided) == (2, False)
+    assert "not met" in repr(runs)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"y": np.ones(240)}, "labels are of two classes, got 1 class: 1$"),
+        ({"y": np.arange(240) % 3}, "got 3 classes: 0, 1 and 2"),
+        ({"y": np.arange(240.0)}, "got 240 classes"),
+        ({"y": np.arange(240) == 7}, "class True has 1 member, fewer than the 3 folds"),
+        ({"folds": 200}, "folds can be at most"),
+        ({"folds": 1}, "folds must be a whole number from 2"),
+        ({"iterations": 0}, "iterations must be a whole number from 1"),
+        ({"y": Y[:9]}, "X has 240 items, y has 9 labels"),
+        ({"X": X[:, 0]}, "X is a table of items and attributes"),
+        ({"y": np.where(np.arange(240) == 3, np.nan, Y)}, "the label of item 4 is missing"),
+        ({"y": np.array([*Y[:239], "a"], dtype=object)}, "got 3 classes"),
+        ({"y": np.array([1, "a"] * 120, dtype=object)}, "labels are of one type"),
+        ({"scoring": "roc_auk"}, "no score 'roc_auk'; did you mean 'roc_auc'"),
+        ({"rule": "speerman"}, "rule is one of spearman, ks, posterior, fixed, got 'speerman'"),
+        ({"rule": 3}, "rule is a name or has a method decided, got 3"),
+        ({"random_seed": -1}, "random_seed must be a whole number"),
+    ],
+)
+def test_input_that_cannot_be_meant_is_refused(settings: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(**settings)
+
+
+@pytest.mark.parametrize(
+    ("estimators", "message"),
+    [
+        ({}, "estimators are a dict"),
+        ([GaussianNB()], "estimators are a dict"),
+        ({"nb": GaussianNB}, "learner 'nb' is no scikit-learn estimator"),
+        ({"nb": 3}, "learner 'nb' is no scikit-learn estimator: 3"),
+        ({1: GaussianNB(), "1": GaussianNB()}, "two learners have the same name"),
+        ({"odd": Odd(at=-1.0)}, "'odd' failed in every fold: RuntimeError: no convergence"),
+        ({"scaler": StandardScaler()}, "neither predict_proba nor decision_function"),
+    ],
+)
+def test_learners_that_cannot_run_are_refused(estimators: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(estimators)
+
+
+def test_a_tree_holds_what_was_observed() -> None:
+    runs = run()
+    tree = runs.to_datatree()
+    assert tree["observed_data"]["fold_score"].sel(learner="tree").shape == (3, 3)
+    assert np.array_equal(tree["observed_data"]["probability"].values, runs.probabilities)
+    assert np.array_equal(tree["constant_data"]["is_positive"].values, Y)
+
+
+def test_ranks_give_the_area_of_scikit_learn_also_with_ties() -> None:
+    rng = np.random.default_rng(0)
+    truth, p = rng.random(80) < 0.3, rng.integers(0, 6, 80) / 5
+    assert pooled_score(p, truth) == pytest.approx(roc_auc_score(truth, p), abs=1e-14)
+
+
+def test_answers_are_remembered_for_the_scorer_and_for_nothing_else() -> None:
+    class Counted(GaussianNB):
+        calls = 0
+
+        def predict_proba(self, rows: Any) -> Any:
+            type(self).calls += 1
+            return super().predict_proba(rows)
+
+    run({"nb": Counted()}, iterations=1, folds=4)
+    assert Counted.calls == 4
+    ridge = run({"ridge": RidgeClassifier()}, iterations=1, scoring="accuracy")
+    folds = StratifiedKFold(3, shuffle=True, random_state=ridge.partition_seeds[0])
+    expected = cross_validate(RidgeClassifier(), X, Y, cv=folds)["test_score"]
+    assert ridge.fold_scores.scores[0, 0, 0].tolist() == expected.tolist()

@@ -1,0 +1,67 @@
+"""Results of NUTS against the correlated Student t, and with known effects."""
+
+import numpy as np
+import pytest
+from calibration.crossval_coverage import Sampler, simulate_learners
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import DIMENSIONS, GROUPS, VARIABLES
+from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.relative_scores import relative_scores
+from bayes_sota.data.fold_scores import FoldScores
+
+
+def runs(seed: int = 0, learners: int = 2) -> FoldScores:
+    rng = np.random.default_rng(seed)
+    means = 0.8 + 0.02 * np.arange(learners)[None, :, None, None]
+    return FoldScores(rng.normal(means, 0.05, (1, learners, 30, 10)))
+
+
+@pytest.mark.slow
+def test_one_data_set_agrees_with_the_correlated_t() -> None:
+    """30 iterations: wide priors and the ratio of partitions matter little beside 1 / (k - 1)."""
+    given = runs()
+    priors = bs.core.CrossValidationPriors(learner_scale=50.0, interaction_scale=50.0)
+    tree = bs.crossval.sample_comparison(given, priors=priors, random_seed=0)
+    draws = tree["posterior"]["task_difference"].values.ravel()
+    exact = correlated_t(given)
+    assert draws.mean() == pytest.approx(exact.mean, abs=0.1 * exact.scale)
+    assert draws.std() == pytest.approx(exact.scale, rel=0.05)
+    assert np.mean(draws > 0) == pytest.approx(exact.p_better(), abs=0.02)
+    assert bs.diagnose(tree)["ok"]
+    for node in tree.children.values():
+        assert set(map(str, node.dims)) <= set(DIMENSIONS)
+    assert set(tree.children) <= set(GROUPS)
+    assert set(tree["posterior"].data_vars) <= set(VARIABLES)
+    again = tree["predictions"]["canonical_difference"]
+    assert float(again.std()) == pytest.approx(0.05 * np.sqrt(2 / 10), rel=0.15)
+    rebuilt = bs.crossval.complete(tree, given, priors=priors, random_seed=0)
+    assert set(rebuilt.children) == set(tree.children)
+
+
+@pytest.mark.slow
+def test_intervals_hold_known_effects() -> None:
+    """12 simulated studies; tests/calibration/crossval_coverage.py has more."""
+    rng, inside, sampler = np.random.default_rng(20_261_122), [], None
+    for replicate in range(12):
+        truth, given = simulate_learners(rng)
+        sampler = sampler or Sampler(given)
+        draws = sampler.draws(relative_scores(given).values, replicate)["task_difference"]
+        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+        true = truth.differences()["task_difference"]
+        inside.append((low <= true) & (true <= high))
+    assert 0.88 < np.mean(inside) <= 1
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="a trace is the DataTree"):
+        bs.crossval.complete(None, runs())  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no effect beside a built model"):
+        bs.crossval.complete(None, runs(), bs.crossval.build_model(runs()), unit=1.0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at least 10 draws and 2 chains"):
+        bs.crossval.sample_comparison(runs(), draws=5)
+    with pytest.raises(InputError, match="priors or a model, not both"):
+        bs.crossval.sample_comparison(
+            runs(), model="crossval", priors=bs.core.CrossValidationPriors()
+        )

@@ -1,0 +1,233 @@
+"""The report on repeated cross-validation: its numbers are those of the functions behind it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.reproducibility import (
+    expected_by_chance,
+    judge_rules,
+    order_by_iterations,
+)
+from bayes_sota.crossval.rules import (
+    FixedNumber,
+    KolmogorovSmirnovRule,
+    PosteriorRule,
+    SpearmanRule,
+    stopping_iterations,
+)
+from bayes_sota.crossval.summary import JudgedRuns, judge_runs
+from bayes_sota.data.fold_scores import FoldScores
+
+NAMES = ["good", "near", "bad"]
+
+
+def simulated(tasks: int = 1, iterations: int = 30, noise: float = 0.12, folds: int = 10):
+    rng = np.random.default_rng(7)
+    skill = np.array([0.90, 0.899, 0.85])[:, None, None]
+    scores = skill + rng.normal(0, 0.03, (tasks, 3, iterations, folds))
+    probabilities = rng.standard_normal((tasks, 1, 1, 80)) + noise * rng.standard_normal(
+        (tasks, 3, iterations, 80)
+    )
+    names = [f"task {t}" for t in range(tasks)]
+    return FoldScores(scores, learners=NAMES, tasks=names, scorer="AUROC"), list(probabilities)
+
+
+@pytest.fixture(scope="module")
+def one() -> JudgedRuns:
+    return judge_runs(*simulated(), random_seed=1)
+
+
+@pytest.fixture(scope="module")
+def many() -> JudgedRuns:
+    return judge_runs(*simulated(tasks=6), random_seed=1, pairing="paired", orderings=12)
+
+
+def test_learners_have_their_estimates_and_stopping_iterations(one: JudgedRuns) -> None:
+    scores, probabilities = simulated()
+    means = scores.iteration_means()[0]
+    stops = stopping_iterations(SpearmanRule(), scores, probabilities)[0]
+    assert one.content["rule"]["name"] == "Spearman 0.9999"
+    for row in one.content["learners"]:
+        j = NAMES.index(row["learner"])
+        assert row["steady"] == pytest.approx(means[j].mean())
+        assert row["canonical"] == means[j, 0]
+        assert row["stopping_iteration"] == stops[j] > 0
+    assert [row["rank"] for row in one.content["learners"]] == [1, 2, 3]
+    assert one.reasons == ()
+
+
+def test_pairs_have_their_reproducibility_and_tests(one: JudgedRuns, many: JudgedRuns) -> None:
+    for report, (scores, _) in ((one, simulated()), (many, simulated(tasks=6))):
+        pairing = report.content["pairing"]
+        judged = report.rules[0]
+        shares = judged.win_share(pairing)
+        for row in report.content["pairs"][::2]:
+            t = scores.tasks.index(row["task"])
+            a, b = (NAMES.index(row[name]) for name in ("first", "second"))
+            assert row["difference"] >= 0
+            assert row["order_kept"] == shares[t, a, b]
+            assert row["reproducibility"] == abs(2 * shares[t, a, b] - 1)
+            naive = ttest_rel(*(scores.scores[t, j].ravel() for j in (a, b))).pvalue
+            assert row["tests"][0]["p_value"] == pytest.approx(naive)
+            assert row["tests"][1]["p_value"] > naive
+            used = judged.iterations[:, t, [a, b]].mean() / 30
+            assert row["by_chance"] == pytest.approx(
+                expected_by_chance(report.content["orderings"], used, pairing)
+            )
+
+
+def test_pairs_have_their_posterior(one: JudgedRuns) -> None:
+    scores, _ = simulated()
+    report = judge_runs(scores, ci_prob=0.8, rope=0.01, orderings=5, random_seed=1)
+    means = scores.iteration_means()[0]
+    for row, plain in zip(report.content["pairs"], one.content["pairs"], strict=True):
+        a, b = (NAMES.index(row[name]) for name in ("first", "second"))
+        expected, found = correlated_t(scores, a, b), row["posterior"]
+        assert found["p_better"] == expected.p_better() >= 0.5
+        assert found["interval"] == list(expected.interval(0.8))
+        assert found["rope"] == expected.rope(0.01)
+        assert plain["posterior"]["rope"] is None
+        gaps = means[a] - means[b]
+        partition, data = gaps.var(ddof=1) / gaps.size, expected.data_variance
+        assert found["partition_share"] == pytest.approx(partition / (partition + data))
+        again = np.random.default_rng(0).normal(gaps.mean(), gaps.std(ddof=1), 100_000)
+        assert found["p_other_seed"] == pytest.approx(np.mean(again < 0), abs=0.02)
+        assert found["decided"] == (found["p_better"] >= 0.95)
+        tied = {row["first"], row["second"]} == {"good", "near"}
+        assert (found["iterations_needed"] is None) == tied
+    assert "differ by at most 0.01 with probability" in report.sentences()[1]
+    assert report.tables()[2][0] == [
+        "first", "second", "80% interval", "P(first better)", "P(equivalent)", "P(other seed)",
+        "partitions", "more",
+    ]  # fmt: skip
+
+
+def test_the_posterior_rule_is_judged_like_the_others() -> None:
+    scores, _ = simulated()
+    report = judge_runs(scores, rule=PosteriorRule(0.9), orderings=20, random_seed=0)
+    assert report.content["rule"]["name"] == "posterior 0.9"
+    stops = stopping_iterations(PosteriorRule(0.9), scores)[0]
+    assert {row["stopping_iteration"] for row in report.content["learners"]} == set(stops.tolist())
+    assert len(set(stops.tolist())) == 1
+
+
+def test_rules_have_their_costs(one: JudgedRuns) -> None:
+    rows = {row["rule"]: row for row in one.content["rules"]}
+    assert list(rows) == [
+        "Spearman 0.9999", "fixed 1", "fixed 10", "Spearman 0.999", "Spearman 0.99999",
+        "Kolmogorov-Smirnov 0.2", "Kolmogorov-Smirnov 0.1", "posterior 0.95",
+    ]  # fmt: skip
+    assert rows["fixed 10"]["saved"] == pytest.approx(2 / 3)
+    assert rows["fixed 1"]["reproducibility"] < rows["fixed 10"]["reproducibility"]
+    assert rows["Spearman 0.999"]["iterations"] < rows["Spearman 0.9999"]["iterations"]
+    assert rows["Kolmogorov-Smirnov 0.1"]["least_iterations"] == 21
+
+
+def test_the_answer_comes_first_and_the_advice_follows(one: JudgedRuns, many: JudgedRuns) -> None:
+    first, second, third, *advice = one.sentences()
+    pair = one.content["pairs"][0]
+    kept = 100 * pair["order_kept"]
+    assert first == (
+        f"With other partitions {pair['first']} comes before {pair['second']} in {kept:.0f} of "
+        "100 comparisons of runs that Spearman 0.9999 stops."
+    )
+    p = pair["posterior"]["p_better"]
+    assert second.startswith(
+        f"With the noise of the data as well {pair['first']} is better with probability {p:.3f}: "
+        "the corrected test has p = 0."
+    )
+    assert third.startswith("Of 3 pairs of learners 2 keep their order in at least 95%")
+    assert any(line.startswith("Report as tied: good with near. ") for line in advice)
+    assert "repetition removes the noise of partitions only" in one.notes[0]
+    assert "best mean rank" in many.sentences()[0]
+    assert len(many.tables()) == 5
+    assert len(many.content["verdicts"]) == 3
+
+
+def test_an_unsteady_learner_is_a_reason_and_says_how_far_it_is() -> None:
+    scores, probabilities = simulated(iterations=20, noise=1.0)
+    report = judge_runs(scores, probabilities, random_seed=0)
+    assert report.reasons[0].startswith(
+        "the rule Spearman 0.9999 has not stopped good, near and bad after 20 iterations: the "
+        "steady state is not reached; about "
+    )
+    needed = int(report.reasons[0].split("about ")[1].split()[0].replace(",", ""))
+    more, items = simulated(iterations=3 * needed, noise=1.0)
+    stops = stopping_iterations(SpearmanRule(), more, items)
+    assert stops.max() == pytest.approx(needed, rel=0.3)
+    assert report.to_dict()["diagnostics"]["ok"] is False
+    assert "Run more iterations before any test" in report.text
+
+
+def test_scores_alone_take_the_other_rule_and_say_so() -> None:
+    scores, _ = simulated()
+    report = judge_runs(scores, random_seed=0)
+    assert report.content["rule"] == {
+        "name": "Kolmogorov-Smirnov 0.2", "least_iterations": 11, "threshold": 0.2,
+    }  # fmt: skip
+    assert any("which Raeder, Hoens and Chawla 2010 recommend, needs" in n for n in report.notes)
+    assert not any(row["rule"].startswith("Spearman") for row in report.content["rules"])
+
+
+def test_skewed_scores_ask_for_medians() -> None:
+    values = 1 - np.random.default_rng(0).exponential([[0.02], [0.03]], (2, 60))
+    report = judge_runs(FoldScores(values[:, :, None], folds=10), random_seed=0)
+    advice = next(line for line in report.sentences() if line.startswith("Compare medians"))
+    assert "1 and 2 are skewed, and the order by medians is the same" in advice
+    assert report.content["pairs"][0]["tests"] == []
+    assert any("no test of a difference" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (FixedNumber(31), "fixed 31 takes at least 31 iterations, and there are 30"),
+        (KolmogorovSmirnovRule(0.05), "0.05 takes at least 41 iterations, and there are 30"),
+    ],
+)
+def test_rules_that_the_iterations_cannot_meet_are_refused(rule, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        judge_runs(simulated()[0], rule=rule, random_seed=0)
+
+
+def test_what_cannot_be_judged_is_refused() -> None:
+    scores, _ = simulated()
+    with pytest.raises(InputError, match="an order needs at least 2 learners"):
+        judge_runs(FoldScores(scores.scores[:, :1]))
+    with pytest.raises(InputError, match="needs the predicted probability"):
+        judge_runs(scores, rule=SpearmanRule())
+    with pytest.raises(InputError, match="orderings must be"):
+        judge_runs(scores, orderings=1)
+
+
+def test_the_same_seed_gives_the_same_report(one: JudgedRuns) -> None:
+    again = judge_runs(*simulated(), random_seed=1)
+    assert again.to_dict() == one.to_dict()
+    scores, _ = simulated()
+    short = [judge_runs(scores, orderings=5, random_seed=seed).to_dict() for seed in (1, 2)]
+    assert short[0] != short[1]
+
+
+def test_tables_can_be_written(many: JudgedRuns, tmp_path: Path) -> None:
+    for ending in ("csv", "md", "tex", "json"):
+        many.save(tmp_path / f"judged.{ending}")
+    assert (tmp_path / "judged.csv").read_text().count("\n") == 19
+    found = json.loads((tmp_path / "judged.json").read_text())
+    assert found["ranks"]["learners"].keys() == set(NAMES)
+    assert "| two seeds contradict |" in (tmp_path / "judged.md").read_text()
+    assert many.titles(2)[1].endswith("; 16 more with --top")
+
+
+def test_reproducibility_against_iterations() -> None:
+    scores, _ = simulated()
+    found = order_by_iterations(scores, [1, 5, 20], random_seed=3)
+    (again,) = judge_rules([FixedNumber(5)], scores, random_seed=3)
+    assert found.shape == (3, 1, 3, 3)
+    assert found[1].tolist() == again.reproducibility().tolist()
+    assert found[0, 0, 0, 1] < found[2, 0, 0, 1]
