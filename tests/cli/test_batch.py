@@ -1,0 +1,264 @@
+"""Many boards: the same table whatever runs them, and however often the run is killed."""
+
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.cli import main
+from bayes_sota.cli.manifest import read_manifest
+from bayes_sota.core.errors import InputError
+
+HEADER = "identifier,file,n_test,maximum,classifiers,draws,chains,method,n_classes,prob,percent"
+ROWS = (
+    "alone,,200,0.98,50,50,2,,,,",
+    "percent,percent.csv,200,,,50,2,,,,true",
+    "whole,board.csv,infer,,,50,2,,,0.5,no",
+    "shrunk,board.csv,200,,,,,shrink,2,,",
+    "missing,nowhere.csv,200,,,50,2,,,,",
+    "unused,,200,0.98,50,50,2,exact,4,,",
+    "wrong-choice,,200,0.98,50,50,2,magic,,,",
+)
+SCORES = (180, 176, 170, 168, 163, 161, 160, 155, 150, 149)
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    rows = "".join(f"t{i},{score / 200}\n" for i, score in enumerate(SCORES))
+    (tmp_path / "board.csv").write_text("name,score\n" + rows)
+    rows = "".join(f"t{i},{score / 2}\n" for i, score in enumerate(SCORES))
+    (tmp_path / "percent.csv").write_text("name,score\n" + rows)
+    return written(tmp_path, *ROWS)
+
+
+def written(folder: Path, *rows: str, header: str = HEADER) -> Path:
+    path = folder / "manifest.csv"
+    path.write_text("\n".join((header, *rows)) + "\n")
+    return path
+
+
+def maxima(folder: Path, n: int) -> Path:
+    rows = (f"board-{i},,200,{0.9 + i % 20 / 200},{40 + i},50,2,,,," for i in range(n))
+    return written(folder, *rows)
+
+
+def tables(folder: Path) -> list[bytes]:
+    return [(folder / f"summaries.{ending}").read_bytes() for ending in ("csv", "parquet")]
+
+
+def run(capsys: Any, *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in ("batch", *arguments)])
+    return int(stop.value.code or 0), *capsys.readouterr()
+
+
+def test_rows_say_what_the_command_says(manifest: Path, tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "out"
+    code, printed, error = run(capsys, manifest, "--output-dir", out, "--seed", 1, "--json")
+    found = json.loads(printed)
+    assert (code, found["n_boards"], found["n_failed"]) == (1, 7, 3)
+    assert "3 of 7 boards failed: missing: " in error
+    by_name = {row["identifier"]: row for row in found["boards"]}
+    assert list(by_name) == [row.split(",")[0] for row in ROWS]
+    assert "there is no such file" in by_name["missing"]["problem"]
+    assert "--n-classes has no effect" in by_name["unused"]["problem"]
+    assert "'magic' is not one of" in by_name["wrong-choice"]["problem"]
+    same = ("theta_sota_mean", "winner_skill_mean", "n_test", "observed_maximum")
+    whole, percent = by_name["whole"], by_name["percent"]
+    assert whole["observed_maximum"] == percent["observed_maximum"]
+    assert whole["theta_sota_mean"] != percent["theta_sota_mean"]  # the seeds differ
+    seed = by_name["whole"]["seed"]
+    with pytest.raises(SystemExit):
+        main(f"sota {tmp_path / 'board.csv'} --n-test infer --draws 50 --chains 2 --prob 0.5 "
+             f"--seed {seed} --no-sensitivity --json".split())  # fmt: skip
+    alone = json.loads(capsys.readouterr().out)
+    assert by_name["whole"]["theta_sota_mean"] == alone["theta_sota"]["mean"]
+    assert by_name["whole"]["theta_sota_interval_lower"] == alone["theta_sota"]["interval"][0]
+    frame = pd.read_csv(out / "summaries.csv")
+    assert frame["identifier"].tolist() == list(by_name)
+    for name in ("alone", "percent", "whole"):
+        tree = bs.read_result(out / "boards" / f"{name}.nc")
+        mean = float(tree["posterior"]["theta_sota"].mean())
+        assert by_name[name]["theta_sota_mean"] == pytest.approx(mean, rel=1e-12)
+        row = frame.set_index("identifier").loc[name]
+        assert all(row[key] == by_name[name][key] for key in same)
+    shrunk = bs.read_result(out / "boards" / "shrunk.nc")["point_estimate"]
+    assert by_name["shrunk"]["theta_sota_estimate"] == float(shrunk["theta_sota"])
+
+
+@pytest.mark.slow
+def test_what_a_person_reads_begins_with_the_answer(tmp_path: Path, capsys: Any) -> None:
+    path, out = maxima(tmp_path, 2), tmp_path / "out"
+    code, printed, _ = run(capsys, path, "--output-dir", out, "--seed", 1, "--top", 1)
+    assert code == 0
+    assert printed.startswith("Of 2 boards 0 failed. In ")
+    assert "1 more board in the table of summaries" in printed
+    frame = pd.read_csv(out / "summaries.csv")
+    over = int((frame["observed_maximum"] > frame["theta_sota_mean"]).sum())
+    assert f"In {over} of the 2 with a result" in printed
+
+
+@pytest.mark.slow
+def test_order_and_other_rows_change_nothing(tmp_path: Path) -> None:
+    path = maxima(tmp_path, 3)
+    first = bs.estimate_many(path, tmp_path / "first", random_seed=3)
+    header, *rows = path.read_text().split()
+    other = written(tmp_path, *rows[:0:-1], header=header)
+    second = bs.estimate_many(other, tmp_path / "second", random_seed=3)
+    kept = first.frame.set_index("identifier").loc[second.frame["identifier"]].reset_index()
+    pd.testing.assert_frame_equal(kept, second.frame)
+    third = bs.estimate_many(other, tmp_path / "third", random_seed=4)
+    assert not (third.frame["theta_sota_mean"] == second.frame["theta_sota_mean"]).any()
+
+
+@pytest.mark.slow
+def test_a_run_that_ended_goes_on(manifest: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    bs.estimate_many(manifest, out, random_seed=1)
+    before, board = tables(out), out / "boards"
+    times = {path.name: path.stat().st_mtime_ns for path in board.iterdir()}
+    (board / "alone.json").write_text('{"run": "another"}')
+    (board / "percent.nc").unlink()
+    bs.estimate_many(manifest, out, resume=True)
+    assert tables(out) == before
+    after = {path.name: path.stat().st_mtime_ns for path in board.iterdir()}
+    changed = {name for name in times if times[name] != after[name]}
+    assert changed == {"alone.json", "alone.nc", "percent.json", "percent.nc"}
+    (tmp_path / "board.csv").write_text("name,score\na,0.9\nb,0.8\nc,0.85\n")
+    found = bs.estimate_many(manifest, out, resume=True).frame.set_index("identifier")
+    assert found.loc["shrunk", "observed_maximum"] == 0.9
+    assert tables(out) != before
+
+
+@pytest.mark.parametrize(
+    ("rows", "header", "message"),
+    [
+        ((), HEADER, "no rows"),
+        (("a,1",), "identifier,colour", "the column 'colour' is unknown"),
+        (("a,x.nc",), "identifier,output", "the column 'output' is unknown"),
+        (("a,x",), "file,n_test", "the column identifier is missing"),
+        (("a,1", "A,2"), "identifier,n_test", "line 3: the identifier 'A' is that of line 2"),
+        ((",1",), "identifier,n_test", "the identifier '' is no name for a file"),
+        (("../x,1",), "identifier,n_test", "no name for a file"),
+        (("a/b,1",), "identifier,n_test", "no name for a file"),
+        (("nul.x,1",), "identifier,n_test", "no name for a file"),
+        (("x.,1",), "identifier,n_test", "no name for a file"),
+        ((f"{'x' * 10_000},1",), "identifier,n_test", "xxx...' is no name for a file"),
+    ],
+)  # fmt: skip
+def test_manifests_that_are_refused(
+    rows: tuple[str, ...], header: str, message: str, tmp_path: Path
+) -> None:
+    path, out = written(tmp_path, *rows, header=header), tmp_path / "out"
+    with pytest.raises(InputError, match=message) as caught:
+        bs.estimate_many(path, out)
+    assert len(str(caught.value)) < 500
+    assert not out.exists()
+
+
+def test_folders_that_are_refused(tmp_path: Path, capsys: Any) -> None:
+    path, out = maxima(tmp_path, 1), tmp_path / "out"
+    bs.estimate_many(path, out, random_seed=1)
+    code, _, error = run(capsys, path, "--output-dir", out)
+    assert code == 2
+    assert "has results already: --resume goes on with them" in error
+    with pytest.raises(InputError, match=r"of another run: its seed \(1 there\) is not the same"):
+        bs.estimate_many(path, out, resume=True, random_seed=2)
+    with pytest.raises(InputError, match="of another run: its manifest is not the same"):
+        bs.estimate_many(maxima(tmp_path, 2), out, resume=True)
+    (out / "batch.json").write_text("{")
+    with pytest.raises(InputError, match=r"batch\.json is damaged"):
+        bs.estimate_many(path, out, resume=True)
+    with pytest.raises(InputError, match="has other files: name a new folder"):
+        bs.estimate_many(path, tmp_path)
+    code, _, error = run(capsys, path, "--output-dir", path)
+    assert (code, "is not a directory" in error) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_full_disk_ends_the_run_in_one_line(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = os.replace
+
+    def full(source: Any, target: Any) -> None:
+        if str(target).endswith(".nc"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    path, out = maxima(tmp_path, 2), tmp_path / "out"
+    code, printed, error = run(capsys, path, "--output-dir", out)
+    assert (code, printed, error.count("\n")) == (2, "", 1)
+    assert "board-0.nc: No space left on device" in error
+    assert list((out / "boards").iterdir()) == []
+    monkeypatch.undo()
+    assert run(capsys, path, "--output-dir", out, "--quiet")[0] == 0
+
+
+@pytest.mark.slow
+def test_a_cluster_that_does_not_answer_is_said_soon(tmp_path: Path, capsys: Any) -> None:
+    path, start = maxima(tmp_path, 1), time.monotonic()
+    given = (path, "--output-dir", tmp_path / "out", "--dask", "tcp://127.0.0.1:9")
+    code, _, error = run(capsys, *given)
+    assert (code, "no Dask scheduler answers" in error) == (2, True)
+    assert time.monotonic() - start < 10
+
+
+def test_frames_are_manifests(tmp_path: Path) -> None:
+    frame = pd.DataFrame({
+        "identifier": ["a", "b"], "maximum": ["0.980", 98.0], "n_test": [200, None],
+        "percent": [None, True],
+    })  # fmt: skip
+    first, second = read_manifest(frame)
+    assert first.arguments == ("--maximum=0.980", "--n-test=200")
+    assert second.arguments == ("--maximum=98.0", "--percent")
+    unset = read_manifest(pd.DataFrame({"identifier": ["a"], "percent": ["perhaps"]}))[0]
+    assert unset.problem == "percent is true or false, got 'perhaps'"
+
+
+def kill_and_resume(folder: Path, path: Path, kills: int, seed: int) -> None:
+    """Start the run in another process, kill it at a random moment, so often; then let it end."""
+    code = "from bayes_sota.cli import main; main()"
+    options = ["--resume", "--seed", "5", "--cores", "2", "--quiet"]
+    command = [sys.executable, "-c", code, "batch", path, "--output-dir", folder, *options]
+    drawn = random.Random(seed)
+    for _ in range(kills):
+        started = len(list(folder.glob("boards/*.json")))
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        wanted = started + drawn.randint(1, 3)
+        while len(list(folder.glob("boards/*.json"))) < wanted and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(drawn.uniform(0, 0.1))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.slow
+def test_a_run_killed_ten_times_gives_the_same_table(tmp_path: Path) -> None:
+    path = maxima(tmp_path, 30)
+    bs.estimate_many(path, tmp_path / "whole", random_seed=5)  # in this process alone
+    kill_and_resume(tmp_path / "killed", path, 10, 1)
+    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_table(tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    path = maxima(tmp_path, 8)
+    bs.estimate_many(path, tmp_path / "here", random_seed=5)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        bs.estimate_many(path, tmp_path / "there", dask=cluster.scheduler_address, random_seed=5)
+    assert tables(tmp_path / "there") == tables(tmp_path / "here")
