@@ -1,15 +1,24 @@
 """``bayes-sota reproduce``: published numbers against recomputed ones."""
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from bayes_sota.core.command import InputDirectory, command, echo_json, echo_table, output_options
+from bayes_sota.core.arguments import PROCESSES
+from bayes_sota.core.command import (
+    InputDirectory,
+    OutputDirectory,
+    Shown,
+    command,
+    number_option,
+    report_options,
+    seed_option,
+    show_progress,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.run import ITERATIONS
 
-if TYPE_CHECKING:
-    from bayes_sota.published.summary import Comparison
+FULL_SIZE = 500
 
 
 @command(epilog="Example: bayes-sota reproduce table-1 mania")
@@ -19,14 +28,38 @@ if TYPE_CHECKING:
     type=InputDirectory(),
     default=None,
     help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
-    "figure-9 need, or of the VTAB scores (vtab_scores_16x19.csv) that vtab and epp-figure-6 need.",
+    "figure-9 need, of the VTAB scores (vtab_scores_16x19.csv) that vtab and epp-figure-6 need, "
+    "or of further tasks for cv-...: tables NAME.csv with two classes in a column y, and "
+    "NAME_test.csv for a true test set.",
 )
-@output_options
-def reproduce(items: tuple[str, ...], data: Path | None, as_json: bool, quiet: bool) -> int:
-    """Recompute published numbers; all of them without ITEMS.
+@number_option(
+    ITERATIONS, "--iterations",
+    help="Of cv-...: random partitions of each task into 2, 5 and 10 folds. Default: 10.",
+)  # fmt: skip
+@click.option("--full-size", is_flag=True, help=f"Of cv-...: {FULL_SIZE}, as in the paper.")
+@click.option(
+    "--checkpoint", type=OutputDirectory(),
+    help="Of cv-...: folder that keeps finished iterations; the same command goes on from there, "
+    "and one with more --iterations as well.",
+)  # fmt: skip
+@number_option(PROCESSES, "--cores", help="Of cv-...: processes; results are the same. Default: 1.")
+@seed_option
+@report_options
+def reproduce(
+    items: tuple[str, ...],
+    data: Path | None,
+    iterations: int | None,
+    full_size: bool,
+    checkpoint: Path | None,
+    cores: int | None,
+    seed: int | None,
+    shown: Shown,
+) -> int:
+    """Recompute published numbers; without ITEMS all of them but the study of cross-validation.
 
     A number is reproduced, differs (explained, both numbers pinned), is not verifiable, or is
-    off; only off makes the exit code 1.
+    off; only off makes the exit code 1. A finding in words holds, does not hold, or cannot be told
+    from the new runs.
 
     \b
     ITEMS, of Møllersen & Holsbø (second version):
@@ -36,27 +69,20 @@ def reproduce(items: tuple[str, ...], data: Path | None, as_json: bool, quiet: b
     \b
     ITEMS, of the EPP paper (Gosiewska, Woźnica & Biecek):
       vtab epp-tables-6-8 epp-figure-4 epp-figure-5 epp-figure-6
+    \b
+    ITEMS, of the study of cross-validation (Raeder, Hoens & Chawla), which takes minutes and
+    needs scikit-learn (extra cv):
+      cv-folds cv-running-means cv-verdicts cv-tests cv-shape cv-rules
+      cv-orders cv-test-sets
     """
+    from bayes_sota.published.summary import report_comparisons
     from bayes_sota.published.summary import reproduce as recompute
 
-    comparisons = recompute(list(items) or None, data)
-    if as_json:
-        echo_json({"items": [asdict(one) for one in comparisons]})
-    else:
-        _echo(comparisons)
-    return int(any(one.state == "off" for one in comparisons))
-
-
-def _echo(comparisons: "list[Comparison]") -> None:
-    rows = [
-        [c.item, c.quantity, c.published, "" if c.computed is None else f"{c.computed:.6g}",
-         c.state, c.note]
-        for c in comparisons
-    ]  # fmt: skip
-    echo_table(["item", "quantity", "published", "computed", "state", "note"], rows)
-    lacking: dict[str, list[str]] = {}
-    for c in comparisons:
-        if "--data" in c.note:  # an address, which a column would cut
-            lacking.setdefault(c.note, []).append(c.item)
-    for note, items in lacking.items():
-        click.echo(f"{', '.join(items)}: {note}")
+    if full_size and iterations is not None:
+        raise InputError(f"--full-size is --iterations {FULL_SIZE}: give one of them")
+    found = recompute(
+        list(items) or None, data,
+        iterations=FULL_SIZE if full_size else iterations, random_seed=seed,
+        checkpoint=checkpoint, cores=cores, progressbar=show_progress(shown.quiet, shown.as_json),
+    )  # fmt: skip
+    return shown.deliver(report_comparisons(found))

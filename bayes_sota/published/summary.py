@@ -8,6 +8,9 @@
 - ``not verifiable``: nothing is printed to compare with; the note says why.
 - ``off``: none of these, a defect of the package.
 
+Findings in words, of the study of cross-validation, hold, do not hold, or cannot be told from the
+new runs; none of that is a defect.
+
 Places, printed digits, pins and notes are the rows of ``published.json``; a function of
 ``numbers_*`` computes the numbers of an item by the names of its rows.
 """
@@ -23,14 +26,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.summary import ListReport
+from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.text import counted, listed
+from bayes_sota.crossval.run import ITERATIONS
 from bayes_sota.published import numbers_epp, numbers_maximum
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayes_sota.published.findings import Finding
 
-State = Literal["reproduced", "differs", "not verifiable", "off"]
+State = Literal[
+    "reproduced", "differs", "not verifiable", "off", "holds", "does not hold", "cannot tell"
+]
 _STANDARD_ERRORS = 3.0
+LEAST_ITERATIONS = 6
 _ROUNDING = 1e-12  # a computed value in the middle of two printed ones rounds either way
 
 _ITEMS: dict[Callable[..., dict[str, Any]], str] = {
@@ -77,6 +88,8 @@ class Comparison:
         errors of the source's simulation where it simulated. For ``differs``, half a unit of the
         last pinned digit.
     state : {"reproduced", "differs", "not verifiable", "off"}
+        Of a finding in words {"holds", "does not hold", "cannot tell"}; ``published`` is the
+        finding, and ``computed`` the number that the verdict turns on.
     note : str
         Where the number is printed, and what explains a difference.
     """
@@ -115,6 +128,7 @@ def load_published() -> dict[str, Any]:
 def item_names() -> list[str]:
     """Names that ``reproduce`` takes: the sample maximum, then the challenges and AUC, then EPP.
 
+    Names that begin with ``cv-`` are of the study of cross-validation by Raeder, Hoens & Chawla.
     Fig. 1 and 7 of Møllersen & Holsbø are diagrams of a sampling procedure, with nothing to
     compute; what their first version prints alone is left out. ``vtab``,
     ``epp-tables-6-8`` and ``epp-figure-4`` to ``epp-figure-6`` are of the EPP paper.
@@ -128,18 +142,37 @@ def item_names() -> list[str]:
 
 
 def reproduce(
-    items: Iterable[str] | None = None, data: str | Path | None = None
+    items: Iterable[str] | None = None,
+    data: str | Path | None = None,
+    *,
+    iterations: int | None = None,
+    random_seed: int | None = None,
+    checkpoint: str | Path | None = None,
+    cores: int | None = None,
+    progressbar: bool = False,
 ) -> list[Comparison]:
     """Compute published numbers again and judge each.
 
     Parameters
     ----------
     items : iterable of str, optional
-        Some of ``item_names()``. Default: all.
+        Some of ``item_names()``. Default: all but those of the study of cross-validation
+        (``cv-``), which takes minutes.
     data : path, optional
         Directory of the Kaggle leaderboards that Tables 2 and 4, the cassava example and Fig. 8
         and 9 need, and of the VTAB scores that ``vtab`` and ``epp-figure-6`` need; without them
-        these are not verifiable.
+        these are not verifiable. For the study of further tasks (``published.study.read_tasks``).
+    iterations : int, optional
+        Of the study: random partitions of each task into 2, 5 and 10 folds. Default 10; the
+        source has 500.
+    random_seed : int, optional
+        Of the study. Default 0.
+    checkpoint : path, optional
+        Of the study: folder that keeps finished iterations; the same call goes on where it was.
+    cores : int, optional
+        Of the study: processes. Default 1.
+    progressbar : bool
+        Whether the study shows a bar with the time left.
 
     Returns
     -------
@@ -149,7 +182,8 @@ def reproduce(
     Raises
     ------
     InputError
-        A name that does not exist, or a leaderboard that is not in ``data``.
+        A name that does not exist, a leaderboard that is not in ``data``, a broken task, an
+        argument that changes nothing.
 
     Examples
     --------
@@ -158,22 +192,68 @@ def reproduce(
     """
     published = load_published()
     known = published["items"]
-    names = list(known) if items is None else list(items)
+    quick = [name for name, item in known.items() if "study" not in item]
+    names = quick if items is None else list(items)
     for name in names:
         if name not in known:
             raise InputError(f"nothing to reproduce is named {name!r}: {', '.join(known)}")
-    if not any("data" in known[name] for name in names):
+    of_study = [name for name in dict.fromkeys(names) if "study" in known[name]]
+    if not of_study and not any("data" in known[name] for name in names):
         refuse_unused("items that read no data", {"data": data})
-    numbers_of = _numbers(published, None if data is None else Path(data))
+    folder = None if data is None else Path(data)
+    numbers_of = _numbers(published, folder)
+    given: dict[str, Any] = {"iterations": iterations, "random_seed": random_seed}
+    given |= {"checkpoint": checkpoint, "cores": cores}
+    if not of_study:
+        refuse_unused("items other than cv-...", given)
+    settings = {name: v for name, v in given.items() if v is not None}
+    judged = _findings(of_study, folder, progressbar, **settings) if of_study else {}
     found: list[Comparison] = []
     for name in names:
-        item, numbers = known[name], numbers_of(name)
+        item = known[name]
+        if name in judged:
+            rows = item["rows"].items()
+            found += [_as_comparison(name, q, row, judged[name][q]) for q, row in rows]
+            continue
+        numbers = numbers_of(name)
         if numbers is None:
             found.append(judge(name, item["without_data"]["quantity"], item["without_data"]))
         else:
             rows = item["rows"].items()
             found += [judge(name, quantity, row, numbers.get(quantity)) for quantity, row in rows]
     return found
+
+
+def _findings(
+    items: list[str],
+    data: Path | None,
+    progressbar: bool,
+    *,
+    iterations: int = 10,
+    random_seed: int = 0,
+    checkpoint: str | Path | None = None,
+    cores: int = 1,
+) -> "dict[str, dict[str, Finding]]":
+    """Findings of the study, which is run once for all items."""
+    from bayes_sota.published.findings import judge_findings
+    from bayes_sota.published.study import read_tasks, run_study
+
+    ITERATIONS.check(iterations, "iterations")
+    if iterations < LEAST_ITERATIONS:
+        raise InputError(
+            f"the study takes at least {LEAST_ITERATIONS} iterations, one more than a canonical "
+            f"run of 2 folds has, got {iterations}"
+        )
+    runs = run_study(
+        read_tasks(data), iterations=iterations, random_seed=random_seed, cores=cores,
+        checkpoint=None if checkpoint is None else Path(checkpoint), progressbar=progressbar,
+    )  # fmt: skip
+    return judge_findings(runs, items, random_seed)
+
+
+def _as_comparison(item: str, quantity: str, row: dict[str, Any], finding: "Finding") -> Comparison:
+    note = f"{row['note']}; {finding.said}"
+    return Comparison(item, quantity, row["finding"], finding.number, 0.0, finding.state, note)
 
 
 def _numbers(
@@ -254,3 +334,64 @@ def comparisons_to_frame(comparisons: Iterable[Comparison]) -> "pd.DataFrame":
 
     names = list(Comparison.__dataclass_fields__)
     return pd.DataFrame([asdict(one) for one in comparisons], columns=names)
+
+
+def report_comparisons(comparisons: Iterable[Comparison]) -> ListReport:
+    """Report comparisons: all that ``bayes-sota reproduce`` prints and writes.
+
+    Examples
+    --------
+    >>> print(report_comparisons(reproduce(["mania"])).text.partition(" (")[0])
+    Of 3 published numbers 1 is reproduced and 2 differ for known reasons.
+    """
+    found = list(comparisons)
+    states = {state: [one for one in found if one.state == state] for state in _SAID}
+    published = load_published()
+    used = dict.fromkeys(published["items"][one.item]["source"] for one in found)
+    lacking: dict[str, list[str]] = {}
+    for one in states["not verifiable"]:
+        if "--data" in one.note:  # an address, which a column would cut
+            lacking.setdefault(one.note, []).append(one.item)
+    off = [f"{one.item}, {one.quantity}" for one in states["off"]]
+    names = ("item", "quantity", "published", "computed", "state", "note")
+    counts = {state: len(ones) for state, ones in states.items()}
+    said = [
+        _tally(counts, _OF_NUMBERS, "published number"),
+        _tally(counts, _OF_FINDINGS, "finding"),
+    ]
+    return ListReport(
+        kind="items",
+        records=tuple(asdict(one) for one in found),
+        columns=dict(zip(names, names, strict=True)),
+        said=tuple(filter(None, said)),
+        source=(
+            "computed again by their own formulas",
+            SOFTWARE,
+            *(published["sources"][name] for name in used),
+        ),
+        facts={"n_numbers": len(found), "n_by_state": counts},
+        below=tuple(f"{', '.join(items)}: {note}" for note, items in lacking.items()),
+        reasons=(f"{counted(len(off), 'number')} off: {listed(off)}",) if off else (),
+    )
+
+
+def _tally(counts: dict[str, int], words: dict[str, tuple[str, str]], what: str) -> str:
+    """How many things of a kind there are in each state; empty where there are none."""
+    said = [f"{counts[s]} {one if counts[s] == 1 else many}" for s, (one, many) in words.items()
+            if counts[s]]  # fmt: skip
+    total = sum(counts[state] for state in words)
+    return f"Of {counted(total, what)} {listed(said)}." if said else ""
+
+
+_OF_NUMBERS = {
+    "reproduced": ("is reproduced", "are reproduced"),
+    "differs": ("differs for a known reason", "differ for known reasons"),
+    "not verifiable": ("is not verifiable", "are not verifiable"),
+    "off": ("is off", "are off"),
+}
+_OF_FINDINGS = {
+    "holds": ("holds", "hold"),
+    "does not hold": ("does not hold", "do not hold"),
+    "cannot tell": ("cannot be told from these runs", "cannot be told from these runs"),
+}
+_SAID = {**_OF_NUMBERS, **_OF_FINDINGS}

@@ -64,6 +64,7 @@ def test_numbers_of_the_first_version_on_figure_3() -> None:
     assert beats == pytest.approx(better.sf(int(many.mean() * 3000)), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_bound_of_figure_11_bounds() -> None:
     """A field of the same best AUC that is not identical expects less."""
     verdict = values("figure-11")["highest expected best AUC"]
@@ -74,6 +75,7 @@ def test_the_bound_of_figure_11_bounds() -> None:
     assert f"{other:.4f}" in verdict.note
 
 
+@pytest.mark.slow
 def test_the_bound_of_figure_11_by_simulation() -> None:
     """Identical classifiers: the best of 3,300 from scores, negatives by their normal law."""
     rng, size = np.random.default_rng(11), 40

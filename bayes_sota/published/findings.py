@@ -1,0 +1,652 @@
+r"""What Raeder, Hoens and Chawla found on repeated cross-validation, judged on new runs.
+
+Our copy of their text has no tables, so that its findings in words are what can be compared. Each
+is judged by a criterion that is fixed here and told beside it:
+
+- ``holds``: the criterion is met;
+- ``does not hold``: its opposite is, with evidence of the same strength; or a finding that counts
+  significant learners is not met with as many data sets as theirs, 20 (for steady states, of 50
+  iterations or more);
+- ``cannot tell``: neither, or there are too few iterations or data sets.
+
+A direction over data sets is judged by Wilcoxon's signed rank test at 5 %, two-sided, of one number
+per data set. Many findings are judged at once, without a correction.
+``tests/published/test_findings.py`` makes up runs in which each holds, does not hold, or is open.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.text import counted
+from bayes_sota.core.types import BoolArray, FloatArray
+from bayes_sota.crossval.across_tasks import (
+    AverageRanks,
+    fold_bias,
+    seed_verdicts,
+    signed_rank_sum,
+)
+from bayes_sota.crossval.fold_tests import difference_tests
+from bayes_sota.crossval.reproducibility import JudgedRule, judge_rules
+from bayes_sota.crossval.rules import FixedNumber, KolmogorovSmirnovRule, Rule, SpearmanRule
+from bayes_sota.crossval.shape import SteadyState, canonical_iterations, steady_state
+from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.published.study import FOLDS, StudyRuns
+
+Verdict = Literal["holds", "does not hold", "cannot tell"]
+_LEVEL = 0.05
+_TASKS = 20  # data sets of the source
+_LONG = 50  # iterations from which an absence is believed
+_TREES, _STABLE = ("tree-pruned", "hellinger"), ("nb-kernel", "svm")
+_LEADERS = ("tree-pruned", "mlp", "5nn")
+_CHEAP: dict[str, Rule] = {
+    "fixed 10": FixedNumber(10),
+    "fixed 50": FixedNumber(50),
+    "Spearman 1e-3": SpearmanRule(1 - 1e-3),
+    "Spearman 1e-4": SpearmanRule(1 - 1e-4),
+    "Spearman 1e-5": SpearmanRule(1 - 1e-5),
+}
+_OF_TREES: dict[str, Rule] = {
+    "KS .2": KolmogorovSmirnovRule(0.2),
+    "KS .1": KolmogorovSmirnovRule(0.1),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding, judged.
+
+    Attributes
+    ----------
+    state : {"holds", "does not hold", "cannot tell"}
+    number : float or None
+        What it turns on.
+    said : str
+        The numbers, in words.
+    """
+
+    state: Verdict
+    number: float | None
+    said: str
+
+
+def _all_rules(k: int) -> dict[str, Rule]:
+    """Rules that are judged for all learners, by their short names."""
+    return {"canonical": FixedNumber(canonical_iterations(k)), **_CHEAP}
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Runs of the study, and what several findings need of them.
+
+    Attributes
+    ----------
+    runs : StudyRuns
+    random_seed : int
+    orderings : int
+        Random orderings of the iterations that rules are judged by.
+    """
+
+    runs: StudyRuns
+    random_seed: int = 0
+    orderings: int = 50
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of the learners."""
+        return self.runs.scores[FOLDS[0]].learners
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Places of learners."""
+        return [self.learners.index(name) for name in names]
+
+    @cached_property
+    def states(self) -> dict[int, SteadyState]:
+        """Scores of the iterations, described, by the number of folds."""
+        return {k: steady_state(self.runs.scores[k], self.random_seed) for k in FOLDS}
+
+    @cached_property
+    def fold_bias(self) -> dict[str, dict[str, AverageRanks]]:
+        """Ranks of the numbers of folds over data sets, by learner and kind of estimate."""
+        return fold_bias([self.runs.scores[k] for k in FOLDS])
+
+    @cached_property
+    def judged(self) -> dict[int, dict[str, JudgedRule]]:
+        """Rules on random orderings, by the number of folds and a short name."""
+        return {
+            k: self._judged(k, _all_rules(k)) | self._judged(k, _OF_TREES, _TREES) for k in FOLDS
+        }
+
+    def _judged(
+        self, k: int, rules: dict[str, Rule], learners: Sequence[str] = ()
+    ) -> dict[str, JudgedRule]:
+        """Rules on the same orderings, of all learners or of some."""
+        scores, items = self.runs.scores[k], self.runs.probabilities[k]
+        if learners:
+            at = self.places(learners)
+            scores = FoldScores(
+                scores.scores[:, at], learners=learners, tasks=scores.tasks, folds=k
+            )
+            items = [one[at] for one in items]
+        found = judge_rules(
+            list(rules.values()), scores, items,
+            orderings=self.orderings, random_seed=self.random_seed,
+        )  # fmt: skip
+        return dict(zip(rules, found, strict=True))
+
+    def _at(self, rule: str, learners: Sequence[str]) -> list[int]:
+        """Places of learners where a rule was judged."""
+        if rule in _OF_TREES:
+            return [_TREES.index(name) for name in learners]
+        return self.places(learners)
+
+    def costs(self, rule: str, learners: Sequence[str], folds: Sequence[int] = FOLDS) -> FloatArray:
+        """Mean iterations that a rule takes, (n_tasks,)."""
+        at = self._at(rule, learners)
+        of_folds = [self.judged[k][rule].iterations[:, :, at].mean(axis=(0, 2)) for k in folds]
+        return np.asarray(np.mean(of_folds, axis=0))
+
+    def ran_out(self, rule: str, learners: Sequence[str]) -> float:
+        """Share of the orderings that end before a rule holds."""
+        at = self._at(rule, learners)
+        return float(np.mean([~self.judged[k][rule].stopped[:, :, at] for k in FOLDS]))
+
+    def order_kept(
+        self, rule: str, pair: Sequence[str], folds: Sequence[int] = FOLDS
+    ) -> FloatArray:
+        """|2R - 1| of a pair, (n_tasks,), NaN where a rule takes over half of the iterations.
+
+        All orderings use the same iterations: a rule that takes most of them always agrees with
+        itself.
+        """
+        i, j = self._at(rule, pair)
+        found = []
+        for k in folds:
+            one = self.judged[k][rule]
+            fair = one.saved[:, [i, j]].mean(axis=1) >= 0.5
+            found.append(np.where(fair, one.reproducibility()[:, i, j], np.nan))
+        return np.asarray(np.mean(found, axis=0))
+
+
+def _direction(values: ArrayLike) -> tuple[int, float]:
+    """1 or -1 where one number per data set tends to be positive or negative, else 0; p-value."""
+    from scipy.stats import wilcoxon
+
+    found = np.round(np.asarray(values, np.float64), 12)
+    found = found[np.isfinite(found)]
+    if len(found) < 6 or not found.any():
+        return 0, 1.0
+    p, sign = float(wilcoxon(found).pvalue), int(np.sign(signed_rank_sum(found)))
+    return (sign if p <= _LEVEL else 0), p
+
+
+def _by_direction(values: ArrayLike, said: str, number: float | None = None) -> Finding:
+    """A claim that numbers of data sets are positive."""
+    sign, p = _direction(values)
+    found = np.asarray(values, np.float64)
+    found = found[np.isfinite(found)]
+    median = float(np.median(found)) if found.size else None
+    value = median if number is None else number
+    sets = counted(len(found), "data set")
+    tested = f"p = {p:.2g} over {sets}" if len(found) >= 6 else f"{sets} can be judged"
+    return Finding(_verdict(sign), value, f"{said}; {tested}")
+
+
+def _verdict(sign: int) -> Verdict:
+    return "holds" if sign > 0 else "does not hold" if sign < 0 else "cannot tell"
+
+
+def _share(hits: int, of: int, claimed: float = 0.5) -> int:
+    """1 or -1 where significantly more or fewer than a share are hits, else 0."""
+    from scipy.stats import binomtest
+
+    if not of or binomtest(hits, of, claimed).pvalue > _LEVEL:
+        return 0
+    return 1 if hits > claimed * of else -1
+
+
+# Section III and Table I: the number of folds
+
+
+def folds(study: Study) -> dict[str, Finding]:
+    """Whether 2, 5 or 10 folds give higher estimates."""
+    n = len(study.runs.tasks)
+    found = {}
+    for quantity, kind, low, high, needed in (
+        ("canonical, 2 below 5 folds", "canonical", 2, 5, 6),
+        ("canonical, 2 below 10 folds", "canonical", 2, 10, 3),
+        ("steady state, 2 below 10 folds", "steady", 2, 10, 6),
+        ("steady state, 5 below 10 folds", "steady", 5, 10, 6),
+    ):
+        gaps, least = _gaps(study, kind, low, high)
+        below, above = int((gaps > least).sum()), int((gaps < -least).sum())
+        state: Verdict = "cannot tell"
+        if below >= needed:
+            state = "holds"
+        elif above > 0 or _enough(study, kind):
+            state = "does not hold"
+        found[quantity] = Finding(state, below, _of_gaps(gaps, least, below, above, n))
+    for quantity, kind, low, high in (
+        ("canonical, 5 and 10 folds alike", "canonical", 5, 10),
+        ("steady state, 2 and 5 folds alike", "steady", 2, 5),
+    ):
+        gaps, least = _gaps(study, kind, low, high)
+        below, above = int((gaps > least).sum()), int((gaps < -least).sum())
+        # One of six tests at 5 % is not much: two learners make a difference.
+        differ = below + above
+        state = "does not hold" if differ > 1 else "cannot tell"
+        state = "holds" if differ == 0 and _enough(study, kind) else state
+        found[quantity] = Finding(state, differ, _of_gaps(gaps, least, below, above, n))
+    return found | {"steady state, 2 folds highest somewhere": _exceptions(study)}
+
+
+def _enough(study: Study, kind: str) -> bool:
+    """Whether an absence is believed: data sets as in the source, and means that are steady."""
+    steady = kind == "canonical" or study.runs.n_iterations >= _LONG
+    return steady and len(study.runs.tasks) >= _TASKS
+
+
+def _gaps(study: Study, kind: str, low: int, high: int) -> tuple[FloatArray, float]:
+    """By how many ranks one number of folds is above another, for every learner."""
+    found = [kinds[kind] for kinds in study.fold_bias.values()]
+    first, second = FOLDS.index(low), FOLDS.index(high)
+    gaps = np.array([one.ranks[first] - one.ranks[second] for one in found])
+    return gaps, found[0].bonferroni_dunn
+
+
+def _of_gaps(gaps: FloatArray, least: float, below: int, above: int, n: int) -> str:
+    return (
+        f"significantly lower for {below} of {len(gaps)} learners and higher for {above}; mean "
+        f"ranks differ by {gaps.min():.2f} to {gaps.max():.2f}, critical {least:.2f} over {n} data "
+        "sets"
+    )
+
+
+def _exceptions(study: Study) -> Finding:
+    """Learners and data sets for which 2 folds give the highest steady state."""
+    from scipy.stats import norm
+
+    two, *others = (study.states[k] for k in FOLDS)
+    gaps = np.array([two.mean - one.mean for one in others])
+    errors = np.array([np.hypot(two.standard_error, one.standard_error) for one in others])
+    least = norm.isf(_LEVEL / gaps[0].size / 2)
+    seen, clear = ((gaps > z * errors).all(axis=0) & (gaps > 1e-12).all(axis=0) for z in (0, least))
+    state: Verdict = "holds" if clear.any() else "cannot tell" if seen.any() else "does not hold"
+    return Finding(
+        state, int(seen.sum()),
+        f"in {int(seen.sum())} of {seen.size} pairs of learner and data set, beyond the noise of "
+        f"the partitions in {int(clear.sum())}",
+    )  # fmt: skip
+
+
+# Section IV-A and Figure 1: running means
+
+
+def running_means(study: Study) -> dict[str, Finding]:
+    """How estimates move over the iterations."""
+    changed, moved, pairs = [], [], 0
+    rng = np.random.default_rng(study.random_seed)
+    for k in FOLDS:
+        means, size = study.runs.scores[k].iteration_means(), canonical_iterations(k)
+        for i, j in combinations(range(means.shape[1]), 2):
+            for d in np.round(means[:, i] - means[:, j], 12):
+                kept = d[np.isfinite(d)]
+                pairs += 1
+                draws = rng.permuted(np.tile(kept, (400, 1)), axis=1)[:, :size].mean(axis=1)
+                changed.append(float(np.mean(draws * kept.mean() < 0)))
+                half = kept.cumsum()[len(kept) // 2 - 1 :] * kept.mean()
+                moved.append(bool((half < 0).any()))
+    often, late = float(np.mean(np.array(changed) > _LEVEL)), float(np.mean(moved))
+    few: Verdict = "holds" if often >= 0.1 else "does not hold" if often < 0.01 else "cannot tell"
+    calm: Verdict = "holds" if late <= 0.05 else "does not hold" if late > 0.25 else "cannot tell"
+    return {
+        "few iterations": Finding(
+            few, often,
+            f"{often:.0%} of {pairs:,} orders (pairs of learners, data sets, folds) are reversed "
+            f"in over 5% of canonical runs; the mean is {np.mean(changed):.1%} (holds from 10% of "
+            "the orders on, not below 1%)",
+        ),
+        "many iterations": Finding(
+            calm, late,
+            f"{late:.0%} of the orders change once more in the second half of "
+            f"{study.runs.n_iterations} iterations (holds up to 5%, not above 25%)",
+        ),
+        "three learners lead on vote": _leaders(study, rng),
+    }  # fmt: skip
+
+
+def _leaders(study: Study, rng: np.random.Generator) -> Finding:
+    """Whether each of three learners has the highest mean at some time of 15 iterations."""
+    if "vote" not in study.runs.tasks:
+        return Finding("cannot tell", None, "the task vote is not there (--data)")
+    t, most = study.runs.tasks.index("vote"), min(15, study.runs.n_iterations)
+    shares = []
+    for k in FOLDS:
+        means = study.runs.scores[k].iteration_means()[t, study.places(_LEADERS)]
+        means = means[:, np.isfinite(means).all(axis=0)]
+        times = 0
+        for _ in range(400):
+            order = rng.permutation(means.shape[1])[:most]
+            times += len(set(means[:, order].cumsum(axis=1).argmax(axis=0))) == len(_LEADERS)
+        shares.append(times / 400)
+    best = max(shares)
+    state: Verdict = "holds" if best >= _LEVEL else "cannot tell"
+    if best < 0.01 and most == 15:
+        state = "does not hold"
+    each = ", ".join(f"{s:.0%} with {k}" for s, k in zip(shares, FOLDS, strict=True))
+    return Finding(
+        state, best,
+        f"each of {', '.join(_LEADERS)} leads once within {most} iterations in {each} folds, of "
+        "400 random orders (holds from 5% on, not below 1%)",
+    )  # fmt: skip
+
+
+# Table II: contradictory verdicts, and tests over folds
+
+
+def verdicts(study: Study) -> dict[str, Finding]:
+    """Whether two seeds say the opposite of two learners, over all data sets."""
+    scores = study.runs.scores[5]
+    pairs = {
+        pair: seed_verdicts(scores, *study.places(pair))
+        for pair in combinations(study.learners, 2)
+    }  # fmt: skip
+    trees = pairs[_TREES]
+    n = len(trees.p_values)
+    either = [
+        f"{' and '.join(p)} {v.contradiction:.1%}" for p, v in pairs.items() if v.contradiction
+    ]
+    return {
+        "two trees": _contradiction(
+            trees.contradiction, n,
+            f"of {n} seeds {trees.a_wins:.0%} say {_TREES[0]} is better, {trees.b_wins:.0%} "
+            f"{_TREES[1]}; two seeds contradict each other with probability "
+            f"{trees.contradiction:.1%}",
+        ),
+        "any two learners": _contradiction(
+            len(either), n,
+            f"for {len(either)} of {len(pairs)} pairs ({', '.join(either) or 'none'}), {n} seeds",
+        ),
+    }  # fmt: skip
+
+
+def _contradiction(number: float, seeds: int, said: str) -> Finding:
+    state: Verdict = "does not hold" if seeds >= _LONG else "cannot tell"
+    return Finding("holds" if number > 0 else state, float(number), said)
+
+
+def tests(study: Study) -> dict[str, Finding]:
+    """How often tests over folds call learners different; which are equal nobody knows here."""
+    scores = study.runs.scores[10].scores
+    p_values = np.array([
+        [test.p_value for test in difference_tests(one[i], one[j], 10)]
+        for one in scores
+        for i, j in combinations(range(scores.shape[1]), 2)
+    ])  # fmt: skip
+    naive, corrected = (p_values <= _LEVEL).mean(axis=0)
+    said = (
+        f"of {len(p_values)} pairs the naive test calls {naive:.0%} different, the corrected "
+        f"{corrected:.0%}; which are equal is not known here (rejection rates of equal learners: "
+        "docs/calibration.md; that no unbiased variance exists is a theorem)"
+    )
+    return {"rejection of equal learners": Finding("cannot tell", float(naive - corrected), said)}
+
+
+# Section IV-B and Figure 2: the shape of the scores
+
+
+def shape(study: Study) -> dict[str, Finding]:
+    """Skewness of the scores of iterations, and what it does."""
+    state = study.states[10]
+    p_values = np.concatenate(
+        [one.p_normal[np.isfinite(one.p_normal)] for one in study.states.values()]
+    )
+    abnormal = int((p_values < _LEVEL).sum())
+    more = _share(abnormal, len(p_values), _LEVEL) > 0
+    absent: Verdict = "does not hold" if study.runs.n_iterations >= _LONG else "cannot tell"
+    trees = state.skewness[:, study.places(_TREES)]
+    trees = trees[np.isfinite(trees) & (trees != 0)]
+    left = state.skewed & (state.skewness < 0)
+    above = int((state.p_canonical_above[left] > 0.5).sum())
+    return {
+        "not normal": Finding(
+            "holds" if more else absent, abnormal / max(len(p_values), 1),
+            f"Shapiro and Wilk's test rejects {abnormal} of {len(p_values)} at 5%",
+        ),
+        "trees are skewed to the left": Finding(
+            _verdict(_share(int((trees < 0).sum()), len(trees))), float(np.mean(trees < 0)),
+            f"{int((trees < 0).sum())} of {len(trees)} distributions of two trees, 10 folds",
+        ),
+        "left skew, single runs optimistic": Finding(
+            _verdict(_share(above, int(left.sum()))), above / max(int(left.sum()), 1),
+            f"of {int(left.sum())} significantly left-skewed distributions (10 folds) {above} have "
+            "more than half of the single runs above the mean",
+        ),
+        "left skew marks the better learner": _suited(state),
+    }  # fmt: skip
+
+
+def _suited(state: SteadyState) -> Finding:
+    from scipy.stats import spearmanr
+
+    found = [
+        -float(spearmanr(skewness, mean).statistic)
+        for skewness, mean in zip(state.skewness, np.round(state.mean, 12), strict=True)
+        if np.ptp(skewness) > 0 and np.ptp(mean) > 0
+    ]
+    middle = np.median(found) if found else np.nan
+    return _by_direction(
+        found,
+        f"rank correlation of left skew and mean AUROC over the learners, median {middle:.2f}; "
+        "a mean near 1 is skewed to the left whatever the reason",
+    )
+
+
+# Section V and Table III: when to stop
+
+
+def rules(study: Study) -> dict[str, Finding]:
+    """What stopping rules cost, and how reproducible their results are."""
+    return {
+        "trees take at least twice the iterations": _costs_of_trees(study),
+        "Spearman 1e-3 stops too early": _less_reproducible(study, "Spearman 1e-3"),
+        "Spearman 1e-5 may never stop": _never_stops(study),
+        "KS .2 costs like Spearman": _like(study, "KS .2"),
+        "KS .2 less reproducible": _less_reproducible(study, "KS .2"),
+        "KS .1 costs more": _many_more(study),
+        "fixed 50 like adaptive rules": _fixed_50(study),
+    }
+
+
+def _costs_of_trees(study: Study) -> Finding:
+    trees, stable = (study.costs("Spearman 1e-4", pair) for pair in (_TREES, _STABLE))
+    said = (
+        f"trees take {trees.mean():.1f} iterations, naive Bayes and the SVM {stable.mean():.1f} "
+        f"(median ratio {np.median(trees / stable):.1f}, many more: 2)"
+    )
+    ended = study.ran_out("Spearman 1e-4", _TREES)
+    return _at_least(trees / stable, 2.0, said, ended, ended_other=0.0)
+
+
+def _many_more(study: Study) -> Finding:
+    late, soon = (study.costs(rule, _TREES) for rule in ("KS .1", "Spearman 1e-4"))
+    said = (
+        f"trees take {late.mean():.1f} iterations, by Spearman 1e-4 {soon.mean():.1f} (median "
+        f"ratio {np.median(late / soon):.1f}, many more: 1.5)"
+    )
+    ended = (study.ran_out(rule, _TREES) for rule in ("KS .1", "Spearman 1e-4"))
+    return _at_least(late / soon, 1.5, said, *ended)
+
+
+def _at_least(
+    ratios: FloatArray, least: float, said: str, ended: float, ended_other: float
+) -> Finding:
+    """A claim that ratios of iterations exceed a number; runs that end are lower bounds."""
+    found = _by_direction(np.log(ratios / least), said, float(np.median(ratios)))
+    unclear = ended if found.state == "does not hold" else ended_other
+    state: Verdict = "cannot tell" if unclear > _LEVEL else found.state
+    return Finding(state, found.number, f"{found.said}; {ended:.0%} of the runs end before")
+
+
+def _less_reproducible(study: Study, rule: str) -> Finding:
+    """Whether two trees keep their order less often than by Spearman's rule."""
+    two, one = (study.order_kept(name, _TREES) for name in (rule, "Spearman 1e-4"))
+    both = np.isfinite(one) & np.isfinite(two)
+    said = _means("|2R - 1| of two trees", {"Spearman 1e-4": one[both], rule: two[both]})
+    return _by_direction((one - two)[both], said)
+
+
+def _means(what: str, found: dict[str, FloatArray]) -> str:
+    values = [f"{name} {v.mean():.2f}" if v.size else f"{name} none" for name, v in found.items()]
+    return f"{what}: {', '.join(values)} (where rules take up to half of the iterations)"
+
+
+def _never_stops(study: Study) -> Finding:
+    unstable = (*_TREES, "5nn")
+    ended, n = study.ran_out("Spearman 1e-5", unstable), study.runs.n_iterations
+    state: Verdict = "cannot tell" if ended else "does not hold"
+    if ended >= _LEVEL and n >= 500:
+        state = "holds"
+    elif n >= 500:
+        state = "does not hold"
+    return Finding(state, ended, f"{ended:.0%} of the runs of trees and 5-NN need more than {n}")
+
+
+def _like(study: Study, rule: str) -> Finding:
+    """Whether a rule takes between half and twice the iterations of Spearman's."""
+    from scipy.stats import t
+
+    log = np.log2(study.costs(rule, _TREES) / study.costs("Spearman 1e-4", _TREES))
+    half = float(t.ppf(0.975, len(log) - 1) * log.std(ddof=1) / np.sqrt(len(log)))
+    low, high = float(log.mean()) - half, float(log.mean()) + half
+    state: Verdict = "holds" if max(-low, high) < 1 else "cannot tell"
+    state = "does not hold" if low > 1 or high < -1 else state
+    ended = max(study.ran_out(name, _TREES) for name in (rule, "Spearman 1e-4"))
+    if ended > 0.5:
+        state = "cannot tell"
+    return Finding(
+        state, float(2 ** log.mean()),
+        f"trees take {2 ** log.mean():.2f} times the iterations of Spearman 1e-4, 95% interval "
+        f"{2**low:.2f} to {2**high:.2f} (alike: .5 to 2); up to {ended:.0%} of the runs end before",
+    )  # fmt: skip
+
+
+def _fixed_50(study: Study) -> Finding:
+    one, two = (study.order_kept(name, _TREES) for name in ("fixed 50", "Spearman 1e-4"))
+    gap = (one - two)[np.isfinite(one - two)]
+    if len(gap) < 6 or study.runs.n_iterations < 2 * _LONG:
+        return Finding("cannot tell", None, "it takes 100 iterations")
+    far = float(np.mean(gap))
+    state: Verdict = "holds" if abs(far) <= 0.05 else "does not hold"
+    return Finding(state, far, f"|2R - 1| of two trees differs by {far:.3f} (alike: up to .05)")
+
+
+def orders(study: Study) -> dict[str, Finding]:
+    """How reproducible the orders of an unstable and of a stable pair are."""
+    canonical = [study.order_kept("canonical", pair) for pair in (_STABLE, _TREES)]
+    both = np.isfinite(canonical).all(axis=0)
+    gains = {
+        (pair, k): study.order_kept("Spearman 1e-4", pair, [k])
+        - study.order_kept("fixed 10", pair, [k])
+        for pair in (_TREES, _STABLE)
+        for k in (2, 10)
+    }
+    return {
+        "canonical runs, two trees less reproducible": _by_direction(
+            (canonical[0] - canonical[1])[both],
+            _means("|2R - 1|", {"NB and SVM": canonical[0][both], "two trees": canonical[1][both]}),
+        ),
+        "gain of Spearman over fixed 10, larger for trees": _by_direction(
+            gains[_TREES, 2] - gains[_STABLE, 2], "difference of the gains in |2R - 1|, 2 folds"
+        ),
+        "gain of Spearman over fixed 10, larger with 2 folds": _by_direction(
+            gains[_TREES, 2] - gains[_TREES, 10], "difference of the gains in |2R - 1|, two trees"
+        ),
+    }
+
+
+# Section VI: true test sets
+
+
+def test_sets(study: Study) -> dict[str, Finding]:
+    """Steady-state estimates against scores on true test sets."""
+    truth = study.runs.truth
+    if not truth:
+        none = Finding("cannot tell", None, "no data set has a true test set (--data)")
+        return dict.fromkeys(("too low", "10 folds closest", "the best learner stays"), none)
+    at = [study.runs.tasks.index(name) for name in truth]
+    known, errors = (np.array(list(d.values())) for d in (truth, study.runs.truth_error))
+    gaps = np.array([study.states[k].mean[at] - known for k in FOLDS])
+    same = np.mean(study.states[10].mean[at].argmax(axis=1) == known.argmax(axis=1))
+    where = f"{counted(len(truth), 'data set')} ({', '.join(truth)})"
+    return {
+        "too low": _too_low(gaps / errors, float(gaps.mean()), where),
+        "10 folds closest": _closest(gaps, np.abs(gaps / errors) > 2, where),
+        "the best learner stays": Finding(
+            "cannot tell", float(same),
+            f"the best by 10 folds is the best on the test set in {same:.0%} of {where}; none is "
+            "ordered in time",
+        ),
+    }  # fmt: skip
+
+
+def _too_low(z: FloatArray, mean: float, where: str) -> Finding:
+    low, high = int((z < -2).sum()), int((z > 2).sum())
+    sign = (low >= z.size / 2 and low > 4 * high) - (high >= z.size / 2 and high > 4 * low)
+    return Finding(
+        _verdict(sign), mean,
+        f"{low} of {z.size} estimates (learners, folds) are more than 2 standard errors of the "
+        f"test set below its AUROC, {high} above; mean difference {mean:+.4f}; {where}",
+    )  # fmt: skip
+
+
+def _closest(gaps: FloatArray, clear: BoolArray, where: str) -> Finding:
+    """Which folds are closest, where the noise of the test set does not decide it."""
+    best = np.abs(gaps).argmin(axis=0) == FOLDS.index(10)
+    sure = clear.all(axis=0) & (np.abs(np.sign(gaps).sum(axis=0)) == len(FOLDS))
+    hits, n = int(best[sure].sum()), int(sure.sum())
+    sign = (hits == n) - (hits < n / 2) if n >= best.size / 2 else 0
+    mse = ", ".join(
+        f"{m:.2g} with {k}" for m, k in zip((gaps**2).mean(axis=(1, 2)), FOLDS, strict=True)
+    )
+    return Finding(
+        _verdict(sign), hits / n if n else None,
+        f"10 folds are closest for {int(best.sum())} of {best.size} learners, {n} of which are "
+        f"beyond the test set's noise; mean squared error {mse} folds; {where}",
+    )  # fmt: skip
+
+
+FINDINGS: dict[str, Callable[[Study], dict[str, Finding]]] = {
+    "cv-folds": folds,
+    "cv-running-means": running_means,
+    "cv-verdicts": verdicts,
+    "cv-tests": tests,
+    "cv-shape": shape,
+    "cv-rules": rules,
+    "cv-orders": orders,
+    "cv-test-sets": test_sets,
+}
+"""Findings by the item of ``reproduce``."""
+
+
+def judge_findings(
+    runs: StudyRuns, items: Sequence[str], random_seed: int = 0, orderings: int = 50
+) -> dict[str, dict[str, Finding]]:
+    """Findings of some items, by item and quantity.
+
+    Parameters
+    ----------
+    runs : StudyRuns
+    items : sequence of str
+        Of ``FINDINGS``.
+    random_seed : int
+    orderings : int
+        Random orderings of the iterations that rules are judged by.
+    """
+    study = Study(runs, random_seed, orderings)
+    return {item: FINDINGS[item](study) for item in items}

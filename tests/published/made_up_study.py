@@ -1,0 +1,67 @@
+"""Runs of the study with known truth."""
+
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.published.study import FOLDS, LEARNERS, StudyRuns
+
+ONE = dict.fromkeys(LEARNERS, 1.0)
+
+
+def made_up(
+    tasks: int = 20,
+    iterations: int = 40,
+    *,
+    skill: Any = None,
+    bias: Any = None,
+    sd: Any = None,
+    wobble: Any = None,
+    skew: float = 0.0,
+    spread: float = 0.02,
+    vote: Any = None,
+    truth: Any = None,
+    seed: int = 0,
+) -> StudyRuns:
+    """Six learners of which everything is said.
+
+    By learner: ``skill``, ``sd`` of the scores of iterations, and ``wobble``, the sd of an item's
+    probability between iterations. ``bias`` by the number of folds, ``skew`` to the right,
+    ``spread`` of a learner's skill between tasks, ``vote`` the scores of the task vote by learner,
+    ``truth`` the true skill minus the estimate's by task.
+    """
+    rng = np.random.default_rng(seed)
+    names = ["vote", *(f"task {t}" for t in range(1, tasks))]
+    centre = np.array([(skill or {}).get(name, 0.8) for name in LEARNERS])
+    centre = centre + rng.normal(0, spread, (tasks, len(LEARNERS)))
+    scores, probabilities = {}, {}
+    for k in FOLDS:
+        noise = _noise(rng, (tasks, len(LEARNERS), iterations), skew)
+        noise *= np.array([(sd or {}).get(name, 0.005) for name in LEARNERS])[:, None]
+        values = centre[:, :, None] + (bias or {}).get(k, 0.0) + noise
+        for name, given in (vote or {}).items():
+            values[0, LEARNERS.index(name)] = given if np.ndim(given) == 0 else given[:iterations]
+        scores[k] = FoldScores(values[..., None], learners=LEARNERS, tasks=names, folds=k)
+        probabilities[k] = [_probabilities(rng, iterations, wobble or {}) for _ in names]
+    gaps = truth or {}
+    at = {name: names.index(name) for name in gaps}
+    return StudyRuns(
+        scores, probabilities, {name: centre[at[name]] + gap for name, gap in gaps.items()},
+        {name: np.full(len(LEARNERS), 0.01) for name in gaps},
+    )  # fmt: skip
+
+
+def _noise(rng: np.random.Generator, size: tuple[int, ...], skew: float) -> FloatArray:
+    if skew == 0:
+        return rng.normal(size=size)
+    return np.sign(skew) * (rng.gamma(1 / skew**2, size=size) * abs(skew) - 1 / abs(skew))
+
+
+def _probabilities(
+    rng: np.random.Generator, iterations: int, wobble: dict[str, float]
+) -> FloatArray:
+    items = rng.random((len(LEARNERS), 1, 25))
+    sd = np.array([wobble.get(name, 0.02) for name in LEARNERS])[:, None, None]
+    return items + sd * rng.normal(size=(len(LEARNERS), iterations, 25))

@@ -1,0 +1,214 @@
+"""Every finding can hold and fail to: runs with known truth give the verdict that they must."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from published.made_up_study import made_up
+
+from bayes_sota.published.findings import FINDINGS, Study, judge_findings
+from bayes_sota.published.study import LEARNERS
+from bayes_sota.published.summary import load_published
+
+RISING = {2: -0.02, 5: 0.0, 10: 0.02}
+TREES = dict.fromkeys(("tree-pruned", "hellinger"), 0.0)
+
+
+def verdicts(item: str, orderings: int = 10, **settings: Any) -> dict[str, str]:
+    found = judge_findings(made_up(**settings), [item], orderings=orderings)[item]
+    return {quantity: one.state for quantity, one in found.items()}
+
+
+def test_all_findings_are_judged() -> None:
+    items = {n: i for n, i in load_published()["items"].items() if "study" in i}
+    assert list(items) == list(FINDINGS)
+    found = judge_findings(made_up(6, 7), list(FINDINGS), orderings=3)
+    for name, item in items.items():
+        assert set(found[name]) == set(item["rows"])
+        assert all(one.said for one in found[name].values())
+
+
+@pytest.mark.parametrize(
+    ("bias", "tasks", "expected"),
+    [
+        (RISING, 20, "holds holds holds holds differ differ does-not"),
+        (RISING, 6, "holds holds holds cannot cannot cannot does-not"),
+        ({2: 0.02, 5: 0.0, 10: -0.02}, 20, "not not not not differ differ exceptions"),
+        ({2: -0.02, 5: 0.0, 10: 0.0}, 20, "holds holds holds not alike differ does-not"),
+    ],
+)
+def test_folds(bias: Any, tasks: int, expected: str) -> None:
+    found = verdicts("cv-folds", tasks=tasks, bias=bias, iterations=50)
+    words = expected.split()
+    claims = list(found.values())[:4]
+    told = {"holds": "holds", "not": "does not hold", "cannot": "cannot tell"}
+    if tasks == 20:
+        assert claims == [told[word] for word in words[:4]]
+    else:
+        assert "does not hold" not in claims
+    alike = found["canonical, 5 and 10 folds alike"], found["steady state, 2 and 5 folds alike"]
+    if tasks == 20:
+        of = {"differ": "does not hold", "alike": "holds"}
+        assert alike == (of[words[4]], of[words[5]])
+    else:
+        assert "holds" not in alike
+    highest = found["steady state, 2 folds highest somewhere"]
+    assert highest == ("holds" if words[6] == "exceptions" else "does not hold")
+
+
+def test_equal_folds_are_alike_with_enough_data_sets_only() -> None:
+    claim = "steady state, 2 and 5 folds alike"
+    sizes = ((30, 50, "holds"), (12, 50, "cannot tell"), (30, 40, "cannot tell"))
+    for tasks, iterations, state in sizes:
+        found = verdicts("cv-folds", tasks=tasks, iterations=iterations, seed=1)
+        assert found[claim] == state
+
+
+def test_few_iterations() -> None:
+    near = verdicts("cv-running-means", spread=0.0005, tasks=6)
+    apart = dict(zip(LEARNERS, np.linspace(0.3, 0.8, 6), strict=True))
+    far = verdicts("cv-running-means", spread=0.0005, skill=apart, tasks=6)
+    assert (near["few iterations"], near["many iterations"]) == ("holds", "does not hold")
+    assert (far["few iterations"], far["many iterations"]) == ("does not hold", "holds")
+
+
+def test_leaders_on_vote() -> None:
+    claim = "three learners lead on vote"
+    rng = np.random.default_rng(0)
+    close = {name: 0.9 + rng.normal(0, 0.01, 40) for name in ("tree-pruned", "mlp", "5nn")}
+    assert verdicts("cv-running-means", tasks=2, vote=close)[claim] == "holds"
+    far = {**close, "5nn": 0.5}
+    assert verdicts("cv-running-means", tasks=2, vote=far)[claim] == "does not hold"
+    assert verdicts("cv-running-means", tasks=2, vote=far, iterations=10)[claim] == "cannot tell"
+    runs = made_up(2, 12)
+    renamed = type(runs.scores[2])
+    runs.scores.update({
+        k: renamed(one.scores, learners=LEARNERS, folds=k) for k, one in runs.scores.items()
+    })  # fmt: skip
+    found = judge_findings(runs, ["cv-running-means"])["cv-running-means"][claim]
+    assert (found.state, found.number) == ("cannot tell", None)
+
+
+@pytest.mark.slow
+def test_contradictions() -> None:
+    near = {"spread": 1e-5, "sd": dict.fromkeys(LEARNERS, 0.02), "iterations": 120, "tasks": 12}
+    assert verdicts("cv-verdicts", **near)["any two learners"] == "holds"
+    apart = {"skill": {"tree-pruned": 0.9}, "spread": 0.001}
+    assert verdicts("cv-verdicts", iterations=60, **apart)["two trees"] == "does not hold"
+    assert verdicts("cv-verdicts", iterations=20, **apart)["two trees"] == "cannot tell"
+
+
+def test_equal_learners_are_not_known() -> None:
+    assert set(verdicts("cv-tests").values()) == {"cannot tell"}
+
+
+@pytest.mark.slow
+def test_shape() -> None:
+    left, right, none = (
+        verdicts("cv-shape", skew=skew, iterations=n)
+        for skew, n in ((-1.5, 80), (1.5, 80), (0, 60))
+    )
+    quantities = ("not normal", "trees are skewed to the left")
+    assert [left[q] for q in quantities] == ["holds", "holds"]
+    assert left["left skew, single runs optimistic"] == "holds"
+    assert [right[q] for q in quantities] == ["holds", "does not hold"]
+    assert none["not normal"] == "does not hold"
+    assert verdicts("cv-shape", iterations=12)["not normal"] == "cannot tell"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sign", "state"), [(1, "holds"), (-1, "does not hold")])
+def test_skewness_and_skill(sign: int, state: str) -> None:
+    """Learners are the better the more their scores are skewed to the left, or to the right."""
+    runs = made_up(20, 60, spread=0.0)
+    rng = np.random.default_rng(1)
+    for j in range(len(LEARNERS)):
+        tail = (j + 1) / 6 * rng.exponential(0.01, (20, 60))
+        runs.scores[10].scores[:, j, :, 0] = (
+            0.8 + sign * 0.02 * j - tail + 0.002 * rng.normal(size=(20, 60))
+        )
+    found = judge_findings(runs, ["cv-shape"])["cv-shape"]["left skew marks the better learner"]
+    assert found.state == state
+
+
+@pytest.mark.slow
+def test_costs_of_rules() -> None:
+    claim = "trees take at least twice the iterations"
+    wobbly = dict.fromkeys(TREES, 0.2)
+    assert verdicts("cv-rules", tasks=8, wobble=wobbly)[claim] == "holds"
+    assert verdicts("cv-rules", tasks=8)[claim] == "does not hold"
+    # Iterations end before the trees' rule holds: their number is a lower bound.
+    slow = dict.fromkeys(LEARNERS, 0.3)
+    assert verdicts("cv-rules", tasks=8, iterations=10, wobble=slow)[claim] == "cannot tell"
+
+
+@pytest.mark.slow
+def test_rules_that_never_stop() -> None:
+    claim = "Spearman 1e-5 may never stop"
+    assert verdicts("cv-rules", tasks=7, iterations=10, wobble=dict.fromkeys(LEARNERS, 1e-5))[
+        claim
+    ] == ("does not hold")
+    slow = dict.fromkeys(LEARNERS, 0.3)
+    assert verdicts("cv-rules", tasks=7, iterations=10, wobble=slow)[claim] == "cannot tell"
+
+
+@pytest.mark.slow
+def test_costs_of_kolmogorov_and_smirnov() -> None:
+    few = verdicts("cv-rules", tasks=8, iterations=60, wobble=dict.fromkeys(TREES, 1e-4))
+    assert (few["KS .2 costs like Spearman"], few["KS .1 costs more"]) == ("does not hold", "holds")
+    # A rule of the scores that stops at 11 or later, and one of the items that does so too.
+    same = verdicts("cv-rules", tasks=8, iterations=120, wobble=dict.fromkeys(TREES, 0.22))
+    assert same["KS .2 costs like Spearman"] == "holds"
+
+
+@pytest.mark.slow
+def test_reproducibility_of_rules() -> None:
+    """Rules that take more iterations keep the order of two close trees more often."""
+    close = {"tree-pruned": 0.8, "hellinger": 0.802}
+    settings = {"tasks": 8, "iterations": 100, "spread": 0.0, "skill": close}
+    late = verdicts("cv-rules", wobble=dict.fromkeys(TREES, 0.1), **settings)
+    assert late["Spearman 1e-3 stops too early"] == "holds"
+    settings |= {"iterations": 200, "tasks": 6, "orderings": 6}
+    soon = verdicts("cv-rules", wobble=dict.fromkeys(TREES, 1e-4), **settings)
+    assert soon["KS .2 less reproducible"] == "does not hold"
+    assert soon["fixed 50 like adaptive rules"] == "does not hold"
+    short = verdicts("cv-rules", tasks=6, iterations=12)
+    assert short["fixed 50 like adaptive rules"] == "cannot tell"
+
+
+@pytest.mark.slow
+def test_orders() -> None:
+    trees = {"tree-pruned": 0.8, "hellinger": 0.802}
+    stable = {"nb-kernel": 0.7, "svm": 0.9}
+    settings = {"tasks": 12, "iterations": 100, "spread": 0.0, "orderings": 16}
+    wobble = dict.fromkeys(TREES, 0.2)
+    found = verdicts("cv-orders", skill=trees | stable, wobble=wobble, **settings)
+    assert found["canonical runs, two trees less reproducible"] == "holds"
+    assert found["gain of Spearman over fixed 10, larger for trees"] == "holds"
+    other = {"nb-kernel": 0.8, "svm": 0.802, "tree-pruned": 0.7, "hellinger": 0.9}
+    wobble = dict.fromkeys(("nb-kernel", "svm"), 0.2)
+    found = verdicts("cv-orders", skill=other, wobble=wobble, **settings)
+    assert found["canonical runs, two trees less reproducible"] == "does not hold"
+    assert found["gain of Spearman over fixed 10, larger for trees"] == "does not hold"
+
+
+def test_no_rule_is_judged_by_iterations_that_it_takes_all() -> None:
+    study = Study(made_up(6, 12), orderings=4)
+    assert np.isnan(study.order_kept("fixed 10", ("nb-kernel", "svm"))).all()
+    assert np.isfinite(study.order_kept("canonical", ("nb-kernel", "svm"))).all()
+
+
+@pytest.mark.parametrize(
+    ("truth", "bias", "low", "closest"),
+    [
+        ({"vote": 0.1, "task 1": 0.1}, RISING, "holds", "holds"),
+        ({"vote": 0.1}, {2: 0.02, 5: 0.0, 10: -0.02}, "holds", "does not hold"),
+        ({"vote": -0.1}, RISING, "does not hold", "does not hold"),
+        ({"vote": 0.001}, {}, "cannot tell", "cannot tell"),
+        ({}, {}, "cannot tell", "cannot tell"),
+    ],
+)
+def test_true_test_sets(truth: Any, bias: Any, low: str, closest: str) -> None:
+    found = verdicts("cv-test-sets", tasks=6, truth=truth, bias=bias)
+    assert (found["too low"], found["10 folds closest"]) == (low, closest)
+    assert found["the best learner stays"] == "cannot tell"
