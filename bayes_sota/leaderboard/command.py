@@ -24,12 +24,9 @@ from bayes_sota.core.command import (
     Shown,
     check_positives,
     command,
-    echo_json,
-    echo_table,
     interval_option,
     model_option,
     number_option,
-    output_options,
     parse_tries,
     report_options,
     seed_option,
@@ -43,6 +40,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
+    from bayes_sota.core.types import Groups
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.responses import Responses
     from bayes_sota.leaderboard.specification import ModelSpecification
@@ -261,20 +259,49 @@ def sota(file: Path | None, output: Path | None, shown: Shown, **options: Any) -
     """
     from bayes_sota.core.sample import save_result
 
-    rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
-    report: PointReport | SotaReport
-    if options["method"] in POINT_METHODS:
-        report = _estimate_point(file, options, rho)
-    else:
-        options["groups"] = "estimands" if output is None else "all"
-        report = _estimate(file, options, rho, show_progress(shown.quiet, shown.as_json))
+    groups: Groups = "estimands" if output is None else "all"
+    progressbar = show_progress(shown.quiet, shown.as_json)
+    report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
         save_result(report.tree, output)
     return shown.deliver(report)
 
 
+def estimate_as_typed(
+    file: Path | None,
+    options: dict[str, Any],
+    *,
+    groups: "Groups" = "all",
+    sensitivity: bool = True,
+    progressbar: bool = False,
+) -> "PointReport | SotaReport":
+    """What ``sota`` says, given the values of its options.
+
+    Parameters
+    ----------
+    file : Path or None
+    options : dict
+        Values by the names of the parameters of ``sota``.
+    groups, progressbar
+        As in ``estimate_sota``.
+    sensitivity : bool
+        Whether other assumptions are tried where there are any.
+    """
+    values = dict(options)
+    rho = chosen_correlation(values.pop("correlation"), values.pop("pairwise_correlation"))
+    if values["method"] in POINT_METHODS:
+        return _estimate_point(file, values, rho)
+    values["groups"] = groups
+    return _estimate(file, values, rho, sensitivity=sensitivity, progressbar=progressbar)
+
+
 def _estimate(
-    file: Path | None, options: dict[str, Any], rho: float | None, progressbar: bool
+    file: Path | None,
+    options: dict[str, Any],
+    rho: float | None,
+    *,
+    sensitivity: bool,
+    progressbar: bool,
 ) -> "SotaReport":
     """Posterior from FILE or --maximum."""
     from bayes_sota.leaderboard.specification import chosen_model
@@ -286,7 +313,7 @@ def _estimate(
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
         "random_seed": options["seed"], "progressbar": progressbar, "correlation": rho,
-        "sensitivity": not options["no_sensitivity"],
+        "sensitivity": sensitivity and not options["no_sensitivity"],
     }  # fmt: skip
     if file is None:
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
@@ -460,16 +487,23 @@ def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
 
 
 @command(epilog="Example: bayes-sota models --json")
-@output_options
-def models(as_json: bool, quiet: bool) -> None:
+@report_options
+def models(shown: Shown) -> int:
     """List the named model specifications that --model takes."""
+    from bayes_sota.core.summary import ListReport
+    from bayes_sota.core.tables import SOFTWARE
+    from bayes_sota.core.text import listed
     from bayes_sota.leaderboard.specification import load_model, model_names
 
-    specs = [load_model(name) for name in model_names()]
-    if as_json:
-        keys = ("name", "description", "meaning", "citation", "builder")
-        each = [{k: getattr(s, k) for k in keys} | {"hash": s.specification_hash} for s in specs]
-        echo_json({"models": each})
-    else:
-        rows = [[s.name, s.builder, s.description] for s in specs]
-        echo_table(["name", "builder", "what it is"], rows)
+    specs, keys = map(load_model, model_names()), ("name", "description", "meaning", "citation")
+    records = [
+        {k: getattr(s, k) for k in (*keys, "builder")} | {"hash": s.specification_hash}
+        for s in specs
+    ]
+    names = listed([record["name"] for record in records], len(records))
+    report = ListReport(
+        kind="models", records=tuple(records), said=(f"The named models are {names}.",),
+        columns={"name": "name", "builder": "builder", "what it is": "description"},
+        source=(SOFTWARE,),
+    )  # fmt: skip
+    return shown.deliver(report)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import DRAWS
-from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.numerics import one_thread, share_mcse
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.fit import FieldFit, relative_to_highest
 
@@ -50,6 +50,8 @@ class EntryDraws:
     p_not_below_leader : ndarray, shape (m,)
         Probability that the skill is at least that of the entry with the best score; 1 for all
         that have the best score.
+    p_best_mcse, p_not_below_mcse : ndarray, shape (m,)
+        Their Monte Carlo standard errors; 0 where the probability is fixed at 0 or 1.
     alike : tuple of ndarray, each of shape (groups, s)
         Entries with the same posterior, s to a group: their draws are pooled in every summary.
         From scores alone these are the entries with equal scores; from answers every entry is on
@@ -60,6 +62,8 @@ class EntryDraws:
     shift: FloatArray
     p_best: FloatArray
     p_not_below_leader: FloatArray
+    p_best_mcse: FloatArray
+    p_not_below_mcse: FloatArray
     alike: tuple[IntArray, ...]
 
     @cached_property
@@ -175,6 +179,7 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
     shift = _stratified_normal(rows, rng)
     skill = np.empty((rows, fit.kernel.modelled.size), np.float32)
     values = np.zeros((2, fit.copies.size))
+    spread = _Spread.of(fit.rho.size, values.shape)
     for r, f, points in fit.choose(sets, rng):
         rho = float(fit.rho[r])
         for y, numbers in sampler.draw(rho, fit.families[f], points, rng):
@@ -182,9 +187,10 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
             psi = law.skill_at(y)
             skill[here] = law.remove_shift(psi, (rho * shift[here])[:, None])
             values += numbers / sets
+            spread.add(r, numbers)
     skill, shift = skill[:draws], shift[:draws]
-    best, not_below = sampler.by_entry(values, skill)
-    return EntryDraws(skill, shift, best, not_below, tuple(_equal_scores(law.scores)))
+    chances = sampler.by_entry(values, spread.error_of_mean(), skill)
+    return EntryDraws(skill, shift, *chances, tuple(_equal_scores(law.scores)))
 
 
 def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
@@ -199,6 +205,39 @@ def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
     number[order] = np.arange(index.size) - first[index[order]]
     start = np.concatenate([[0], np.cumsum(distinct)])[:-1]
     return start[index] + number % distinct[index], np.repeat(np.arange(distinct.size), distinct)
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    r"""Monte Carlo error of a mean of numbers of which every value of rho gives its fixed share.
+
+    .. math:: \mathrm{mcse}^2 = \frac{\sum_r \sum_i (p_{ri} - \bar p_r)^2}{S (S - R)}
+
+    with S numbers in R strata, which count as one where there are at most two numbers to each.
+    """
+
+    counts: IntArray
+    sums: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, strata: int, shape: tuple[int, ...]) -> "_Spread":
+        """Of nothing yet."""
+        return cls(np.zeros(strata, np.int64), np.zeros((strata, *shape)), np.zeros(shape))
+
+    def add(self, stratum: int, numbers: FloatArray) -> None:
+        self.counts[stratum] += 1
+        self.sums[stratum] += numbers
+        self.squares[...] += numbers**2
+
+    def error_of_mean(self) -> FloatArray:
+        """Standard error of the mean of all numbers."""
+        counts, sums = self.counts[self.counts > 0], self.sums[self.counts > 0]
+        size = int(counts.sum())
+        if size <= 2 * counts.size:
+            counts, sums = np.array([size]), sums.sum(axis=0, keepdims=True)
+        within = self.squares - np.sum(sums**2 / counts[:, None, None], axis=0)
+        return np.sqrt(np.maximum(within, 0) / (size * max(size - counts.size, 1)))
 
 
 class _Sampler:
@@ -236,21 +275,25 @@ class _Sampler:
                 yield y, _compare(cdf, self.fit.copies)
 
     def by_entry(
-        self, values: FloatArray, skill: NDArray[np.float32]
-    ) -> tuple[FloatArray, FloatArray]:
-        """P(best) and P(not below the leader) of every entry."""
+        self, values: FloatArray, errors: FloatArray, skill: NDArray[np.float32]
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """P(best) and P(not below the leader) of every entry, and their errors."""
         board, index = self.kernel.board, self.kernel.value_of_entry
-        best, not_below = np.zeros(skill.shape[1]), np.zeros(skill.shape[1])
-        share = values[0] * self.fit.copies / np.bincount(index)
-        best[self.modelled] = share[index]
+        best, not_below, best_error, not_below_error = np.zeros((4, skill.shape[1]))
+        share = self.fit.copies / np.bincount(index)
+        best[self.modelled] = (values[0] * share)[index]
+        best_error[self.modelled] = (errors[0] * share)[index]
         not_below[self.modelled] = values[1][index]
+        not_below_error[self.modelled] = errors[1][index]
         leader = skill[:, board.order[:1]]
         step = max(1, _CELLS // len(skill))
         for start in range(0, self.below.size, step):
             block = self.below[start : start + step]
             not_below[block] = (skill[:, block] >= leader).mean(axis=0)
-        not_below[self.kernel.law.scores == board.maximum] = 1.0
-        return best / best.sum(), not_below
+            not_below_error[block] = share_mcse(not_below[block], len(skill))
+        leaders = self.kernel.law.scores == board.maximum
+        not_below[leaders], not_below_error[leaders] = 1.0, 0.0
+        return best / best.sum(), not_below, best_error / best.sum(), not_below_error
 
 
 class _Tail:

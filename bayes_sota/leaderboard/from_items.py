@@ -93,19 +93,27 @@ class JointPosterior(LeaderboardPosterior):
     @cached_property
     def p_best(self) -> FloatArray:
         """Probability that each classifier is truly the best, shape (m,); sums to 1."""
+        return np.bincount(self._best, minlength=self.skill.shape[1]) / self._best.size
+
+    @cached_property
+    def _best(self) -> IntArray:
+        """The best classifier of each draw, (D,)."""
         candidates = np.flatnonzero(self.fit.kernel.modelled)
-        best = candidates[np.argmax(self.skill[:, candidates], axis=1)]
-        return np.bincount(best, minlength=self.skill.shape[1]) / len(best)
+        return candidates[np.argmax(self.skill[:, candidates], axis=1)]
 
     @cached_property
     def entries(self) -> EntryDraws:
         """Draws of all classifiers with their ranks, P(best) and comparison with the leader."""
-        leader = int(np.argmax(self.scores))
-        not_below = np.mean(self.skill >= self.skill[:, [leader]], axis=0)
-        alone = np.arange(self.skill.shape[1])[:, None]
+        leader, classifiers = int(np.argmax(self.scores)), np.arange(self.skill.shape[1])
+        best = self._best[:, None] == classifiers
+        not_below = self.skill >= self.skill[:, [leader]]
+        not_below_error = self.parameters.share_mcse(not_below)
+        not_below_error[leader] = 0.0
         return EntryDraws(
-            self.skill.astype(np.float32), self.draws["shift"], self.p_best, not_below, (alone,)
-        )
+            self.skill.astype(np.float32), self.draws["shift"], self.p_best,
+            not_below.mean(axis=0), self.parameters.share_mcse(best), not_below_error,
+            (classifiers[:, None],),
+        )  # fmt: skip
 
     def probability_better(self, first: int, second: int) -> float:
         """Probability that one classifier has the higher skill than another."""

@@ -17,7 +17,7 @@ covered 52 to 100 % on real classifiers. ``docs/calibration.md`` has what this m
 ``tests/leaderboard/test_posterior.py`` the second route.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +36,7 @@ _GAPS = (1, 2, 5)
 REPEATS = 4  # draws per set of parameters
 BLOCK = 48  # sets of parameters at a time
 _REACH = 8.0  # scores this many standard errors below the best cannot belong to the best
-_LEADERS = 40  # classifiers that could get the best score on a fresh test set
+LEADERS = 40  # classifiers that could get the best score on a fresh test set
 _LEAST_EFFECTIVE = 100.0
 _LARGE_GAP = 8.0
 _TINY = 1e-300
@@ -253,7 +253,7 @@ class NodeSampler:
             "rho": rho,
             "shift": z,
             "n_classifiers": tries,
-            "leaders": np.sort(skill[:, :-1], axis=1)[:, -_LEADERS:],
+            "leaders": np.sort(skill[:, :-1], axis=1)[:, -LEADERS:],
         }
 
     def log_hidden(self, density: FloatArray, tries: FloatArray) -> FloatArray:
@@ -298,7 +298,7 @@ def _leaders(copies: FloatArray) -> tuple[list[int], FloatArray]:
     rest = copies.copy()
     leaders: list[int] = []
     for u in range(copies.size - 1, -1, -1):
-        count = min(int(copies[u]), _LEADERS - len(leaders))
+        count = min(int(copies[u]), LEADERS - len(leaders))
         leaders += [u] * count
         rest[u] -= count
     return leaders, rest
@@ -363,6 +363,11 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Bo
     for r, f, points in fit.choose(draws, rng):
         density = fit.density(fit.families[f], points)
         boards += [replicate(fit, float(fit.rho[r]), row, observed.size, rng) for row in density]
+    return compare_boards(observed, boards)
+
+
+def compare_boards(observed: FloatArray, boards: Iterable[FloatArray]) -> BoardCheck:
+    """Statistics of a board and of its replicates."""
     names, seen = _statistics(observed)
     return BoardCheck(names, seen, np.array([_statistics(board)[1] for board in boards]))
 

@@ -22,7 +22,7 @@ from bayes_sota.leaderboard.entries import find_classifiers
 from bayes_sota.leaderboard.fit import FieldFit, Strangers
 from bayes_sota.leaderboard.from_items import JointSampler
 from bayes_sota.leaderboard.parameters import FieldParameters
-from bayes_sota.leaderboard.posterior import NodeSampler, draw_tries, expected_best
+from bayes_sota.leaderboard.posterior import LEADERS, NodeSampler, draw_tries, expected_best
 
 _NODES = 1000  # of the grid that holds the prior
 _CELLS = 1_000_000  # numbers of an array at a time
@@ -259,6 +259,58 @@ def _described(
         "n_above_sota": np.sum(shown > found["theta_sota"][:, None], axis=1).astype(np.float64),
         "n_classifiers": tries,
     }
+
+
+@one_thread()
+def draw_own_fields(
+    fit: FieldFit,
+    log_density: FloatArray,
+    shared: tuple[FloatArray, FloatArray],
+    nodes: IntArray,
+    rng: np.random.Generator,
+) -> dict[str, FloatArray]:
+    """Draws as of ``NodeSampler.draw`` where every entry has a field of its own.
+
+    Parameters
+    ----------
+    fit : FieldFit
+    log_density : ndarray, shape (D, G) or (D, n, G)
+        Of the field, or of that of each modelled entry, per unit of the grid.
+    shared : (ndarray, ndarray)
+        rho and standardised shift of each draw, (D,).
+    nodes : ndarray, shape (D,)
+        Index of the cell of rho of each draw.
+    rng : Generator
+    """
+    kernel, law = fit.kernel, fit.kernel.law
+    classifier, value = find_classifiers(fit)
+    _, first = np.unique(classifier, return_index=True)  # an entry of each classifier
+    winner = classifier[np.argmax(law.scores[kernel.modelled])]
+    y = np.empty((len(log_density), value.size + 1))
+    for d, (own, r) in enumerate(zip(log_density, nodes, strict=True)):
+        own = np.broadcast_to(own, (classifier.size, kernel.y.size))[first]
+        top = 0.0 if fit.strangers.reach is None else own.max(axis=1, keepdims=True)
+        shape, at = np.exp(own - top), float(fit.rho[r])
+        mass = fit.strangers.join(shape) * kernel.table(at)[value]
+        rows = np.arange(value.size)[:, None]
+        y[d, :-1] = invert(mass, rows, rng.random((value.size, 1)), kernel.y)[:, 0]
+        fresh = _expected_largest(shape * kernel.reach_or_one(at), kernel.psi)
+        y[d, -1] = np.interp(fresh, kernel.psi, kernel.y)
+    rho, z = shared
+    skill = law.remove_shift(law.skill_at(y), (rho * z)[:, None])
+    return {
+        "theta_sota": skill[:, :-1].max(axis=1), "winner_skill": skill[:, winner],
+        "expected_sota": skill[:, -1], "rho": rho, "shift": z,
+        "n_classifiers": draw_tries(fit, len(y), rng),
+        "leaders": np.sort(skill[:, :-1], axis=1)[:, -LEADERS:],
+    }  # fmt: skip
+
+
+def _expected_largest(mass: FloatArray, psi: FloatArray) -> float:
+    """Expected largest of one new psi from each row of masses on a grid."""
+    cdf = np.cumsum(mass, axis=1)
+    largest = np.exp(np.sum(np.log(np.maximum(cdf / cdf[:, -1:], _TINY)), axis=0))
+    return float(np.diff(largest, prepend=0.0) @ psi)
 
 
 def invert(mass: FloatArray, rows: IntArray, level: FloatArray, y: FloatArray) -> FloatArray:

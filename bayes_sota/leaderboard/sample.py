@@ -143,7 +143,7 @@ def build_board_tree(
     flat = {name: v.reshape(-1, *v.shape[2:]) for name, v in draws.items()}
     flat = {k: board.sign * v if k in _NEW_SCORES else v for k, v in drawn.signed(flat).items()}
     flat["multiplicity_bias"] = board.sign * board.maximum - flat["theta_sota"]
-    check = _check_dataset(check_board(fit, rng))
+    check = check_dataset(check_board(fit, rng))
     prior = {"level": rng.random(shape), "shift": rng.standard_normal(shape)}
     drawn = replace(drawn, parameters=drawn.parameters.completed(fit, rng))
     flat |= drawn.signed(parameter_values(fit, drawn.parameters))
@@ -167,7 +167,8 @@ def build_board_tree(
     return result_tree(found, attributes)
 
 
-def _check_dataset(check: BoardCheck) -> xr.Dataset:
+def check_dataset(check: BoardCheck) -> xr.Dataset:
+    """Group ``predictive_check``."""
     values = {
         "observed": ("statistic", check.observed),
         "replicated": (("replicate", "statistic"), check.replicated),

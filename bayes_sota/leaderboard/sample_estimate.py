@@ -25,6 +25,7 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.parallel import run_each
 from bayes_sota.core.priors import (
     BoardPriors,
     CorrelationPrior,
@@ -94,6 +95,9 @@ def estimate_sota(
     ----------
     board : Leaderboard, Responses, ItemScores or sequence of Leaderboard
         Several boards of one task, each with its maximum only, share location, spread and rho.
+        ``bayes_sota.estimate_sota`` also takes ``PairedBoards``, which it hands to
+        ``estimate_paired`` with ``priors``, ``model``, ``draws``, ``chains``, ``random_seed`` and
+        ``groups``.
     method : {"auto", "exact", "abc", "nuts", "shrink", "crop"}, optional
         ``auto`` is exact: quadrature and direct draws. ``abc`` simulates (ABC by sequential Monte
         Carlo; maximum only), ``nuts`` samples the exact marginal likelihood with PyMC; ``shrink``
@@ -187,7 +191,7 @@ def _boards(
     if isinstance(board, Leaderboard | Responses | ItemScores):
         return (board,)
     if isinstance(board, PairedBoards):
-        raise InputError("two boards of the same teams are read by bayes_sota.estimate_paired")
+        raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
     boards = tuple(board)
     if not boards:
         raise InputError("at least one leaderboard is needed")
@@ -414,23 +418,24 @@ def coverage(
     >>> frame["boards"].tolist(), list(frame.index.names)
     ([3, 3], ['n_test', 'estimand'])
     """
-    from joblib import Parallel, delayed
-
     if route not in ("scores", "responses"):
         raise InputError(f"unknown route {route!r}; allowed: scores, responses")
     COUNT.check(boards, "boards")
     sizes = (n_test,) if isinstance(n_test, int) else tuple(n_test)
     priors = board_priors(priors)
 
-    def judged(size: int, index: int) -> list[dict[str, Any]]:
+    def judged(place: tuple[int, int]) -> list[dict[str, Any]]:
+        size, index = place
         rng = np.random.default_rng([random_seed, size, index])
         drawn, skills, field = draw_real_board(responses, size, index, rng)
         facts = {"n_test": size, "field": field}
         data = drawn if route == "responses" else drawn.leaderboard()
         return [row | facts for row in judge_board(data, skills, priors, draws, rng)]
 
-    each = Parallel(n_jobs=n_jobs)(delayed(judged)(n, i) for n in sizes for i in range(boards))
-    return summarize_judgements([row for rows in each for row in rows], ("n_test",))
+    places = [(size, index) for size in sizes for index in range(boards)]
+    found = dict(run_each(judged, places, cores=n_jobs))
+    rows = [row for place in range(len(places)) for row in found[place]]
+    return summarize_judgements(rows, ("n_test",))
 
 
 def draw_real_board(

@@ -4,17 +4,19 @@ Everything here is drawn after the estimands, from the same generator.
 ``tests/leaderboard/test_predictive.py`` holds each group against another route.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.sample import LARGEST_GROUP
 from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit_shape import ShapeFit
 from bayes_sota.leaderboard.from_items import JointSampler
 from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
 from bayes_sota.leaderboard.predictive import SCORES, draw_prior_boards, replicate_scores
@@ -23,6 +25,9 @@ SINGLE = 8 << 20
 """Bytes of a log likelihood above which it is in single precision."""
 OF_SCORES = ("theta_sota", "expected_sota", "winner_skill", "skill", "location", *SCORES)
 """Quantities in the units of the scores, which have the board's sign."""
+
+if TYPE_CHECKING:
+    import pymc as pm
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +109,52 @@ class Drawn:
         return list(self.names) if name == "skill" else self.modelled
 
 
+def own_fields(
+    fit: ShapeFit, model: "pm.Model", posterior: xr.Dataset
+) -> Iterator[FloatArray] | None:
+    """Log densities under which a model observes the scores, (k, G) or (k, n, G), in blocks.
+
+    None where they are those of the model's parameters.
+
+    Raises
+    ------
+    InputError
+        There are others, and also unlisted classifiers, of which the model says nothing; or
+        ``score`` is not observed by ``observe_scores``.
+    """
+    import pytensor
+
+    from bayes_sota.leaderboard.models import field_log_density
+
+    score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
+    of_score: tuple[Any, ...] = () if score is None else score.op.dist_params(score)
+    if len(of_score) != 2 or of_score[0].ndim not in (1, 2):
+        raise InputError("the model must observe score by observe_scores: theta_sota needs it")
+    own = of_score[0]
+    usual = field_log_density(fit, *(model[name] for name in fit.parameters))
+    names = [v.name for v in model.free_RVs]
+    values = [posterior[n].values.reshape(-1, *posterior[n].shape[2:]) for n in names]
+    known: Any = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+    both = pytensor.function(model.free_RVs, [own, usual], **known)
+    few = np.linspace(0, len(values[0]) - 1, _COMPARED).astype(np.int64)
+    pairs = (both(*(v[d] for v in values)) for d in few)
+    if all(np.allclose(ours, theirs, atol=1e-8) for ours, theirs in pairs):
+        return None
+    if fit.kernel.board.is_partial:
+        raise InputError(
+            "the model observes the scores under densities of its own, and the board has "
+            "classifiers that are not listed: theta_sota needs theirs as well"
+        )
+    alone = pytensor.function(model.free_RVs, own, **known)
+    size = max(1, _NUMBERS // int(np.size(alone(*(v[0] for v in values)))))
+    starts = range(0, len(values[0]), size)
+    return (
+        np.stack([alone(*(v[d] for v in values)) for d in range(s, min(s + size, len(values[0])))])
+        for s in starts
+    )
+
+
+_COMPARED, _NUMBERS = 5, 4_000_000  # draws that are compared, and numbers at a time
 _DIMS = {
     "shape": ("shape_parameter",),
     "score": ("classifier",),

@@ -7,7 +7,7 @@ exact route.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,13 +35,14 @@ from bayes_sota.leaderboard.posterior import (
     BLOCK,
     REPEATS,
     NodeSampler,
+    compare_boards,
     complete_draws,
     notes_of,
     reasons_of,
 )
-from bayes_sota.leaderboard.predictive import draw_prior_boards
-from bayes_sota.leaderboard.sample import build_board_tree
-from bayes_sota.leaderboard.sample_groups import SINGLE, Drawn
+from bayes_sota.leaderboard.predictive import draw_own_fields, draw_prior_boards
+from bayes_sota.leaderboard.sample import build_board_tree, check_dataset
+from bayes_sota.leaderboard.sample_groups import SINGLE, Drawn, own_fields
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.specification import NUTS_DRAWS
 
@@ -74,7 +75,9 @@ def complete(
         Whose model it is.
     model : pm.Model, optional
         An extended model; default that of the ``with`` block, or the model of the board. Log
-        likelihood, prior and replicated scores come from it.
+        likelihood, prior and replicated scores come from it, and where it observes the scores
+        under another density than that of its parameters, such as one of each entry, the skills
+        too: the group ``prior`` then has no estimands.
     priors, family, fit
         As in ``build_model``; the family by default that of the trace.
     new_n_test : int, optional
@@ -93,7 +96,8 @@ def complete(
     ------
     InputError
         A trace of another board or model, without the variables that theta_sota is computed from,
-        or of an extended model that is not given.
+        or of an extended model that is not given; a model with another density of a board with
+        unlisted classifiers, whose density it does not say.
 
     Examples
     --------
@@ -162,7 +166,11 @@ def _complete(
     board, posterior = shape.kernel.board, trace["posterior"].to_dataset()
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     parameters, shared = _parameters(shape, posterior)
-    values = _estimands(shape, parameters, shared, rng, new_n_test)
+    fields = own_fields(shape, model, posterior)
+    if fields is None:
+        values = _estimands(shape, parameters, shared, rng, new_n_test)
+    else:
+        values = _own_estimands(shape, parameters.node, shared, fields, rng, new_n_test)
     values = {name: value.reshape(chains, draws) for name, value in values.items()}
     drawn = Drawn(shape, parameters, (chains, draws), board.names)
     attributes = {
@@ -173,11 +181,19 @@ def _complete(
     groups = {name: tree[name].to_dataset() for name in tree.children}
     groups["posterior"] = _joined(posterior, groups["posterior"])
     given = model_groups(model, trace, rng)
-    before = _prior_boards(shape, given["prior"], rng)
-    others = [name for name in groups["posterior"] if name not in given["prior"]]
-    given["prior"] = given["prior"].assign({name: before[name] for name in others})
-    if {v.name for v in model.free_RVs} <= {*shape.parameters, "rho", "shift"}:
-        given["prior_predictive"]["score"] = before["score"]
+    extended = {v.name for v in model.free_RVs} - {*shape.parameters, "rho", "shift"}
+    if fields is None:
+        before = _prior_boards(shape, given["prior"], rng)
+        others = [name for name in groups["posterior"] if name not in given["prior"]]
+        given["prior"] = given["prior"].assign({name: before[name] for name in others})
+        if not extended:
+            given["prior_predictive"]["score"] = before["score"]
+    if extended or fields is not None:
+        attributes |= {"own_density": int(fields is not None)}
+        scores = given["posterior_predictive"]["score"].values
+        boards = board.sign * scores.reshape(-1, scores.shape[-1])
+        check = compare_boards(shape.kernel.scores[shape.kernel.modelled], boards)
+        groups["predictive_check"] = check_dataset(check)
     observed = groups["observed_data"]
     for name in ("prior_predictive", "posterior_predictive"):
         ordered = board.sign * -np.sort(-board.sign * given[name]["score"].values, axis=-1)
@@ -217,6 +233,25 @@ def _parameters(
     family = np.zeros(size, dtype=np.int64)
     shift = posterior["shift"].values.reshape(size)
     return FieldParameters(family, node, coordinates), (rho, shift)
+
+
+def _own_estimands(
+    shape: ShapeFit,
+    nodes: IntArray,
+    shared: tuple[FloatArray, FloatArray],
+    fields: Iterable[FloatArray],
+    rng: np.random.Generator,
+    new_n_test: int | None,
+) -> dict[str, FloatArray]:
+    """Everything else given the densities that the model says, a block of draws at a time."""
+    parts, start = list[dict[str, FloatArray]](), 0
+    for block in fields:
+        here = slice(start, start + len(block))
+        own = (shared[0][here], shared[1][here])
+        parts.append(draw_own_fields(shape, block, own, nodes[here], rng))
+        start += len(block)
+    values = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    return complete_draws(values, shape, rng, new_n_test)
 
 
 def _estimands(

@@ -38,7 +38,7 @@ from bayes_sota.leaderboard.summary_newcomers import (
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 COLUMNS = (
     "rank", "name", "score", "skill", "skill_lower", "skill_upper", "rank_lower", "rank_upper",
-    "p_best", "tied_with_best",
+    "p_best", "p_best_mcse", "tied_with_best",
 )  # fmt: skip
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
@@ -54,7 +54,7 @@ class EntryTable(ResultTable):
     frame : pandas.DataFrame
         One row per entry, best score first: rank (by score; equal scores share the best of their
         ranks), name, score, skill (posterior mean) with skill_lower and skill_upper, rank_lower
-        and rank_upper (rank by skill), p_best (sums to 1), tied_with_best.
+        and rank_upper (rank by skill), p_best (sums to 1), p_best_mcse, tied_with_best.
     theta_sota : dict
         mean, median, sd, interval and mcse of the skill of the best classifier.
     rho : dict
@@ -142,7 +142,8 @@ class EntryTable(ResultTable):
             f"{first['score']:.{self.decimals[0]}f}"
             f"{on_items(self.n_test, self.n_test_source)}{shared}. "
             f"Its skill is estimated at {first['skill']:.{d}f} ({self.ci_prob:.0%} interval "
-            f"{ends}), and it is the best of all with probability {chance(first['p_best'])}.",
+            f"{ends}), and it is the best of all with probability "
+            f"{chance(first['p_best'], first['p_best_mcse'])}.",
             f"The skill of the best classifier (theta_sota) is estimated at {self._best()}.",
             *self.legend()[1:], *as_sentences(self.notes),
         ]  # fmt: skip
@@ -167,7 +168,7 @@ class EntryTable(ResultTable):
                 f"{row.skill:.{d}f}",
                 f"{row.skill_lower:.{d}f} to {row.skill_upper:.{d}f}",
                 f"{row.rank_lower} to {row.rank_upper}",
-                chance(row.p_best),
+                chance(row.p_best, row.p_best_mcse),
                 "yes" if row.tied_with_best else "",
             ]
             for row in frame.itertuples(index=False)
@@ -374,7 +375,7 @@ def _frame(
     names = [board.names[j] for j in order]
     columns = (
         rank, names, sign * scores, mean, *skill.T, *places.T, entries.p_best[order],
-        tied[order],
+        entries.p_best_mcse[order], tied[order],
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
@@ -414,5 +415,6 @@ def _entry(row: Any) -> dict[str, Any]:
         "skill": {"mean": float(row.skill), "interval": [row.skill_lower, row.skill_upper]},
         "rank_interval": [int(row.rank_lower), int(row.rank_upper)],
         "p_best": float(row.p_best),
+        "p_best_mcse": float(row.p_best_mcse),
         "tied_with_best": bool(row.tied_with_best),
     }

@@ -389,6 +389,11 @@ class BoardField:
     def of_tree(cls, tree: "xr.DataTree", sign: int) -> "BoardField":
         """Of a stored result: the way back from the names of its parameters."""
         constants, posterior = tree["constant_data"].to_dataset(), tree["posterior"].to_dataset()
+        if int(tree.attrs.get("own_density", 0)):
+            raise InputError(
+                "the model of this result has a density of its own, or one for each entry: it "
+                "does not say that of a newcomer"
+            )
         families = [str(name) for name in constants["family"].values]
         if not set(families) <= set(FAMILIES):
             raise InputError(
@@ -520,19 +525,19 @@ def sentences_of(answers: dict[str, Any]) -> list[str]:
     """Answers in words, one sentence for each."""
     lines = []
     if found := answers.get("p_above"):
-        p = chance(found["probability"])
+        p = _told(found)
         lines.append(f"The probability that the best skill exceeds {found['threshold']:g} is {p}.")
     if found := answers.get("p_new_truly_better"):
         lines.append(
             "The probability that a new classifier, one more of this field, with a score of "
             f"{found['score']:g} on {_items(found)} is truly better than the best is "
-            f"{chance(found['probability'])}."
+            f"{_told(found)}."
         )
     if found := answers.get("p_gap_shown"):
         lines.append(
             f"A new classifier that is truly better than the best by {found['gap']:g} reaches the "
             f"best score, {found['best_score']:g}, on {_items(found)} with probability "
-            f"{chance(found['probability'])}."
+            f"{_told(found)}."
         )
     return lines
 
@@ -553,6 +558,10 @@ def diagnose_answers(tree: "xr.DataTree", *answers: dict[str, Any]) -> dict[str,
     found = diagnose(tree)
     found["reasons"] += [reason for told in answers for reason in reasons_of_answers(told)]
     return found | {"ok": not found["reasons"]}
+
+
+def _told(found: dict[str, Any]) -> str:
+    return chance(found["probability"], found["mcse"])
 
 
 def _items(found: dict[str, Any]) -> str:

@@ -283,7 +283,7 @@ def sample_nuts(
     priors: MaximumPriors,
     *,
     tune: int = 1000,
-    target_accept: float = 0.95,
+    target_accept: float = 0.98,
     cores: int | None = None,
     progressbar: bool = False,
     **settings: Any,
@@ -299,7 +299,8 @@ def sample_nuts(
     model = build_model(boards, priors, reference_skill=request.reference_skill)
     trace = run_nuts(
         model, request.seeded[0], draws=request.draws, tune=tune, chains=request.chains,
-        cores=cores, target_accept=target_accept, progressbar=progressbar,
+        cores=cores, nuts={"target_accept": target_accept, "adaptation": "low_rank"},
+        progressbar=progressbar,
     )  # fmt: skip
     return _completed(trace, model, request)
 

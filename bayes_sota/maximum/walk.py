@@ -25,6 +25,8 @@ from bayes_sota.maximum.dependence import conditional_probabilities
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
 _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
+_MOST_STEPS = 1_000  # of a walk, before those who share the highest value are drawn by their law
+_NODES = 2_000  # where that law is computed
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _AT_ONCE = 20_000  # fields that are simulated together
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
@@ -178,6 +180,9 @@ class FreshTestSet(Protocol):
     ) -> tuple[IntArray, Any]:
         """Which of the classifiers where the walk landed reach the target, and their values."""
 
+    def chance_of_highest(self, parts: Parts) -> FloatArray:
+        """Probability of the value that nobody exceeds."""
+
     def walk_down[V: NDArray[Any]](
         self,
         rng: np.random.Generator,
@@ -206,9 +211,11 @@ class FreshTestSet(Protocol):
             Best value so far.
         holder : ndarray, shape (D,), optional
             Skill of the classifier with the best value so far, changed in place. Of tied
-            classifiers one is drawn: the t-th takes over with probability 1/t.
+            classifiers one is drawn: the t-th takes over with probability 1/t. Where the walk is
+            long because many share the highest value, the rest of them is drawn by its law.
         """
         upper, remaining, tied = upper.copy(), remaining.copy(), np.ones(best.size)
+        steps = 0
         leading: Any = best.copy()
         rows = np.flatnonzero(remaining > 0)
         parts = self.parts(rows, inverse(rows, upper[rows]))
@@ -229,7 +236,39 @@ class FreshTestSet(Protocol):
                 takes = rng.random(leads.size) * tied[leads] < 1
                 holder[leads[takes]] = skill[found[takes]]
             leading[leads] = values
+            steps += 1
+            if holder is not None and steps >= _MOST_STEPS:
+                full = leading[rows] >= self.highest
+                for row in rows[full]:
+                    rest = (upper[row], remaining[row], tied[row])
+                    holder[row] = self._one_of_the_highest(rng, inverse, row, rest, holder[row])
+                rows, parts = rows[~full], tuple(part[~full] for part in parts)
         return cast(V, leading)
+
+    def _one_of_the_highest(
+        self,
+        rng: np.random.Generator,
+        inverse: Inverse,
+        row: int,
+        rest: tuple[float, int, float],
+        holder: float,
+    ) -> float:
+        r"""Skill of one of all who share the highest value, of whom the walk has seen some.
+
+        The others are independent given the skill where the walk stands: ``remaining`` of them with
+        an upper-tail probability u that is uniform above ``upper``. The number that share the value
+        is binomial, and the law of u for each of them is proportional to the chance of the value.
+        """
+        upper, remaining, tied = rest
+        u = np.geomspace(max(upper, 1e-300), np.nextafter(1.0, 0.0), _NODES)
+        rows = np.full(_NODES, row)
+        chance = self.chance_of_highest(self.parts(rows, inverse(rows, u)))
+        below = np.concatenate([[0.0], np.cumsum(np.diff(u) * (chance[1:] + chance[:-1]) / 2)])
+        others = rng.binomial(remaining, np.clip(below[-1] / (1 - upper), 0.0, 1.0))
+        if rng.random() * (tied + others) >= others:
+            return holder
+        drawn = np.interp(rng.random() * below[-1], below, u)
+        return float(inverse(rows[:1], np.atleast_1d(drawn))[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,6 +330,11 @@ class TestSet(FreshTestSet):
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
+    def chance_of_highest(self, parts: Parts) -> FloatArray:
+        """Of all items right, ``a^k b^(n - k)``."""
+        a, b, k, rest = parts
+        return np.asarray(a**k * b**rest)
+
     def bound(
         self, parts: Parts, target: IntArray, tilt: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
@@ -299,12 +343,18 @@ class TestSet(FreshTestSet):
         .. math:: B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s x}
         """
         a, b, k, rest = parts
-        if tilt is None:
-            variance = k * a * (1 - a) + rest * b * (1 - b)
-            tilt = np.clip((target - k * a - rest * b) / np.maximum(variance, 0.25), 0.0, 8.0)
-        growth = np.expm1(tilt)
-        log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
-        return np.exp(np.minimum(log_bound, 0.0)), tilt
+        if tilt is not None:
+            growth = np.expm1(tilt)
+            log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
+            return np.exp(np.minimum(log_bound, 0.0)), tilt
+        mean, variance = k * a + rest * b, k * a * (1 - a) + rest * b * (1 - b)
+        tilt = np.clip((target - mean) / np.maximum(variance, 0.25), 0.0, 8.0)
+        bound, _ = self.bound(parts, target, tilt)
+        missed = np.flatnonzero((bound >= 1) & (mean < target))  # the tilt went far beyond the best
+        if missed.size:
+            few, goal = tuple(part[missed] for part in parts), target[missed]
+            bound[missed], tilt[missed] = self.bound(few, goal, _least_tilt(few, goal))
+        return bound, tilt
 
     def challenge(
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
@@ -320,6 +370,18 @@ class TestSet(FreshTestSet):
         over = x - target[kept]
         reached = (over >= 0) & (rng.random(kept.size) < np.exp(-tilt * np.maximum(over, 0)))
         return kept[reached], x[reached]
+
+
+def _least_tilt(parts: Parts, target: IntArray) -> FloatArray:
+    """Tilt between 0 and 8 that brings the mean to the target, where the bound is least."""
+    a, b, k, rest = parts
+    low, high = np.zeros(target.size), np.full(target.size, 8.0)
+    for _ in range(20):
+        tilt = (low + high) / 2
+        growth = np.expm1(tilt)
+        mean = k * a * (1 + growth) / (1 + a * growth) + rest * b * (1 + growth) / (1 + b * growth)
+        low, high = np.where(mean < target, tilt, low), np.where(mean < target, high, tilt)
+    return low
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,6 +448,10 @@ class NormalTestSet(FreshTestSet):
         tail = np.maximum(rng.random(leads.size) * now[leads], 1e-300)
         values = self.scores.estimate(common - own * ndtri(tail), skill)
         return leads, np.maximum(values, target[leads])
+
+    def chance_of_highest(self, parts: Parts) -> FloatArray:
+        """None: scores have no highest value."""
+        return np.zeros_like(parts[0])
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """Skill, what all scores share, and the standard deviation of what is a score's own."""

@@ -10,9 +10,10 @@ the score itself otherwise) team j has
 with :math:`\psi_j` its skill on the public items, so that what the teams share stays out of the
 likelihood. A residual is normal with probability :math:`(1 - \varepsilon)(1 - \varphi)`, five times
 as wide with :math:`\varepsilon (1 - \varphi)`, and says nothing (a failed run) with
-:math:`\varphi = 0.002`. Products of normals leave one convolution of P per pair of residuals, done
-by FFT for many parameters at once. Of a board with selected teams (those from ``threshold`` on, on
-either board) the likelihood is divided by the probability to be selected.
+:math:`\varphi = 0.002`, beside a normal one on the other board. Products of normals leave one
+convolution of P per pair of residuals, done by FFT for many parameters at once. Of a board with
+selected teams (those from ``threshold`` on, on either board) the likelihood is divided by the
+probability to be selected.
 ``tests/paired/test_likelihood.py`` compares it with brute-force integration and checks the
 coordinate, ``test_posterior.py`` the selection.
 """

@@ -1,8 +1,7 @@
 r"""Two boards of the same teams as a plain ``pm.Model``, every skill integrated out on a grid.
 
-The same likelihood as ``bayes_sota.paired.likelihood``, one family of P at a time, and one
-normal or wide residual per board; a score that says nothing has the same small probability. The
-free variables have the names and the priors of ``bayes_sota.paired.hyperparameters``;
+The same likelihood as ``bayes_sota.paired.likelihood``, one family of P at a time. The free
+variables have the names and the priors of ``bayes_sota.paired.hyperparameters``;
 ``tests/paired/test_models.py`` compares both, point by point.
 """
 
@@ -146,12 +145,16 @@ def paired_log_likelihood(
     (12,)
     """
     weights = ((1 - FLAT) * (1 - outliers), (1 - FLAT) * outliers)
-    first = _residual_density((x[:, None] - grid.nodes) / public_sd, weights) / public_sd
-    private = y[:, None] - shift - grid.nodes
-    second = _residual_density(private / private_sd, weights) / private_sd
+    usual_x, wide_x = _residual_densities(x[:, None] - grid.nodes, public_sd)
+    usual_y, wide_y = _residual_densities(y[:, None] - shift - grid.nodes, private_sd)
+    first, second = (
+        weights[0] * usual + weights[1] * wide
+        for usual, wide in ((usual_x, wide_x), (usual_y, wide_y))
+    )
     height = FLAT / grid.ranges[0], FLAT / grid.ranges[1]
     # sums of products: compiling matrix products takes longer
-    both = first * second + height[0] * second + height[1] * first
+    alone = height[0] * usual_y + height[1] * usual_x  # the other score says nothing
+    both = first * second + (1 - FLAT) * alone
     found = pt.log(pt.sum(both * density, axis=1) + height[0] * height[1])
     if grid.teams.threshold is None:
         return found
@@ -244,9 +247,10 @@ def _density(grid: PairedLikelihood, family: SkillFamily) -> Any:
     return pm.math.softmax(add_strangers(ops, scale, log_density, grid.nodes, STRANGERS))
 
 
-def _residual_density(z: Any, weights: tuple[Any, Any]) -> Any:
-    usual, wide = pt.exp(-0.5 * z**2), pt.exp(-0.5 * (z / WIDE) ** 2) / WIDE
-    return (weights[0] * usual + weights[1] * wide) / np.sqrt(2 * np.pi)
+def _residual_densities(residual: Any, sd: Any) -> tuple[Any, Any]:
+    """Densities of a usual and of a wide residual."""
+    z, height = residual / sd, 1 / (sd * np.sqrt(2 * np.pi))
+    return height * pt.exp(-0.5 * z**2), height / WIDE * pt.exp(-0.5 * (z / WIDE) ** 2)
 
 
 def _below(

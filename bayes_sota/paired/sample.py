@@ -5,21 +5,27 @@ chains, so that every ArviZ function works; ``tests/paired/test_sample.py`` comp
 the likelihood, ``tests/paired/test_models.py`` with a model of PyMC.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import wraps
+from typing import Any, Literal, overload
 
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors
 from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.leaderboard.sample_estimate import Data
+from bayes_sota.leaderboard.sample_estimate import estimate_sota as estimate_board
 from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.maximum.shrinkage import Criterion
 from bayes_sota.paired.hyperparameters import Draws, draw_prior, log_priors, name_draws
 from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
 from bayes_sota.paired.posterior import (
@@ -30,6 +36,7 @@ from bayes_sota.paired.posterior import (
 from bayes_sota.paired.replicates import replicate_scores, simulate_boards
 from bayes_sota.paired.teams import Coordinate, Selection
 
+_TAKEN = ("priors", "model", "draws", "chains", "random_seed", "groups")  # of ``estimate_sota``
 _PER_TEAM = ("skill", "expected_private")
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _DIMENSIONS = {
@@ -131,6 +138,54 @@ def estimate_paired(
         found |= _checking_groups(layout, result, named, rng)
         attributes |= notes_of(found)
     return result_tree(found, attributes)
+
+
+@overload
+def estimate_sota(
+    board: PairedBoards,
+    *,
+    method: Literal["auto", "exact"] | None = None,
+    priors: Priors | PairedPriors | None = None,
+    model: Model = None,
+    draws: int | None = None,
+    chains: int | None = None,
+    random_seed: Seed = None,
+    groups: Groups = "all",
+) -> xr.DataTree: ...
+@overload
+def estimate_sota(
+    board: Data | Sequence[Leaderboard],
+    *,
+    method: str | None = None,
+    priors: Priors | None = None,
+    model: Model = None,
+    draws: int | None = None,
+    chains: int | None = None,
+    random_seed: Seed = None,
+    reference_skill: float | None = None,
+    new_n_test: int | None = None,
+    tries_per_entry: float | None = None,
+    learn_rho: bool = False,
+    groups: Groups = "all",
+    n_classes: int | None = None,
+    criterion: Criterion | None = None,
+    correlation: float | None = None,
+    cores: int | None = None,
+    progressbar: bool = False,
+) -> xr.DataTree: ...
+@wraps(estimate_board, assigned=["__doc__"])
+def estimate_sota(  # noqa: D103
+    board: Any, *, method: Any = None, **given: Any
+) -> xr.DataTree:
+    if not isinstance(board, PairedBoards):
+        return estimate_board(board, method=method, **given)
+    if method not in (None, "auto", "exact"):
+        raise InputError(
+            f"method must be auto or exact for two boards of the same teams, got {method!r}"
+        )
+    taken = {name: given.pop(name) for name in _TAKEN if name in given}
+    refuse_unused("two boards of the same teams", given)
+    return estimate_paired(board, **taken)
 
 
 def _hyperparameters(result: PairedPosterior, rng: np.random.Generator) -> Draws:

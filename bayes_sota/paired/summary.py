@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.summary import (
     estimand_summary,
     how_drawn,
     seed_of,
-    share_of_draws,
 )
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import as_sentences, decimals_for
+from bayes_sota.core.text import as_sentences, chance, decimals_for
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
@@ -76,7 +76,7 @@ class PairedReport(ContentReport):
         teams = []
         for row in self.content["best"][:_SHOWN]:
             numbers = (f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill"))
-            teams.append([row["name"], *numbers, self._chance(row["p_best"])])
+            teams.append([row["name"], *numbers, _chance(row)])
         header = ["team", "public", "private", "skill", "P(best)"]
         return [(self.header(), self.cells(top)), (header, teams)]
 
@@ -85,15 +85,10 @@ class PairedReport(ContentReport):
         return [
             f"Public winner {winner['name']}: public {winner['public_score']:.4f}, private "
             f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
-            f"{winner['shrinkage']:.4f}), P(best) {self._chance(winner['p_best'])}",
+            f"{winner['shrinkage']:.4f}), P(best) {_chance(winner)}",
             f"Rank correlation of the boards {self.content['rank_correlation']:.3f}.",
             *sentences_of(self.content),
         ]
-
-    def _chance(self, p: float) -> str:
-        """A share of the draws, of which as many count as for theta_sota."""
-        of = self.content["theta_sota"]
-        return share_of_draws(p, of["sd"], of["mcse"])
 
     def paragraph(self) -> list[str]:
         """The best team, the public winner, and what is assumed."""
@@ -107,7 +102,7 @@ class PairedReport(ContentReport):
             f"The public winner, {winner['name']}, scored {winner['public_score']:.4f} on the "
             f"public and {winner['private_score']:.4f} on the private board; its skill is "
             f"estimated at {self.estimate('winner_skill')}, and it is the best of all teams with "
-            f"probability {self._chance(winner['p_best'])}.",
+            f"probability {_chance(winner)}.",
             f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
             f"errors of the scores are {known}.",
             *sentences_of(found), about_rho(found["rho"]), *as_sentences(self.notes),
@@ -151,7 +146,7 @@ def describe_paired(
         for name in (*MEANING, "public_se", "private_se")
     }
     rho, public_se, private_se = (found.pop(k) for k in ("rho", "public_se", "private_se"))
-    chances = _p_best(tree)
+    chances = _Chances.of(tree, found["theta_sota"])
     content = {
         "method": attributes["method"],
         "name": boards.name,
@@ -183,7 +178,7 @@ def describe_paired(
 
 
 def _winner(
-    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, chances: dict[str, float]
+    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, chances: "_Chances"
 ) -> dict[str, Any]:
     """The public winner: both scores, what was to be expected, and whether it is the best."""
     index = boards.public_winner
@@ -202,31 +197,58 @@ def _winner(
         "expected_private": expected,
         "shrinkage": public - expected,
         "private_from_public_alone": alone,
-        "p_best": chances.get(name, 0.0),
+        **chances.told(name),
     }
 
 
-def _p_best(tree: xr.DataTree) -> dict[str, float]:
-    """Probability to be the best, of every team that ever is; equal pairs share theirs."""
-    names = tree["posterior"]["classifier"].values
-    group = tree["constant_data"]["group"].values
-    best, counts = np.unique(tree["posterior"]["best"].values, return_counts=True)
-    chances: dict[str, float] = {}
-    for position, count in zip(best, counts, strict=True):
-        copies = np.flatnonzero(group == group[position])
-        for copy in copies:
-            chances[str(names[copy])] = float(count / counts.sum() / copies.size)
-    return chances
+@dataclass(frozen=True)
+class _Chances:
+    """Shares of the draws in which teams are the best; as many count as of theta_sota.
+
+    Attributes
+    ----------
+    shares : dict
+        Share of each team that ever is the best, and how many teams with equal pairs divide it.
+    draws : float
+    """
+
+    shares: dict[str, tuple[float, int]]
+    draws: float
+
+    @classmethod
+    def of(cls, tree: xr.DataTree, theta_sota: dict[str, Any]) -> "_Chances":
+        """Of a result, and the summary of its theta_sota."""
+        names = tree["posterior"]["classifier"].values
+        group = tree["constant_data"]["group"].values
+        best, counts = np.unique(tree["posterior"]["best"].values, return_counts=True)
+        shares: dict[str, tuple[float, int]] = {}
+        for position, count in zip(best, counts, strict=True):
+            copies = np.flatnonzero(group == group[position])
+            shares |= {str(names[k]): (float(count / counts.sum()), copies.size) for k in copies}
+        return cls(shares, (theta_sota["sd"] / theta_sota["mcse"]) ** 2)
+
+    def told(self, name: str) -> dict[str, float]:
+        """Probability of a team and its Monte Carlo error, with the keys of ``--json``."""
+        share, copies = self.shares.get(name, (0.0, 1))
+        error = float(share_mcse(share, self.draws))
+        return {"p_best": share / copies, "p_best_mcse": error / copies}
+
+    def most_likely(self) -> list[str]:
+        """The teams that most likely are the best."""
+        return sorted(self.shares, key=lambda name: (-self.told(name)["p_best"], name))[:_LISTED]
 
 
-def _most_likely_best(tree: xr.DataTree, chances: dict[str, float]) -> list[dict[str, Any]]:
+def _chance(team: dict[str, Any]) -> str:
+    return chance(team["p_best"], team["p_best_mcse"])
+
+
+def _most_likely_best(tree: xr.DataTree, chances: _Chances) -> list[dict[str, Any]]:
     rows = []
-    ordered = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0]))
-    for name, p_best in ordered[:_LISTED]:
+    for name in chances.most_likely():
         team = tree["observed_data"]["score"].sel(classifier=name)
         skill = float(tree["posterior"]["skill"].sel(classifier=name).mean())
         scores = {f"{which}_score": float(team.sel(board=which)) for which in BOARDS}
-        rows.append({"name": name, **scores, "skill": skill, "p_best": p_best})
+        rows.append({"name": name, **scores, "skill": skill, **chances.told(name)})
     return rows
 
 

@@ -84,6 +84,25 @@ def test_integrated_probabilities_agree_with_counting(field: Leaderboard, fitted
     assert np.abs(counted - entries.p_not_below_leader)[others].max() < 4 * 0.5 / np.sqrt(DRAWS)
 
 
+@pytest.mark.slow
+def test_errors_of_integrated_probabilities_are_those_of_other_seeds(fitted: Fit) -> None:
+    """Sets of parameters are stratified by rho, and so is the error of their mean."""
+    posterior, _ = fitted
+    again = [
+        draw_entry_skills(posterior.fit, 400, np.random.default_rng(seed)) for seed in range(15)
+    ]
+    for name in ("p_best", "p_not_below"):
+        full = "p_not_below_leader" if name == "p_not_below" else name
+        values = np.array([getattr(one, full) for one in again])
+        errors = np.array([getattr(one, f"{name}_mcse") for one in again])
+        leading = np.argsort(-values.mean(axis=0))[:12]
+        varying = leading[errors[0, leading] > 0]
+        ratio = values.std(axis=0, ddof=1)[varying] / errors.mean(axis=0)[varying]
+        assert varying.size > 6
+        assert 0.5 < np.median(ratio) < 1.3, ratio
+    assert not errors[:, values[0] == 1].any()
+
+
 def test_ranks_are_permutations_and_equal_scores_share_everything(
     field: Leaderboard, fitted: Fit
 ) -> None:
@@ -126,6 +145,7 @@ def test_winners_are_shrunk_and_the_rest_keep_their_scores(field: Leaderboard, f
     assert np.all((least >= 1) & (least <= most) & (most <= field.n_entries))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", pytest.param("score", marks=pytest.mark.slow)])
 def test_nothing_jumps_where_the_modelled_part_ends(metric: str) -> None:
     """A leader far ahead puts the cut into the thick of the field."""

@@ -6,6 +6,7 @@ from scipy import special, stats
 
 from bayes_sota.auc.estimate import auc_estimate_correlation
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.item_scores import ItemScores
@@ -13,6 +14,7 @@ from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import influence_correlation, response_correlation
 from bayes_sota.leaderboard.from_items import AnswerKernel, JointSampler, items_posterior
+from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.sample_estimate import draw_real_board, estimate_sota
 from bayes_sota.leaderboard.summary_entries import board_table
@@ -52,6 +54,43 @@ def test_draws_have_the_names_of_the_scores_route(of_field):
     assert np.array_equal(of_field.skill, again.skill)
 
 
+@pytest.mark.parametrize("within", [0.0, 0.5, 1.0])
+def test_error_of_a_share_whose_draws_come_in_sets(within):
+    """Sets of four behind weighted points: the draws of a point differ from others by ``within``.
+
+    With 1 all draws of a point agree, and the number of points counts; a node of rho, which has
+    its own share, adds nothing.
+    """
+    rng = np.random.default_rng(0)
+    shares, errors = [], []
+    for _ in range(300):
+        point = np.repeat(rng.integers(50, size=200), 4)
+        node = np.tile([0, 0, 1, 1], 200)
+        own = np.where(rng.random(50) < 0.5, 0.5 + within / 2, 0.5 - within / 2)[point]
+        holds = rng.random(800) < np.where(node == 1, own, 0.05)
+        parameters = FieldParameters(np.zeros(800, int), node, point[:, None] / 7.0)
+        shares.append(holds.mean())
+        errors.append(parameters.share_mcse(holds[:, None])[0])
+    ratio = np.std(shares) / np.mean(errors)
+    assert 0.85 < ratio < 1.1
+    independent = share_mcse(np.mean(shares), 800)
+    assert (np.std(shares) > 1.5 * independent) == (within == 1)
+
+
+@pytest.mark.slow
+def test_errors_of_p_best_are_those_of_other_seeds():
+    """Thirty seeds, fits and all; a standard deviation of thirty is known to 13 %."""
+    answers = correlated(np.random.default_rng(1), 60, [0.9, *[0.75] * 9], 0.2)
+    found = [items_posterior(answers, draws=4000, random_seed=seed).entries for seed in range(30)]
+    for name, error in (("p_best", "p_best_mcse"), ("p_not_below_leader", "p_not_below_mcse")):
+        values, errors = (np.array([getattr(one, n) for one in found]) for n in (name, error))
+        varying = np.flatnonzero((values.mean(axis=0) > 0.01) & (errors[0] > 0))
+        ratio = (values.std(axis=0, ddof=1) / np.maximum(errors.mean(axis=0), 1e-9))[varying]
+        assert varying.size > 5
+        assert 0.85 < np.sqrt(np.mean(ratio**2)) < 1.15, ratio
+
+
+@pytest.mark.slow
 def test_draws_are_exact_where_skills_are_normal():
     """Normal skills, correlated as the errors are, and normal errors: linear algebra."""
     rng = np.random.default_rng(1)
@@ -80,6 +119,7 @@ def test_draws_are_exact_where_skills_are_normal():
     assert np.cov(drawn.T) == pytest.approx(covariance, abs=0.07 * covariance[0, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_two_leaders_agree_with_the_exact_paired_comparison(seed):
     """Skills spread widely, so that P(psi) says nothing of neighbours."""
@@ -102,6 +142,7 @@ def test_differences_are_sharper_than_from_scores():
     assert difference.std() < 0.8 * np.hypot(*alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.5, 0.9])
 def test_width_keeps_what_all_share(rho):
     """However many classifiers, rho standard errors of one score remain."""
@@ -156,6 +197,7 @@ def test_copies_do_not_move_the_result():
     assert with_copies.std() == pytest.approx(theta.std(), rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_leader_unlike_the_others_does_not_pull_the_field_below_the_cut():
     """The law of being in the modelled part is each classifier's own."""
     matrix = load_responses_example("digits").held_out

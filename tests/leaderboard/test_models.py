@@ -77,7 +77,7 @@ def point_of(shape, t, rho):
     ("kind", "family"),
     [
         *(pytest.param("cut", family, marks=pytest.mark.slow) for family in FAMILIES),
-        ("complete", "normal"),
+        pytest.param("complete", "normal", marks=pytest.mark.slow),
         pytest.param("score", "normal-laplace", marks=pytest.mark.slow),
         pytest.param("auc", "ex-gaussian", marks=pytest.mark.slow),
     ],
@@ -133,6 +133,7 @@ def test_the_posterior_of_the_model_is_that_of_the_exact_likelihood():
     np.testing.assert_allclose(our_spread, spread, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_the_potential_is_the_evidence_so_that_rho_keeps_its_prior(fits):
     """At the values of rho of the exact fit, whose log evidence comes from other points."""
     for kind in ("cut", "score"):
@@ -144,6 +145,7 @@ def test_the_potential_is_the_evidence_so_that_rho_keeps_its_prior(fits):
         assert not model.potentials
 
 
+@pytest.mark.slow
 def test_a_density_for_each_entry(fits):
     """The same place for all entries gives what one density gives; another place changes one."""
     shape = fit_shape(fits["cut"].kernel.board, family="normal", fit=fits["cut"])
@@ -208,6 +210,7 @@ def test_variables_are_named_and_the_model_can_be_extended(fits):
     assert set(start) == {v.name for v in model.free_RVs}
 
 
+@pytest.mark.slow
 def test_a_shape_of_ones_own_is_fitted(fits):
     """The normal shape under another name: the same evidence and the same density."""
     fit = fits["complete"]
@@ -241,6 +244,7 @@ def test_log_normal_cdf_and_its_slope():
     )
 
 
+@pytest.mark.slow
 def test_without_a_fit_one_is_made():
     board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
     model = build_model(board, KNOWN, family="plateau")

@@ -67,7 +67,7 @@ def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) 
 
 
 @pytest.mark.parametrize("family", ["normal", "ex-gaussian"])
-@pytest.mark.parametrize("rho", [0.0, 0.8])
+@pytest.mark.parametrize("rho", [pytest.param(0.0, marks=pytest.mark.slow), 0.8])
 def test_agrees_with_likelihood_weighting(rho: float, family: str) -> None:
     priors = BoardPriors(correlation=FixedCorrelation(rho), families=(family,))
     ours = leaderboard_posterior(SMALL, priors, draws=20_000, random_seed=1).draws

@@ -72,6 +72,7 @@ def spiked():
     return fit, draw_with_parameters(fit, 300, np.random.default_rng(1))[1]
 
 
+@pytest.mark.slow
 def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
     fit, parameters = spiked
     assert fit.kernel.is_cut
@@ -85,6 +86,7 @@ def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
         assert found[i] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
     data = field_scores()
     tree = sample_board(data, BoardPriors(), draws=50, chains=2, random_seed=0)
@@ -100,6 +102,7 @@ def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
     assert float(found[0, 0].sum()) == pytest.approx(expected.item(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_each_score_has_its_probability() -> None:
     """Integration of the binomial law over a normal field, for independent errors."""
     priors = BoardPriors(families=("normal",), correlation=FixedCorrelation(0.0))
@@ -222,9 +225,8 @@ def test_boards_from_the_prior_are_those_of_a_plain_simulation() -> None:
         assert stats.ks_2samp(ours[name].ravel(), other).pvalue > 0.003, name
 
 
-@pytest.mark.parametrize(
-    "tries", [300, pytest.param(UniformTries(50, 2000), marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("tries", [300, UniformTries(50, 2000)])
 def test_hidden_entries_may_be_the_best_of_a_prior_board(tries) -> None:
     """The highest of listed and hidden skills, by their distribution functions on the grid."""
     board = board_of(crowd(10), 30, n_classifiers=tries)
@@ -316,6 +318,7 @@ def test_replicates_of_relatives_keep_their_correlation() -> None:
     np.testing.assert_allclose(ranks, 6 / np.pi * np.arcsin(residual / 2), atol=0.06)
 
 
+@pytest.mark.slow
 def test_the_sign_is_that_of_the_metric() -> None:
     down, up = (
         sample_board(with_errors(sign=sign), ONE, draws=100, random_seed=0) for sign in (-1, 1)

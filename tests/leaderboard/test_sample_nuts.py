@@ -1,9 +1,11 @@
 """NUTS and the exact route of a whole leaderboard agree."""
 
+import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
@@ -11,9 +13,12 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard import sample_nuts
 from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape
-from bayes_sota.leaderboard.models import build_model
+from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
 from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
+from bayes_sota.leaderboard.predictive import draw_own_fields
 from bayes_sota.leaderboard.sample_nuts import complete, sample_board_nuts
+from bayes_sota.leaderboard.summary_newcomers import probability_truly_better
+from bayes_sota.leaderboard.summary_sota import describe_sota
 
 ONE = BoardPriors(families=("normal",))
 ESTIMANDS = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
@@ -97,6 +102,16 @@ def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of large Pareto k
+def test_stacking_weights_of_the_report_are_those_of_arviz(tree):
+    told = describe_sota(tree, (small_board(),)).content["stacking_weights"]
+    runs = {name: tree[f"families/{name}"] for name in tree["families"].children}
+    compared = az.compare(runs, var_name="score")["weight"]
+    assert {name: told[name] for name in runs} == pytest.approx(dict(compared))
+    assert sum(told.values()) == pytest.approx(1)
+
+
+@pytest.mark.slow
 def test_log_likelihood_of_a_run_is_that_of_the_exact_fit(tree):
     """PyMC's at the rho of a draw against the exact one at the node of its cell."""
     run = tree["families/normal"]
@@ -134,6 +149,78 @@ def test_a_trace_is_completed_and_an_extended_one_with_its_model(trace):
         extended = complete(longer, small_board(), fit=shape, random_seed=3)
     assert {"score", "pilot"} <= set(extended["log_likelihood"].data_vars)
     assert {"pilot_sd"} <= set(extended["posterior"].data_vars)
+
+
+def observed_by(shape, densities):
+    """A model of the board that observes the scores under densities of its own."""
+    with build_model(small_board(), family="normal", fit=shape, observe=False) as model:
+        density = densities(model["location"], model["log_spread"])
+        observe_scores(shape, density, model["rho"])
+    return model
+
+
+@pytest.mark.slow
+def test_an_entry_has_the_field_that_the_model_gives_it(trace):
+    """A field that is written as one for each entry, and elsewhere, is the field it was."""
+    found, shape = trace
+    ones = np.ones(shape.kernel.modelled.sum())
+    same = observed_by(shape, lambda at, width: field_log_density(shape, at + 0 * ones, width))
+    usual, plain = (
+        complete(found, small_board(), model, fit=shape, random_seed=3) for model in (same, None)
+    )
+    assert usual["posterior"].equals(plain["posterior"])
+    assert not usual.attrs.get("own_density", 0)
+    moved = observed_by(shape, lambda at, width: field_log_density(shape, at + 0.4 * ones, width))
+    elsewhere = changed(found, location=found["posterior"]["location"] - 0.4)
+    own = complete(elsewhere, small_board(), moved, fit=shape, random_seed=4)
+    assert own.attrs["own_density"] == 1
+    for name in (*ESTIMANDS, "n_above_sota"):
+        group = "predictions" if name.endswith("new_score") else "posterior"
+        ours, theirs = own[group][name].values, plain[group][name].values
+        assert ours.mean() == pytest.approx(theirs.mean(), abs=0.2 * theirs.std()), name
+        assert ours.std() == pytest.approx(theirs.std(), rel=0.15), name
+    assert "theta_sota" not in own["prior"]
+    assert np.all(own["posterior"]["winner_skill"] <= own["posterior"]["theta_sota"])
+    with pytest.raises(InputError, match="does not say that of a newcomer"):
+        probability_truly_better(own, 0.95)
+
+
+@pytest.mark.slow
+def test_the_best_of_entries_with_fields_of_their_own_is_that_of_quadrature(trace):
+    """Some entries lie higher: P(theta_sota < t) is the product over the entries."""
+    _, shape = trace
+    kernel, node, size = shape.kernel, 2, 4000
+    up = np.where(np.arange(kernel.modelled.sum()) < 6, 0.0, 1.5)[:, None]
+    log_density = stats.norm.logpdf(kernel.y, 1.8 + up, 0.3)
+    shared = np.full(size, shape.rho[node]), np.zeros(size)
+    own = draw_own_fields(
+        shape, np.broadcast_to(log_density, (size, *log_density.shape)), shared,
+        np.full(size, node), np.random.default_rng(0),
+    )  # fmt: skip
+    rho = float(shape.rho[node])
+    density = shape.strangers.join(np.exp(log_density))
+    mass = density * kernel.table(rho)[kernel.value_of_entry]
+    cdf = np.prod(np.cumsum(mass, axis=1) / mass.sum(axis=1, keepdims=True), axis=0)
+    fresh = np.cumsum(np.exp(log_density) * kernel.reach_or_one(rho), axis=1)
+    fresh = np.prod(fresh / fresh[:, -1:], axis=0)
+    edges = kernel.law.skill_at(kernel.y + kernel.step / 2)
+    for level in (0.2, 0.5, 0.8):
+        share = float((own["theta_sota"] < np.interp(level, cdf, edges)).mean())
+        assert share == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / size))
+    expected = np.diff(fresh, prepend=0) @ kernel.psi
+    assert own["expected_sota"] == pytest.approx(np.full(size, expected), abs=1e-3)
+
+
+def test_unlisted_classifiers_have_no_field_of_their_own():
+    board = Leaderboard([0.9, 0.91, 0.93, 0.88], n_test=400, n_classifiers=50)
+    shape = fit_shape(board, ONE, family="normal")
+    found, _ = drawn(shape, {"chains": 2, "draws": 10}, np.random.default_rng(2))
+    with build_model(board, family="normal", fit=shape, observe=False) as model:
+        place = model["location"] + np.array([0.0, 0.5, 0.0, 0.0])
+        density = field_log_density(shape, place, model["log_spread"])
+        observe_scores(shape, density, model["rho"])
+    with pytest.raises(InputError, match="that are not listed"):
+        complete(found, board, model, fit=shape)
 
 
 def changed(trace, **values):

@@ -118,6 +118,7 @@ def test_files_appear_whole(table: EntryTable, tmp_path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.slow
 def test_a_contaminated_board_says_so() -> None:
     scores = [1.0, *np.linspace(0.7, 0.8, 30).round(3)]
     table = bs.board_table(bs.Leaderboard(scores, n_test=1000), random_seed=1)
@@ -189,6 +190,7 @@ def test_wrong_input(options: dict, message: str) -> None:
         bs.board_table(board if options else board.maximum_only(), random_seed=1, **options)
 
 
+@pytest.mark.slow
 def test_ties_take_clusters_as_wholes() -> None:
     """Every item five times: five times the answers, and not a bit more to tell."""
     rng = np.random.default_rng(0)

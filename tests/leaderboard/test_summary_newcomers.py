@@ -13,7 +13,7 @@ from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.leaderboard import probability_shown, probability_truly_better
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
-from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer
+from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer, sentences_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.maximum.shrinkage import binomial_interval
 
@@ -62,7 +62,7 @@ def scores_on_these_items(skill, rho, shift, n, theta0, rng):  # type: ignore[no
     return counts + rng.binomial(n - right.astype(int), np.clip(b, 0, 1))
 
 
-@pytest.mark.parametrize("items", [None, 300])
+@pytest.mark.parametrize("items", [None, pytest.param(300, marks=pytest.mark.slow)])
 def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum, items) -> None:
     """Newcomers are drawn from P(theta) of each draw; those with the score are counted."""
     location, spread, theta, rho, shift = draws_of(
@@ -83,7 +83,7 @@ def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum, items)
     assert 0.05 < found["probability"] < 0.95
 
 
-@pytest.mark.parametrize("items", [None, 700])
+@pytest.mark.parametrize("items", [None, pytest.param(700, marks=pytest.mark.slow)])
 def test_on_a_board_as_simulated_newcomers_with_that_score(found, items) -> None:
     """Psi by inversion of each draw's P(psi), scores with the variance of the model."""
     rng, fit = np.random.default_rng(2), found.fit
@@ -208,6 +208,19 @@ def test_every_kind_of_result_answers() -> None:
             assert 0 < probability_shown(result, 0.02, items)["probability"] < 1
 
 
+def test_answers_have_the_digits_of_their_error(board) -> None:
+    """500 draws tell two digits of a share; none of them above a number is no proof."""
+    few = bs.estimate_sota(board, random_seed=0, draws=125, groups="estimands")
+    best = few["posterior"]["theta_sota"].values
+    middle = float(np.quantile(best, 0.77))
+    answers = {"p_above": bs.core.probability_above(few, middle)}
+    assert 0.01 < answers["p_above"]["mcse"] < 0.03
+    assert sentences_of(answers)[0].endswith(" is 0.23.")
+    answers["p_above"] = bs.core.probability_above(few, 0.999)
+    assert sentences_of(answers) == ["The probability that the best skill exceeds 0.999 is < 0.01."]
+
+
+@pytest.mark.slow
 def test_boards_are_asked_one_by_one() -> None:
     boards = [
         bs.Leaderboard.from_maximum(x, n_test=n, n_classifiers=20)

@@ -62,6 +62,7 @@ def test_abc_agrees_with_the_exact_route() -> None:
     assert simulated.std() == pytest.approx(exact.std(), rel=0.12)
 
 
+@pytest.mark.slow
 def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
     accuracy = Leaderboard.from_maximum("0.830", n_test=4000, n_classifiers=200)
     error = float(np.sqrt(0.83 * 0.17 / 4000))
@@ -152,6 +153,7 @@ def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
     assert found[1] > found[0] - 0.002
 
 
+@pytest.mark.slow
 def test_a_best_auc_of_one_has_a_posterior() -> None:
     board = Leaderboard.from_maximum(
         "1.0000", n_test=200, n_positive=20, n_classifiers=30, metric="auc"
@@ -167,7 +169,17 @@ def test_a_best_auc_of_one_has_a_posterior() -> None:
     )
 
 
-@pytest.mark.parametrize(("auc", "a", "b"), [(0.97, 15, 285), (0.9, 30, 570), (0.99, 15, 285)])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("auc", "a", "b"),
+    [
+        (0.97, 15, 285),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((0.9, 30, 570), (0.99, 15, 285))
+        ),
+    ],
+)
 def test_an_interval_of_one_auc_does_not_depend_on_rho(auc: float, a: int, b: int) -> None:
     """What is not the entry's own is in the shift: a flat prior gives one posterior."""
     board = Leaderboard([auc, auc - 0.1], n_test=a + b, n_positive=a, metric="auc")
@@ -187,6 +199,7 @@ def test_an_interval_of_one_auc_does_not_depend_on_rho(auc: float, a: int, b: in
     np.testing.assert_allclose(limits[2], limits[0], atol=0.2 * error)
 
 
+@pytest.mark.slow
 def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
     rng = np.random.default_rng(1)
     aucs = np.append(np.round(0.8 + 0.02 * rng.random(40), 4), 1.0)

@@ -139,6 +139,7 @@ def test_prior_is_one_story(completed: xr.DataTree) -> None:
             assert stats.ks_2samp(*pair).pvalue > 1e-4, name
 
 
+@pytest.mark.slow
 def test_a_result_can_be_completed_again(completed: xr.DataTree) -> None:
     again = complete(completed, BOARD, new_n_test=100_000, random_seed=2)
     assert again.attrs["new_n_test"] == 100_000

@@ -29,7 +29,10 @@ def skills_of(kind, size=150):
 
 
 @pytest.mark.parametrize("kind", ["narrow", "wide", "near one"])
-@pytest.mark.parametrize("rho", [0.0, 0.6, 0.95])
+@pytest.mark.parametrize(
+    "rho",
+    [pytest.param(0.0, marks=pytest.mark.slow), 0.6, pytest.param(0.95, marks=pytest.mark.slow)],
+)
 def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
     skills = skills_of(kind)
     arguments = (skills, 500, rho, float(skills.max()) - 1e-6)
@@ -41,7 +44,7 @@ def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
 
 
 @pytest.mark.parametrize("kind", ["narrow", "wide", "near one"])
-@pytest.mark.parametrize("n", [60, 800])
+@pytest.mark.parametrize("n", [60, pytest.param(800, marks=pytest.mark.slow)])
 def test_weak_fixed_classifiers_left_out_change_nothing(monkeypatch, kind, n):
     skills = skills_of(kind, 600)
     arguments = (skills, n, 0.6, float(skills.max()) - 1e-6)

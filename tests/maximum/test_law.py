@@ -126,7 +126,13 @@ RANDOM = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("distribution", "m", "rho", "theta0"), RANDOM)
+@pytest.mark.parametrize(
+    ("distribution", "m", "rho", "theta0"),
+    [
+        case if n % 2 else pytest.param(*case, marks=pytest.mark.slow)
+        for n, case in enumerate(RANDOM)
+    ],
+)
 def test_random_classifiers(independent, distribution, m, rho, theta0):
     panels = 150 if distribution == Beta(0.5, 0.5) else 12
     nodes = quadrature(distribution, rho, theta0, panels)

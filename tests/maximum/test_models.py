@@ -146,6 +146,7 @@ def test_log_prior_is_the_stated_one(family):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "board"),
     [
@@ -182,7 +183,8 @@ def test_gradient_is_finite_far_from_the_posterior(family):
         assert np.all(np.isfinite(gradient(unconstrained(model, *point)))), point
 
 
-@pytest.mark.parametrize(("a", "b"), [(14, 5), pytest.param(1, 1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("a", "b"), [(14, 5), (1, 1)])
 def test_a_wide_prior_of_rho_has_more_nodes(a, b):
     """Between the nodes of rho the log likelihood is that of tables made for this rho."""
     priors = MaximumPriors(correlation=BetaCorrelation(a, b))
@@ -260,6 +262,7 @@ def prior_draws(model, names, size=4000, seed=1):
     return dict(zip(names, values, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [LogitNormalSkill, BetaSkill, UniformSkill])
 def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill(family):
     prior = family(typical=(0.7, 0.95), spread=(0.1, 0.5))

@@ -18,6 +18,7 @@ from bayes_sota.maximum.plots import plot_maximum_law, plot_prior_predictive, pl
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci_prob", [0.5, 0.95])
 def test_bars_and_band_are_equal_tailed_intervals(tree: xr.DataTree, ci_prob: float) -> None:
     figure, tails = plot_sota(tree, ci_prob=ci_prob, backend="none"), (1 - ci_prob) / 2
@@ -91,6 +92,7 @@ def test_a_column_for_every_board(two_boards: xr.DataTree) -> None:
             np.testing.assert_allclose(bar["x"], expected.isel(board=index))
 
 
+@pytest.mark.slow
 def test_names_of_boards_are_no_markup(two_boards: xr.DataTree) -> None:
     figure = plot_sota(two_boards, backend="matplotlib")
     titles = [axes.get_title() for axes in np.ravel(figure.viz["plot"]["prior"].values)]
@@ -237,6 +239,7 @@ def test_prior_has_a_panel_for_every_board_and_one_for_the_fields(two_boards: xr
     assert figure.viz["field_median"]["field"].ndim == 0
 
 
+@pytest.mark.slow
 def test_columns_of_the_prior(tree: xr.DataTree, two_boards: xr.DataTree) -> None:
     for result, columns in ((tree, 2), (two_boards, 3)):
         collection = plot_prior_predictive(result, backend="matplotlib")

@@ -115,7 +115,15 @@ CASES = {
 
 
 SLOW = pytest.mark.slow
-TWINS = {"near one, beta", "coarse score", "beta", "two boards"}  # of cases that are as hard
+TWINS = {
+    "near one, beta",
+    "coarse score",
+    "perfect score",
+    "independent",
+    "beta",
+    "two boards",
+    "uniform",
+}  # of the cases that are left
 
 
 @pytest.mark.parametrize(
@@ -160,14 +168,15 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
     assert stats.ks_2samp(ours, true["theta_sota0"]).pvalue < 1e-5
 
 
-@pytest.mark.parametrize("draws", [10_000, pytest.param(100_000, marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("draws", [10_000, 100_000])
 @pytest.mark.parametrize(
     ("skill", "n_test", "m", "score"),
     [
-        pytest.param(LogitNormalSkill(), 13_840, 3_558, "0.9116", marks=SLOW),
-        pytest.param(LogitNormalSkill(), 200, 50, "0.98", marks=SLOW),
+        (LogitNormalSkill(), 13_840, 3_558, "0.9116"),
+        (LogitNormalSkill(), 200, 50, "0.98"),
         (LogitNormalSkill((0.8, 0.801), (0.01, 2.0)), 200, 50, "0.98"),  # a narrow ridge
-        pytest.param(UniformSkill(), 11_072, 3_558, "0.9116", marks=SLOW),
+        (UniformSkill(), 11_072, 3_558, "0.9116"),
         (UniformSkill(), 200, 50, "0.98"),
     ],
 )
@@ -193,6 +202,7 @@ def test_evidence_of_beta_skills_is_stable():
     assert posterior.log_evidence == pytest.approx(-8.3080, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
     """The spread of uniform skills is then known to 1 %, a prior range of a thousand aside."""
     board = best("0.9", n_test=10**6, n_classifiers=10**5, rounding="exact")
@@ -212,6 +222,7 @@ def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
     assert one.log_evidence == pytest.approx(two.log_evidence, abs=2e-3)
 
 
+@SLOW
 def test_a_prior_on_tries_lies_between_its_ends():
     prior = UniformTries(20, 200)
     posteriors = [
@@ -255,6 +266,7 @@ def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test):
     assert "contradicts the priors" in " ".join(posterior.reasons)
 
 
+@pytest.mark.slow
 def test_a_conflict_that_the_spread_can_resolve_is_resolved():
     """The prior of the spread gives way, far out in its tail; rejection cannot go there."""
     board = best("0.95", 200, 50)
@@ -288,6 +300,7 @@ def test_log_likelihood_and_log_prior_belong_to_the_draws():
     assert np.all(posterior.log_likelihood < 0)
 
 
+@pytest.mark.slow
 def test_prior_draws_come_from_the_prior():
     rng = np.random.default_rng(3)
     priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))

@@ -41,6 +41,7 @@ def kaggle(name: str) -> np.ndarray:
     return scores
 
 
+@pytest.mark.slow
 @needs_data
 def test_obesity_shrunk_to_the_expected_maximum() -> None:
     found = shrink_scores(kaggle("playground-series-s4e2"), n_test=13_840, chance=1 / 7)
@@ -86,6 +87,7 @@ def test_obesity_cropped() -> None:
     assert expected.expected_maximum <= expected.observed_maximum < law.mean()
 
 
+@pytest.mark.slow
 @needs_data
 def test_cassava_has_no_multiplicity() -> None:
     scores = kaggle("cassava-leaf-disease-classification")
@@ -111,6 +113,7 @@ def test_the_shrunk_field_gives_the_observed_maximum(rho: float) -> None:
     assert found.estimate == pytest.approx(skills.max(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_upper_limit_of_the_shrunk_field_is_the_observed_maximum() -> None:
     scores = board()
     found = shrink_scores(scores, n_test=N, chance=0.1, criterion="upper")
@@ -121,6 +124,7 @@ def test_the_upper_limit_of_the_shrunk_field_is_the_observed_maximum() -> None:
     assert np.mean(simulated > scores.max() - 0.5 / N) == pytest.approx(0.025, abs=0.005)
 
 
+@pytest.mark.slow
 def test_cropped_fields_are_drawn_with_replacement() -> None:
     scores = board()
     found = crop_scores(scores, n_test=N, chance=0.1)

@@ -8,6 +8,7 @@ from scipy import integrate, optimize, stats
 
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
+from bayes_sota.maximum import walk
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 from bayes_sota.maximum.walk import (
@@ -71,7 +72,10 @@ def fit_p_value(counts: np.ndarray, law: MaximumLaw) -> float:
     return float(stats.chisquare(pooled[0], pooled[1] * pooled[0].sum() / pooled[1].sum()).pvalue)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("case", [
+    pytest.param(case, id=name, marks=[pytest.mark.slow] * (n % 2))
+    for n, (name, case) in enumerate(CASES.items())
+])  # fmt: skip
 def test_the_best_score_follows_the_exact_law(case):
     """As predictions and as the simulator of ABC draw it: with and without the winner."""
     n, m, distribution, rho, theta0 = case
@@ -91,7 +95,8 @@ def test_the_best_score_follows_the_exact_law(case):
         *(CASES[name] for name in ("near one", "infeasible correlation", "two", "independent")),
         # five items: nearly every board is a tie, and the better-skilled must not be favoured
         (5, 6, Uniform(0.3, 0.95), 0.0, 0.5),
-        (4000, 40, LogitNormal(1.0, 1.5), 0.5, 0.85),  # skills vary more than the noise
+        # skills vary more than the noise
+        pytest.param((4000, 40, LogitNormal(1.0, 1.5), 0.5, 0.85), marks=pytest.mark.slow),
         (300, 40, Beta(30.0, 5.0), 0.95, 0.99),  # most correlations are cut
     ],
 )
@@ -105,6 +110,26 @@ def test_skills_agree_with_drawing_every_team(case):
         (winner, true_winner),
         (winner - score, true_winner - true_score),
         (ours.theta_sota - score, best - true_score),
+    ):
+        assert stats.ks_2samp(drawn, expected).pvalue > SMALLEST_P
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", [(5, 60, Uniform(0.3, 0.95), 0.4, 0.5), (10, 80, Beta(8.0, 1.0), 0.0, 0.9)]
+)
+def test_a_field_where_many_share_the_highest_score_needs_no_long_walk(case, monkeypatch):
+    """The law of those who share it, against fields drawn team by team."""
+    monkeypatch.setattr(walk, "_MOST_STEPS", 2)
+    rng = np.random.default_rng(5)
+    ours = drawn_fields(rng, case)
+    score, winner = ours.draw(rng)
+    best, true_winner, true_score = draw_every_team(np.random.default_rng(6), case)
+    full, truly_full = score == 1, true_score == 1
+    assert full.mean() > 0.5
+    for drawn, expected in (
+        (winner[full], true_winner[truly_full]),
+        ((ours.theta_sota - winner)[full], (best - true_winner)[truly_full]),
     ):
         assert stats.ks_2samp(drawn, expected).pvalue > SMALLEST_P
 
@@ -131,6 +156,7 @@ def test_fields_of_different_sizes_and_correlations_are_drawn_together():
         assert stats.ks_2samp(best[i::2], true_best).pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_a_winner_given_the_observed_maximum():
     """Accepted simulations only: against plain rejection of fields drawn team by team."""
     n, m, theta, size = 40, 8, 0.85, 20_000
@@ -154,6 +180,7 @@ def test_a_winner_given_the_observed_maximum():
     assert np.all((winner >= 0.4) & (winner <= theta))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [GaussianScores(0.01), AucScores.of(51, 949, 0.6, 0.95)])
 @pytest.mark.parametrize(("rho", "spread"), [(0.0, 0.3), (0.75, 0.02), (0.98, 0.3)])
 def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float) -> None:

@@ -45,7 +45,8 @@ def fitted(x: np.ndarray, y: np.ndarray, errors=None, seed=0, **options) -> Pair
     return paired_posterior(boards, rng=rng, draws=400, **{"points": 400} | options)
 
 
-@pytest.mark.parametrize("rho", [pytest.param(0.6, marks=pytest.mark.slow), 0.9])
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.6, 0.9])
 def test_rho_is_learnt_where_the_noise_is_known(rho: float) -> None:
     _, x, y = simulated(3, rho, m=400)
     result = fitted(x, y, ERRORS)
@@ -102,6 +103,7 @@ def test_selection_keeps_the_top_of_either_board() -> None:
     assert kept == [1_500, 5_000]
 
 
+@pytest.mark.slow
 def test_held_out_private_scores_are_covered() -> None:
     _, x, y = simulated(8, m=400)
     half = np.arange(400) < 200
@@ -130,6 +132,7 @@ def test_public_scores_alone_cover_private_ones() -> None:
     assert np.mean(covered) > 0.85  # two of these four boards have a shift of more than 2 sd
 
 
+@pytest.mark.slow
 def test_known_rho_is_not_learnt_and_noise_that_cannot_be_is_a_reason() -> None:
     _, x, y = simulated(11, m=60)
     priors = PairedPriors(FixedCorrelation(0.6))

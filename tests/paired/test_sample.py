@@ -1,6 +1,8 @@
 """The tree of two boards: log likelihood, prior, replicates, tables, what ArviZ makes of them."""
 
+import inspect
 from functools import partial
+from typing import get_overloads
 
 import arviz as az
 import matplotlib.pyplot as plt
@@ -38,6 +40,24 @@ def tree() -> xr.DataTree:
             posterior, "fit_pairs", lambda likelihood, rng, points: quick(likelihood, rng)
         )
         return bs.estimate_paired(some_boards(), draws=200, chains=2, random_seed=0)
+
+
+def test_estimate_sota_hands_two_boards_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    boards, given = some_boards(), {"priors": PairedPriors(), "model": None, "draws": 7,
+        "chains": 3, "random_seed": 5, "groups": "estimands"}  # fmt: skip
+    monkeypatch.setattr(sample, "estimate_paired", lambda *args, **settings: (args, settings))
+    assert bs.estimate_sota(boards, **given) == ((boards,), given)
+    assert bs.estimate_sota(boards, method="exact", draws=7) == ((boards,), {"draws": 7})
+
+
+def test_types_of_estimate_sota_are_those_of_one_board_and_of_two() -> None:
+    found = get_overloads(bs.estimate_sota)
+    two, one = (inspect.signature(overload).parameters for overload in found)
+    of_one = inspect.signature(bs.leaderboard.estimate_sota).parameters
+    assert one == of_one
+    assert list(two) == [name for name in of_one if name in {"board", "method", *sample._TAKEN}]
+    paired = inspect.signature(bs.estimate_paired).parameters
+    assert all(two[name].default == paired[name].default for name in sample._TAKEN)
 
 
 def flat(data: xr.Dataset) -> dict[str, np.ndarray]:

@@ -58,6 +58,7 @@ def test_as_simulated_teams_with_that_score(boards, tree, items) -> None:
     assert 0.2 < share < 0.98
 
 
+@pytest.mark.slow
 def test_a_gap_on_other_items_is_binomial(tree) -> None:
     theta = tree["posterior"]["theta_sota"].values.ravel()
     best = float(tree["observed_data"]["score"].sel(board="private").max())
@@ -65,6 +66,27 @@ def test_a_gap_on_other_items_is_binomial(tree) -> None:
     found = PairedNewcomer(tree).shown(0.01, 900)
     assert found["best_score"] == best
     assert found["probability"] == pytest.approx(np.mean(counts / 900 >= best), abs=0.02)
+
+
+@pytest.mark.parametrize("gap", [0.01, 0.03])
+def test_a_gap_on_the_same_items_as_simulated_scores(boards, tree, gap) -> None:
+    """The newcomer has the luck of the private items that the best team has in each draw."""
+    posterior = tree["posterior"].to_dataset()
+    at = posterior["best"].values.astype(int)
+    expected = posterior["expected_private"].transpose("chain", "draw", ...).values
+    with_luck = np.take_along_axis(expected, at[..., None], axis=-1)[..., 0]
+    theta = posterior["theta_sota"].values
+    angles = [np.arcsin(np.sqrt(x)) for x in (theta + gap, with_luck, theta)]
+    place = (angles[0] + angles[1] - angles[2]).ravel()
+    sd = 0.5 / SIZES[1] ** 0.5 * np.sqrt(1 - posterior["rho"].values.ravel() ** 2)
+    rng = np.random.default_rng(4)
+    scores = np.sin(place[:, None] + sd[:, None] * rng.standard_normal((place.size, 400))) ** 2
+    best = float(tree["observed_data"]["score"].sel(board="private").max())
+    share = np.mean(np.round(scores * SIZES[1]) >= np.round(best * SIZES[1]))
+    found = PairedNewcomer(tree).shown(gap)
+    assert found["best_score"] == best
+    assert found["probability"] == pytest.approx(share, abs=0.01)
+    assert 0.3 < share < 0.999
 
 
 def test_more_is_more_convincing(tree) -> None:
@@ -76,8 +98,8 @@ def test_more_is_more_convincing(tree) -> None:
 
 
 def test_what_cannot_be_is_refused(tree, boards) -> None:
-    with pytest.raises(InputError, match="two boards of the same teams"):
-        bs.estimate_sota(boards)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="two boards of the same teams are taken by"):
+        bs.leaderboard.estimate_sota(boards)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="percent"):
         PairedNewcomer(tree).truly_better(81.0)
     with pytest.raises(InputError, match="gap must be"):
