@@ -1,8 +1,7 @@
-from .accuracies import OddsRatioCongruence as OddsRatioCongruence
-from .accuracies import RelativeCongruence as RelativeCongruence
 from .accuracies import false_claim_probability as false_claim_probability
 from .accuracies import false_claim_rope as false_claim_rope
-from .accuracies import reported_claim as reported_claim
+from .congruence import OddsRatioCongruence as OddsRatioCongruence
+from .congruence import RelativeCongruence as RelativeCongruence
 from .means import ReportedMeans as ReportedMeans
 from .means import false_claim_probability_of_means as false_claim_probability_of_means
 from .models import build_clustered_items as build_clustered_items
@@ -25,6 +24,7 @@ from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
 from .plots_curves import plot_claim_sensitivity as plot_claim_sensitivity
 from .plots_curves import plot_required_size as plot_required_size
+from .printed_accuracies import reported_claim as reported_claim
 from .sample import complete as complete
 from .sample import sample_claim as sample_claim
 from .sample import summarize_claim as summarize_claim

@@ -15,14 +15,8 @@ and with PyMC.
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import (
-    Alpha,
-    Congruence,
-    checked_claim,
-    congruence_of_odds_ratio,
-    table_weights,
-    tables_of,
-)
+from bayes_sota.claims.accuracies import Alpha, checked_claim, table_weights, tables_of
+from bayes_sota.claims.congruence import Congruence, congruence_of_odds_ratio
 from bayes_sota.core.types import FloatArray
 
 OUTCOMES = ("both", "only_a", "only_b", "none")

@@ -142,7 +142,7 @@ def classification(
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
-    from bayes_sota.claims.accuracies import OddsRatioCongruence
+    from bayes_sota.claims.congruence import OddsRatioCongruence
     from bayes_sota.claims.summary import report_accuracies
 
     shown.check_seed()
@@ -379,7 +379,7 @@ def _gap(
     odds_ratio: float | None,
     pairwise_correlation: float | None,
 ) -> Any:
-    from bayes_sota.claims.accuracies import OddsRatioCongruence
+    from bayes_sota.claims.congruence import OddsRatioCongruence
     from bayes_sota.claims.planning import GapOfAccuracies, GapOfMeans
 
     if sd is not None:

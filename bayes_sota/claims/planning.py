@@ -14,12 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import (
-    Congruence,
-    OddsRatioCongruence,
-    congruence_nodes,
-    false_claim_probability,
-)
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import Congruence, OddsRatioCongruence, congruence_nodes
 from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError

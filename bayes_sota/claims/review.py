@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.claims.accuracies import congruence_bounds, false_claim_probability
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import congruence_bounds
 from bayes_sota.claims.means import CORRELATIONS, false_claim_probability_of_means, imputed_sd
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import Alpha, Congruence, false_claim_probability
+from bayes_sota.claims.accuracies import Alpha, false_claim_probability
 from bayes_sota.claims.cells import (
     OUTCOMES,
     draw_cells,
     log_likelihood_of_cells,
     log_prior_of_cells,
 )
+from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.core.sample import Numbers, describe_provenance, resolve_seed, result_tree
@@ -204,14 +205,15 @@ def comparison_tree(
         minus each, larger is better); ``observed_data`` with ``score`` (classifier), in
         ``posterior_predictive`` replicated on as many fresh items; ``point_estimate`` with
         ``p_false`` (classifier), P(winner is not better), ``p_best_uncorrected`` (classifier) and
-        where ``selected`` is given ``p_best``, which allows for the winner's having been picked;
-        attribute ``winner``.
+        where ``selected`` is given ``p_best``, which allows for the winner's having been picked,
+        with its ``p_best_mcse``; attribute ``winner``.
     """
     kept, sign = len(comparison.draws) // _CHAINS * _CHAINS, comparison.sign
     draws, again = comparison.draws[:kept], comparison.replicated
     estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
     if selected is not None:
         estimates["p_best"] = np.array(selected.p_best)
+        estimates["p_best_mcse"] = np.array(selected.p_best_mcse)
     groups: dict[str, _Group] = {
         "posterior": {
             "difference": (_METHOD, draws[:, [comparison.winner]] - draws),

@@ -42,12 +42,8 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import (
-    Congruence,
-    RelativeCongruence,
-    congruence_nodes,
-    false_claim_probability,
-)
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import Congruence, RelativeCongruence, congruence_nodes
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.core.arguments import TRIES, generator_of, refuse_tries
 from bayes_sota.core.errors import InputError
@@ -59,12 +55,18 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
+from bayes_sota.leaderboard.entries import EntryDraws
 from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64
 _DRAWS = 4000
+NUMBERS = (
+    "p_false_selected", "p_false_selected_mcse", "p_false", "difference", "p_not_best",
+    "p_not_best_mcse", "rho",
+)  # fmt: skip
+"""What a claim about a picked winner says in numbers."""
 
 
 def best_try_probability(
@@ -198,6 +200,10 @@ class SelectedClaim:
         Probability that another of the entries is the best.
     p_best : tuple of float
         Corrected probability of every entry to be the best, in the order given.
+    p_best_mcse : tuple of float
+        Monte Carlo standard errors of ``p_best``.
+    p_false_selected_mcse, p_not_best_mcse : float
+        Monte Carlo standard errors; the first is 0 for equal scores, which are a toss-up.
     rho : float
         Mean correlation of an entry with what all share.
     notes, reasons : tuple of str
@@ -210,6 +216,9 @@ class SelectedClaim:
     p_false: float
     p_not_best: float
     p_best: tuple[float, ...]
+    p_best_mcse: tuple[float, ...]
+    p_false_selected_mcse: float
+    p_not_best_mcse: float
     rho: float
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -221,21 +230,29 @@ class SelectedClaim:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects."""
-        names = ("p_false", "p_false_selected", "difference", "p_not_best", "winner", "runner_up")
         return {
-            **{name: getattr(self, name) for name in names}, "n_entries": len(self.p_best),
-            "rho": self.rho, "notes": list(self.notes),
+            **{name: getattr(self, name) for name in NUMBERS}, "winner": self.winner,
+            "runner_up": self.runner_up, "n_entries": len(self.p_best), "notes": list(self.notes),
             "diagnostics": {"ok": not self.reasons, "reasons": list(self.reasons)},
         }  # fmt: skip
+
+    @property
+    def corrected(self) -> tuple[str, str]:
+        """Texts of ``p_false_selected`` and ``p_not_best``."""
+        return (
+            chance(self.p_false_selected, self.p_false_selected_mcse),
+            chance(self.p_not_best, self.p_not_best_mcse),
+        )
 
     def sentences(self) -> list[str]:
         """The answer in words."""
         said = f"P({self.runner_up} is at least as good as {self.winner})"
+        false, not_best = self.corrected
         return [
-            f"{said} = {chance(self.p_false_selected)}, corrected for the selection; "
+            f"{said} = {false}, corrected for the selection; "
             f"{chance(self.p_false)} as if both had been given beforehand",
-            f"P(another of the {len(self.p_best):,} entries is the best) = "
-            f"{chance(self.p_not_best)}, corrected for the selection",
+            f"P(another of the {len(self.p_best):,} entries is the best) = {not_best}, corrected "
+            "for the selection",
             f"Mean correlation of an entry with what all share: {self.rho:.2f}",
         ]
 
@@ -307,7 +324,8 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
     given = float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
     chances = float(drawn.p_not_below_leader[second]), given
     tied = board.scores[first] == board.scores[second]
-    return _selected(posterior, board.names, (first, second), tied, chances, drawn.p_best)
+    error = float(drawn.p_not_below_mcse[second])
+    return _selected(posterior, board.names, (first, second), tied, chances, error, drawn)
 
 
 def _of_items(
@@ -328,10 +346,14 @@ def _of_items(
     if given is None:
         given = compare_methods(items, draws=_DRAWS, random_seed=rng)
     first, second = given.winner, given.runner_up
-    skill, p_best = posterior.entries.skill, posterior.entries.p_best
-    chances = float(np.mean(skill[:, first] <= skill[:, second])), given.p_false
+    drawn = posterior.entries
+    skill = drawn.skill
+    below = skill[:, [first]] <= skill[:, [second]]
+    chances, error = (float(below.mean()), given.p_false), posterior.parameters.share_mcse(below)
     tied = given.scores[first] == given.scores[second]
-    return _selected(posterior, given.methods, (first, second), tied, chances, p_best, notes)
+    return _selected(
+        posterior, given.methods, (first, second), tied, chances, float(error[0]), drawn, notes
+    )
 
 
 def _selected(
@@ -340,7 +362,8 @@ def _selected(
     pair: tuple[int, int],
     tied: bool,
     chances: tuple[float, float],
-    p_best: FloatArray,
+    error: float,
+    drawn: EntryDraws,
     notes: Sequence[str] = (),
 ) -> SelectedClaim:
     """The claim about two entries, corrected and not; of equal scores both are a toss-up."""
@@ -348,7 +371,10 @@ def _selected(
     corrected, given = (0.5, 0.5) if tied else chances
     return SelectedClaim(
         winner=names[first], runner_up=names[second], p_false_selected=corrected, p_false=given,
-        p_not_best=float(1 - p_best[first]), p_best=tuple(p_best.tolist()),
+        p_not_best=float(1 - drawn.p_best[first]), p_best=tuple(drawn.p_best.tolist()),
+        p_best_mcse=tuple(drawn.p_best_mcse.tolist()),
+        p_false_selected_mcse=0.0 if tied else error,
+        p_not_best_mcse=float(drawn.p_best_mcse[first]),
         rho=float(posterior.draws["rho"].mean()), notes=(*notes, *posterior.notes),
         reasons=posterior.reasons,
     )  # fmt: skip

@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayes_sota.claims.accuracies import (
-    Congruence,
-    CongruencePrior,
-    congruence_at,
-    congruence_bounds,
     congruence_needed,
     crossing_of,
     false_claim_probability,
     false_claim_rope,
-    reported_claim,
     sensitivity_to_congruence,
 )
+from bayes_sota.claims.congruence import (
+    Congruence,
+    CongruencePrior,
+    congruence_at,
+    congruence_bounds,
+)
 from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
+from bayes_sota.claims.printed_accuracies import reported_claim
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import as_sentences, chance

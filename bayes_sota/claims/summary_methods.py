@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.claims.accuracies import false_claim_probability, sensitivity_to_congruence
+from bayes_sota.claims.accuracies import (
+    false_claim_probability,
+    sensitivity_to_congruence,
+)
 from bayes_sota.claims.sample_exact import comparison_tree
-from bayes_sota.claims.selection import SelectedClaim, claim_of_best_entry
+from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
 from bayes_sota.claims.summary import SOURCE
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import share_mcse
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import as_sentences, chance, decimals_for, listed
 from bayes_sota.core.types import Seed
@@ -71,6 +74,7 @@ class MethodsReport(ResultTable):
             "name": of.methods[j], "score": float(of.sign * of.scores[j]),
             "interval": sorted(intervals[j].tolist()),
             "p_best": None if selected is None else selected.p_best[j],
+            "p_best_mcse": None if selected is None else selected.p_best_mcse[j],
             "p_best_uncorrected": float(of.p_best[j]),
             "p_not_below_winner": float(of.p_not_below[j]), "tied_with_best": bool(tied[j]),
             "n_runs": of.n_runs[j],
@@ -113,8 +117,7 @@ class MethodsReport(ResultTable):
             regions = dict(zip(words, chances[of.runner_up].tolist(), strict=True))
             result["rope"] = {"half_width": self.rope, **regions}
         if selected is not None:
-            names = ("p_false_selected", "p_false", "difference", "p_not_best", "rho")
-            result["selection"] = {name: getattr(selected, name) for name in names}
+            result["selection"] = {name: getattr(selected, name) for name in NUMBERS}
             result["p_best"] = dict(zip(of.methods, selected.p_best, strict=True))
         return result
 
@@ -157,7 +160,7 @@ class MethodsReport(ResultTable):
         if self.selected is not None:
             said.append(
                 "The winner was picked by its score on these items; allowing for that, another "
-                f"method is the best with probability {chance(self.selected.p_not_best)}."
+                f"method is the best with probability {self.selected.corrected[1]}."
             )
         return [*said, *as_sentences(self.notes)]
 
@@ -176,8 +179,8 @@ class MethodsReport(ResultTable):
             f"P(another one beats {winner}) = {chance(of.p_beaten)}",
         ]
         if self.selected is not None:
-            corrected = chance(self.selected.p_false_selected), chance(self.selected.p_not_best)
-            said.append(f"Allowing for its having been picked: {' and '.join(corrected)}")
+            corrected = " and ".join(self.selected.corrected)
+            said.append(f"Allowing for its having been picked: {corrected}")
         if "p_false_without_items" in alone:
             low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
             said.append(
@@ -201,7 +204,7 @@ class MethodsReport(ResultTable):
             own, uncorrected = method["name"] == winner, method["p_best_uncorrected"]
             rows.append([
                 method["name"], f"{method['score']:.{d + 1}f}", f"{low:.{d}f} to {high:.{d}f}",
-                *([] if self.selected is None else [chance(method["p_best"])]),
+                *([] if self.selected is None else [_p_best(method)]),
                 chance(uncorrected, share_mcse(uncorrected, draws)),
                 "" if own else chance(method["p_not_below_winner"]),
                 "yes" if method["tied_with_best"] else "",
@@ -216,6 +219,10 @@ class MethodsReport(ResultTable):
             f"{(1 - self.ci_prob) / 2:.3g}{'' if self.selected is None else picked}; uncorrected: "
             "P(best) as if all had been given beforehand",
         ]
+
+
+def _p_best(method: dict[str, Any]) -> str:
+    return chance(method["p_best"], method["p_best_mcse"])
 
 
 def report_methods(

@@ -68,23 +68,25 @@ def describe_selection(found: SelectedClaim, seed: int | None = None) -> Numbers
     seed : int, optional
         Of its draws.
     """
+    false, not_best = found.corrected
     rows = (
-        ("P(false), corrected for the selection", found.p_false_selected),
-        ("P(false) as if both had been given", found.p_false),
-        ("P(another entry is the best)", found.p_not_best),
+        ("P(false), corrected for the selection", found.p_false_selected, false),
+        ("P(false) as if both had been given", found.p_false, chance(found.p_false)),
+        ("P(another entry is the best)", found.p_not_best, not_best),
+        ("rho", found.rho, f"{found.rho:.2f}"),
     )
     said = (
         f"Of {len(found.p_best):,} entries {found.winner} has the best score. That it is better "
         f"than the runner-up, {found.runner_up}, is false with probability "
-        f"{chance(found.p_false_selected)} where its having been picked by its score is allowed "
+        f"{false} where its having been picked by its score is allowed "
         f"for, and with {chance(found.p_false)} as if both had been given beforehand.",
-        f"Another entry is the best with probability {chance(found.p_not_best)}. The mean "
+        f"Another entry is the best with probability {not_best}. The mean "
         f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
         *as_sentences(found.notes),
     )
     return NumbersReport(
         content=found.to_dict() | ({} if seed is None else {"seed": seed}),
-        rows=(*((name, p, chance(p)) for name, p in rows), ("rho", found.rho, f"{found.rho:.2f}")),
-        said=said, lines=tuple(found.sentences()), notes=found.notes, reasons=found.reasons,
+        rows=rows, said=said, lines=tuple(found.sentences()), notes=found.notes,
+        reasons=found.reasons,
         source=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
     )  # fmt: skip

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_sota.core.arguments import generator_of
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.parallel import run_each
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable, nearest_player
@@ -136,10 +137,8 @@ def fit_tournaments(
         jobs = min(len(tables), os.cpu_count() or 1) if much else 1
     if jobs == 1 or len(tables) == 1:
         return [_leaderboard(table, fitted) for table in tables]
-    from joblib import Parallel, delayed
-
-    tasks = (delayed(_leaderboard)(table, fitted) for table in tables)
-    return list(Parallel(n_jobs=jobs)(tasks))
+    found = dict(run_each(partial(_leaderboard, fitted=fitted), tables, cores=jobs))
+    return [found[place] for place in range(len(tables))]
 
 
 def _leaderboard(

@@ -22,7 +22,7 @@ from bayes_sota.core.plots import (
     plain_text,
     title_figure,
 )
-from bayes_sota.core.text import plain_text as printable
+from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import epp_table, summarize_epp
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 Contrast = Literal["simultaneous", "model"]
-_LONGEST = 36  # characters of a name
 _CONTRASTS = {
     "simultaneous": "thin: of all players at once",
     "model": "thin: if all matches were independent",
@@ -157,21 +156,6 @@ def _leaderboard(result: "BradleyTerryFit | xr.DataTree", ci_prob: float) -> "pd
         return epp_table(result, ci_prob).frame.rename(columns={"tied_with_best": "tied"})
     frame = summarize_epp(result, ci_prob).reset_index().rename(columns={"mean": "epp"})
     return frame.assign(rank=1 + np.arange(len(frame)), tied=frame["p_best"] >= (1 - ci_prob) / 2)
-
-
-def shown_name(name: str, longest: int = _LONGEST) -> str:
-    """Name on one line, without its middle where it is long: long names differ at their ends.
-
-    Examples
-    --------
-    >>> shown_name("a-model-with-many-parameters-17", 15)
-    'a-model-…ers-17'
-    """
-    text = printable(str(name))
-    if len(text) <= longest:
-        return text
-    tail = (longest - 1) * 3 // 7
-    return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def best_first(epp: FloatArray, most: int) -> NDArray[np.intp]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
+from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.plots import (
@@ -25,7 +26,6 @@ from bayes_sota.epp.plots import (
     name_axis,
     named_rows,
     set_axes,
-    shown_name,
 )
 from bayes_sota.epp.summary import draws_of_players
 

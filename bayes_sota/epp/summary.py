@@ -19,7 +19,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.summary import share_of_draws
+from bayes_sota.core.summary import best_players
 from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
@@ -106,9 +106,10 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     Returns
     -------
     pandas.DataFrame
-        Indexed by player: mean, sd, lower, upper and mcse of ``epp``; p_best; rank (posterior
-        mean), rank_lower and rank_upper; p_beats_average, the posterior mean of the probability to
-        beat a player of skill zero in a new round.
+        Indexed by player: mean, sd, lower, upper and mcse of ``epp``; p_best and its Monte Carlo
+        standard error p_best_mcse; rank (posterior mean), rank_lower and rank_upper;
+        p_beats_average, the posterior mean of the probability to beat a player of skill zero in a
+        new round.
 
     Examples
     --------
@@ -135,6 +136,7 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
         "upper": upper,
         "mcse": _errors(tree),
         "p_best": np.mean(rank == 1, axis=0),
+        "p_best_mcse": [mcse for _, _, mcse in best_players(tree)],
         "rank": rank.mean(axis=0),
         "rank_lower": rank_lower.astype(int),
         "rank_upper": rank_upper.astype(int),
@@ -350,7 +352,7 @@ class EppTable(ResultTable):
         One row per player: rank, player, epp, se (clustered by round), se_model (if matches were
         independent), lower, upper, p_beats_average, and for one tournament rank_lower, rank_upper
         and tied_with_best (all pairs at once); for several a first column tournament. From
-        posterior draws se is their standard deviation, and mcse and p_best are there.
+        posterior draws se is their standard deviation, and mcse, p_best and p_best_mcse are there.
     ci_prob : float
         Probability of the intervals.
     matches : {"same-round", "all-rounds", "listed"}
@@ -432,8 +434,7 @@ def _cell(name: str, row: dict[str, Any]) -> str:
 
 
 def _best(row: dict[str, Any]) -> str:
-    """P(best), a share of as many draws as count for the skill."""
-    return share_of_draws(row["p_best"], row["se"], row["mcse"])
+    return chance(row["p_best"], row["p_best_mcse"])
 
 
 def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> EppTable:
@@ -461,7 +462,8 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
         return EppTable(_frame(_estimates(result, ci_prob) | own), ci_prob, result.kind)
     summary = summarize_epp(result, ci_prob).reset_index()
     summary = summary.rename(columns={"mean": "epp", "sd": "se"})
-    shown = ["mcse", "lower", "upper", "p_beats_average", "rank_lower", "rank_upper", "p_best"]
+    best = ["p_best", "p_best_mcse"]
+    shown = ["mcse", "lower", "upper", "p_beats_average", "rank_lower", "rank_upper", *best]
     columns = {"rank": 1 + np.arange(len(summary)), **summary[["player", "epp", "se", *shown]]}
     kind: MatchKind = "same-round" if "round_tournament" in result["constant_data"] else "listed"
     return EppTable(_frame(columns), ci_prob, kind, str(result.attrs["ties"]))

@@ -14,31 +14,39 @@ feasible: phi respects the margins by itself, and a weak classifier gets its own
 matrices, and the phi correlations against NumPy's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.text import summed_by_cluster
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.responses import MISSING, Responses
+from bayes_sota.data.responses import Responses
+from bayes_sota.items.pair_sums import (
+    LARGEST_LOADING,
+    TINY,
+    Answers,
+    AnswerSums,
+    Influence,
+    InfluenceSums,
+    counts_of,
+    jackknife,
+    leader_weights,
+)
 
 _LEADERS, _PER_ROOT = 5, 2.0
 FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
 _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
 _ROUNDS = 3  # families, then loadings without relatives, then families again
-_LARGEST_LOADING, _LEAST_OWN = 0.99, 1e-3
+_LEAST_OWN = 1e-3
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 _GROUPS = 20  # of clusters, in the jackknife
-_BLOCK = 2_000_000  # correlations at a time
-_LEAST_OVERLAP = 10
 _CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
-_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +125,7 @@ class LearntCorrelation(CorrelationPrior):
         """Slope of the distribution function, even between two points of the grid."""
         cell = np.clip(np.searchsorted(self.rho, rho, side="right") - 1, 0, self.rho.size - 2)
         slope = np.diff(self.cdf) / np.diff(self.rho)
-        return np.asarray(np.log(np.maximum(slope[cell], _TINY)))
+        return np.asarray(np.log(np.maximum(slope[cell], TINY)))
 
     @property
     def sd(self) -> float:
@@ -148,7 +156,7 @@ def learn_correlation(found: ResponseCorrelation, prior: CorrelationPrior) -> Co
     """
     if prior.is_fixed:
         return prior
-    edges = np.linspace(0.0, _LARGEST_LOADING, 2001)
+    edges = np.linspace(0.0, LARGEST_LOADING, 2001)
     levels = np.linspace(0.0, 1.0, 801)[1:-1]
     known = np.interp(edges, prior.quantile(levels), levels, left=0.0, right=1.0)
     mass = (1 - _OUTSIDE) * np.diff(known) + _OUTSIDE / (edges.size - 1)
@@ -161,7 +169,7 @@ def learn_correlation(found: ResponseCorrelation, prior: CorrelationPrior) -> Co
 
 def structure(
     scores: FloatArray,
-    items: "_Answers | _Influence",
+    items: "Answers | Influence",
     both: FloatArray,
     rarer: FloatArray,
     family_cut: float = FAMILY,
@@ -183,7 +191,7 @@ def structure(
 
 
 def _leader_variances(
-    items: "_Answers | _Influence", score: FloatArray, leaders: IntArray, family: IntArray
+    items: "Answers | Influence", score: FloatArray, leaders: IntArray, family: IntArray
 ) -> tuple[float, FloatArray]:
     """Jackknife variances of rho, and of the loadings of the leaders, (k,)."""
     every, own = np.arange(leaders.size), family[leaders]
@@ -229,7 +237,7 @@ def _families(score: FloatArray, leaders: IntArray, cut: float) -> IntArray:
     common = max(float(np.nanquantile(off[np.ix_(leaders, leaders)], 0.25)), 1e-4)
     loadings = np.nanquantile(off[:, leaders], 0.25, axis=1) / np.sqrt(common)
     for _ in range(_ROUNDS):
-        found = _linked(score, np.clip(loadings, 0, _LARGEST_LOADING), cut)
+        found = _linked(score, np.clip(loadings, 0, LARGEST_LOADING), cut)
         if np.unique(found[leaders]).size == 1 or np.array_equal(found, family):
             break
         family = found
@@ -254,51 +262,30 @@ def _residual(score: FloatArray, loadings: FloatArray) -> FloatArray:
     return np.asarray(np.clip(residual, -1, 1))
 
 
-def _leader_weights(leaders: IntArray, family: IntArray) -> FloatArray:
-    """Weight of each leader: every family counts once, (k,)."""
-    own = family[leaders]
-    return np.asarray(1 / np.sum(own[:, None] == own, axis=1))
-
-
-def mean_rho(
-    covariance: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray
-) -> FloatArray:
-    """Root of mean covariance over mean variance of leaders in different families, (..., k, k).
-
-    A ratio of means, because single correlations are biased where mistakes are few.
-    """
-    weight = _leader_weights(leaders, family)
-    weights = np.outer(weight, weight)
-    weights = np.where(family[leaders][:, None] == family[leaders], 0.0, weights)
-    shared, whole = (np.sum(weights * part, axis=(-2, -1)) for part in (covariance, variance))
-    squared = np.clip(shared / np.maximum(whole, 1e-300), 1e-4, _LARGEST_LOADING**2)
-    return np.asarray(np.sqrt(squared))
-
-
 def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
     """Mean correlation with the leaders outside the own family, over the root of their mean.
 
     ``score`` is (..., m, m) for loadings (..., m).
     """
-    weights = np.where(family[:, None] == family[leaders], 0.0, _leader_weights(leaders, family))
+    weights = np.where(family[:, None] == family[leaders], 0.0, leader_weights(leaders, family))
     mean = np.sum(weights * score[..., leaders], axis=-1) / weights.sum(axis=1)
-    of_leaders = _leader_weights(leaders, family)
+    of_leaders = leader_weights(leaders, family)
     common = np.sum(mean[..., leaders] * of_leaders, axis=-1, keepdims=True) / of_leaders.sum()
-    return np.asarray(np.clip(mean / np.sqrt(np.maximum(common, 1e-4)), 0.0, _LARGEST_LOADING))
+    return np.asarray(np.clip(mean / np.sqrt(np.maximum(common, 1e-4)), 0.0, LARGEST_LOADING))
 
 
 def _shrunk_loadings(
     loadings: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
     """Loadings whose mean over leaders is rho; leaders' drawn together by their variance."""
-    weights = _leader_weights(leaders, family)
+    weights = leader_weights(leaders, family)
     level = float(np.average(loadings[leaders], weights=weights))
     loadings = loadings * rho / max(level, 1e-2)
     apart = loadings[leaders] - rho
     true = max(0.0, float(np.average(apart**2 - variance, weights=weights)))
     share = true / (true + np.maximum(variance, 1e-6))
     loadings[leaders] = rho + share * apart
-    return np.asarray(np.clip(loadings, 0.0, _LARGEST_LOADING))
+    return np.asarray(np.clip(loadings, 0.0, LARGEST_LOADING))
 
 
 def _one_more_mistake(mistakes: FloatArray | IntArray, rho: float) -> float:
@@ -310,16 +297,6 @@ def _one_more_mistake(mistakes: FloatArray | IntArray, rho: float) -> float:
     """
     jump = np.hypot(1 - rho**2, rho**2) / (float(np.median(mistakes)) + 1)
     return float((jump / (2 * max(rho, 0.1))) ** 2)
-
-
-def jackknife(left_out: FloatArray, times: FloatArray | None = None) -> FloatArray:
-    """Variance from values without each part; NaN says nothing, ``times`` parts are alike."""
-    weight = np.ones(len(left_out)) if times is None else times
-    n, weight = weight.sum(), weight.reshape(-1, *[1] * (left_out.ndim - 1))
-    known = np.where(np.isfinite(left_out), weight, 0.0)
-    values = np.where(np.isfinite(left_out), left_out, 0.0)
-    mean = np.sum(known * values, axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.asarray((n - 1) / n * np.sum(known * (values - mean) ** 2, axis=0))
 
 
 def _shrunk_residual(
@@ -414,7 +391,7 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
     answered = np.maximum(np.diagonal(total[1]), 1.0)
     overlap = total[1] / np.sqrt(np.outer(answered, answered))
     np.fill_diagonal(overlap, 1.0)
-    whole = _Answers(_AnswerSums(total, overlap), responses.correct, parts)
+    whole = Answers(AnswerSums(total, overlap), responses.correct, parts)
     wrong = responses.totals - responses.counts
     return structure(responses.scores, whole, total[1], np.minimum(wrong, responses.counts))
 
@@ -446,9 +423,9 @@ def influence_correlation(
     """
     influence = summed_by_cluster(influence, clusters)
     n, m = influence.shape
-    whole = _Influence(_InfluenceSums(influence.T @ influence), influence)
+    whole = Influence(InfluenceSums(influence.T @ influence), influence)
     # items that carry the variance: as many as there are mistakes where answers are right or wrong
-    carrying = np.sum(influence**2, axis=0) ** 2 / np.maximum(np.sum(influence**4, axis=0), _TINY)
+    carrying = np.sum(influence**2, axis=0) ** 2 / np.maximum(np.sum(influence**4, axis=0), TINY)
     if not carrying.any():
         raise InputError("every classifier has the same number for every item: nothing to compare")
     both = np.full((m, m), float(n))
@@ -461,163 +438,3 @@ def _family_cut(correlation: FloatArray, carrying: float) -> float:
     typical = np.median(correlation[~np.eye(len(correlation), dtype=bool)])
     own = 1 - float(np.clip(typical, 0.0, 0.98))
     return float(np.clip(_CLEAR / (np.sqrt(max(carrying, 1.0)) * own), FAMILY, _SURE))
-
-
-@dataclass(frozen=True, eq=False)
-class _AnswerSums:
-    """Counts of right answers, (3, ..., m, m)."""
-
-    counts: FloatArray
-    shared: FloatArray
-
-    def phi(self) -> FloatArray:
-        """With half an item more of each disagreement; NaN where few items overlap."""
-        both_right, both, first = self.counts
-        phi = _smoothed_phi(both_right, both, first, np.swapaxes(first, -1, -2))
-        enough = both >= min(_LEAST_OVERLAP, 0.5 * both.max())
-        return _with_ones(np.where(enough, phi, np.nan))
-
-    def overlap(self) -> FloatArray:
-        return self.shared
-
-    def correlation(self) -> FloatArray:
-        return np.asarray(self.phi() * self.shared)
-
-    def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
-        both_right, both, first = self.counts[..., leaders[:, None], leaders]
-        second = np.swapaxes(first, -1, -2)
-        covariance = (both * both_right - first * second) / np.maximum(both, 1.0) ** 2
-        variance = np.sqrt(first * (both - first) * second * (both - second))
-        variance = variance / np.maximum(both, 1.0) ** 2
-        covariance = covariance * self.shared[leaders[:, None], leaders]
-        return mean_rho(covariance, variance, leaders, family)
-
-
-@dataclass(frozen=True, eq=False)
-class _InfluenceSums:
-    """Sums of products of influence values, (..., m, m)."""
-
-    products: FloatArray
-
-    def phi(self) -> FloatArray:
-        sd = np.sqrt(np.maximum(np.diagonal(self.products, axis1=-2, axis2=-1), _TINY))
-        return _with_ones(self.products / (sd[..., :, None] * sd[..., None, :]))
-
-    def overlap(self) -> FloatArray:
-        return np.ones_like(self.products)
-
-    def correlation(self) -> FloatArray:
-        return self.phi()
-
-    def rho(self, leaders: IntArray, family: IntArray) -> FloatArray:
-        covariance = self.products[..., leaders[:, None], leaders]
-        sd = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
-        variance = sd[..., :, None] * sd[..., None, :]
-        return mean_rho(covariance, variance, leaders, family)
-
-
-@dataclass(frozen=True, eq=False)
-class _Answers:
-    """Answers of all items, and what is left of their counts without some."""
-
-    sums: _AnswerSums
-    correct: NDArray[np.int8]
-    parts: FloatArray | None  # counts of groups of clusters, (3, B, m, m)
-
-    def variance(self) -> FloatArray:
-        if self.parts is not None:
-            rests = self.sums.counts[:, None] - self.parts
-            return jackknife(_AnswerSums(rests, self.sums.shared).correlation())
-        return phi_variance(self.sums.counts, len(self.correct)) * self.sums.shared**2
-
-    def left_out(self, leaders: IntArray) -> Iterator[tuple[FloatArray, _AnswerSums]]:
-        pairs = np.ix_(leaders, leaders)
-        counts, shared = self.sums.counts[:, None, *pairs], self.sums.shared[pairs]
-        if self.parts is not None:
-            rests = counts - self.parts[:, :, *pairs]
-            yield np.ones(rests.shape[1]), _AnswerSums(rests, shared)
-            return
-        patterns, times = np.unique(self.correct[:, leaders], axis=0, return_counts=True)
-        for block in _blocks(len(patterns), leaders.size):
-            right, given = (
-                flags.astype(np.float64)
-                for flags in (patterns[block] == 1, patterns[block] != MISSING)
-            )
-            products = [_outer(right, right), _outer(given, given), _outer(right, given)]
-            yield times[block].astype(float), _AnswerSums(counts - np.stack(products), shared)
-
-
-@dataclass(frozen=True, eq=False)
-class _Influence:
-    """Influence values of all items."""
-
-    sums: _InfluenceSums
-    values: FloatArray
-
-    def variance(self) -> FloatArray:
-        r"""Sum of squares of :math:`z_j z_k - \phi_{jk} (z_j^2 + z_k^2) / 2` over items."""
-        z = self.values / np.sqrt(np.maximum(np.diagonal(self.sums.products), _TINY))
-        phi, squares, fourth = self.sums.phi(), (z**2).T @ z**2, np.sum(z**4, axis=0)
-        mixed = (z**3).T @ z
-        own = fourth[:, None] + 2 * squares + fourth
-        return np.maximum(squares - phi * (mixed + mixed.T) + phi**2 / 4 * own, 0.0)
-
-    def left_out(self, leaders: IntArray) -> Iterator[tuple[FloatArray, _InfluenceSums]]:
-        products = self.sums.products[np.ix_(leaders, leaders)]
-        for block in _blocks(len(self.values), leaders.size):
-            values = self.values[block][:, leaders]
-            yield np.ones(len(values)), _InfluenceSums(products - _outer(values, values))
-
-
-def _blocks(count: int, k: int) -> Iterator[slice]:
-    step = max(1, _BLOCK // k**2)
-    return (slice(start, start + step) for start in range(0, count, step))
-
-
-def _outer(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Products of all pairs, (b, k, k)."""
-    return np.asarray(first[:, :, None] * second[:, None, :])
-
-
-def _with_ones(correlation: FloatArray) -> FloatArray:
-    diagonal = np.arange(correlation.shape[-1])
-    correlation[..., diagonal, diagonal] = 1.0
-    return correlation
-
-
-def counts_of(correct: NDArray[np.int8]) -> FloatArray:
-    """Both right, both answered, and j right where k answered, (3, m, m)."""
-    right = (correct == 1).astype(np.float32)
-    both_right = right.T @ right
-    given = correct != MISSING
-    if given.all():  # the two other products are known
-        n, own = np.full_like(both_right, len(correct)), np.diagonal(both_right)[:, None]
-        return np.array([both_right, n, np.broadcast_to(own, n.shape)], np.float64)
-    answered = given.astype(np.float32)
-    return np.array([both_right, answered.T @ answered, right.T @ answered], np.float64)
-
-
-def _smoothed_phi(
-    both_right: FloatArray, both: FloatArray, first: FloatArray, second: FloatArray
-) -> FloatArray:
-    n, j, k = both + 1.0, first + 0.5, second + 0.5
-    return np.asarray((n * both_right - j * k) / np.sqrt(j * (n - j) * k * (n - k)))
-
-
-def phi_variance(counts: FloatArray, n: int) -> FloatArray:
-    """Jackknife variance of phi over n items: one of a kind changes phi as any other does."""
-    both_right, both, first = counts
-    second = first.T
-    phi = _smoothed_phi(both_right, both, first, second)
-    mean, square = np.zeros_like(phi), np.zeros_like(phi)
-    for j, k in ((1, 1), (1, 0), (0, 1), (0, 0)):
-        one, other = (first if j else both - first), (both_right if j else second - both_right)
-        times = other if k else one - other
-        there = np.where(times > 0, 1.0, 0.0)
-        left = _smoothed_phi(
-            both_right - there * j * k, both - there, first - there * j, second - there * k
-        )
-        change = left - phi
-        mean += times * change / n
-        square += times * change**2
-    return np.asarray((n - 1) / n * np.maximum(square - n * mean**2, 0.0))

@@ -44,6 +44,7 @@ def test_published_maximum() -> None:
     assert float(law.cdf(law.quantile(0.3))) == pytest.approx(0.3, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_standard_deviation() -> None:
     assert float(auc_std(0.9, 51, 2949)) == pytest.approx(0.02115, abs=5e-6)
     for auc, a, b, ratio in ((0.8, 12, 30, 1.0), (0.8, 12, 30, 2.0), (0.7, 40, 9, 0.5)):
@@ -52,6 +53,7 @@ def test_standard_deviation() -> None:
         assert sample.mean() == pytest.approx(auc, abs=4 * sample.std() / 89)
 
 
+@pytest.mark.slow
 def test_covariance_of_two_classifiers() -> None:
     sample = simulated(0.85, 15, 40, 12_000, rho=0.8, ratio=2.0, m=2)
     found = auc_covariance(0.85, 0.85, 15, 40, 0.64, spread_ratio=2.0)
@@ -85,10 +87,15 @@ def test_bivariate_normal(r: float) -> None:
 @pytest.mark.parametrize(
     ("auc", "a", "b", "ratio"),
     [
-        (0.9, 51, 700, 1.0),
         (0.7, 20, 30, 1.0),
-        (0.8, 60, 40, 2.0),
-        pytest.param(0.97, 25, 300, 0.5, marks=pytest.mark.slow),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                (0.9, 51, 700, 1.0),
+                (0.8, 60, 40, 2.0),
+                (0.97, 25, 300, 0.5),
+            )
+        ),
     ],
 )
 def test_law_of_one_estimate_into_the_tail(auc: float, a: int, b: int, ratio: float) -> None:
@@ -109,6 +116,7 @@ def test_the_classes_may_change_places() -> None:
     np.testing.assert_allclose(one.cdf(one.levels), other.cdf(one.levels), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_best_of_independent_classifiers() -> None:
     aucs, repeats = np.linspace(0.75, 0.9, 4), 2500
     rng = np.random.default_rng(2)
@@ -181,6 +189,7 @@ def test_the_rough_law_of_different_classifiers_is_close_to_the_tilted_one() -> 
     assert rough.std() == pytest.approx(exact.std(), rel=0.03)
 
 
+@pytest.mark.slow
 def test_aucs_drawn_from_a_distribution() -> None:
     """Against fields drawn by hand, with simulated scores of every item."""
     rng, field = np.random.default_rng(8), Uniform(0.6, 0.9)
@@ -254,6 +263,7 @@ def test_from_independent_to_equal_classifiers(auc: float, a: int, b: int, m: in
         assert laws[rho].std() == pytest.approx(sample.std(), rel=0.06)
 
 
+@pytest.mark.slow
 def test_many_items_by_low_frequencies_are_as_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The window of a million items, at a size at which the long transform can still be done."""
     placement, mass = placements_of_kinds(np.array([0.5, 1.5, 3.0]), 0.8)

@@ -13,7 +13,7 @@ SIZES = [*SMALL, pytest.param(5000, 5000, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("a", "b"), SIZES)
-@pytest.mark.parametrize("auc", [0.78, 0.86, 0.93])
+@pytest.mark.parametrize("auc", [0.78, pytest.param(0.86, marks=pytest.mark.slow), 0.93])
 def test_a_normal_score_is_the_quantile_of_the_exact_law(a: int, b: int, auc: float) -> None:
     law = auc_law(auc, a, b)
     x = law.levels[::10]
@@ -54,12 +54,13 @@ def test_perfect_estimates_are_beyond_every_normal_score() -> None:
     assert float(scores.estimate(9.0, 0.99)) <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("auc", "a", "b", "m", "rho", "tolerance"),
     [
-        (0.9, 51, 2949, 1000, 0.6, 0.03),
+        pytest.param(0.9, 51, 2949, 1000, 0.6, 0.03, marks=pytest.mark.slow),
         pytest.param(0.75, 100, 400, 300, 0.8, 0.03, marks=pytest.mark.slow),
-        pytest.param(0.95, 10, 100, 100, 0.8, 0.08, marks=pytest.mark.slow),  # tiny classes
+        (0.95, 10, 100, 100, 0.8, 0.08),  # tiny classes
     ],
 )
 def test_one_factor_follows_the_law_given_reference_scores(

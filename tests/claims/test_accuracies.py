@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import (
+from bayes_sota.claims.accuracies import false_claim_probability, false_claim_rope
+from bayes_sota.claims.congruence import (
     OddsRatioCongruence,
     RelativeCongruence,
     congruence_bounds,
     congruence_of_odds_ratio,
-    false_claim_probability,
-    false_claim_rope,
-    reported_claim,
 )
+from bayes_sota.claims.printed_accuracies import reported_claim
 from bayes_sota.items.comparison import probability_not_better
 
 

@@ -41,7 +41,8 @@ def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> fl
     return float(special.logsumexp([stats.multinomial.logpmf(t, n, cells) for t in tables]))
 
 
-@pytest.mark.parametrize("shared", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [False, True])
 def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(shared: bool) -> None:
     model = build_model(*CLAIMS, shared=shared)
     density = quick(model)
@@ -66,6 +67,7 @@ def test_density_of_claims_is_a_flat_dirichlet_with_another_log_odds_ratio(share
         assert density(point) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
     same = np.ones(400)
     with build_model(0.9 * same, 0.8 * same, 50 * same, shared=False):
@@ -85,6 +87,7 @@ def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
     assert stats.chisquare(*table).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_law_of_the_second_accuracy() -> None:
     """The density integrates to 1, and the draws have its mean."""
     inputs = [pt.dvector(), pt.dscalar(), pt.dscalar()]

@@ -99,6 +99,7 @@ def test_draws_of_failures() -> None:
         assert np.mean(sign * drawn > 0.4) == pytest.approx(far, abs=4 * np.sqrt(far / 40_000))
 
 
+@pytest.mark.slow
 def test_density_of_case_differences() -> None:
     values = some_differences()
     density = build_case_differences(values).compile_logp(mode="FAST_COMPILE", jacobian=False)

@@ -5,11 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import betainc
 
-from bayes_sota.claims.accuracies import (
-    OddsRatioCongruence,
-    congruence_needed,
-    false_claim_probability,
-)
+from bayes_sota.claims.accuracies import congruence_needed, false_claim_probability
+from bayes_sota.claims.congruence import OddsRatioCongruence
 from bayes_sota.claims.planning import (
     GapOfAccuracies,
     GapOfMeans,

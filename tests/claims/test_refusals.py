@@ -20,7 +20,7 @@ from bayes_sota.claims import (
     powered_size,
     report_accuracies,
 )
-from bayes_sota.claims.accuracies import OddsRatioCongruence, RelativeCongruence
+from bayes_sota.claims.congruence import OddsRatioCongruence, RelativeCongruence
 from bayes_sota.claims.planning import smallest_size
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.responses import Responses

@@ -10,10 +10,8 @@ import pymc as pm
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import (
-    congruence_of_odds_ratio,
-    false_claim_probability,
-)
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import congruence_of_odds_ratio
 from bayes_sota.claims.means import false_claim_probability_of_means
 from bayes_sota.claims.models import (
     _draw_second_accuracy,

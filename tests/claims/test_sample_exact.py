@@ -10,7 +10,7 @@ import pytest
 from pymc.stats import compute_log_likelihood
 from scipy import stats
 
-from bayes_sota.claims.accuracies import OddsRatioCongruence
+from bayes_sota.claims.congruence import OddsRatioCongruence
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.models import build_model
 from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means, comparison_tree
@@ -65,6 +65,7 @@ def test_pymc_gives_the_same_likelihood_and_prior(congruence: float | None) -> N
         assert stats.ks_2samp(large[name].values.ravel(), prior[name].values.ravel()).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_replicated_accuracies_have_the_moments_of_multinomial_draws() -> None:
     tree = claim_tree(0.90, 0.88, 500, 0.85, draws=5000, random_seed=0)
     skill, again = (

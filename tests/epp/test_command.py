@@ -202,6 +202,7 @@ def test_bayesian_model(capsys, scores: Path, tmp_path: Path) -> None:
     found = json.loads(out)
     assert code == (0 if found["diagnostics"]["ok"] else 1), error
     assert sum(player["p_best"] for player in found["players"]) == pytest.approx(1)
+    assert all(0 < player["p_best_mcse"] < 0.05 for player in found["players"])
     assert found["test"]["rope"]["a_better"] > 0.8
     assert found["checks"]["loo"]["of"] == "round"
     assert found["checks"]["deviance_p_value"] is None  # replicates of weighted matches mislead

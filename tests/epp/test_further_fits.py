@@ -55,6 +55,7 @@ def test_standard_errors_are_those_of_the_sandwich(kind: str) -> None:
     assert found.epp.mean(axis=1) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_whole_groups_are_drawn() -> None:
     # Every round five times over, in one group: the bootstrap must not see five times the rounds.
     table = simulate_tournament([0.5, 0.0, -0.5], 30, random_seed=1)

@@ -46,7 +46,7 @@ def ranking(scores: np.ndarray, skills: np.ndarray) -> float:
     return float(sum(np.log(odds[i] / odds[order[k:]].sum()) for k, i in enumerate(order)))
 
 
-@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("centred", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_rankings_of_one_tournament(centred: bool) -> None:
     model = build_model(TABLE, centred=centred)
     point = some_point(model)
@@ -89,7 +89,9 @@ def test_tournaments_share_skills_and_rounds_have_slopes() -> None:
     assert terms(model, point) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
+@pytest.mark.parametrize(
+    "ties", ["half", *(pytest.param(t, marks=pytest.mark.slow) for t in ("davidson", "rao-kupper"))]
+)
 def test_listed_matches(ties: str) -> None:
     model = build_model(BATTLES, ties=ties)
     point = some_point(model)
@@ -104,6 +106,7 @@ def test_listed_matches(ties: str) -> None:
     assert terms(model, point).sum() == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_dependent_matches_count_less() -> None:
     clustered = Matches(
         BATTLES.first, BATTLES.second, BATTLES.outcomes, players=BATTLES.players,

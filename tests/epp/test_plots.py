@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import odds_axis, plot_epp, shown_name
+from bayes_sota.epp.plots import odds_axis, plot_epp
 from bayes_sota.epp.plots_ranks import plot_rank_distribution, plot_win_matrix
 from bayes_sota.epp.simulate import simulate_tournament
 

@@ -101,6 +101,7 @@ def test_pit_values_of_ranks_are_drawn() -> None:
     assert "round_rank" in figure.viz["plot"].data_vars
 
 
+@pytest.mark.slow
 def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
     """Groups of the schema, numbers of quadrature, and a file."""
     found = tree()
@@ -203,10 +204,8 @@ def test_replicated_rankings_win_as_often_as_bradley_and_terry_say() -> None:
     assert wins[off] / 4000 == pytest.approx(expected[off], abs=0.03)
 
 
-@pytest.mark.parametrize(
-    "ties",
-    ["half", *(pytest.param(t, marks=pytest.mark.slow) for t in ("davidson", "rao-kupper"))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("ties", ["half", "davidson", "rao-kupper"])
 def test_log_likelihood_of_matches_adds_up_to_pairs_and_counts_ties(ties: str) -> None:
     table = simulate_tournament([1, 0, -1], 5, step=1.0, random_seed=1, players=list("abc"))
     model = build_model(table, ties=ties, likelihood="matches")
@@ -330,6 +329,7 @@ def test_a_trace_of_something_else_is_refused() -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in ("core", "epp"):
         monkeypatch.setattr(f"bayes_sota.{place}.sample.LARGEST_GROUP", 5_000)

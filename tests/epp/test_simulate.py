@@ -105,6 +105,7 @@ def test_equal_players_have_a_sixth_of_the_independent_deviance() -> None:
     assert found.expected == pytest.approx(15 * 14 / 6, abs=4 * found.replicates.std() / 10)
 
 
+@pytest.mark.slow
 def test_true_leaderboards_are_rejected_at_the_level() -> None:
     rng = np.random.default_rng(3)
     p = []

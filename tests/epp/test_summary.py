@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import bayes_sota as bs
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.further_fits import fit_tournaments
 from bayes_sota.epp.simulate import simulate_tournament
@@ -37,6 +38,10 @@ def test_table_of_players() -> None:
     assert list(table.index) == ["worst", "best", "middle"]  # names are names
     assert table["p_best"].sum() == pytest.approx(1)
     assert table.loc["best", "p_best"] == np.mean(skills.argmax(axis=1) == 1)
+    told = bs.summarize(tree)["mcse"]
+    assert table["p_best_mcse"].tolist() == [told[f"p_best[{name}]"] for name in table.index]
+    independent = np.sqrt(table["p_best"] * (1 - table["p_best"]) / len(skills))
+    assert table["p_best_mcse"].to_numpy() == pytest.approx(independent.to_numpy(), rel=0.2)
     ranks = 1 + (skills[:, None, :] > skills[:, :, None]).sum(axis=2)
     assert table["rank"].to_numpy() == pytest.approx(ranks.mean(axis=0))
     assert table["rank_upper"].tolist() == np.quantile(ranks, 0.95, axis=0).tolist()

@@ -304,6 +304,7 @@ def test_it_is_the_posterior_of_the_players_own_numbers() -> None:
     assert np.array_equal(found.winner_skill, alone.winner_skill)
 
 
+@pytest.mark.slow
 def test_nearer_to_the_truth_than_the_estimate() -> None:
     # Twelve providers of one model each, and one that shows the best of 15 nearly equal variants.
     rng = np.random.default_rng(8)

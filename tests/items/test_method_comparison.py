@@ -124,8 +124,16 @@ def is_claimed(*data, draws: int = 1) -> bool:
     return compare_methods(*data, draws=draws, random_seed=0).p_false < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "sizes", [[20] * 8, [5] * 40, [200] + [10] * 20, [900] + [5] * 20, [100, 100] + [1] * 100]
+    "sizes",
+    [
+        [20] * 8,
+        pytest.param([5] * 40, marks=pytest.mark.slow),
+        [200] + [10] * 20,
+        pytest.param([900] + [5] * 20, marks=pytest.mark.slow),
+        pytest.param([100, 100] + [1] * 100, marks=pytest.mark.slow),
+    ],
 )
 def test_equal_methods_on_clustered_items_are_seldom_told_apart(sizes: list[int]) -> None:
     rng = np.random.default_rng(len(sizes))

@@ -8,12 +8,11 @@ from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.read_outcomes import read_responses
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.correlation import (
-    counts_of,
     influence_correlation,
     learn_correlation,
-    phi_variance,
     response_correlation,
 )
+from bayes_sota.items.pair_sums import counts_of, phi_variance
 
 
 def simulate(rng, n, loadings, groups=None, family_loading=0.0, level=1.2):
