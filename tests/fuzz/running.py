@@ -16,9 +16,11 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,7 +38,7 @@ Call = Callable[[Sequence[str]], None]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command gave: exit code, output, errors, processor seconds and peak bytes."""
+    """What a command gave: exit code, output, errors, processor seconds and its own peak bytes."""
 
     code: int
     out: str
@@ -47,19 +49,36 @@ class Answer:
 
 def run_alone(arguments: Sequence[str], directory: Path | None = None, call: Call = main) -> Answer:
     """Answer of a command in a process of its own, whose output is caught at its descriptors."""
+    return _starter().submit(_fork, arguments, directory or Path.cwd(), call).result()
+
+
+@cache
+def _starter() -> ProcessPoolExecutor:
+    """A process that only forks: a copy of pytest's own, with its threads, may wait for ever."""
+    return ProcessPoolExecutor(1, get_context("spawn"))
+
+
+def _fork(arguments: Sequence[str], directory: Path, call: Call) -> Answer:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # other threads of pytest wait
+            warnings.simplefilter("ignore", DeprecationWarning)  # idle threads of BLAS
+            inherited = _pages(1)
             child = os.fork()
         if child == 0:
-            _run_and_exit(arguments, directory or Path.cwd(), call, out, err)
+            _run_and_exit(arguments, directory, call, out, err)
         _, status, used = os.wait4(child, 0)
         texts = []
         for stream in (out, err):
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "replace"))
-    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    # What the imports have left in memory is not the command's.
+    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 - inherited
     return Answer(os.waitstatus_to_exitcode(status), texts[0], texts[1], seconds, peak)
+
+
+def _pages(column: int) -> int:
+    """Bytes of this process: reserved (0) or in memory (1)."""
+    return int(Path("/proc/self/statm").read_text().split()[column]) * resource.getpagesize()
 
 
 def _run_and_exit(
@@ -70,7 +89,7 @@ def _run_and_exit(
     os.dup2(err.fileno(), 2)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8") for number in (1, 2))
     os.chdir(directory)
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    size = _pages(0)
     resource.setrlimit(resource.RLIMIT_AS, (size + 2 * BYTES, size + 2 * BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     signal.alarm(20 * SECONDS)  # what waits, and does not work

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import click
@@ -24,7 +25,7 @@ EXTREMES = (
 FEW = ("0", "1e308", "nan", str(2**63))
 
 STUDY = bool(os.environ.get("BAYES_SOTA_FUZZ"))
-# name: command and arguments; {x} is a file of the fixture option_inputs
+# name: command and arguments; {x} is a file of the fixture option_inputs, {} a new folder
 BASES = {
     "infer-n": "infer-n {board.csv}",
     "maximum": "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
@@ -57,6 +58,9 @@ BASES = {
     "claim plan pair": "claim plan --accuracy 0.9 0.85",
     "claim plan means": "claim plan --gap 0.02 --sd 0.1 0.1 --pairwise-correlation 0.5 --n-test 50",
     "claim batch": "claim batch {means.csv} --sd 0.5 0 -0.5",
+    "batch": "batch {boards.csv} --output-dir {} --seed 1",
+    "cv judge": "cv judge {repeats.csv} --rule ks --threshold 0.5 --orderings 5 --seed 1",
+    "cv run": "cv run {numbers.csv} --target label --learners nb --folds 2 --iterations 2 --seed 1",
     "epp": "epp {rounds.csv} --repetitions 20 --seed 1",
     "epp folds": "epp {folds.csv} --format long --player-column player --round-column fold "
     "--score-column score --group-column data --local-rope 0.4 --repetitions 0",
@@ -65,6 +69,10 @@ BASES = {
 LEFT_OUT = {
     ("demo", "--seed"): "the same option as everywhere; a demo takes a minute",
     ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
+    ("cv judge", "--draws"): "NUTS: the slow test of sampled models",
+    ("reproduce", "--iterations"): "a study of minutes",
+    ("reproduce", "--cores"): "a study of minutes",
+    ("reproduce", "--seed"): "the same option as everywhere; a study of minutes",
     ("epp", "--draws"): "NUTS: the slow test of sampled models",
     ("epp", "--rope"): "NUTS: the slow test of sampled models",
 }
@@ -81,6 +89,10 @@ ABSENT = {
     "n_assured": "not asked for, or no size is enough",
     "rounding": "no number of right answers prints so: notes", "sd": "the differences are given",
     "sd_difference": "the spreads are given",
+    "ranks": "one data set", "verdicts": "too few data sets",
+    "fold_bias": "no other numbers of folds", "against_truth": "no true test sets",
+    "posterior.iterations_needed": "no number of iterations is enough", "rope": "not asked for",
+    "stopping_iteration": "the rule has not stopped",
     "test": "no pair was asked for",
 }  # fmt: skip
 # options that are text for click, and numbers for a user; the extreme takes the place of {}
@@ -134,6 +146,7 @@ def variants(base: str, values: tuple[str, ...]) -> Iterator[tuple[str, list[str
 def arguments_of(base: str, inputs: Path, flag: str, given: list[str]) -> list[str]:
     """Arguments of the base with those of one option in their place."""
     words = [str(inputs / word[1:-1]) if word[0] == "{" else word for word in BASES[base].split()]
+    words = [mkdtemp(dir=inputs) if word == str(inputs) else word for word in words]
     if flag in words:
         start = words.index(flag)
         end = start + 1

@@ -30,7 +30,10 @@ def check(case: Case, seeds: range) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("number", range(len(_CASES)), ids=lambda number: _CASES[number].label)
+@pytest.mark.parametrize("number", [
+    pytest.param(n, id=case.label, marks=[pytest.mark.slow] * (n % 3 > 0))
+    for n, case in enumerate(_CASES)
+])  # fmt: skip
 def test_mutants_of_every_case(number: int) -> None:
     check(_CASES[number], range(1000 * number + 1, 1000 * number + 1 + _EACH))
 

@@ -52,7 +52,10 @@ def is_same(case: Case, ending: str, content: bytes) -> bool:
     return same_numbers(numbers_of(plain), numbers(case))
 
 
-@pytest.mark.parametrize("case", [c for c in TABLES if c.kind != "paired"], ids=label)
+@pytest.mark.parametrize("case", [
+    pytest.param(case, id=label(case), marks=[pytest.mark.slow] * (n % 2))
+    for n, case in enumerate(c for c in TABLES if c.kind != "paired")
+])  # fmt: skip
 def test_names_order_and_format_together_do_not_matter(case: Case) -> None:
     assert is_same(case, ".csv.gz", everything(renamed(case)))
 
