@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytensor.tensor as pt
 import xarray as xr
+from crossval_runs import LEARNERS, Countdown, X, Y
 from reader_calls import Call, readers
 
 import bayes_sota as bs
@@ -15,6 +16,7 @@ from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, Priors
 from bayes_sota.core.skills import Uniform
 from bayes_sota.core.specification import ModelSpecification
+from bayes_sota.data.fold_scores import FoldScores
 
 
 @cache
@@ -93,6 +95,108 @@ def largest_error(truth: Any, predicted: Any) -> float:
     return float(np.abs(truth - predicted).max())
 
 
+def judged_calls() -> dict[str, Call]:
+    """Calls of the functions that judge repeated cross-validation."""
+    rules, rng = bs.crossval, np.random.default_rng(9)
+    skills = np.array([0.9, 0.895, 0.88])[:, None, None]
+    runs, others = (FoldScores(rng.normal(skills, 0.02, (7, 3, 14, 2)))
+                    for _ in range(2))  # fmt: skip
+    items, other_items = (list(rng.random((7, 1, 1, 9)) + rng.normal(0, s, (7, 3, 14, 9)))
+                          for s in (0.02, 0.05))  # fmt: skip
+    ten = [FoldScores(x.iteration_means()[..., None], folds=10)
+           for x in (runs, others)]  # fmt: skip
+    ks, spearman = rules.KolmogorovSmirnovRule(0.5), rules.SpearmanRule(0.99)
+    seeds = {"random_seed": 2}
+    of_items = {"rule": spearman, "probabilities": items}
+    return {
+        "against_truth": Call(
+            {"scores": runs, "truth": np.full((7, 3), 0.9)},
+            {"scores": others, "truth": np.full((7, 3), 0.8)},
+        ),
+        "average_ranks": Call(
+            {"values": rng.random((5, 3))},
+            {"values": rng.random((6, 3)), "names": list("abc"), "level": 0.1},
+        ),
+        "difference_tests": Call(
+            {"a": runs.scores[0, 0], "b": runs.scores[0, 1], "folds": 2},
+            {"a": runs.scores[1, 0], "b": runs.scores[1, 1], "folds": 5},
+        ),
+        "expected_by_chance": Call({}, {"orderings": 20, "share": 0.3, "pairing": "paired"}),
+        "fold_bias": Call({"runs": [runs, ten[1]]}, {"runs": [others, ten[0]], "level": 0.1}),
+        "judge_rules": Call(
+            {"rules": [ks], "scores": runs, **seeds},
+            {
+                "rules": [rules.FixedNumber(4)],
+                "scores": others,
+                "orderings": 7,
+                "together": True,
+                "random_seed": 3,
+            },
+            {"probabilities": ({"rules": [spearman], "probabilities": items}, other_items)},
+        ),
+        "judge_runs": Call(
+            {"scores": runs, "orderings": 5, **seeds},
+            {
+                "scores": others,
+                "probabilities": items,
+                "rule": rules.FixedNumber(3),
+                "pairing": "paired",
+                "together": True,
+                "orderings": 6,
+                "level": 0.1,
+                "ci_prob": 0.8,
+                "rope": 0.01,
+                "other_folds": [ten[0]],
+                "truth": np.full((7, 3), 0.9),
+                "random_seed": 3,
+            },
+        ),
+        "other_seed_probability": Call(
+            {"difference": 0.01, "partition_sd": 0.01, "iterations": 30, "canonical": 1},
+            {"difference": 0.02, "partition_sd": 0.02, "iterations": 3, "canonical": 5},
+        ),
+        "named_rule": Call({"name": "ks"}, {"name": "fixed", "threshold": 0.3}),
+        "running_means": Call(
+            {"scores": runs, "learner": 0},
+            {"scores": others, "learner": 1, "task": 1, "ci_prob": 0.8},
+        ),
+        "seed_verdicts": Call(
+            {"scores": runs, "a": 0, "b": 1}, {"scores": others, "a": 2, "b": 2, "level": 0.3}
+        ),
+        "steady_state": Call({"scores": runs, **seeds}, {"scores": others, "random_seed": 3}),
+        "canonical_iterations": Call({"folds": 10}, {"folds": 2}),
+        "correlated_t": Call(
+            {"fold_scores": runs},
+            {"fold_scores": others, "a": 2, "b": 2, "task": 1, "correlation": 0.3},
+        ),
+        "sensitivity_to_overlap": Call(
+            {"fold_scores": runs},
+            {
+                "fold_scores": others,
+                "a": 2,
+                "b": 2,
+                "task": 1,
+                "rope": 0.01,
+                "multiples": (0.5, 1.5),
+            },
+        ),
+        "iterations_needed": Call(
+            {"difference": 0.03, "partition_sd": 0.02, "data_sd": 0.015},
+            {"difference": 0.05, "partition_sd": 0.05, "data_sd": 0.005, "probability": 0.9},
+        ),
+        "stopping_iterations": Call(
+            {"rule": ks, "scores": runs},
+            {
+                "rule": rules.FixedNumber(4),
+                "scores": others,
+                "order": np.arange(14)[::-1],
+                "together": True,
+            },
+            {"probabilities": (of_items, other_items)},
+        ),
+    }
+
+
 @cache
 def calls(folder: Path) -> dict[str, Call]:
     rng = np.random.default_rng(6)
@@ -119,6 +223,10 @@ def calls(folder: Path) -> dict[str, Call]:
     odd = claims.assign(accuracy_a=[0.913, 0.8], n_test=[100, 200])
     gap = claims.assign(accuracy_b=[None, 0.75])
     seeds = {"random_seed": 2}
+    maxima = pd.DataFrame({
+        "identifier": ["x", "y"], "maximum": ["0.91", "2"], "n_test": 300, "classifiers": 20,
+        "draws": 50,
+    })  # fmt: skip
     return {
         "add_player": Call(
             {"fit": fit(), "player": "new", "scores": rng.normal(size=24)},
@@ -161,6 +269,14 @@ def calls(folder: Path) -> dict[str, Call]:
             {"entries": answers(), "priors": known, "model": one, "tries_per_entry": 2, **seeds},
             {"given": ({"entries": answers()}, compared(0.5))},
         ),
+        "repeated_cross_validation": Call(
+            {"estimators": LEARNERS, "X": X, "y": Y, "folds": 2, "iterations": 2, **seeds},
+            {"estimators": {"nb": LEARNERS["nb"]}, "X": X + X**2, "y": 1 - Y, "folds": 3,
+             "scoring": "accuracy", "iterations": 3, "rule": Countdown(1), "random_seed": 3,
+             "dask": "nonsense", "checkpoint": folder, "task": "x"},
+        ),
+        **judged_calls(),
+        "named_learners": Call({"names": ["nb"]}, {"names": ["tree"], "categories": [0]}),
         "claim_test_size": Call(
             {"accuracy_a": 0.9, "accuracy_b": 0.8},
             {"accuracy_a": 0.91, "accuracy_b": 0.85, "congruence": "max", "level": 0.1},
@@ -220,6 +336,11 @@ def calls(folder: Path) -> dict[str, Call]:
              "orders": bs.epp.order_rounds(ranks[::-1]), "operations": pt},
         ),
         "epp_table": Call({"result": fit()}, {"result": fit(7), "ci_prob": 0.8}),
+        "estimate_many": Call(
+            {"manifest": maxima, "output_dir": folder / "many", "resume": True, **seeds},
+            {"manifest": maxima[:1], "output_dir": folder / "others", "resume": False,
+             "dask": "nonsense", "random_seed": 3},
+        ),
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},
             {"boards": paired(6), "priors": PairedPriors(FixedCorrelation(0.5)), "draws": 60,
@@ -233,6 +354,7 @@ def calls(folder: Path) -> dict[str, Call]:
              "model": "obesity-risk-maximum", "draws": 60, "chains": 3, "reference_skill": 0.8,
              "new_n_test": 50, "tries_per_entry": 2, "learn_rho": True, "n_classes": 3,
              "groups": "estimands", "criterion": "upper", "correlation": 0.3, **seeds},
+            {"groups": ({"board": paired()}, "estimands")},
         ),
         "false_claim_probability": Call(pair, {**pair_others, "alpha": 2.0}),
         "false_claim_probability_of_means": Call(means, means_others, {"bounds": wide}),

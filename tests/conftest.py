@@ -82,6 +82,10 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     long = [(f"d{d}", f"f{f}", player, d + f, f"{rng.normal(0.5 - 0.05 * j, 0.1):.3f}")
             for d in range(6) for f in range(4) for j, player in enumerate("abc")]  # fmt: skip
     write("folds.csv", "data,fold,player,score2,score", long)
+    write("repeats.csv", "learner,task,iteration,fold,auc", (
+        (learner, task, i, f, f"{rng.normal(0.9 - 0.02 * j, 0.02):.3f}")
+        for j, learner in enumerate("abc") for task in "st" for i in range(12) for f in range(2)
+    ))  # fmt: skip
     write("battles.csv", "winner,loser,judge", (
         [*(("a", "b") if rng.random() < 0.6 else ("b", "a")), f"j{i % 7}"] if i % 3 else
         [*(("b", "c") if rng.random() < 0.6 else ("c", "b")), f"j{i % 7}"] for i in range(60)
@@ -103,6 +107,16 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
                                            for i, x in enumerate(fine)))  # fmt: skip
     write("broken.csv", "name,accuracy_a,accuracy_b,n_test", (
         ("x", 0.90, 0.88, 500), ("y", 0.95, "", 1000),
+    ))  # fmt: skip
+    write("repeats3.csv", "learner,task,iteration,fold,auc", (
+        (learner, task, i, f, f"{rng.normal(0.88 - 0.02 * j, 0.02):.3f}")
+        for j, learner in enumerate("abc") for task in "st" for i in range(4) for f in range(3)
+    ))  # fmt: skip
+    write("tested.csv", "learner,task,auc", (
+        (learner, task, 0.9 - 0.02 * j) for j, learner in enumerate("abc") for task in "st"
+    ))  # fmt: skip
+    write("boards.csv", "identifier,maximum,n_test,classifiers,draws", (
+        ("x", 0.91, 300, 20, 50), ("y", 0.88, 200, 9, 50), ("wrong", 2, 200, 9, 50),
     ))  # fmt: skip
     (folder / "model.toml").write_text("")
     return folder

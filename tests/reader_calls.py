@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayes_sota.data.fold_scores import FoldScores
+
 
 @dataclass
 class Call:
@@ -41,7 +43,33 @@ def readers(folder: Path) -> dict[str, Call]:
     columns = {"player_column": "player", "round_column": "fold", "score_column": "score"}
     wide = pd.DataFrame(rng.random((3, 3)), columns=["a", "b", "c"])
     fights = pd.DataFrame({"winner": list("abca"), "loser": list("bcac"), "judge": list("xxyy")})
+    fits = pd.DataFrame({
+        "learner": np.repeat(["a", "b"], 8), "name": np.repeat(["x", "y"], 8),
+        "task": np.tile(np.repeat(["s", "t"], 4), 2), "group": "u",
+        "iteration": np.tile(np.repeat([1, 2], 2), 4), "turn": np.tile(np.repeat([2, 1], 2), 4),
+        "fold": [1, 2] * 8, "part": [2, 1] * 8, "auc": rng.random(16), "acc2": rng.random(16),
+    })  # fmt: skip
+    tested = pd.DataFrame({
+        "learner": list("aabb"), "who": list("bbaa"), "task": list("stst"), "where": list("tsts"),
+        "auc": rng.random(4), "acc2": rng.random(4),
+    })  # fmt: skip
+    runs, turned = (FoldScores(rng.random((2, 2, 3, 2)), learners=list(names), tasks=["s", "t"])
+                    for names in ("ab", "ba"))  # fmt: skip
     return {
+        "read_test_scores": Call(
+            {"source": tested, "like": runs, "score_column": "auc"},
+            {"source": tested.assign(auc=0.5), "like": turned, "learner_column": "who",
+             "task_column": "where", "score_column": "acc2", "lower_is_better": True},
+        ),
+        "read_fold_scores": Call(
+            {"source": fits.drop(columns="name"), "score_column": "auc"},
+            {"source": fits[:8].drop(columns="name"), "learner_column": "group",
+             "task_column": "group", "iteration_column": "turn", "fold_column": "part",
+             "score_column": "acc2", "folds": 3, "lower_is_better": True},
+        ),
+        "read_task": Call(
+            {"source": items, "target": "label"}, {"source": items[:10], "target": "gold"}
+        ),
         "read_leaderboard": Call(
             {"path_or_frame": listed, "n_test": 3000},
             {"path_or_frame": listed[:2], "n_test": 4000, "score_column": "b",

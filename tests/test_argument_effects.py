@@ -21,6 +21,7 @@ from bayes_sota.core.errors import InputError
 
 LEFT_OUT = {
     "sample_claim": "a sampler: minutes", "sample_epp": "a sampler: minutes",
+    "sample_comparison": "a sampler: minutes",
     "check_epp": "reads draws of a sampler", "epp_rope": "reads draws of a sampler",
     "epp_win_probability": "reads draws of a sampler", "summarize_epp": "reads draws of a sampler",
     "complete": "reads draws of a sampler", **{
@@ -29,12 +30,15 @@ LEFT_OUT = {
             "case_difference_logp", "paired_log_likelihood",
         )
     },
-    "save_result": "writes a file", "read_result": "reads what save_result wrote",
+    "save_result": "writes a file", "write_fold_scores": "writes a file",
+    "write_items": "writes a file",
+    "read_result": "reads what save_result wrote",
     "list_examples": "no argument", "model_names": "no argument",
     "load_example": "the name alone", "load_model": "the name alone",
     "read_evaluations": "files alone: options of claim responses",
     "read_means": "files alone: --sds of epp", "read_tournaments": "files: options of epp",
-    "write_examples": "a directory alone", "tournaments_table": "what epp prints",
+    "write_examples": "a directory alone",
+    "tournaments_table": "what epp prints",
     "maximum_logp": "a tensor: test_complete.py",
     "observe_maximum": "adds to a model: test_complete.py",
     "plan_claim": "what claim plan prints", "assured_size": "what claim plan prints",
@@ -51,6 +55,7 @@ SLOW = (
     "auc_law",
     "auc_maximum_law",
     "board_table",
+    "estimate_many",
     "claim_of_best_entry",
     "estimate_paired",
     "estimate_sota",
@@ -83,7 +88,18 @@ def kept(attributes: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if key != "created_at"}
 
 
-ROOMS = ("auc", "claims", "core", "data", "epp", "items", "leaderboard", "maximum", "paired")
+ROOMS = (
+    "auc",
+    "claims",
+    "core",
+    "crossval",
+    "data",
+    "epp",
+    "items",
+    "leaderboard",
+    "maximum",
+    "paired",
+)
 PUBLIC: dict[str, Callable[..., Any]] = {
     name: getattr(place, name)
     for place in (bs, *(getattr(bs, room) for room in ROOMS))

@@ -18,6 +18,7 @@ import pytest
 import xarray as xr
 
 import bayes_sota as bs
+from bayes_sota.data.fold_scores import FoldScores
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "arviz.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
@@ -109,6 +110,17 @@ def epp(**settings: Any) -> xr.DataTree:
     return bs.sample_epp(model, tune=300, predictive=100, **DRAWS)
 
 
+def folds() -> xr.DataTree:
+    rng = np.random.default_rng(8)
+    runs = rng.normal([[[0.8]], [[0.85]]], 0.05, (2, 6, 3))  # ArviZ draws at most 40 panels
+    return bs.crossval.sample_comparison(FoldScores(runs), tune=300, **DRAWS)
+
+
+def judged() -> xr.DataTree:
+    runs = np.random.default_rng(9).normal([[[0.8]], [[0.82]]], 0.05, (2, 12, 3))
+    return bs.crossval.judge_runs(FoldScores(runs), random_seed=0).to_datatree(draws=100)
+
+
 def sota(board: Any, **settings: Any) -> xr.DataTree:
     return bs.estimate_sota(board, **(DRAWS | settings))
 
@@ -135,8 +147,10 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "several metrics": metrics,
     "EPP of rounds": epp,
     "EPP of matches": lambda: epp(likelihood="matches"),
+    "repeated cross-validation": folds,
+    "judged cross-validation": judged,
 }
-QUICK = ("maximum, exact", "board of accuracies", "claim of accuracies")
+QUICK = ("board of accuracies", "claim of accuracies")
 
 
 def to_netcdf(tree: xr.DataTree) -> None:
@@ -173,7 +187,7 @@ NOT: Mapping[tuple[str, str], str] = {
     },
     **{
         (route, check): "improper prior"
-        for route in ("claim of means", "compared methods")
+        for route in ("claim of means", "compared methods", "judged cross-validation")
         for check in ("plot_prior_posterior", "psense_summary")
     },
     **{
@@ -187,7 +201,13 @@ NOT: Mapping[tuple[str, str], str] = {
     **{
         ("compared methods", check): "a law of scores, not of items" for check in ("loo", "compare")
     },
+    **{
+        ("judged cross-validation", check): "folds depend on each other"
+        for check in ("loo", "compare")
+    },
+    ("judged cross-validation", "plot_ppc_pit"): TWO,
     ("paired boards", "plot_ppc_pit"): TWO,
+    ("repeated cross-validation", "plot_ppc_pit"): "a likelihood per iteration, not per fold",
 }
 
 
@@ -251,6 +271,8 @@ SUMMARIZED: Mapping[str, set[str]] = {
     "review of claims": {"difference[1]", "p_false[3]"},
     "several metrics": {"difference[2]", "p_false[1]", "p_all_better", "p_any_better"},
     **{f"EPP of {what}": {"epp[a]", "p_best[d]"} for what in ("rounds", "matches")},
+    "repeated cross-validation": {"difference[1 - 2]", "p_best[2]"},
+    "judged cross-validation": {"difference[1, 1 - 2]"},
 }
 
 

@@ -85,6 +85,7 @@ def test_sdist_holds_what_a_reader_needs(sdist: Path) -> None:
     assert {f"models/{name}.toml" for name in MODELS} <= names
 
 
+@pytest.mark.slow
 def test_sdist_builds_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path) -> None:
     assert names_in(build(sdist, "wheel", tmp_path / "out")) == names_in(wheel)
 

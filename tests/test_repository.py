@@ -1,6 +1,5 @@
 """Rules for the files themselves: nothing in them holds on one machine only."""
 
-import ast
 import re
 import shlex
 import stat
@@ -83,7 +82,7 @@ def test_no_module_is_a_drawer_for_everything() -> None:
 
 def test_every_module_says_what_holds_in_it() -> None:
     modules = (path for path in (ROOT / "bayes_sota").rglob("*.py") if read(path).strip())
-    assert [path for path in modules if not ast.get_docstring(ast.parse(read(path)))] == []
+    assert [path for path in modules if not read(path).startswith(('"""', 'r"""'))] == []
 
 
 @checkout_only

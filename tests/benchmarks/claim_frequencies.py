@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 from timing import print_table
 
-from bayes_sota.claims.accuracies import (
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.congruence import (
     OddsRatioCongruence,
     congruence_bounds,
     congruence_of_odds_ratio,
-    false_claim_probability,
 )
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.read_outcomes import read_responses

@@ -5,7 +5,8 @@ Run with ``uv run python tests/benchmarks/newcomer_calibration.py [--boards 40] 
 response matrix (from all, the stronger half, without the strongest third) and items with
 replacement; each of its classifiers in turn is held out as the newcomer, with its
 score on the same items or on as many others. The truth is the accuracy over all items.
-``--simulated`` draws fields, reference classifier and maxima from the prior instead. Newcomers more
+``--simulated`` draws fields, reference classifier and maxima from the prior instead, ``--fields``
+whole boards with a normal field and normal errors, with one newcomer each. Newcomers more
 than four standard errors below the best of the others count as p = 0. Tables: docs/calibration.md.
 """
 
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import bayes_sota as bs
-from bayes_sota.core.priors import maximum_priors
+from bayes_sota.core.priors import BoardPriors, maximum_priors
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
@@ -97,6 +98,35 @@ def simulated_cases(boards: int, seed: int) -> Iterator[Case]:
             yield f"maximum, {kind}", p, better, x > best / size
 
 
+def field_cases(boards: int, seed: int) -> Iterator[Case]:
+    """Boards from the prior of whole boards with a normal field, simulated by NumPy alone."""
+    rng, priors = np.random.default_rng(seed), BoardPriors(families=("normal",))
+    ends = np.array([np.log(np.divide(priors.typical, np.subtract(1, priors.typical))),
+                     np.log(priors.spread)])  # fmt: skip
+    (location, log_spread), sds = ends.mean(axis=1), np.diff(ends)[:, 0] / (2 * 1.96)
+    for _ in range(boards):
+        m, size = int(rng.integers(6, 17)), int(rng.choice(SIZES))
+        place, width = rng.normal(location, sds[0]), np.exp(rng.normal(log_spread, sds[1]))
+        rho = rng.beta(16, 4)
+        skill = 1 / (1 + np.exp(-place - width * rng.standard_normal(m)))
+        error = np.sqrt(skill * (1 - skill) / size)
+        both = []
+        for _ in range(2):
+            shared = rho * rng.standard_normal()
+            z = shared + np.sqrt(1 - rho**2) * rng.standard_normal(m)
+            both.append(np.clip(np.round((skill + error * z) * size), 0, size) / size)
+        seen, fresh = both
+        if seen[:-1].max() >= 1 or seen[:-1].min() <= 0:
+            continue
+        board = bs.Leaderboard(seen[:-1], n_test=size, rounding="exact")
+        found = leaderboard_posterior(board, priors, draws=400, random_seed=rng)
+        newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
+        better, best = bool(skill[-1] > skill[:-1].max()), seen[:-1].max()
+        for kind, x, items in (("same", seen[-1], None), ("other", fresh[-1], size)):
+            p = newcomer.truly_better(float(x), items)["probability"]
+            yield f"fields, {kind}", p, better, x > best
+
+
 def table(cases: dict[str, list[tuple[float, bool, bool]]]) -> Iterator[str]:
     """Rows of a Markdown table."""
     yield "| route, items | p | newcomers | mean p | truly better |"
@@ -124,8 +154,11 @@ def main() -> None:
     parser.add_argument("--boards", type=int, default=40)
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--simulated", action="store_true")
+    parser.add_argument("--fields", action="store_true")
     chosen = parser.parse_args()
-    if chosen.simulated:
+    if chosen.fields:
+        found = field_cases(chosen.boards, chosen.seed)
+    elif chosen.simulated:
         found = simulated_cases(chosen.boards, chosen.seed)
     else:
         held = load_responses_example("digits").held_out

@@ -33,6 +33,7 @@ from bayes_sota.leaderboard.models import build_model, start_values
 from bayes_sota.leaderboard.posterior import draw_leaderboard
 from bayes_sota.leaderboard.sample_nuts import _estimands, _parameters, sample_board_nuts
 from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.leaderboard.specification import load_model
 from bayes_sota.paired.hyperparameters import name_draws, read_draws
 from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
 from bayes_sota.paired.models import build_model as build_paired
@@ -203,7 +204,9 @@ def compare_maximum(board: Leaderboard, case: str) -> None:
     names = ["location", "spread", "rho", "theta_sota", "winner_skill"]
     exact = sample_exact((board,), MaximumPriors(), draws=DRAWS // 4, random_seed=1)["posterior"]
     model = build_model(board)
-    settings = {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.95}
+    sampler = load_model("observed-maximum").sampler
+    settings = {k: getattr(sampler, k) for k in ("draws", "tune", "chains", "target_accept")}
+    settings |= {"adaptation": "low_rank"}
     for seed, trace, seconds in sampled(model, {}, settings):
         ours = complete(trace, board, model=model, random_seed=seed)["posterior"]
         reference = moments({name: exact[name].values for name in names})

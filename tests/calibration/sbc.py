@@ -7,8 +7,11 @@ simultaneous band of the ECDF (Säilynoja, Bürkner & Vehtari 2022, doi 10.1007/
 
 The reference skill theta0 is fixed in advance: the default of the estimators, the observed
 maximum, would make the model depend on the data, and no calibration could hold exactly.
+
+    python tests/calibration/sbc.py exact 2000      # or auc 1000, abc 100
 """
 
+import sys
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +27,7 @@ from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_abc
 
+SEED = 20_261_121  # fixed before anything was run
 QUANTITIES = (
     "location", "spread", "rho", "theta_sota", "expected_sota", "winner_skill", "shift",
     "winner_new_score", "best_new_score",
@@ -217,3 +221,19 @@ def _posterior_draws(
     )  # fmt: skip
     merged = tree["posterior"].to_dataset().merge(tree["predictions"].to_dataset())
     return {name: np.asarray(merged[name].values).ravel() for name in QUANTITIES}
+
+
+def study(name: str, replicates: int) -> xr.DataTree:
+    """Ranks of the exact route, of its best AUCs, or of ABC, on two processes."""
+    setting = (
+        CalibrationSetting(n_test=800, n_positive=60) if name == "auc" else CalibrationSetting()
+    )
+    return run_sbc(
+        setting, route="abc" if name == "abc" else "exact", replicates=replicates, draws=500,
+        random_seed=SEED, n_jobs=2,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    for quantity, judged in judge_ranks(study(sys.argv[1], int(sys.argv[2]))).items():
+        print(quantity, judged)

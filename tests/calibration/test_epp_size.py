@@ -43,8 +43,10 @@ def rejections(players: int, kind: str, tournaments: int) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize(("players", "tournaments"), [(5, 250), (16, 120)])
-@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
+@pytest.mark.parametrize(
+    ("players", "tournaments"), [(5, 250), pytest.param(16, 120, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("kind", ["same-round", pytest.param("all-rounds", marks=pytest.mark.slow)])
 def test_equal_players_are_told_apart_as_rarely_as_said(players, tournaments, kind) -> None:
     shares = rejections(players, kind, tournaments)
     error = ERRORS * shares.std(axis=0, ddof=1) / np.sqrt(tournaments)

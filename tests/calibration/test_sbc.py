@@ -1,15 +1,13 @@
-"""Simulation-based calibration: small and fast here, the full studies are marked slow.
+"""Simulation-based calibration: small here; ``sbc.py`` makes the studies of docs/calibration.md.
 
 A posterior that is wrong on purpose must be found out, or the right one's passing means nothing.
 """
 
 import numpy as np
 import pytest
-from calibration.sbc import CalibrationSetting, judge_ranks, run_sbc, simulate_board
+from calibration.sbc import SEED, CalibrationSetting, judge_ranks, run_sbc, simulate_board, study
 
 from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
-
-SEED = 20_261_121  # fixed before anything was run
 
 
 def inside(tree, ci_prob: float = 0.99) -> dict[str, bool]:
@@ -50,22 +48,7 @@ def test_ranks_of_best_aucs_are_uniform() -> None:
 
 
 @pytest.mark.slow
-def test_aucs_in_full() -> None:
-    setting = CalibrationSetting(n_test=800, n_positive=60)
-    tree = run_sbc(setting, replicates=1000, draws=500, random_seed=SEED, n_jobs=2)
-    assert all(inside(tree, 1 - 0.01 / 9).values())
-
-
-@pytest.mark.slow
-def test_exact_route_in_full() -> None:
-    tree = run_sbc(CalibrationSetting(), replicates=2000, draws=500, random_seed=SEED, n_jobs=2)
-    # 99 % for the nine quantities together; docs/calibration.md has each at 99 % by itself
-    assert all(inside(tree, 1 - 0.01 / 9).values())
-
-
-@pytest.mark.slow
-def test_abc_route_in_full() -> None:
-    tree = run_sbc(
-        CalibrationSetting(), route="abc", replicates=100, draws=500, random_seed=SEED, n_jobs=2
-    )
-    assert all(inside(tree).values())
+@pytest.mark.parametrize(("name", "replicates"), [("exact", 300), ("auc", 100), ("abc", 12)])
+def test_ranks_of_a_study_are_uniform(name: str, replicates: int) -> None:
+    """99 % for the nine quantities together; ``python calibration/sbc.py`` makes longer ones."""
+    assert all(inside(study(name, replicates), 1 - 0.01 / 9).values())

@@ -134,6 +134,7 @@ def test_the_same_seed_gives_the_same_numbers_and_the_file_holds_them(
     assert low < left < right < high
 
 
+@pytest.mark.slow
 def test_several_boards_are_reported_each(capsys: pytest.CaptureFixture[str]) -> None:
     result = run_json(
         capsys, "sota", "--maximum", "0.91", "--n-test", "3000", "--classifiers", "100:400",

@@ -39,7 +39,7 @@ def run(moment: str, *arguments: str | Path, **environment: str) -> tuple[int, s
     "moment",
     [
         "importing",
-        "swallowed by a destructor",
+        pytest.param("swallowed by a destructor", marks=pytest.mark.slow),
         pytest.param("compiling", marks=pytest.mark.slow),
     ],
 )
@@ -55,11 +55,11 @@ def test_an_interrupted_run_leaves_nothing_and_exits_with_130(moment: str, tmp_p
     [
         "swallowed-once",
         "swallowed-then-failed",
-        "swallowed-then-finished",
+        pytest.param("swallowed-then-finished", marks=pytest.mark.slow),
         "always-swallowed",
-        "pressed-twice",
+        pytest.param("pressed-twice", marks=pytest.mark.slow),
         "writing",
-        "hanging-exit",
+        pytest.param("hanging-exit", marks=pytest.mark.slow),
     ],
 )
 def test_whatever_a_command_does_with_it(command: str, tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_whatever_a_command_does_with_it(command: str, tmp_path: Path) -> None:
     ("number", "command"),
     [
         (signal.SIGTERM, "writing"),
-        (signal.SIGTERM, "always-swallowed"),
-        (signal.SIGTERM, "pressed-twice"),
+        pytest.param(signal.SIGTERM, "always-swallowed", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, "pressed-twice", marks=pytest.mark.slow),
         (signal.SIGHUP, "writing"),
     ],
 )

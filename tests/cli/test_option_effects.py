@@ -87,6 +87,9 @@ SLOW = (
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
     "--tournament-column data --penalty 0.5",
     "reproduce coin-flip",
+    "batch {boards.csv} --output-dir {batch} --seed 1 --resume",
+    "cv judge {repeats.csv} --rule ks --threshold 0.5 --seed 1",
+    "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2 --seed 1",
 )
 # values that are tried on every input; several where one could be what is taken anyway
 VALUES: dict[str, tuple[str, ...]] = {
@@ -114,6 +117,10 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--standard-error-public": ("0.02",), "--test": ("a b",), "--test-fraction": ("0.3",),
     "--theta": ("0.85",), "--top": ("2", "0.9"), "--tournament-column": ("data", "fold"),
     "--tries-per-entry": ("3",), "--uniform": ("0.7 0.9",), "--winner": ("0.95",),
+    "--dask": ("nonsense",), "--folds": ("3",), "--iterations": ("3",), "--learners": ("nb",),
+    "--scoring": ("accuracy",), "--target": ("a",),
+    "--fold-column": ("task",), "--iteration-column": ("task",), "--learner-column": ("fold",),
+    "--orderings": ("7",), "--task": ("s",), "--task-column": ("fold",), "--threshold": ("0.7",),
 }  # fmt: skip
 OWN = {  # of one command
     ("epp", "--best-of"): ("a 3",), ("epp", "--draws"): ("100",), ("epp", "--metric"): ("x",),
@@ -131,11 +138,17 @@ OWN = {  # of one command
 READ = {
     "--private-file": "private.csv", "--sds": "sds.csv", "--player-covariates": "players.csv",
     "--round-covariates": "tasks.csv", "--responses": "answers.csv",
-    "--data": ".",
+    "--data": ".", "--other-folds": "repeats3.csv", "--truth": "tested.csv",
 }  # fmt: skip
-ENDINGS = {"--figure": ".png", "--table": ".csv", "--output": ".nc"}
+ENDINGS = {
+    "--figure": ".png", "--scores": ".csv", "--table": ".csv", "--output": ".nc",
+    "--responses": ".csv", "--item-scores": ".csv",
+}  # fmt: skip
 # what takes minutes: the Bayesian model, and ABC and NUTS
-SAMPLED = {("epp", "--bayes"), ("sota", "--method nuts"), ("sota", "--method abc")}
+SAMPLED = {
+    ("epp", "--bayes"), ("cv judge", "--bayes"), ("sota", "--method nuts"),
+    ("sota", "--method abc"),
+}  # fmt: skip
 
 
 def leaves(group: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -257,7 +270,8 @@ def test_permissions_allow_what_is_refused(
 
 
 def test_every_command_has_an_input() -> None:
-    assert set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)} == {"demo", "examples"}
+    lacking = set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)}
+    assert lacking == {"demo", "examples"}
 
 
 @pytest.mark.parametrize("base", FAST)

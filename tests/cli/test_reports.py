@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from latex_tables import Unreadable, read_tables
 
 import bayes_sota as bs
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
-from bayes_sota.core.tables import ResultTable
+from bayes_sota.core.tables import ResultTable, latex_table
+from bayes_sota.core.text import plain_text
 
-HOSTILE = ("=1+1", "a|b & $x_1$ 5%", "\x1b[31mred\n<b>", r"\input{x} ~^#[t]", "[link](http://x)")
+HOSTILE = ("=1+1", "a|b & $x_1$ 5%", "\x1b[31mred\n<b>", r"\input{x} ~^#[t]", "*[link](http://x)")
 FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
@@ -27,8 +29,10 @@ FAST = (
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
     "claim plan --gap 0.02 --winner 0.9",
     "claim selection {board} --n-test 749 --seed 1",
+    "models",
+    "reproduce mania melanoma",
 )
-WITHOUT_A_PARAGRAPH = {"demo", "examples", "models", "reproduce"}
+WITHOUT_A_PARAGRAPH = {"demo", "examples"}
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +64,10 @@ def test_the_paragraph_is_one_and_tables_have_every_format(
     assert paths[0].read_text().count("---") > 1
 
 
-def test_every_command_that_estimates_has_a_paragraph_and_a_table() -> None:
-    found = {**cli.commands, **cli.commands["claim"].commands}
-    del found["claim"]
+def test_every_command_with_results_has_a_paragraph_and_a_table() -> None:
+    found = dict(cli.commands)
+    for group in ("claim", "cv"):
+        found |= found.pop(group).commands
     lacking = {
         name
         for name, command in found.items()
@@ -107,6 +112,31 @@ def reports() -> dict[str, Any]:
     }
 
 
+WITH_NAMES = {"entries", "epp", "methods"}
+BROKEN = (
+    r"\begin{tabular}{l} a & b \\ \end{tabular}", r"\begin{tabular}{lr} a \\ \end{tabular}",
+    r"\begin{tabular}{l} a_b \\ \end{tabular}", r"\begin{tabular}{l} 5% \\ \end{tabular}",
+    r"\begin{tabular}{l} a \\ \input{x} \\ \end{tabular}", r"\begin{tabular}{l} a \end{tabular}",
+    r"\begin{tabular}{l} a \\ * \\ \end{tabular}", r"\begin{tabular}{l} a \\ [x] \\ \end{tabular}",
+    r"\begin{tabular}{l} {a \\ \end{tabular}", r"\begin{tabular}{l} a \\", r"\textless b", "a & b",
+    r"\begin{tabular}{l} $x$ \\ \end{tabular}", r"\begin{table} a \end{table}", "a } b {",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_broken_latex_is_seen(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read_tables(text)
+
+
+def test_any_text_is_set_as_it_is() -> None:
+    """Every printable character at the beginning, inside and at the end of the first cell."""
+    signs = [chr(c) for c in (*range(33, 127), 0xE9, 0x3B1, 0x4E2D)]
+    rows = [[text, "1"] for sign in signs for text in (sign, f"{sign}x", f"x{sign}y", f"x{sign}")]
+    rows += [[plain_text(text), "2"] for text in HOSTILE]
+    assert read_tables(latex_table(["name", "number"], rows)) == [[["name", "number"], *rows]]
+
+
 def test_names_of_strangers_are_text_in_every_format(tmp_path: Path) -> None:
     for kind, report in reports().items():
         assert isinstance(report, ResultTable)
@@ -117,7 +147,9 @@ def test_names_of_strangers_are_text_in_every_format(tmp_path: Path) -> None:
             found = path.read_text()
             assert "\x1b" not in found
             if ending == ".tex":
-                assert r"\input{x}" not in found
+                cells = [cell for table in read_tables(found) for row in table for cell in row]
+                if kind in WITH_NAMES:
+                    assert set(map(plain_text, HOSTILE)) <= set(cells)
             if ending == ".md":
                 assert "http://" not in found
                 assert "<b>" not in found
