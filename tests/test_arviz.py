@@ -23,6 +23,7 @@ from bayes_sota.data.fold_scores import FoldScores
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "arviz.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
 DRAWS = {"draws": 100, "random_seed": 0}
+TWO_SHAPES = bs.Priors(families=("normal", "plateau"))
 ONE = "one observation"
 TWO = 'observations of two dimensions: `method="prit_c"` works'
 
@@ -132,7 +133,7 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "two maxima": lambda: sota([maximum(), maximum(0.97)]),
     "best AUC": lambda: sota(best_auc()),
     "board of accuracies": lambda: sota(scores()),
-    "board, NUTS": lambda: sota(scores(), method="nuts"),
+    "board, NUTS": lambda: sota(scores(), method="nuts", priors=TWO_SHAPES),
     "board of AUCs": lambda: sota(aucs()),
     "board of errors": lambda: sota(errors()),
     "responses": lambda: sota(answers()),

@@ -139,14 +139,14 @@ def test_models_without_a_claim() -> None:
 def test_recovers_the_shared_congruence(mu: float, tau: float, known: float) -> None:
     """Reviews drawn from the model: cells of the flat law given psi, A the winner."""
     rng = np.random.default_rng([int(10 * mu), int(10 * tau)])
-    n, psi, a = rng.integers(100, 800, 40), rng.normal(mu, tau, 40), rng.beta(2, 2, 40)
+    n, psi, a = rng.integers(100, 800, 24), rng.normal(mu, tau, 24), rng.beta(2, 2, 24)
     b = _draw_second_accuracy(a, psi, rng=rng)
     both = congruence_of_odds_ratio(a, b, np.exp(psi))
     cells = np.stack([both, a - both, b - both, 1 - a - b + both], axis=1)
     table = np.array([rng.multinomial(*x) for x in zip(n, cells, strict=True)])
     swap = table[:, 1] < table[:, 2]
     table[swap], truth = table[swap][:, [0, 2, 1, 3]], np.where(swap, b - a, a - b)
-    share = np.where(rng.random(40) < known, table[:, 0] / n, np.nan)
+    share = np.where(rng.random(24) < known, table[:, 0] / n, np.nan)
     right_a, right_b = (table[:, 0] + table[:, 1]) / n, (table[:, 0] + table[:, 2]) / n
     model = build_model(right_a, right_b, n, share)
     tree = sample_claim(model, random_seed=0, predictive=False)

@@ -247,7 +247,7 @@ def kill_and_resume(folder: Path, path: Path, kills: int, seed: int) -> None:
 
 @pytest.mark.slow
 def test_a_run_killed_ten_times_gives_the_same_table(tmp_path: Path) -> None:
-    path = maxima(tmp_path, 30)
+    path = maxima(tmp_path, 20)
     bs.estimate_many(path, tmp_path / "whole", random_seed=5)  # in this process alone
     kill_and_resume(tmp_path / "killed", path, 10, 1)
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
