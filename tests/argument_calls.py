@@ -339,7 +339,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "estimate_many": Call(
             {"manifest": maxima, "output_dir": folder / "many", "resume": True, **seeds},
             {"manifest": maxima[:1], "output_dir": folder / "others", "resume": False,
-             "dask": "nonsense", "random_seed": 3},
+             "dask": "nonsense", "groups": "most", "random_seed": 3},
         ),
         "estimate_paired": Call(
             {"boards": paired(), "draws": 50, "chains": 2, "random_seed": 1},

@@ -18,7 +18,7 @@ import click
 
 from bayes_sota import __version__
 from bayes_sota.cli.manifest import Row, read_manifest
-from bayes_sota.core.arguments import PROCESSES, SEED
+from bayes_sota.core.arguments import PROCESSES, SEED, check_choice
 from bayes_sota.core.command import (
     InputFile,
     OutputDirectory,
@@ -40,6 +40,7 @@ from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.summary import ListReport
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted, digest_of, plain_text, shown_path
+from bayes_sota.core.types import Groups
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.leaderboard.command import estimate_as_typed, sota
 
@@ -85,11 +86,12 @@ class BatchReport(ListReport):
 
 @dataclass(frozen=True)
 class _Board:
-    """What a worker does: one row, its seed, and where its files go."""
+    """What a worker does: one row, its seed, where its files go, and which groups they have."""
 
     row: Row
     seed: int
     folder: Path
+    groups: Groups
 
     def finish(self) -> dict[str, Any]:
         """Summary of the row; from its file where it is finished.
@@ -117,7 +119,7 @@ class _Board:
         files = [Path(name) for name in self.row.inputs]
         content = [sha256(p.read_bytes()).hexdigest() if p.is_file() else "" for p in files]
         words = [word for word in self.row.arguments if word not in self.row.inputs]
-        return digest_of(words, self.seed, __version__, content)
+        return digest_of(words, self.seed, self.groups, __version__, content)
 
     def _finished(self, run: str) -> dict[str, Any] | None:
         """What was said of the board; None where its files are not there, or of another run."""
@@ -140,7 +142,7 @@ class _Board:
             options["seed"] = self.seed
         if options["method"] in ("abc", "nuts"):
             options["cores"] = 1
-        report = estimate_as_typed(options["file"], options, sensitivity=False)
+        report = estimate_as_typed(options["file"], options, groups=self.groups, sensitivity=False)
         found = report.to_dict()
         lower = options["lower_is_better"] or options["item_metric"] == "rmse"
         kept = {"run": run, "identifier": self.row.identifier, **found, **_overstated(found, lower)}
@@ -205,6 +207,7 @@ def estimate_many(
     resume: bool = False,
     cores: int = 1,
     dask: "str | Client | None" = None,
+    groups: Groups = "estimands",
     random_seed: int | None = None,
     progressbar: bool = False,
 ) -> BatchReport:
@@ -226,6 +229,9 @@ def estimate_many(
         Processes on this machine.
     dask : str or distributed.Client, optional
         A Dask cluster, whose workers read and write the same paths.
+    groups : {"estimands", "all"}
+        Of each result file: "all" has those for ArviZ's checks of the model too, and takes twice
+        as long for a best score alone.
     random_seed : int, optional
         Each row gets a seed from this one and its identifier, unless it has its own. Default: one
         is drawn, or that of the run that is resumed.
@@ -254,9 +260,10 @@ def estimate_many(
     [False, True]
     """
     PROCESSES.check(cores, "cores")
+    check_choice("groups", groups, Groups)
     rows, folder = read_manifest(manifest), Path(output_dir).absolute()
     seed = _opened(folder, rows, resume, random_seed)
-    work = [_Board(row, _seed_of(seed, row.identifier), folder / _BOARDS) for row in rows]
+    work = [_Board(row, _seed_of(seed, row.identifier), folder / _BOARDS, groups) for row in rows]
     found: list[dict[str, Any]] = [{} for _ in rows]
     with shown_progress(len(rows), "boards", show=progressbar) as advance:
         for place, summary in run_each(_Board.finish, work, cores=cores, dask=dask):
@@ -365,6 +372,10 @@ def _described(records: tuple[dict[str, Any], ...], seed: int, folder: Path) -> 
 @click.option("--resume", is_flag=True, help="Go on with a run that was ended.")
 @number_option(PROCESSES, "--cores", default=1, help="Processes on this machine.")
 @click.option("--dask", help="Address of a Dask scheduler, such as tcp://192.168.0.7:8786.")
+@click.option(
+    "--groups", type=click.Choice(["estimands", "all"]), default="estimands",
+    help="Groups of each result file: all has those for ArviZ's checks too.",
+)  # fmt: skip
 @seed_option
 @top_option(15, "Boards shown.")
 @report_options

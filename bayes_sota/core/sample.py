@@ -460,6 +460,15 @@ def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any
     return with_attributes(tree, attributes)
 
 
+CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
+"""Groups that the estimands do without."""
+
+
+def without_checks(tree: "xr.DataTree") -> "xr.DataTree":
+    """The same result without the groups that only checks of its model need."""
+    return tree.filter(lambda node: node.name not in CHECKING)
+
+
 def with_attributes(tree: "xr.DataTree", attributes: Mapping[str, Any]) -> "xr.DataTree":
     """The same tree; the attributes stand on it and on its posterior."""
     for place in (tree, tree["posterior"]):

@@ -255,7 +255,7 @@ def complete(
     posterior = groups["posterior"]
     groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
-    groups["point_estimate"] = _best_learners(posterior["learner_effect"])
+    groups["point_estimate"] = best_learners(posterior["learner_effect"])
     of = trace["posterior"].attrs
     sampler = {k: of[k] for k in ("inference_library", "inference_library_version") if k in of}
     attributes = {
@@ -311,8 +311,8 @@ def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generato
     return xr.Dataset({"canonical_difference": (dims, scores[..., a] - scores[..., b])}, coords)
 
 
-def _best_learners(effect: "xr.DataArray") -> "xr.Dataset":
-    """P(best over data sets) of each learner, with its Monte Carlo error."""
+def best_learners(effect: "xr.DataArray") -> "xr.Dataset":
+    """P(best) of each learner by draws of the effects, with its Monte Carlo error."""
     import arviz as az
     import xarray as xr
 

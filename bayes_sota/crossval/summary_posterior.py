@@ -17,6 +17,7 @@ from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import chance, counted, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.correlated_t import iterations_needed, partition_share
+from bayes_sota.crossval.sample import best_learners
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,8 @@ class ComparisonReport(ResultTable):
     Attributes
     ----------
     learners : list of dict
-        ``learner``, ``effect`` relative to the mean over learners, ``interval``, ``p_best``.
+        ``learner``, ``effect`` relative to the mean over learners, ``interval``, ``p_best`` and
+        its Monte Carlo standard error ``p_best_mcse``.
     pairs : list of dict
         Of every two learners A and B over all data sets (``task`` None, where there are several)
         and on each one: ``difference``, ``sd``, ``interval``, ``p_better`` (of A), ``rope``,
@@ -128,7 +130,7 @@ class ComparisonReport(ResultTable):
         )
         yield (
             f"{best['learner']} is the best of {others + 1} learners {where} with probability "
-            f"{self._chance(best['p_best'])}."
+            f"{chance(best['p_best'], best['p_best_mcse'])}."
         )
         rows = [p for p in self.pairs if p["task"] is None] or self.pairs
         open_ = [p for p in rows if max(p["p_better"], 1 - p["p_better"]) < self.threshold]
@@ -240,15 +242,16 @@ def _correlation(tree: "xr.DataTree") -> float:
 
 def _learners(tree: "xr.DataTree", names: list[str], ci_prob: float) -> list[dict[str, Any]]:
     """Over all data sets; of a single one what holds on it."""
-    effect = _draws(tree, "learner_effect")
-    if tree["posterior"].sizes["task"] == 1:
-        effect = _draws(tree, "task_effect")[:, 0]
-    best = effect.argmax(axis=1)
+    posterior = tree["posterior"].to_dataset()
+    alone = posterior.sizes["task"] == 1
+    effect = posterior["task_effect"].isel(task=0) if alone else posterior["learner_effect"]
+    best = best_learners(effect)
+    columns = effect.transpose("learner", "chain", "draw").values.reshape(len(names), -1)
     return [
         {"learner": name, "effect": found["mean"], "interval": found["interval"],
-         "p_best": float(np.mean(best == j))}
+         "p_best": float(best["p_best"][j]), "p_best_mcse": float(best["p_best_mcse"][j])}
         for j, name in enumerate(names)
-        for found in [summarize_draws(effect[:, j], ci_prob)]
+        for found in [summarize_draws(columns[j], ci_prob)]
     ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import diagnose, how_drawn
 from bayes_sota.core.tables import ResultTable
@@ -362,6 +363,7 @@ def _variant(
             "interval": list(found.interval(ci_prob, "theta_sota")),
         },
         "p_best": found.p_best,
+        "p_best_mcse": share_mcse(found.p_best, found.theta_sota.size),
         "sensitivity": shared,
         "rank_shown": int(fit.rank[place]),
         "rank": 1 + int(np.sum(others > found.mean)),

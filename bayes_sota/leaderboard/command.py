@@ -318,7 +318,7 @@ def _estimate(
     if file is None:
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(options["model"], "observed_maximum")
-        settings["reference_skill"] = options["reference_skill"]
+        settings |= {name: options[name] for name in ("reference_skill", "groups")}
         return report_sota(_boards(options, spec), model=spec, **settings)
     _refuse("FILE", options, _OF_MAXIMA)
     data = _read(file, options)

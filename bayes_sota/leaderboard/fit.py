@@ -228,7 +228,8 @@ class Strangers:
     """The few entries that belong to no shape: a leader of another kind stays where it is.
 
     Their skills follow the wide prior of the field's place. Their share is one of the modelled
-    part, at the middle rho: a shape that lies below the cut must still explain the crowd above.
+    part, at the largest rho: a shape that lies below the cut must still explain the crowd above,
+    however closely scores follow skills.
 
     Attributes
     ----------
@@ -248,12 +249,11 @@ class Strangers:
     def of(cls, kernel: ScoreKernel, scale: FieldScale, rho: FloatArray) -> "Strangers":
         """Strangers of a board."""
         share = _STRANGERS / kernel.copies.sum()
-        middle = float(rho[rho.size // 2])
         z = (kernel.y - scale.location) / scale.location_sd
         wide = np.exp(-0.5 * z**2) / (scale.location_sd * np.sqrt(2 * np.pi))
         if not kernel.is_cut:
             return cls(share, share * wide, None)
-        reach = kernel.reach(middle) * kernel.step
+        reach = kernel.reach(float(rho[-1])) * kernel.step
         return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
 
     def join(self, shape: FloatArray) -> FloatArray:

@@ -28,8 +28,6 @@ from bayes_sota.leaderboard.posterior import (
 )
 from bayes_sota.leaderboard.sample_groups import Drawn, checking_groups, parameter_values
 
-CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
-"""Groups that the estimands do without."""
 _POSTERIOR = (
     "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
     "n_above_sota",

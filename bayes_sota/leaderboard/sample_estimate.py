@@ -37,6 +37,7 @@ from bayes_sota.core.priors import (
     board_priors,
     maximum_priors,
 )
+from bayes_sota.core.sample import without_checks
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
@@ -121,9 +122,9 @@ def estimate_sota(
         Let the scores of one board weigh the values of rho, beside the default, which does not
         (``bayes_sota.leaderboard.posterior``).
     groups : {"all", "estimands"}
-        Of a whole board, answers or item scores: "estimands" leaves out the groups that only
-        checks of the model need (replicated scores, prior, log likelihood, log prior), which
-        takes a second less on a large board. All else is the same.
+        "estimands" leaves out the groups that only checks of the model need (replicated scores,
+        prior, log likelihood, log prior), which takes a second less on a large board. All else
+        is the same.
     n_classes, criterion, correlation : optional
         Of the point estimates only (``bayes_sota.maximum.sample``).
     cores : int, optional
@@ -178,7 +179,8 @@ def estimate_sota(
     if whole:
         refuse_unused("more than the maximum of one board", of_maxima)
         return _from_scores(boards[0], chosen, spec, settings, of_scores, groups)
-    refuse_unused("observed maxima", of_scores | some)
+    refuse_unused("observed maxima", of_scores)
+    settings["groups"] = groups
     settings["reference_skill"] = (
         spec.reference_skill if reference_skill is None else reference_skill
     )
@@ -216,7 +218,7 @@ def _from_scores(
     of_scores: dict[str, Any],
     groups: Groups,
 ) -> xr.DataTree:
-    from bayes_sota.leaderboard.sample import CHECKING, sample_board
+    from bayes_sota.leaderboard.sample import sample_board
     from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
 
     assert isinstance(spec.priors, BoardPriors)
@@ -232,7 +234,7 @@ def _from_scores(
     elif method == "nuts":
         refuse_unused('method "nuts"', of_scores)
         tree = sample_board_nuts(board, spec.priors, **settings)
-        return tree if groups == "all" else tree.filter(lambda node: node.name not in CHECKING)
+        return tree if groups == "all" else without_checks(tree)
     return sample_board(board, spec.priors, groups=groups, **settings, **of_scores)
 
 

@@ -28,8 +28,9 @@ from bayes_sota.core.sample import (
     result_tree,
     run_nuts,
     sampler_stats,
+    without_checks,
 )
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -65,6 +66,8 @@ class Request:
     draws, chains : int
         Draws per chain, and chains.
     random_seed : int, SeedSequence, Generator or None
+    groups : {"all", "estimands"}
+        "estimands" leaves out those that only checks of the model need.
     model_name, model_hash : str, optional
         Recorded as attributes.
     """
@@ -76,6 +79,7 @@ class Request:
     random_seed: Seed = None
     reference_skill: float | None = None
     new_n_test: int | None = None
+    groups: Groups = "all"
     model_name: str | None = None
     model_hash: str | None = None
 
@@ -95,24 +99,31 @@ class Request:
         self, values: dict[str, FloatArray], log_likelihood: FloatArray
     ) -> dict[str, xr.Dataset]:
         """Groups of draws of shape (D,) or (D, B), whose chains lie one after another."""
-        rng = self.seeded[0]
-        location, spread, rho = (values[name] for name in _PARAMETERS)
-        prior = draw_prior(
-            self.boards, self.priors, rng, self.draws * self.chains, self.reference_skill
-        )
-        fresh = self.draw_fresh(values, winner=False)
         names = [name for name in values if self.is_uncertain(name) and name not in _NEW_SCORES]
-        return self.lay_out(
-            {
-                "posterior": {name: values[name] for name in names},
-                "prior": {name: prior[name] for name in names},
-                "predictions": {name: values[name] for name in _NEW_SCORES},
-                "posterior_predictive": {_OBSERVED: fresh[_OBSERVED]},
-                "prior_predictive": {_OBSERVED: prior[_OBSERVED]},
-                "log_likelihood": {_OBSERVED: log_likelihood},
-                "log_prior": log_priors(self.priors, location, np.log(spread), rho),
+        groups = {
+            "posterior": {name: values[name] for name in names},
+            "predictions": {name: values[name] for name in _NEW_SCORES},
+        }
+        if self.groups == "all":
+            groups |= self._checking(values, names) | {
+                "log_likelihood": {_OBSERVED: log_likelihood}
             }
-        )
+        return self.lay_out(groups)
+
+    def _checking(
+        self, values: Mapping[str, FloatArray], names: Sequence[str]
+    ) -> dict[str, dict[str, FloatArray]]:
+        """Prior and replicates, given draws of the posterior and the names of its variables."""
+        location, spread, rho = (values[name] for name in _PARAMETERS)
+        count = self.draws * self.chains
+        prior = draw_prior(self.boards, self.priors, self.seeded[0], count, self.reference_skill)
+        fresh = self.draw_fresh(values, winner=False)
+        return {
+            "prior": {name: prior[name] for name in names},
+            "posterior_predictive": {_OBSERVED: fresh[_OBSERVED]},
+            "prior_predictive": {_OBSERVED: prior[_OBSERVED]},
+            "log_prior": log_priors(self.priors, location, np.log(spread), rho),
+        }
 
     def draw_fresh(
         self, values: Mapping[str, FloatArray], *, winner: bool = True
@@ -150,7 +161,8 @@ class Request:
             "constant_data": _dataset(constant, (), names),
         }
         metric = {"metric": self.boards[0].metric}
-        return result_tree({**groups, **data}, {**attributes, **metric})
+        tree = result_tree({**groups, **data}, {**attributes, **metric})
+        return tree if self.groups == "all" else without_checks(tree)
 
     def describe(self, method: str, found: Mapping[str, str | float | int]) -> dict[str, Any]:
         """Attributes of a result, with those that were ``found`` on the way."""

@@ -18,6 +18,7 @@ import bayes_sota as bs
 from bayes_sota.cli import main
 from bayes_sota.cli.manifest import read_manifest
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.sample import CHECKING
 
 HEADER = "identifier,file,n_test,maximum,classifiers,draws,chains,method,n_classes,prob,percent"
 ROWS = (
@@ -213,6 +214,22 @@ def test_a_cluster_that_does_not_answer_is_said_soon(tmp_path: Path, capsys: Any
     code, _, error = run(capsys, *given)
     assert (code, "no Dask scheduler answers" in error) == (2, True)
     assert time.monotonic() - start < 10
+
+
+def test_results_have_the_groups_of_checks_where_these_are_wanted(tmp_path: Path) -> None:
+    path = maxima(tmp_path, 1)
+    some, every = (
+        bs.estimate_many(path, tmp_path / groups, groups=groups, random_seed=5)
+        for groups in ("estimands", "all")
+    )
+    assert some.to_csv() == every.to_csv()
+    found = [
+        set(bs.read_result(tmp_path / groups / "boards" / "board-0.nc").children)
+        for groups in ("estimands", "all")
+    ]
+    assert found[1] - found[0] == set(CHECKING)
+    with pytest.raises(InputError, match="groups must be one of"):
+        bs.estimate_many(path, tmp_path / "none", groups="some")  # type: ignore[arg-type]
 
 
 def test_frames_are_manifests(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def test_the_numbers_are_those_of_the_draws() -> None:
     assert row["p_other_seed"] == pytest.approx(np.mean(again > 0))
     assert row["partition_share"] == pytest.approx((0.02**2 / 4) / (0.02**2 / 4 + 0.06**2 / 9))
     assert sum(row["p_best"] for row in report.learners) == pytest.approx(1)
+    assert all(0 <= row["p_best_mcse"] < 0.1 for row in report.learners)
 
 
 def test_the_answer_comes_first_and_every_form_has_it() -> None:

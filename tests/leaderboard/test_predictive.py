@@ -12,6 +12,7 @@ from scipy import stats
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, UniformTries
+from bayes_sota.core.sample import CHECKING
 from bayes_sota.core.skills import expit
 from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample_groups
@@ -20,7 +21,7 @@ from bayes_sota.leaderboard.from_items import ItemKernel, JointSampler
 from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import NodeSampler, compare_families, draw_with_parameters
 from bayes_sota.leaderboard.predictive import Field, draw_prior_boards, replicate_scores
-from bayes_sota.leaderboard.sample import CHECKING, sample_board
+from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.maximum.score_laws import score_law
 
 N = 400
@@ -347,9 +348,8 @@ def test_the_sign_is_that_of_the_metric() -> None:
         np.testing.assert_allclose(down["prior"][name], other["prior"][name])
 
 
-@pytest.mark.slow
-def test_without_checking_groups_all_else_is_the_same() -> None:
-    board = board_of(crowd(20))
+@pytest.mark.parametrize("board", [board_of(crowd(20)), board_of(crowd(20)).maximum_only()])
+def test_without_checking_groups_all_else_is_the_same(board: bs.Leaderboard) -> None:
     whole, part = (
         bs.estimate_sota(board, draws=50, random_seed=0, groups=groups)
         for groups in ("all", "estimands")
@@ -361,8 +361,6 @@ def test_without_checking_groups_all_else_is_the_same() -> None:
         )
     with pytest.raises(InputError, match="groups must be one of all, estimands"):
         bs.estimate_sota(board, groups="some")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="groups"):
-        bs.estimate_sota(board.maximum_only(), groups="estimands")
 
 
 def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
