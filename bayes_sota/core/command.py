@@ -239,7 +239,7 @@ _NULLS = {  # keys of numbers that may not exist, and why
     "canonical": "a canonical run has more iterations",
     "chi_squared": "all ranks tie",
     "f_p_value": "all ranks tie",
-    "f_statistic": "every data set has the same ranks",
+    "f_statistic": "every data set has the same ranks, or all tie",
     "interval": "its probability is too near 1",
     "iterations_needed": "the means are equal",
     "mcse": "one draw has no Monte Carlo error",

@@ -177,6 +177,7 @@ VARIABLES: Final = {
     "level_offset": "common part of the effects given the steady states, standardised",
     "effect_offset": "effects given the steady states, standardised",
     "fold_sd": "standard deviation of a learner's own part of a fold score in an iteration",
+    "shared_sd": "standard deviation of what all fold scores of a learner on a data set share",
     "partition_sd": "standard deviation of a learner's own part of the mean of an iteration",
     "typical_log_spread": "logarithm of the typical fold_sd",
     "task_log_spread": "logarithm of the typical fold_sd on a data set",

@@ -112,7 +112,7 @@ def average_ranks(
     # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
     chi_squared = n * float(((mean - (k + 1) / 2) ** 2).sum()) / spread if spread else np.nan
     rest = n * (k - 1) - chi_squared
-    f_statistic = (n - 1) * chi_squared / rest if rest > 1e-12 else np.inf
+    f_statistic = np.inf if rest <= 1e-12 else (n - 1) * chi_squared / rest  # NaN if all tie
     unit = float(np.sqrt(k * (k + 1) / (6 * n)))
     return AverageRanks(
         checked_labels(names, k, "alternative"), mean, n,

@@ -7,12 +7,14 @@ and j a learner, and :math:`C` the removal of the mean over the learners:
    \bar x_i \sim t_\nu\big(s_t,\; C\, diag(c_{tj}^2 v_{tj} / k)\, C\big), \qquad
    x_{if} - \bar x_i \sim N\big(0,\; C\, diag(v_{tj})\, C\big), \; \textstyle\sum_f = 0
 
-   s_{tj} = \mu_{tj} + b_{tj}, \quad b_{tj} \sim N\Big(0, \frac{\rho}{1 - \rho} v_{tj}\Big), \quad
+   s_{tj} = \mu_{tj} + b_{tj}, \quad
+   b_{tj} \sim N\Big(0, \frac{\rho}{1 - \rho} v_{tj} \Big(1 - \frac{1 - c_{tj}^2}{k}\Big)\Big), \quad
    \mu_{tj} \sim t_4(\alpha_j, \omega), \quad \alpha_j \sim N(0, \sigma)
 
 The steady state s is what endless repetition would give on this data set, and :math:`\mu` what data
-sets of this size give in the mean. With c = 1 and normal laws the fold scores of a learner are
-compound symmetric with correlation :math:`\rho`, whose common part is b. No number of iterations
+sets of this size give in the mean. All fold scores of a data set share b, whose variance is
+:math:`\rho / (1 - \rho)` times that of fold scores over all iterations, as in the correlated t:
+with c = 1 and normal laws every two have the correlation :math:`\rho`. No number of iterations
 tells b from :math:`\mu`: they shift all fold scores of a data set alike, so that rho is not
 identified (Bengio & Grandvalet 2004). It is fixed at
 :math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003), or has an informative
@@ -69,8 +71,9 @@ def build_model(
         In units of the score: ``learner_effect`` (learner,) over all data sets, ``task_effect``
         (task, learner) on data sets of this size, ``steady_state`` (task, learner) of endless
         repetition, each relative to the mean over the learners; ``difference`` (pair,) and
-        ``task_difference`` (task, pair) of the first two; ``fold_sd`` and ``partition_sd`` (task,
-        learner) of a fold and of the mean of an iteration; ``learner_sd``, ``interaction_sd``,
+        ``task_difference`` (task, pair) of the first two; ``fold_sd``, ``partition_sd`` and
+        ``shared_sd`` (task, learner) of a fold, of the mean of an iteration and of what all fold
+        scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``,
         ``degrees_of_freedom``, and ``overlap_correlation``, data where it is fixed. Observed
         ``relative_score`` (iteration, fold, learner).
 
@@ -107,7 +110,9 @@ def build_model(
         spread = pm.math.sqrt(per_iteration * freedom / (freedom - 2))
         pm.Deterministic("partition_sd", spread, dims=_GRID)
         odds = _overlap_odds(known, data.folds)
-        steady = _steady_state(data, known, unit, odds * variance, pairs)
+        shared = odds * variance * _over_iterations(ratio, data)
+        pm.Deterministic("shared_sd", pm.math.sqrt(shared), dims=_GRID)
+        steady = _steady_state(data, known, unit, shared, pairs)
         _observe(data, steady, variance, per_iteration, freedom)
     return model
 
@@ -153,6 +158,14 @@ def _partition_ratios(data: RelativeScores, priors: CrossValidationPriors) -> An
         transform=_Standardised(*told),
     )  # fmt: skip
     return _by_cell(data, pt.exp(logs if logs.ndim == 2 else logs[:, None]))
+
+
+def _over_iterations(ratio: Any, data: RelativeScores) -> Any:
+    """Variance of fold scores over all iterations, relative to that within one.
+
+    With one score per iteration nothing tells c, which is then taken as 1.
+    """
+    return 1 - (1 - ratio**2) / data.folds if data.values.shape[1] > 1 else 1.0
 
 
 def _overlap_odds(priors: CrossValidationPriors, folds: int) -> Any:

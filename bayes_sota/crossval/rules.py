@@ -405,7 +405,10 @@ def successive_correlations(probabilities: ArrayLike, newest: int | None = None)
         for part in (total, known.astype(np.float64))
     )
     # Equal means differ in their last bits by the order of the sum: they are ties.
-    means = np.round(np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0), 12)
+    mantissa, power = np.frexp(
+        np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    )
+    means = np.ldexp(np.round(mantissa, 12), power)
     both = np.isfinite(means[0])
     if not both.any():
         raise InputError("no item has a predicted probability in the first iteration")

@@ -296,10 +296,10 @@ def _on_task(
     iterations = int(constants["n_iterations"].values[t])
     found = _difference(_draws(tree, "task_difference")[:, t, k], ci_prob, rope)
     places = list(pair)
-    partition = float((_draws(tree, "partition_sd")[:, t, places] ** 2).sum(axis=1).mean())
-    rho = _correlation(tree)
-    folds = (_draws(tree, "fold_sd")[:, t, places] ** 2).sum(axis=1).mean()
-    data = float(folds) * rho / (1 - rho)
+    partition, data = (
+        float((_draws(tree, name)[:, t, places] ** 2).sum(axis=1).mean())
+        for name in ("partition_sd", "shared_sd")
+    )
     again = _draws(tree, "canonical_difference", "predictions")[:, t, k]
     return {
         "task": str(tree["posterior"]["task"].values[t]), "a": "", "b": "", **found,
@@ -308,7 +308,8 @@ def _on_task(
         "partition_share": float(partition_share(partition / iterations, data)),
         "decided": max(found["p_better"], 1 - found["p_better"]) >= threshold,
         "iterations_needed": iterations_needed(
-            found["difference"], partition**0.5, data**0.5, threshold
+            found["difference"] * (data + partition / iterations) ** 0.5 / found["sd"],
+            partition**0.5, data**0.5, threshold,
         ),
     }  # fmt: skip
 
