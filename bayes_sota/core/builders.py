@@ -346,7 +346,7 @@ BUILDERS = {
     ),
     "leaderboard": Builder(
         "leaderboard", "whole boards, all scores or answers", board_priors,
-        SamplerSettings(tune=1500, target_accept=0.98), ("auto", "exact", "nuts"), "skill",
+        SamplerSettings(tune=1500, target_accept=0.99), ("auto", "exact", "nuts"), "skill",
     ),
     "items": Builder(
         "items", "answers to items, with bs.items.build_model", item_priors,

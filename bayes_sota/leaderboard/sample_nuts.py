@@ -325,7 +325,7 @@ def sample_board_nuts(
     draws: int = NUTS_DRAWS,
     chains: int = 4,
     tune: int = 1500,
-    target_accept: float = 0.98,
+    target_accept: float = 0.99,
     cores: int | None = None,
     progressbar: bool = False,
     random_seed: Seed = None,

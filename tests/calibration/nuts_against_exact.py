@@ -255,7 +255,7 @@ def main(cases: list[str]) -> None:
         name, _, rest = case.partition(":")
         families = tuple(rest.split(",")) if rest else tuple(FAMILIES)
         if name == "obesity":
-            compare_board(obesity(), families, 4_000, name)
+            compare_board(obesity(), families, 20_000, name)
         elif name == "paired":
             compare_paired(simulated_pair(), "normal", "two boards, m = 120", 40_000)
         elif name == "maximum":
