@@ -4,7 +4,8 @@ Six learners on many data sets, cut into 2, 5 and 10 folds again and again; ever
 same seeds. Tasks are those that scikit-learn brings along and those of a directory. The learners
 are the nearest that well-kept libraries have, and differ from WEKA's:
 
-- naive Bayes with kernel densities: WEKA's formula, codes of categories taken as numbers;
+- naive Bayes with kernel densities: WEKA's formula, codes of categories taken as numbers; WEKA
+  rounds values to multiples of the precision, and adds 1 to the counts of the classes;
 - perceptron: three layers of 10 ReLU units by 100 steps of L-BFGS, for WEKA's backpropagation;
 - 5 nearest neighbours: standardised attributes, for WEKA's between 0 and 1;
 - C4.5: binary splits by entropy and cost-complexity pruning, for the gain ratio and error-based
@@ -27,7 +28,7 @@ from bayes_sota.auc.estimate import auc_std
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.text import plain_text, shown_path
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.crossval.fits import Study, checked_study, seeded
 from bayes_sota.crossval.learners import bundled_tasks, named_learners, read_task
 from bayes_sota.crossval.rules import FixedNumber, Runs
@@ -72,8 +73,8 @@ class StudyRuns:
     probabilities : dict of int to list of ndarray
         By the number of folds and task, (n_learners, n_iterations, n_items).
     truth, truth_error : dict of str to ndarray, shape (n_learners,)
-        By tasks with a true test set, the AUROC there of a fit to all items, and its standard error
-        if other test items had been drawn.
+        By tasks with a true test set, the AUROC there of a fit to all items, and the standard error
+        of its difference from an estimate, if other items had been drawn for both.
     """
 
     scores: dict[int, FoldScores]
@@ -238,7 +239,7 @@ def joined_scores(scores: list[FoldScores]) -> FoldScores:
 
 
 def _on_test_set(task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
-    """AUROC of fits to all items, and its standard error."""
+    """AUROC of fits to all items, and its standard error beside an estimate from those items."""
     assert task.test is not None
     (rows, labels), study = task.test, _checked(task)
     positive = labels == max(set(labels))
@@ -251,6 +252,11 @@ def _on_test_set(task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
         both = hasattr(fitted, "predict_proba")
         values = fitted.predict_proba(rows)[:, 1] if both else fitted.decision_function(rows)
         found[j] = pooled_score(values, positive)
-    sizes = int(positive.sum()), int((~positive).sum())
-    least = 0.5 / (sizes[0] * sizes[1])  # half a pair: a perfect AUROC is not without error
-    return found, auc_std(np.clip(found, least, 1 - least), *sizes)
+    n, n_trained = _class_sizes(positive), _class_sizes(task.labels == max(set(task.labels)))
+    least = 0.5 / (n[0] * n[1])  # half a pair: a perfect AUROC is not without error
+    within = np.clip(found, least, 1 - least)
+    return found, np.hypot(auc_std(within, *n), auc_std(within, *n_trained))
+
+
+def _class_sizes(positive: BoolArray) -> tuple[int, int]:
+    return int(positive.sum()), int((~positive).sum())

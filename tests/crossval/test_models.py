@@ -149,7 +149,7 @@ def test_every_law_of_the_prior_comes_back_in_its_draws() -> None:
     shared = prior["steady_state"].values - prior["task_effect"].values
     c, fold = np.exp(prior["log_partition_ratio"].values), prior["fold_sd"].values
     variance = fold**2 / 4 * (1 - (1 - c**2) / 5)
-    np.testing.assert_allclose(prior["shared_sd"].values**2, variance)
+    np.testing.assert_allclose(prior["shared_sd"].values ** 2, variance)
     shared = (shared[:, 0, a] - shared[:, 0, b]) / np.sqrt(variance[:, 0, [a, b]].sum(axis=1))
     assert stats.kstest(shared, "norm").pvalue > 0.01
     own = prior["task_effect"].values - prior["learner_effect"].values[:, None]
