@@ -329,6 +329,9 @@ def rule_row(judged: JudgedRule, pairing: Pairing) -> dict[str, Any]:
     shares = judged.win_share(pairing)
     i, j = np.triu_indices(shares.shape[1], 1)
     kept = np.maximum(shares, 1 - shares)[:, i, j]
+    used = ((1 - judged.saved)[:, i] + (1 - judged.saved)[:, j]) / 2
+    parts, times = np.unique(used.round(3), return_counts=True)
+    chance = [expected_by_chance(len(judged.estimates), part, pairing) for part in parts]
     return {
         "rule": judged.rule.name,
         "least_iterations": judged.rule.least,
@@ -337,5 +340,6 @@ def rule_row(judged: JudgedRule, pairing: Pairing) -> dict[str, Any]:
         "saved": float(judged.saved.mean()),
         "ran_out": float(1 - judged.stopped.mean()),
         "reproducibility": float((2 * kept - 1).mean()),
+        "by_chance": float(np.average(chance, weights=times)),
         "pairs_kept": float(np.mean(kept >= KEPT)),
     }

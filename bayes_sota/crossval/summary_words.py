@@ -321,11 +321,12 @@ class JudgedTables:
     def _rules(self) -> Part:
         return Part(
             "Rules, over learners, data sets and orderings",
-            ["rule", "iterations", "saved", "ran out", "|2R-1|", "pairs kept"],
+            ["rule", "iterations", "saved", "ran out", "|2R-1|", "by chance", "pairs kept"],
             [_rule_cells(row) for row in self.content["rules"]],
             "Rules: saved: iterations that a rule leaves out; ran out: how often iterations ended "
-            f"before it held; |2R-1|: mean of all pairs; pairs kept: R of {KEPT:g} or more. A "
-            "Spearman rule stops when the rank correlation of the items' mean probabilities before "
+            "before it held; |2R-1|: mean of all pairs; by chance: that of equal learners, which "
+            "grows with the share of the iterations that a rule takes; pairs kept: R of "
+            f"{KEPT:g} or more. A Spearman rule stops when the rank correlation of the items' mean probabilities before "
             "and after one more iteration reaches its number, a Kolmogorov-Smirnov rule when the "
             "scores of odd and even iterations are less far apart than its number, a posterior "
             "rule when the probability of every order reaches its number or partitions hardly "
@@ -338,7 +339,8 @@ def _rule_cells(row: dict[str, Any]) -> list[str]:
     low, high = (f"{end:.0f}" for end in (min(by_learner), max(by_learner)))
     return [
         row["rule"], low if low == high else f"{low} to {high}", f"{row['saved']:.0%}",
-        f"{row['ran_out']:.0%}", f"{row['reproducibility']:.2f}", f"{row['pairs_kept']:.0%}",
+        f"{row['ran_out']:.0%}", f"{row['reproducibility']:.2f}", f"{row['by_chance']:.2f}",
+        f"{row['pairs_kept']:.0%}",
     ]  # fmt: skip
 
 

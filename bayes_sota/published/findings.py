@@ -479,7 +479,8 @@ def _at_least(
     found = _by_direction(np.log(ratios / least), said, float(np.median(ratios)))
     unclear = ended if found.state == "does not hold" else ended_other
     state: Verdict = "cannot tell" if unclear > _LEVEL else found.state
-    return Finding(state, found.number, f"{found.said}; {ended:.0%} of the runs end before")
+    said = f"{found.said}; {ended:.0%} and {ended_other:.0%} of the runs end before"
+    return Finding(state, found.number, said)
 
 
 def _less_reproducible(study: Study, rule: str) -> Finding:

@@ -117,6 +117,23 @@ def test_the_posterior_rule_is_judged_like_the_others() -> None:
     assert len(set(stops.tolist())) == 1
 
 
+def test_rules_have_what_chance_gives(one: JudgedRuns, many: JudgedRuns) -> None:
+    """The chosen rule's is the mean of its pairs'; rules that take more have more."""
+    for report in (one, many):
+        rows, pairs = report.content["rules"], report.content["pairs"]
+        assert rows[0]["by_chance"] == pytest.approx(
+            np.mean([pair["by_chance"] for pair in pairs]), abs=0.002
+        )
+        chance = {row["rule"]: row["by_chance"] for row in rows}
+        assert chance["fixed 1"] < chance["fixed 10"] - 0.1
+        assert chance["fixed 10"] == pytest.approx(
+            expected_by_chance(report.content["orderings"], 1 / 3, report.content["pairing"]),
+            abs=0.002,
+        )
+        (table,) = (cells for header, cells in report.tables() if header[0] == "rule")
+        assert [cells[5] for cells in table] == [f"{row['by_chance']:.2f}" for row in rows]
+
+
 def test_rules_have_their_costs(one: JudgedRuns) -> None:
     rows = {row["rule"]: row for row in one.content["rules"]}
     assert list(rows) == [

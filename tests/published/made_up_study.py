@@ -15,6 +15,7 @@ def made_up(
     tasks: int = 20,
     iterations: int = 40,
     *,
+    items: int = 25,
     skill: Any = None,
     bias: Any = None,
     sd: Any = None,
@@ -44,7 +45,7 @@ def made_up(
         for name, given in (vote or {}).items():
             values[0, LEARNERS.index(name)] = given if np.ndim(given) == 0 else given[:iterations]
         scores[k] = FoldScores(values[..., None], learners=LEARNERS, tasks=names, folds=k)
-        probabilities[k] = [_probabilities(rng, iterations, wobble or {}) for _ in names]
+        probabilities[k] = [_probabilities(rng, (iterations, items), wobble or {}) for _ in names]
     gaps = truth or {}
     at = {name: names.index(name) for name in gaps}
     return StudyRuns(
@@ -60,8 +61,8 @@ def _noise(rng: np.random.Generator, size: tuple[int, ...], skew: float) -> Floa
 
 
 def _probabilities(
-    rng: np.random.Generator, iterations: int, wobble: dict[str, float]
+    rng: np.random.Generator, size: tuple[int, int], wobble: dict[str, float]
 ) -> FloatArray:
-    items = rng.random((len(LEARNERS), 1, 25))
+    items = rng.random((len(LEARNERS), 1, size[1]))
     sd = np.array([wobble.get(name, 0.02) for name in LEARNERS])[:, None, None]
-    return items + sd * rng.normal(size=(len(LEARNERS), iterations, 25))
+    return items + sd * rng.normal(size=(len(LEARNERS), *size))

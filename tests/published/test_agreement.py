@@ -13,8 +13,9 @@ PAIR = ("a", "b")
 
 def pools(gap: float, n: int = 50, tasks: int = 300) -> FoldScores:
     """Pairs of learners whose difference has the mean gap and the standard deviation 1."""
-    noise = np.random.default_rng(3).normal(0, np.sqrt(0.5), (tasks, 2, n, 1))
-    return FoldScores(noise + [[[gap]], [[0.0]]], learners=PAIR, folds=10)
+    scores = np.random.default_rng(3).normal(0, np.sqrt(0.5), (tasks, 2, n, 1))
+    scores[:, 0] += gap
+    return FoldScores(scores, learners=PAIR, folds=10)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from bayes_sota.auc.estimate import auc_std
 from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
 from bayes_sota.published import reproduce, study
@@ -79,6 +80,12 @@ def test_a_study_goes_on(tmp_path: Path) -> None:
     rows, labels = task.test or (None, None)
     found = whole.truth["one"][LEARNERS.index("svm")]
     assert found == pytest.approx(roc_auc_score(labels, svm.decision_function(rows)))
+    # Items of the test set are drawn, and so are the 40 that the estimate is from.
+    sizes = [(one.sum(), (one == 0).sum()) for one in (labels, task.labels)]
+    of_test, of_estimate = (auc_std(np.clip(found, 1e-9, 1 - 0.5 / 216), *n) for n in sizes)
+    error = whole.truth_error["one"][LEARNERS.index("svm")]
+    assert error == pytest.approx(np.hypot(of_test, of_estimate), rel=0.01)
+    assert error == pytest.approx(of_test * np.sqrt(1 + 30 / 40), rel=0.1)
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
