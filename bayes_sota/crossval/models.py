@@ -8,7 +8,8 @@ and j a learner, and :math:`C` the removal of the mean over the learners:
    x_{if} - \bar x_i \sim N\big(0,\; C\, diag(v_{tj})\, C\big), \; \textstyle\sum_f = 0
 
    s_{tj} = \mu_{tj} + b_{tj}, \quad
-   b_{tj} \sim N\Big(0, \frac{\rho}{1 - \rho} v_{tj} \Big(1 - \frac{1 - c_{tj}^2}{k}\Big)\Big), \quad
+   b_{tj} \sim N\Big(0, \frac{\rho}{1 - \rho} v_{tj} \Big(1 - \frac{1 - c_{tj}^2}{k}\Big)\Big)
+
    \mu_{tj} \sim t_4(\alpha_j, \omega), \quad \alpha_j \sim N(0, \sigma)
 
 The steady state s is what endless repetition would give on this data set, and :math:`\mu` what data

@@ -326,8 +326,9 @@ class JudgedTables:
             "Rules: saved: iterations that a rule leaves out; ran out: how often iterations ended "
             "before it held; |2R-1|: mean of all pairs; by chance: that of equal learners, which "
             "grows with the share of the iterations that a rule takes; pairs kept: R of "
-            f"{KEPT:g} or more. A Spearman rule stops when the rank correlation of the items' mean probabilities before "
-            "and after one more iteration reaches its number, a Kolmogorov-Smirnov rule when the "
+            f"{KEPT:g} or more. A Spearman rule stops when the rank correlation of the items' mean "
+            "probabilities before and after one more iteration reaches its number, a "
+            "Kolmogorov-Smirnov rule when the "
             "scores of odd and even iterations are less far apart than its number, a posterior "
             "rule when the probability of every order reaches its number or partitions hardly "
             "matter.",
