@@ -104,6 +104,11 @@ def build_model(
     """
     if correlation not in ("prior", "learnt"):
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
+    if board.has_submissions:
+        raise InputError(
+            "NUTS has no law of scores chosen among submissions: take method exact, or "
+            "board.with_submissions(1) to leave the choice out"
+        )
     found = fit_shape(board, priors, family=family, fit=fit)
     prior = found.priors.correlation
     if correlation == "learnt" and prior.is_fixed:
