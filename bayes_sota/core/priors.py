@@ -344,6 +344,15 @@ def wide_luck() -> CorrelationPrior:
     return BetaCorrelation(1.8, 1.2)
 
 
+def luck_nodes(prior: CorrelationPrior) -> FloatArray:
+    """Equally likely values of the luck of chosen submissions."""
+    count = 1 if prior.is_fixed else LUCK_NODES
+    return prior.quantile((np.arange(count) + 0.5) / count)
+
+
+LUCK_NODES = 3
+
+
 @dataclass(frozen=True)
 class MaximumPriors:
     """What is assumed before an observed maximum is seen.
@@ -358,6 +367,7 @@ class MaximumPriors:
 
     skill: SkillPrior = field(default_factory=LogitNormalSkill)
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
+    submission_luck: CorrelationPrior = field(default_factory=wide_luck)
 
 
 @dataclass(frozen=True)
@@ -473,7 +483,10 @@ class Priors:
     def of_maximum(self) -> MaximumPriors:
         """Priors of an observed maximum; ``InputError`` for families, which have no effect."""
         refuse_unused("a maximum alone", {"families": self.families})
-        given = {"skill": self.skill, "correlation": self.correlation}
+        given = {
+            "skill": self.skill, "correlation": self.correlation,
+            "submission_luck": self.submission_luck,
+        }  # fmt: skip
         return MaximumPriors(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
 
     def of_board(self) -> BoardPriors:

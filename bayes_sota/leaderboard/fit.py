@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, luck_nodes
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.shapes import (
@@ -270,7 +270,7 @@ def skill_grid(law: ScoreLaw, values: FloatArray, complete: bool, luck: float = 
     return np.linspace(low, high, nodes)
 
 
-RHO_NODES, LUCK_NODES = 7, 3
+RHO_NODES = 7
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 200.0
 _TINY = 1e-300
@@ -305,9 +305,8 @@ def assumed_nodes(kernel: ScoreKernel, priors: BoardPriors) -> tuple[FloatArray,
     rho, prior = correlation_nodes(priors), priors.submission_luck
     if not kernel.has_luck:
         return rho, np.zeros(rho.size)
-    count = 1 if prior.is_fixed else LUCK_NODES
-    luck = prior.quantile((np.arange(count) + 0.5) / count)
-    return np.repeat(rho, count), np.tile(luck, rho.size)
+    luck = luck_nodes(prior)
+    return np.repeat(rho, luck.size), np.tile(luck, rho.size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,6 +75,15 @@ class SubmissionNoise:
 
         return np.asarray(ndtr(-w) * np.exp(self.log_survival_ratio(w, kind)))
 
+    def raised(self, survival: FloatArray) -> FloatArray:
+        """P(score > x) of the first kind, where that of one submission is ``survival``."""
+        from scipy.special import ndtri
+
+        with np.errstate(divide="ignore"):
+            w = -ndtri(survival)
+        ratio = self.log_survival_ratio(w.reshape(1, -1)).reshape(w.shape)
+        return np.minimum(survival * np.exp(ratio), 1.0)
+
     def draw_above(self, low: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
         """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""
         from scipy.special import log_ndtr

@@ -4,6 +4,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import (
+    FixedCorrelation,
+    ListedTries,
+    LogitNormalSkill,
+    MaximumPriors,
+    Priors,
+)
+from bayes_sota.core.skills import expit
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, log_ratios
 
 W = np.linspace(-9.0, 11.0, 4001)
@@ -93,3 +105,78 @@ def test_more_submissions_are_never_less_lucky():
         shown = density[1:, :-1] > -600  # below, ratios are held at 1e-300
         assert np.all(rising[shown] >= -1e-9)
         assert shown.sum() > 2000
+
+
+SKILL = LogitNormalSkill(typical=(0.75, 0.9), spread=(0.1, 0.6))
+
+
+def best_of_fields(rng, luck, rho, tries, m, size):
+    """Best score, best skill and winner's skill of simulated fields of m classifiers."""
+    location, spread = SKILL.draw(rng, size)
+    skill = expit(location[:, None] + spread[:, None] * rng.standard_normal((size, m)))
+    largest = stats.norm.ppf(rng.random((size, m)) ** (1 / tries))  # of T normals
+    noise = luck * largest + np.sqrt(1 - luck**2) * rng.standard_normal((size, m))
+    shared = rho * rng.standard_normal((size, 1))
+    score = skill + 0.02 * (shared + np.sqrt(1 - rho**2) * noise)
+    first = np.argmax(score, axis=1)
+    rows = np.arange(size)
+    return score[rows, first], skill.max(axis=1), skill[rows, first]
+
+
+@pytest.mark.parametrize(
+    ("tries", "luck"), [(8, 0.9), pytest.param(50, 0.5, marks=pytest.mark.slow)]
+)
+def test_the_posterior_of_a_best_score_is_that_of_simulated_fields(tries, luck):
+    priors = MaximumPriors(SKILL, FixedCorrelation(0.7), FixedCorrelation(luck))
+    board = Leaderboard.from_maximum(
+        0.93, n_classifiers=10, submissions=tries, metric="score", standard_error=0.02
+    )
+    draws = sota_posterior(board, priors, draws=20_000, random_seed=1).draws
+    rng, kept = np.random.default_rng(2), []
+    for _ in range(10):
+        best, theta, winner = best_of_fields(rng, luck, 0.7, tries, 10, 40_000)
+        near = np.abs(best - 0.93) < 0.0015
+        kept.append(np.stack([theta, winner])[:, near])
+    for name, values in zip(("theta_sota", "winner_skill"), np.hstack(kept), strict=True):
+        error = values.std() / np.sqrt(values.size) + 0.02 * values.std()
+        assert values.size > 3000
+        assert draws[name].mean() == pytest.approx(values.mean(), abs=4 * error)
+        assert draws[name].std() == pytest.approx(values.std(), rel=0.06)
+
+
+MAXIMA = {
+    "accuracy": {"maximum": "0.91", "n_test": 500},
+    "auc": {"maximum": "0.91", "n_test": 500, "metric": "auc", "n_positive": 100},
+    "score": {"maximum": 0.91, "metric": "score", "standard_error": 0.01},
+}
+
+
+@pytest.mark.parametrize("kind", MAXIMA)
+def test_one_submission_changes_nothing_of_a_best_score_and_more_lower_it(kind):
+    priors = Priors(submission_luck=FixedCorrelation(0.6))
+    boards = [
+        Leaderboard.from_maximum(**MAXIMA[kind], n_classifiers=30, submissions=number)
+        for number in (None, 1, 4, 40)
+    ]
+    found = [sota_posterior(b, priors, draws=1000, random_seed=3).draws for b in boards]
+    assert all(np.array_equal(found[0][name], found[1][name]) for name in found[0])
+    for name in ("theta_sota", "winner_skill"):
+        means = [draws[name].mean() for draws in found[1:]]
+        assert np.all(np.diff(means) < -0.05 * found[0][name].std())
+
+
+def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
+    numbers = [1, 9, 3, 3]
+    board = Leaderboard([0.9, 0.92, 0.91, 0.88], n_test=500, submissions=numbers).maximum_only()
+    assert board.submissions_prior == ListedTries(tuple(numbers))
+    assert board.submission_numbers.shape == (1, 8)
+    same = Leaderboard([0.9, 0.92], n_test=500, submissions=6).maximum_only()
+    assert same.submissions.tolist() == [6]
+    assert same.data_hash() != same.with_submissions(7).data_hash()
+
+
+@pytest.mark.parametrize("method", ["nuts", "abc"])
+def test_routes_that_have_no_such_law_refuse(method):
+    board = Leaderboard.from_maximum("0.91", n_test=500, n_classifiers=50, submissions=20)
+    with pytest.raises(InputError, match="no law of scores chosen among submissions"):
+        estimate_sota(board, method=method, random_seed=1)
