@@ -340,7 +340,7 @@ class ListedTries(TriesPrior):
 
 
 def wide_luck() -> CorrelationPrior:
-    """Prior of the luck of chosen submissions: mean 0.6, 95 % between 0.12 and 0.98."""
+    """Prior of the luck of chosen submissions: mean 0.6, 95 % between 0.11 and 0.97."""
     return BetaCorrelation(1.8, 1.2)
 
 

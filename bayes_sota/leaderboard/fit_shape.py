@@ -193,7 +193,7 @@ def replicate_scores(
     log_density : ndarray, shape (G,) or (n, G)
         Of the shape on the grid, for all entries or for each.
     """
-    kernel, size = fit.kernel, fit.kernel.value_of_entry.size
+    kernel, size = fit.at(0), fit.kernel.value_of_entry.size
     if kernel.is_cut:  # as in the fit: only relative densities matter
         log_density = log_density - log_density.max(axis=-1, keepdims=True)
     density = fit.strangers.join(np.atleast_2d(np.exp(np.clip(log_density, -700.0, 50.0))))

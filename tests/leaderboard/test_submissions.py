@@ -150,6 +150,34 @@ def test_agrees_with_likelihood_weighting(luck):
         assert skill[:, j].mean() == pytest.approx(mean, abs=0.1 * sd)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["partial", "score"])
+def test_the_model_of_pymc_has_the_exact_log_density(kind):
+    """At a known luck, with entries of several kinds, also where only the top is modelled."""
+    from bayes_sota.leaderboard.fit import _Likelihood
+    from bayes_sota.leaderboard.fit_shape import fit_shape
+    from bayes_sota.leaderboard.models import field_log_density, score_log_probability
+
+    m = 120
+    priors = BoardPriors(families=("normal",), submission_luck=FixedCorrelation(0.7))
+    shape = fit_shape(BOARDS[kind](submissions=numbers(m) // 9 + 1), priors, family="normal")
+    assert shape.kernel.is_cut == (kind == "partial") or kind == "score"
+    for r, t in ((1, [0.1, 0.2]), (5, [-0.2, -0.5])):
+        rho, points = shape.rho[r], shape.points[0].points
+        t = points[np.argmax(shape.points[0].weights[:, r])] + 0.1 * np.array(t)
+        exact = _Likelihood(shape.at(r), np.array([rho]), shape.copies)
+        (mean, sd), (log_mean, log_sd) = shape.prior
+        density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
+        ours = score_log_probability(shape, density, rho).sum().eval(mode="FAST_COMPILE")
+        expected = exact(shape.density("normal", t[None]))[0, 0]
+        assert float(ours) == pytest.approx(expected, abs=0.02, rel=1e-5)
+
+
+def test_nuts_needs_a_known_luck():
+    with pytest.raises(InputError, match="NUTS needs a known luck"):
+        bs.leaderboard.build_model(board(submissions=9))
+
+
 FACTORS = (1, 3, 10, 100)
 
 
