@@ -23,9 +23,11 @@ from bayes_sota.leaderboard.fit import ScoreKernel, modelled_entries, skill_grid
 from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 
-_EXACT, _CLOSE = 20.0, 1.05  # numbers up to the first are exact, others to within the second
-_MOST_VALUES = 800
-_BINNED = ((1.05, 200), (1.25, 100), (1.5, 50), (1.5, 25))  # closeness, and bins of scores
+_EXACT, _MOST_VALUES = 20.0, 500  # numbers up to the first are exact
+# how close the others of a kind are, and bins of scores: the first with few enough values is taken
+_COARSENESS = (
+    (1.05, None), (1.25, None), (1.5, None), (1.5, 200), (1.5, 100), (1.5, 50), (1.5, 25)
+)  # fmt: skip
 _TYPICAL = 0.6
 _TINY = 1e-300
 
@@ -62,8 +64,10 @@ class SubmissionKernel(ScoreKernel):
         Kind of each value.
     kind_of_entry : ndarray of int, shape (m,)
         Kind of every entry of the board.
-    group : ndarray of int, shape (U,)
-        The same for values with the same score.
+    distinct : ndarray, shape (S,)
+        Distinct scores of the modelled entries, in units of ``values``, which may be means of bins.
+    score_of_entry : ndarray of int, shape (modelled entries,)
+        Index into ``distinct``.
     luck : float
         Lambda.
     """
@@ -71,7 +75,8 @@ class SubmissionKernel(ScoreKernel):
     numbers: FloatArray
     kind: IntArray
     kind_of_entry: IntArray
-    group: IntArray
+    distinct: FloatArray
+    score_of_entry: IntArray
     luck: float = _TYPICAL
     noises: dict[float, SubmissionNoise] = field(default_factory=dict)
 
@@ -80,20 +85,23 @@ class SubmissionKernel(ScoreKernel):
         """Kernel of a full or partial leaderboard whose entries had several submissions."""
         law = score_law(board)
         modelled = modelled_entries(law)
-        values, scores = law.values()[modelled], np.unique(law.values()[modelled]).size
-        for closeness, bins in ((_CLOSE, scores), *_BINNED):
+        values = law.values()[modelled]
+        for closeness, bins in _COARSENESS:
             numbers, kinds = _kinds(board.submission_numbers, closeness)
             leading = int(kinds[board.order[0]])
-            rows = _rows(values, kinds[modelled], leading, bins if bins < scores else None)
-            if rows[0].size <= _MOST_VALUES:
+            means, kind, index = _rows(values, kinds[modelled], leading, bins)
+            if means.size <= _MOST_VALUES:
                 break
-        means, kind, group, index = rows
+        distinct, score = np.unique(values, return_inverse=True)
         law = law.fitted_to(means)
         complete = bool(modelled.all()) and not board.is_partial
         most = float(expected_maximum(numbers).max())
         y = skill_grid(law, np.sort(means), complete, most)
         copies = np.bincount(index).astype(float)
-        return cls(board, modelled, means, copies, index, y, law, numbers, kind, kinds, group)
+        return cls(
+            board, modelled, means, copies, index, y, law, numbers, kind, kinds, distinct,
+            score.ravel(),
+        )  # fmt: skip
 
     @property
     def has_luck(self) -> bool:
@@ -130,15 +138,17 @@ class SubmissionKernel(ScoreKernel):
         return np.unique(pairs, axis=0, return_inverse=True)[1].astype(float).ravel()
 
     def pooled(self, numbers: FloatArray) -> FloatArray:
-        """Sums over the kinds with the same score, (scores,)."""
-        return np.bincount(self.group, weights=numbers)
+        """Sums over the entries with the same score, (S,)."""
+        of_entry = (numbers / self.copies)[self.value_of_entry]
+        return np.bincount(self.score_of_entry, weights=of_entry)
 
     def unpooled(self, numbers: FloatArray) -> FloatArray:
-        """Numbers of a score in proportion to its copies of each kind; of the leader's at least 1.
+        """Numbers of a score shared evenly among its entries; of the leader's value at least 1.
 
         So that there is somebody who has the best score.
         """
-        found = self.copies * (numbers / self.pooled(self.copies))[self.group]
+        of_entry = (numbers / np.bincount(self.score_of_entry))[self.score_of_entry]
+        found = np.bincount(self.value_of_entry, weights=of_entry)
         found[-1] = max(found[-1], 1.0)
         return np.asarray(found)
 
@@ -196,15 +206,15 @@ class SubmissionKernel(ScoreKernel):
 
     def expected(self, copies: FloatArray, density: FloatArray, rho: float) -> FloatArray:
         """Expected number of entries with each score, (N, scores), of all kinds together."""
-        variance, first = 1 - rho**2, np.unique(self.group, return_index=True)[1]
-        values, prepared = self.values[first], self.prepared[first]
+        variance, values = 1 - rho**2, self.distinct
+        prepared = self.law.prepared(values, self.y)
         log_mass = self.law.log_kernel(prepared, variance)
         log_mass = log_mass + self.law.log_mass(values, variance)[:, None]
         residual = self.law.residual(prepared, values, self.y, variance)
-        counts, total = self.reaching(copies)[0], np.zeros((len(density), first.size))
+        counts, total = self.reaching(copies)[0], np.zeros((len(density), values.size))
         reaches = self._reaches(rho) if self.is_cut else np.ones((counts.size, self.y.size))
         for kind in np.flatnonzero(counts):
-            ratio = self.noise.log_ratio(residual, np.full(first.size, kind))
+            ratio = self.noise.log_ratio(residual, np.full(values.size, kind))
             chance = density @ np.exp(log_mass + ratio).T
             reach = np.maximum(density @ reaches[kind], _TINY)
             total += counts[kind] * chance / reach[:, None]
@@ -251,8 +261,8 @@ def _kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray, IntArray]
 
 def _rows(
     values: FloatArray, kinds: IntArray, leading: int, bins: int | None
-) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
-    """Value, kind and group of each row, worst first, the leader's last; and row of each entry.
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Value and kind of each row, worst first, the leader's last; and row of each entry.
 
     With bins, scores in one of equally wide bins are one value, their mean; the best stay alone.
     """
@@ -267,5 +277,4 @@ def _rows(
     copies = np.bincount(index)
     means = np.bincount(index, weights=values) / copies
     kind = np.where(rows[:, 1] == kinds.max() + 1, leading, rows[:, 1]).astype(np.int64)
-    group = np.unique(rows[:, 0], return_inverse=True)[1].ravel()
-    return means, kind, group, index
+    return means, kind, index
