@@ -75,7 +75,8 @@ def readers(folder: Path) -> dict[str, Call]:
             {"path_or_frame": listed[:2], "n_test": 4000, "score_column": "b",
              "name_column": "label", "format": "kaggle", "lower_is_better": True,
              "rounding": "floor", "decimals": 4, "percent": True, "n_classifiers": 9,
-             "metric": "auc", "standard_error": 0.1, "n_positive": 50, "name": "x"},
+             "metric": "auc", "standard_error": 0.1, "n_positive": 50, "submissions": (2, 9),
+             "name": "x"},
         ),
         "read_item_scores": Call(
             {"path_or_frame": items.drop(columns="gold")},

@@ -376,6 +376,17 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_without_the_luck_of_submissions_takes_the_default_and_keeps_its_hash():
+    text = load_model("leaderboard").to_toml()
+    assert "[submission_luck]" not in text
+    fixed = FixedCorrelation(0.6)
+    for spec in (load_model("leaderboard"), load_model("observed-maximum")):
+        known = replace(spec, priors=replace(spec.priors, submission_luck=fixed))
+        assert "[submission_luck]" in known.to_toml()
+        assert parse_specification(known.to_toml(), "x", Example) == known
+        assert known.specification_hash != spec.specification_hash
+
+
 def test_hash_follows_the_numbers_and_not_the_prose() -> None:
     spec = parse_model(VALID)
     same = parse_model(VALID.replace('"one"', '"two"').replace("a = 14\n", "a = 14.0\n"))

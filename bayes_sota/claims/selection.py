@@ -56,8 +56,9 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
 from bayes_sota.items.comparison import MethodComparison, compare_methods, left_out
 from bayes_sota.leaderboard.entries import EntryDraws
-from bayes_sota.leaderboard.fit import ScoreKernel, correlation_nodes
+from bayes_sota.leaderboard.fit import ScoreKernel, assumed_nodes
 from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64
@@ -141,6 +142,7 @@ def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
     """
     dispersion = max(dispersion, _LEAST_DISPERSION)
     log_kernel = kernel.law.log_kernel(kernel.prepared, dispersion)
+    log_kernel = log_kernel + kernel.log_choice(dispersion)
     rival, own = (np.exp(log_kernel[row] - log_kernel[row].max()) for row in (0, -1))
     if tries > 1:
         own = _of_largest(own, kernel, dispersion, tries)
@@ -302,6 +304,7 @@ def claim_of_best_entry(
     """
     refuse_tries(tries_per_entry)
     rng = generator_of(random_seed)
+    check_luck(priors, entries)
     known = chosen_model(model, "leaderboard", priors).priors
     if not isinstance(entries, Leaderboard):
         return _of_items(entries, known, given, rng)
@@ -319,11 +322,12 @@ def _of_scores(board: Leaderboard, priors: BoardPriors, rng: np.random.Generator
     first, second = (int(i) for i in board.order[:2])
     assert board.scores is not None
     pair = board.without([int(i) for i in board.order[2:]]) if board.order.size > 2 else board
-    kernel = ScoreKernel.of(pair)  # as if both had been given, with the same correlation
-    nodes = correlation_nodes(priors)
-    given = float(np.mean([not_below(kernel, 1 - rho**2, 1.0) for rho in nodes]))
+    kernel = kernel_of(pair)  # as if both had been given, with the same correlation
+    nodes = zip(*assumed_nodes(kernel, priors), strict=True)
+    at = [(kernel.with_luck(float(luck)), 1 - rho**2) for rho, luck in nodes]
+    given = float(np.mean([not_below(lucky, variance, 1.0) for lucky, variance in at]))
     chances = float(drawn.p_not_below_leader[second]), given
-    tied = board.scores[first] == board.scores[second]
+    tied = bool(posterior.fit.kernel.leads[second])
     error = float(drawn.p_not_below_mcse[second])
     return _selected(posterior, board.names, (first, second), tied, chances, error, drawn)
 

@@ -10,6 +10,7 @@ from .builders import PairedPriors as PairedPriors
 from .priors import BetaCorrelation as BetaCorrelation
 from .priors import BetaSkill as BetaSkill
 from .priors import FixedCorrelation as FixedCorrelation
+from .priors import ListedTries as ListedTries
 from .priors import LogitNormalSkill as LogitNormalSkill
 from .priors import LogNormalTries as LogNormalTries
 from .priors import Priors as Priors

@@ -96,7 +96,7 @@ def refuse_tries(tries: object, name: str = "tries_per_entry") -> None:
     if tries is not None:
         raise InputError(
             f"{name} is refused: its model let more tries raise the winner's skill, which they "
-            "cannot; leave it out"
+            "cannot; leave it out, and give the board its submissions"
         )
 
 

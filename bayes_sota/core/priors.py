@@ -319,6 +319,41 @@ class LogNormalTries(TriesPrior):
 
 
 @dataclass(frozen=True)
+class ListedTries(TriesPrior):
+    """As in a list of known numbers, each equally likely."""
+
+    numbers: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there are numbers, of at least 1."""
+        if not self.numbers or min(self.numbers) < 1:
+            raise InputError(f"listed tries need numbers of at least 1, got {self.numbers}")
+
+    def scaled(self, factor: float) -> "ListedTries":
+        """Every number times ``factor``."""
+        return ListedTries(tuple(max(1, round(number * factor)) for number in self.numbers))
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Quantiles of the list."""
+        numbers = np.asarray(self.numbers, np.float64)
+        return np.asarray(np.quantile(numbers, np.asarray(q), method="inverted_cdf"))
+
+
+def wide_luck() -> CorrelationPrior:
+    """Prior of the luck of chosen submissions: mean 0.6, 95 % between 0.11 and 0.97."""
+    return BetaCorrelation(1.8, 1.2)
+
+
+def luck_nodes(prior: CorrelationPrior) -> FloatArray:
+    """Equally likely values of the luck of chosen submissions."""
+    count = 1 if prior.is_fixed else LUCK_NODES
+    return prior.quantile((np.arange(count) + 0.5) / count)
+
+
+LUCK_NODES = 3
+
+
+@dataclass(frozen=True)
 class MaximumPriors:
     """What is assumed before an observed maximum is seen.
 
@@ -332,6 +367,7 @@ class MaximumPriors:
 
     skill: SkillPrior = field(default_factory=LogitNormalSkill)
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
+    submission_luck: CorrelationPrior = field(default_factory=wide_luck)
 
 
 @dataclass(frozen=True)
@@ -387,6 +423,10 @@ class BoardPriors(FieldPriors):
     families : tuple of str
         Shapes of P(psi) to average over, equally likely a priori
         (``bayes_sota.leaderboard.shapes``).
+    submission_luck : CorrelationPrior
+        lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
+        its submissions the board shows. It counts where the board has ``submissions``. Two boards
+        of the same teams say lambda, one hardly does: it keeps its prior, which is wide.
 
     Examples
     --------
@@ -396,6 +436,7 @@ class BoardPriors(FieldPriors):
 
     correlation: CorrelationPrior = field(default_factory=lambda: BetaCorrelation(16.0, 4.0))
     families: tuple[str, ...] = BOARD_FAMILIES
+    submission_luck: CorrelationPrior = field(default_factory=wide_luck)
 
     def __post_init__(self) -> None:
         """Check ranges and names once."""
@@ -424,6 +465,8 @@ class Priors:
         rho of a classifier with what all share.
     families : tuple of str, optional
         Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.shapes``).
+    submission_luck : CorrelationPrior, optional
+        lambda, how far luck chose what a board with ``submissions`` shows (``BoardPriors``).
 
     Examples
     --------
@@ -435,16 +478,23 @@ class Priors:
     skill: SkillPrior | None = None
     correlation: CorrelationPrior | None = None
     families: tuple[str, ...] | None = None
+    submission_luck: CorrelationPrior | None = None
 
     def of_maximum(self) -> MaximumPriors:
         """Priors of an observed maximum; ``InputError`` for families, which have no effect."""
         refuse_unused("a maximum alone", {"families": self.families})
-        given = {"skill": self.skill, "correlation": self.correlation}
+        given = {
+            "skill": self.skill, "correlation": self.correlation,
+            "submission_luck": self.submission_luck,
+        }  # fmt: skip
         return MaximumPriors(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
 
     def of_board(self) -> BoardPriors:
         """Priors of a whole board; ``InputError`` for a skill prior that it does not take."""
-        given = {"correlation": self.correlation, "families": self.families}
+        given = {
+            "correlation": self.correlation, "families": self.families,
+            "submission_luck": self.submission_luck,
+        }  # fmt: skip
         return BoardPriors(**self.of_field(), **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
 
     def of_field(self) -> dict[str, Any]:

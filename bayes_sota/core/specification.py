@@ -26,6 +26,7 @@ from bayes_sota.core.toml import from_dict, parse_toml, read_value, require_know
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PROSE = ("description", "meaning", "citation")
 _ABOUT_DATA = ("reference_skill", "data")
+_LATER = ("submission_luck",)  # tables that the first files did not have
 
 
 @dataclass(frozen=True)
@@ -216,16 +217,24 @@ def _homes(kind: Builder) -> dict[str, Any]:
 def _read_priors(
     table: Mapping[str, Any], kind: Builder, homes: Mapping[str, Any], where: str
 ) -> Any:
-    """Priors of a builder; a file says all of them."""
+    """Priors of a builder; a file says all of them, but may leave out the later ones."""
     plain: dict[str, Any] = {}
-    found = {}
+    found = {name: value for name, value in _later(kind).items() if name not in table}
     for name, families in homes.items():
+        if name in found:
+            continue
         part = read_value(table, name, dict, where)
         if families is None:
             plain = part
         else:
             found[name] = _read_family(part, families, f"{where}: [{name}]")
     return from_dict(kind.priors, plain, f"{where}: [{kind.home}]", complete=True, **found)
+
+
+def _later(kind: Builder) -> dict[str, Any]:
+    """Defaults of priors that came after the first files, by the names of their tables."""
+    defaults = _table(kind.resolve(None))
+    return {name: defaults[name] for name in _LATER if name in defaults}
 
 
 def _read_family(table: Mapping[str, Any], families: Mapping[str, type], place: str) -> Any:
@@ -238,9 +247,14 @@ def _read_family(table: Mapping[str, Any], families: Mapping[str, type], place: 
 
 
 def _prior_tables(priors: Any, kind: Builder) -> dict[str, Any]:
-    """Tables of priors, as ``_read_priors`` reads them."""
-    values, homes = _table(priors), _homes(kind)
-    plain = {name: _plain(value) for name, value in values.items() if name not in homes}
+    """Tables of priors, as ``_read_priors`` reads them; without later ones at their defaults.
+
+    So the hash of a specification that says nothing of them stays the same.
+    """
+    values, later = _table(priors), _later(kind)
+    homes = {k: v for k, v in _homes(kind).items() if k not in later or values[k] != later[k]}
+    others = {**homes, **later}
+    plain = {name: _plain(value) for name, value in values.items() if name not in others}
     return {
         name: plain if families is None else _family_table(values[name], families)
         for name, families in homes.items()

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import TriesPrior, UniformTries
+from bayes_sota.core.priors import ListedTries, TriesPrior, UniformTries
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.lattice import fit_lattice
 from bayes_sota.data.printed_scores import (
@@ -210,23 +210,61 @@ def entry_names(names: tuple[str, ...] | None, m: int) -> tuple[str, ...]:
     return names
 
 
-def checked_submissions(submissions: Any, m: int, subject: Callable[[int], str]) -> IntArray | None:
-    """Whole numbers of at least 1, one for each of m entries."""
+type Submissions = tuple[IntArray | None, TriesPrior | None, tuple[str, ...]]
+
+
+def checked_submissions(
+    submissions: Any, m: int, subject: Callable[[int], str] = lambda index: "the best score"
+) -> Submissions:
+    """Submissions behind each of m entries, 0 where they have a prior; the prior; and remarks.
+
+    A number is that of all, a pair (a tuple) a range, anything else one number for each entry.
+    """
     if submissions is None:
-        return None
+        return None, None, ()
+    if isinstance(submissions, TriesPrior):
+        return np.zeros(m, np.int64), submissions, ()
+    if isinstance(submissions, tuple) and len(submissions) == 2:
+        low, high = (_submission_number(value) for value in submissions)
+        if low > high:
+            raise InputError(f"a range of submissions rises, got {low:,}:{high:,}")
+        return checked_submissions(UniformTries(low, high) if low < high else low, m)
+    number = parse_number(submissions)
+    if number is not None:
+        return np.full(m, _submission_number(submissions)), None, ()
     listed = plain_list(submissions, "submissions")
     if len(listed) != m:
         raise InputError(f"there are {len(listed):,} submissions for {m:,} scores")
-    counts = []
-    for index, value in enumerate(listed):
-        number = parse_number(value)
-        if number is None or number != number.to_integral_value() or not 1 <= number <= LARGEST:
-            raise InputError(
-                f"submissions are whole numbers of at least 1, got {value!r:.80} beside "
-                f"{subject(index)}"
-            )
-        counts.append(int(number))
-    return np.array(counts, np.int64)
+    counts = [
+        0 if _is_missing(value) else _submission_number(value, f" beside {subject(index)}")
+        for index, value in enumerate(listed)
+    ]
+    return _with_prior_of_missing(np.array(counts, np.int64))
+
+
+def _submission_number(value: Any, place: str = "") -> int:
+    number = parse_number(value)
+    if number is None or number != number.to_integral_value() or not 1 <= number <= LARGEST:
+        raise InputError(f"submissions are whole numbers of at least 1, got {value!r:.80}{place}")
+    return int(number)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _with_prior_of_missing(counts: IntArray) -> Submissions:
+    """Numbers of entries that have none are as likely as those of the others."""
+    known, missing = counts[counts > 0], int(np.sum(counts == 0))
+    if not known.size:
+        raise InputError("submissions are missing for every entry: give a number, or a range")
+    if not missing:
+        return counts, None, ()
+    remark = (
+        f"the number of submissions is missing for {missing:,} of {counts.size:,} entries: taken "
+        "to be as those of the others"
+    )
+    return counts, ListedTries(tuple(int(count) for count in known)), (remark,)
 
 
 def check_attainable(

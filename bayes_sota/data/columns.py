@@ -164,6 +164,19 @@ def check_names(where: str, names: Mapping[int, str], end: str = "") -> None:
         raise InputError(f"{where}: two columns are called {shown(twice[0])}")
 
 
+def find_submission_column(table: Table, wanted: str | None) -> int | None:
+    """Position of the column with the number of submissions of each entry; None if there is none.
+
+    A column that is only called so, without a number in it, holds something else.
+    """
+    if wanted is not None:
+        return find_column(table, wanted, "submissions")
+    found = named_in(table, WORDS["submissions"])
+    if len(found) != 1 or not any(parse_number(cell) for cell in table.columns[found[0]]):
+        return None
+    return found[0]
+
+
 def find_name_column(table: Table, wanted: str | None, scores: int) -> int | None:
     """Position of the column of names, None if there is none."""
     if wanted is not None:

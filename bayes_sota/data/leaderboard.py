@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import TriesPrior
+from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric
@@ -32,7 +32,7 @@ from bayes_sota.data.printed_scores import (
 
 # What a board does not have of which only the best score is known.
 _NO_ENTRIES: dict[str, Any] = {
-    "scores": None, "names": (), "count_bounds": None, "submissions": None
+    "scores": None, "names": (), "count_bounds": None
 }  # fmt: skip
 
 
@@ -56,8 +56,11 @@ class Leaderboard:
     n_classifiers : int, (int, int) or TriesPrior, optional
         Number of classifiers that could have become the maximum: a number, a range (log-uniform)
         or a prior. Default: m. More than m where part of the board, or variants, are hidden.
-    submissions : (m,) sequence of int, optional
-        Submissions behind each entry.
+    submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
+        Submissions behind each entry, of which the board shows the best: a number for all, a range
+        (a tuple; log-uniform, every entry has its own number), a prior, or one number for each
+        (None where it is not known: then as those of the others). Default: one each, or none was
+        chosen for its score.
     metric : {"accuracy", "auc", "score"}
         "accuracy" is a number of right answers divided by ``n_test``, "auc" an area under the ROC
         curve; "score" anything else.
@@ -99,7 +102,10 @@ class Leaderboard:
     tries : int or TriesPrior
         Number of classifiers (or tries) that could have become the maximum.
     submissions : (m,) array of int, or None
-        Submissions behind each entry.
+        Submissions behind each entry, 0 where ``submissions_prior`` says what is known of them;
+        (1,) of every entry where only the maximum is known; None for one each.
+    submissions_prior : TriesPrior or None
+        Of entries whose number of submissions is not known.
     rounding : {"nearest", "floor", "exact"}
         How scores were cut, as given or found.
     metric, standard_error, lower_is_better, decimals, name, notes
@@ -128,6 +134,7 @@ class Leaderboard:
     n_positive: int | None
     tries: int | TriesPrior
     submissions: IntArray | None
+    submissions_prior: TriesPrior | None
     metric: Metric
     standard_error: float | None
     lower_is_better: bool
@@ -178,6 +185,7 @@ class Leaderboard:
             remarks += ("scores in percent were divided by 100",)
         if metric == "auc":
             remarks += checks.check_aucs(values, subject)
+        counts, prior, told = checks.checked_submissions(submissions, m, subject)
         vars(self).update(
             scores=_read_only(values),
             names=checks.entry_names(given, m),
@@ -187,14 +195,15 @@ class Leaderboard:
             n_test_source=source,
             n_positive=checks.checked_positives(n_positive, size, metric),
             tries=checks.tries_of_entries(n_classifiers, m),
-            submissions=_read_only(checks.checked_submissions(submissions, m, subject)),
+            submissions=_read_only(counts),
+            submissions_prior=prior,
             metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
             lower_is_better=bool(lower_is_better),
             rounding=chosen,
             decimals=None if is_score else printed.decimals,
             name=str(name),
-            notes=(*(str(note) for note in notes), *remarks),
+            notes=(*(str(note) for note in notes), *remarks, *told),
             _best_counts=None if bounds is None else _pair(bounds[best]),
         )
 
@@ -205,6 +214,7 @@ class Leaderboard:
         *,
         n_test: int | None = None,
         n_classifiers: int | tuple[int, int] | TriesPrior,
+        submissions: int | tuple[int, int] | TriesPrior | None = None,
         metric: Metric = "accuracy",
         n_positive: int | None = None,
         standard_error: float | None = None,
@@ -223,6 +233,9 @@ class Leaderboard:
             Number of test items; not needed for the metric "score".
         n_classifiers : int, (int, int) or TriesPrior
             Number of classifiers, a range (log-uniform), or a prior.
+        submissions : int, (int, int) or TriesPrior, optional
+            Submissions (or unpublished variants) behind every classifier, of which the board shows
+            the best.
         metric, n_positive, standard_error
             As for a whole board.
         rounding : {"auto", "nearest", "floor", "exact"}
@@ -257,9 +270,11 @@ class Leaderboard:
             counts = _pair(bounds[0])
         else:
             checks.check_alone(best, metric, standard_error)
+        numbers, prior, _ = checks.checked_submissions(submissions, 1)
         board = object.__new__(cls)
         vars(board).update(
-            _NO_ENTRIES, maximum=best, n_test=n, n_test_source=checks.GIVEN,
+            _NO_ENTRIES, submissions=_read_only(numbers), submissions_prior=prior,
+            maximum=best, n_test=n, n_test_source=checks.GIVEN,
             n_positive=checks.checked_positives(n_positive, n, metric), tries=tries, metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
             lower_is_better=False, rounding=how, decimals=printed.decimals, name=name,
@@ -325,6 +340,34 @@ class Leaderboard:
         """Number of classifiers, or its prior median."""
         return checks.typical(self.tries)
 
+    @property
+    def has_submissions(self) -> bool:
+        """Whether some score is, or may be, the best of several submissions."""
+        return self.submissions is not None and bool(np.any(self.submissions != 1))
+
+    @property
+    def submission_numbers(self) -> FloatArray:
+        """Equally likely numbers of submissions of each entry, (m, k): k is 1 if all are known."""
+        assert self.submissions is not None
+        known = self.submissions[:, None].astype(np.float64)
+        if self.submissions_prior is None:
+            return known
+        return np.where(known > 0, known, self.submissions_prior.nodes()[0])
+
+    def with_submissions(self, submissions: Any) -> "Leaderboard":
+        """The same board with other numbers of submissions, given as to the constructor.
+
+        Examples
+        --------
+        >>> board = Leaderboard([0.91, 0.94], n_test=100, submissions=[3, 10])
+        >>> board.with_submissions(5).submissions.tolist()
+        [5, 5]
+        """
+        m = 1 if self.scores is None else self.scores.size
+        counts, prior, told = checks.checked_submissions(submissions, m)
+        notes = (*self.notes, *told)
+        return self._copy(submissions=_read_only(counts), submissions_prior=prior, notes=notes)
+
     def with_tries(self, n_classifiers: int | TriesPrior) -> "Leaderboard":
         """The same board with another number of classifiers; not fewer than its entries."""
         if self.n_entries is None:
@@ -343,7 +386,7 @@ class Leaderboard:
             raise InputError("the best error alone has no scale for a prior; give the whole board")
         if self.metric == "score":
             checks.check_alone(self.maximum, self.metric, self.standard_error)
-        return self._copy(**_NO_ENTRIES)
+        return self._copy(**_NO_ENTRIES, **self._submissions_of_any())
 
     def without(self, entries: int | str | Sequence[int | str]) -> "Leaderboard":
         """The same board without some entries, given by index or by name.
@@ -387,6 +430,10 @@ class Leaderboard:
             content += [self.metric, self.standard_error, list(self.names)]
             for part in (self.scores, self.count_bounds, self.submissions):
                 content.append(None if part is None else part.tolist())
+        if self.submissions_prior is not None:
+            content.append(repr(self.submissions_prior))
+        if self.scores is None and self.submissions is not None:
+            content.append(self.submissions.tolist())
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
@@ -405,6 +452,15 @@ class Leaderboard:
             f"Leaderboard(name={self.name!r}, metric={self.metric!r}, n_entries={self.n_entries}, "
             f"maximum={self.maximum!r}, n_test={self.n_test}, tries={self.tries})"
         )
+
+    def _submissions_of_any(self) -> dict[str, Any]:
+        """Submissions behind an entry that may be any of the board's."""
+        if self.submissions is None or self.submissions.size == 1:
+            return {}
+        if np.all(self.submissions == self.submissions[0]):
+            return {"submissions": self.submissions[:1]}
+        every = ListedTries(tuple(int(number) for number in self.submission_numbers.ravel()))
+        return {"submissions": _read_only(np.zeros(1, np.int64)), "submissions_prior": every}
 
     def _copy(self, **changes: Any) -> "Leaderboard":
         board = object.__new__(Leaderboard)

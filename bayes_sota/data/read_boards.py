@@ -14,7 +14,12 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import shown
 from bayes_sota.data.checks import Metric, check_metric
-from bayes_sota.data.columns import find_name_column, find_score_column, refuse_loss
+from bayes_sota.data.columns import (
+    find_name_column,
+    find_score_column,
+    find_submission_column,
+    refuse_loss,
+)
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Nested, Table
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
@@ -38,8 +43,8 @@ class Entries:
         Cells of the column of scores, (m,).
     names : tuple of str, or None
         Names of the entries, all different.
-    submissions : tuple or None
-        Submissions of each entry, in a Kaggle download.
+    submissions : list, or None
+        Submissions of each entry: a column of that name, or the one that was asked for.
     places : tuple of str
         Where each score stands: "line 7, column 'Score'".
     is_kaggle : bool
@@ -54,7 +59,7 @@ class Entries:
 
     scores: tuple[Any, ...]
     names: tuple[str, ...] | None
-    submissions: tuple[Any, ...] | None
+    submissions: list[Any] | None
     places: tuple[str, ...]
     is_kaggle: bool
     notes: tuple[str, ...]
@@ -88,6 +93,7 @@ def read_leaderboard(
     metric: Metric = "accuracy",
     standard_error: float | None = None,
     n_positive: int | None = None,
+    submissions: str | int | tuple[int, int] | TriesPrior | None = None,
     name: str | None = None,
 ) -> Leaderboard:
     """Leaderboard of a file or a data frame.
@@ -111,6 +117,10 @@ def read_leaderboard(
         the two where only so all scores are possible.
     decimals, percent, n_classifiers, metric, standard_error, n_positive
         As in ``Leaderboard``.
+    submissions : str, int, (int, int) or TriesPrior, optional
+        Column with the submissions behind each entry, or their number or range for all. Default:
+        the column of a Kaggle download (``SubmissionCount`` or ``Entries``), but not of a private
+        board: what it shows was chosen on other items. 1 for none.
     name : str, optional
         Label of the board. Default: the name of the file without its ending.
 
@@ -141,6 +151,7 @@ def read_leaderboard(
     entries = read_entries(
         path_or_frame, score_column=score_column, name_column=name_column, format=format,
         lower_is_better=lower_is_better,
+        submissions=submissions if isinstance(submissions, str) else None,
     )  # fmt: skip
     if not lower_is_better:
         refuse_loss(entries.where, entries.column, _DIRECTION)
@@ -152,7 +163,11 @@ def read_leaderboard(
             n_positive=n_positive,
             names=entries.names,
             n_classifiers=n_classifiers,
-            submissions=entries.submissions,
+            submissions=(
+                entries.submissions
+                if submissions is None or isinstance(submissions, str)
+                else submissions
+            ),
             metric=metric,
             standard_error=standard_error,
             lower_is_better=lower_is_better,
@@ -171,6 +186,7 @@ def read_entries(
     name_column: str | None = None,
     format: FileFormat = "auto",
     lower_is_better: bool = False,
+    submissions: str | None = None,
 ) -> Entries:
     """Entries of a file or a data frame, before the size of the test set is known.
 
@@ -186,7 +202,7 @@ def read_entries(
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
-    return _entries(table, scores, names, rows, notes, kaggle)
+    return _entries(table, scores, names, rows, notes, kaggle, submissions)
 
 
 @contextmanager
@@ -205,20 +221,33 @@ def _entries(
     rows: Sequence[int],
     notes: Sequence[str] = (),
     kaggle: bool = False,
+    submissions: str | None = None,
 ) -> Entries:
-    counts = table.find_all("SubmissionCount")
+    counts, told = _submissions(table, scores, submissions)
     column = f"column {shown(table.header[scores])}"
     return Entries(
         scores=_cells(table, scores, rows),
         names=None if names is None else _names(table, names, rows, kaggle),
-        submissions=_cells(table, counts[0], rows) if len(counts) == 1 else None,
+        submissions=None if counts is None else list(_cells(table, counts, rows)),
         places=tuple(f"{table.places[row]}, {column}" for row in rows),
         is_kaggle=kaggle,
-        notes=tuple(notes),
+        notes=(*notes, *told),
         where=table.where,
         stem=table.stem,
         column=table.header[scores],
     )
+
+
+def _submissions(
+    table: Table, scores: int, column: str | None
+) -> tuple[int | None, tuple[str, ...]]:
+    """Column with the submissions behind each entry, and a note where it is of no use."""
+    found = find_submission_column(table, column)
+    private = any("private" in text.lower() for text in (table.stem, table.header[scores]))
+    if found is None or column is not None or not private:
+        return found, ()
+    name = shown(table.header[found])
+    return None, (f"{name} is not used: what a private board shows was chosen on other items",)
 
 
 def _cells(table: Table, column: int, rows: Sequence[int]) -> tuple[Any, ...]:

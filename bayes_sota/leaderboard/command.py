@@ -57,8 +57,8 @@ _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes")
 _OF_DRAWS = (
-    "classifiers", "model", "new_n_test", "learn_rho", "draws", "chains", "cores", "seed",
-    "no_sensitivity", *_QUESTIONS,
+    "classifiers", "submissions", "model", "new_n_test", "learn_rho", "draws", "chains", "cores",
+    "seed", "no_sensitivity", *_QUESTIONS,
 )  # fmt: skip
 
 
@@ -108,11 +108,19 @@ _rounding_options = _together(
     ),
 )  # fmt: skip
 
+submissions_option = click.option(
+    "--submissions",
+    help="Submissions behind each entry, of which it shows the best: column, number or range A:B; "
+    "default the column of a Kaggle download of a public board.",
+)
+"""Submissions behind each entry."""
+
 field_options = _together(
     number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
     number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
     model_option,
     tries_option,
+    submissions_option,
     click.option("--classifiers", help="Number or range A:B; default those in FILE."),
     _rounding_options,
     reading_options,
@@ -166,8 +174,25 @@ def read_file(
     tries, metric = options.pop("classifiers", None), options["metric"]
     size = _size_of_board(options.pop("n_test"), metric, options["n_positive"])
     known = None if tries is None else parse_tries(tries)
+    options["submissions"] = parse_submissions(options["submissions"])
     form: Any = file_format
     return read_leaderboard(file, format=form, n_test=size, n_classifiers=known, **options)
+
+
+def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
+    """A number, a range ``A:B``, or the name of a column.
+
+    Examples
+    --------
+    >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions("Entries")
+    (12, (1, 100), 'Entries')
+    """
+    if text is None or not all(part.strip().lstrip("-").isdigit() for part in text.split(":")):
+        return text
+    numbers = [int(part) for part in text.split(":")]
+    if len(numbers) > 2:
+        raise InputError(f"--submissions takes a column, a number or a range A:B, got {text!r}")
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 
 
 def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
@@ -213,6 +238,7 @@ def _whole(text: str) -> int:
 @click.option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @click.option("--n-test", multiple=True, help="Number of test items, per board; or infer.")
 @click.option("--classifiers", multiple=True, help="Number or range A:B, per board.")
+@submissions_option
 @_rounding_options
 @click.option(
     "--method", type=click.Choice(["auto", "exact", "abc", "nuts", *POINT_METHODS]),
@@ -331,7 +357,8 @@ def _estimate(
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: options[name] for name in ("file_format", *_OF_BOARDS, *_COLUMNS)}
+    names = ("file_format", "submissions", *_OF_BOARDS, *_COLUMNS)
+    return {name: options[name] for name in names}
 
 
 def _read(file: Path, options: dict[str, Any]) -> "Leaderboard | Responses | ItemScores":
@@ -385,6 +412,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[Leader
             f"{len(sizes)} and {len(tries)} of them"
         )
     shared = {name: options[name] for name in _OF_BOARDS}
+    shared["submissions"] = _submissions_of_maxima(options["submissions"])
     boards = []
     for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
         n, name = _size_of_board(size or None, metric, options["n_positive"]), f"board {number}"
@@ -393,6 +421,13 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[Leader
             Leaderboard.from_maximum(maximum, n_test=n, n_classifiers=known, name=name, **shared)
         )
     return tuple(boards)
+
+
+def _submissions_of_maxima(text: str | None) -> int | tuple[int, int] | None:
+    found = parse_submissions(text)
+    if isinstance(found, str):
+        raise InputError(f"--submissions of --maximum takes a number or a range A:B, got {found!r}")
+    return found
 
 
 def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | None) -> "PointReport":

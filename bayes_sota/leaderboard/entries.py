@@ -182,7 +182,7 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
     spread = _Spread.of(fit.rho.size, values.shape)
     for r, f, points in fit.choose(sets, rng):
         rho = float(fit.rho[r])
-        for y, numbers in sampler.draw(rho, fit.families[f], points, rng):
+        for y, numbers in sampler.draw(r, fit.families[f], points, rng):
             here = next(place)
             psi = law.skill_at(y)
             skill[here] = law.remove_shift(psi, (rho * shift[here])[:, None])
@@ -190,7 +190,7 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
             spread.add(r, numbers)
     skill, shift = skill[:draws], shift[:draws]
     chances = sampler.by_entry(values, spread.error_of_mean(), skill)
-    return EntryDraws(skill, shift, *chances, tuple(_equal_scores(law.scores)))
+    return EntryDraws(skill, shift, *chances, tuple(_equal_scores(fit.kernel.alike)))
 
 
 def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
@@ -254,15 +254,15 @@ class _Sampler:
         self.tail = _Tail(fit, self.below) if self.below.size else None
 
     def draw(
-        self, rho: float, family: str, points: FloatArray, rng: np.random.Generator
+        self, r: int, family: str, points: FloatArray, rng: np.random.Generator
     ) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Coordinates of psi, (repeats, m), with P(best) and P(not below the leader) by score.
 
         One pair of arrays for each set of parameters.
         """
         kernel, tail = self.kernel, self.tail
-        table = kernel.table(rho)
-        tail_cdf = None if tail is None else tail.cdf(rho, family, points)
+        table = self.fit.at(r).table(float(self.fit.rho[r]))
+        tail_cdf = None if tail is None else tail.cdf(r, family, points)
         for start in range(0, len(points), _BLOCK):
             for density in self.fit.density(family, points[start : start + _BLOCK]):
                 cdf = _cumulated(density * table)
@@ -291,7 +291,7 @@ class _Sampler:
             block = self.below[start : start + step]
             not_below[block] = (skill[:, block] >= leader).mean(axis=0)
             not_below_error[block] = share_mcse(not_below[block], len(skill))
-        leaders = self.kernel.law.scores == board.maximum
+        leaders = self.kernel.leads
         not_below[leaders], not_below_error[leaders] = 1.0, 0.0
         return best / best.sum(), not_below, best_error / best.sum(), not_below_error
 
@@ -306,14 +306,17 @@ class _Tail:
         law = fit.kernel.law
         place, errors = law.places(law.scores[entries] * law.unit)
         error = min(float(np.max(errors)), 1.0)
-        order = np.argsort(place)
-        edges = np.linspace(place.min(), place.max(), _KNOTS)
-        near = np.searchsorted(place[order], edges).clip(max=order.size - 1)
-        knots = order[np.unique(near)]  # entries that stand for those around them
+        kinds = fit.kernel.kinds[entries]
+        stand_ins = np.empty(entries.size, np.int64)
+        of_kinds = np.unique(kinds)
+        for kind in of_kinds:
+            here = np.flatnonzero(kinds == kind)
+            stand_ins[here] = here[_stand_ins(place[here], max(8, _KNOTS // len(of_kinds)))]
+        knots = np.unique(stand_ins)
         knots = knots[np.argsort(entries[knots])]  # in the order of the kernel's rows
-        rising = np.argsort(place[knots])
-        middle = (place[knots[rising]][1:] + place[knots[rising]][:-1]) / 2
-        self.knot = rising[np.searchsorted(middle, place)]
+        row = np.empty(entries.size, np.int64)
+        row[knots] = np.arange(knots.size)
+        self.knot = row[stand_ins]
         self.residual = place - place[knots][self.knot]
         self.mask = np.zeros(fit.kernel.modelled.size, bool)
         self.mask[entries[knots]] = True
@@ -323,15 +326,25 @@ class _Tail:
         self.y = np.linspace(low, high, nodes)
         self.fit = replace(fit, kernel=replace(fit.kernel, y=self.y))
 
-    def cdf(self, rho: float, family: str, points: FloatArray) -> FloatArray:
+    def cdf(self, r: int, family: str, points: FloatArray) -> FloatArray:
         """Cdf of y of the entries at the knots, (knots, nodes)."""
         density = np.zeros(self.y.size)
         for start in range(0, len(points), _BLOCK):
             chosen = points[start : start + _BLOCK]
             block = self.fit.density(family, chosen, strangers=False)
             density += np.maximum.accumulate(block[:, ::-1], axis=1)[:, ::-1].sum(axis=0)
-        table = relative_to_highest(self.fit.kernel.all_log_kernel(self.mask, rho))
+        rho = float(self.fit.rho[r])
+        table = relative_to_highest(self.fit.at(r).all_log_kernel(self.mask, rho))
         return _cumulated(density * table)
+
+
+def _stand_ins(place: FloatArray, knots: int) -> IntArray:
+    """For each of some places the nearest of a few of them."""
+    order = np.argsort(place)
+    edges = np.linspace(place.min(), place.max(), knots)
+    few = order[np.unique(np.searchsorted(place[order], edges).clip(max=order.size - 1))]
+    middle = (place[few][1:] + place[few][:-1]) / 2
+    return np.asarray(few[np.searchsorted(middle, place)])
 
 
 def _cumulated(mass: FloatArray) -> FloatArray:

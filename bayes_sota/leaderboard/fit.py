@@ -7,6 +7,7 @@ What the scores would say about rho, were it learnt, is kept beside it as ``log_
 ``tests/leaderboard/test_posterior.py`` has the second route, ``test_score_kernel.py`` the laws.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, luck_nodes
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.shapes import (
@@ -27,6 +28,7 @@ from bayes_sota.leaderboard.shapes import (
 )
 from bayes_sota.maximum.score_laws import ScoreLaw, score_law
 
+type Nodes = tuple[FloatArray, FloatArray]
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES = 400, 2000
 
@@ -92,7 +94,7 @@ class ScoreKernel:
         if values.size > _MOST_VALUES:
             values, index, copies = _binned(values, index, copies)
         law = law.fitted_to(values)
-        y = _grid(law, values, complete=bool(modelled.all()) and not board.is_partial)
+        y = skill_grid(law, values, complete=bool(modelled.all()) and not board.is_partial)
         return cls(board, modelled, values, copies.astype(float), index, y, law)
 
     @property
@@ -114,6 +116,10 @@ class ScoreKernel:
     def prepared(self) -> Any:
         """What the law makes of the scores at the grid."""
         return self.law.prepared(self.values, self.y)
+
+    def log_choice(self, dispersion: float) -> FloatArray | float:
+        """What choosing among submissions adds to ``log_kernel``, (U, G)."""
+        return 0.0
 
     def log_kernel(self, rho: float) -> FloatArray:
         """Log probability of each distinct score, shape (U, G); constants left out."""
@@ -146,6 +152,67 @@ class ScoreKernel:
         """Standard error of a typical score over that of the law."""
         return 1.0
 
+    @property
+    def has_luck(self) -> bool:
+        """Whether scores were chosen among submissions, so that their luck counts."""
+        return False
+
+    def with_luck(self, luck: float) -> "ScoreKernel":
+        """The same where luck chose among submissions so far; here there was nothing to choose."""
+        return self
+
+    @property
+    def leads(self) -> NDArray[np.bool_]:
+        """Entries that nothing tells from the leader, (m,)."""
+        return np.asarray(self.scores == self.board.maximum)
+
+    @property
+    def kinds(self) -> IntArray:
+        """Kind of each entry, (m,): entries of a kind have laws that differ by the score alone."""
+        return np.zeros(self.modelled.size, np.int64)
+
+    @property
+    def alike(self) -> FloatArray:
+        """A number for each entry, the same for those that nothing tells apart, (m,)."""
+        return self.scores
+
+    def pooled(self, numbers: FloatArray) -> FloatArray:
+        """Sums over values with the same score of numbers of entries."""
+        return numbers
+
+    def unpooled(self, numbers: FloatArray) -> FloatArray:
+        """Numbers of entries with the same score, shared among its values."""
+        return numbers
+
+    def expected(self, copies: FloatArray, density: FloatArray, rho: float) -> FloatArray:
+        """Expected number of entries with each score, (N, scores), if there are so many of them."""
+        mass = np.exp(self.log_kernel(rho) + self.log_mass(rho)[:, None])
+        reach = np.maximum(density @ self.reach_or_one(rho), _TINY)
+        return np.asarray(copies.sum() * (density @ mass.T) / reach[:, None])
+
+    def replicate(
+        self, density: FloatArray, rho: float, size: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Scores of so many fresh entries of the modelled part, (size,).
+
+        ``density`` is that of psi on the grid, (G,) for all entries or (size, G) for each.
+        """
+        psi = self.draw_psi(density * self.reach_or_one(rho), size, rng)
+        return self.law.replicate(psi, 1 - rho**2, self.cut, rng)
+
+    def draw_psi(self, mass: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+        """Psi from masses on the grid, (G,) or (size, G)."""
+        cdf = np.cumsum(mass, axis=-1)
+        level = rng.random(size) * cdf[..., -1]
+        each = cdf.ndim > 1
+        place = np.sum(cdf < level[:, None], axis=1) if each else np.searchsorted(cdf, level)
+        return self.psi[np.minimum(place, self.psi.size - 1)]
+
+    @property
+    def cut(self) -> float | None:
+        """Lowest value of the modelled part; None where that is the whole."""
+        return float(self.values[0]) if self.is_cut else None
+
     def shown(self, scores: FloatArray) -> FloatArray:
         """Scores as the board shows them: such as can be, cut as its own are, (D, classifiers)."""
         possible, width = self.law.snapped(scores), self.board.printed_width
@@ -164,6 +231,10 @@ class ScoreKernel:
     def reaches(self, rho: float) -> FloatArray:
         """Probability of a score in the modelled part, (K, G): one for all, or each value's own."""
         return self.reach(rho)[None]
+
+    def reaching(self, copies: FloatArray) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
+        """Entries behind each row of ``reaches``, and what gives values the numbers of rows."""
+        return copies, _same
 
     def reach_or_one(self, rho: float) -> FloatArray:
         """Probability of a score in the modelled part, (G,): one where that is the whole."""
@@ -186,10 +257,13 @@ def _binned(values: FloatArray, index: IntArray, copies: Any) -> tuple[FloatArra
     return means, compact[index], totals
 
 
-def _grid(law: ScoreLaw, values: FloatArray, complete: bool) -> FloatArray:
-    """Equally spaced, a sixth of the best score's standard error apart, with wide margins."""
+def skill_grid(law: ScoreLaw, values: FloatArray, complete: bool, luck: float = 0.0) -> FloatArray:
+    """Equally spaced, a sixth of the best score's standard error apart, with wide margins.
+
+    ``luck`` is how many standard errors more the lowest of the skills may lie below its score.
+    """
     places, errors = law.places(values)
-    low = places[0] - (4 if complete else 6) * min(errors[0], 1.0)
+    low = places[0] - ((4 if complete else 6) + luck) * min(errors[0], 1.0)
     high = places[-1] + 5 * min(errors[-1], 1.2)
     step = errors[-2:].min() / 6
     nodes = int(np.clip((high - low) / step, 60, _MOST_NODES))
@@ -221,6 +295,18 @@ def correlation_nodes(priors: BoardPriors) -> FloatArray:
     """Equally likely values of rho."""
     count = 1 if priors.correlation.is_fixed else RHO_NODES
     return priors.correlation.quantile((np.arange(count) + 0.5) / count)
+
+
+def assumed_nodes(kernel: ScoreKernel, priors: BoardPriors) -> tuple[FloatArray, FloatArray]:
+    """Equally likely pairs of rho and of the luck of submissions, rho increasing, (R,) each.
+
+    The luck is 0 throughout where no score was chosen among submissions.
+    """
+    rho, prior = correlation_nodes(priors), priors.submission_luck
+    if not kernel.has_luck:
+        return rho, np.zeros(rho.size)
+    luck = luck_nodes(prior)
+    return np.repeat(rho, luck.size), np.tile(luck, rho.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,8 +356,8 @@ class FieldFit:
     ----------
     kernel : ScoreKernel
     priors : BoardPriors
-    rho : ndarray, shape (R,)
-        Equally likely values of rho.
+    rho, luck : ndarray, shape (R,)
+        Equally likely values of rho, and of the luck of chosen submissions (``assumed_nodes``).
     copies : ndarray, shape (U,)
         Effective number of entries with each distinct score: spikes of identical submissions
         count as many as the model explains.
@@ -283,11 +369,36 @@ class FieldFit:
     kernel: ScoreKernel
     priors: BoardPriors
     rho: FloatArray
+    luck: FloatArray
     copies: FloatArray
     families: tuple[str, ...]
     points: tuple[WeightedPoints, ...]
     scale: FieldScale
     strangers: Strangers
+
+    def at(self, r: int) -> ScoreKernel:
+        """The kernel with the luck of a node."""
+        return self._kernels[float(self.luck[r])]
+
+    @cached_property
+    def _kernels(self) -> dict[float, ScoreKernel]:
+        return {float(luck): self.kernel.with_luck(float(luck)) for luck in np.unique(self.luck)}
+
+    @cached_property
+    def lucks(self) -> int:
+        """Number of values of the luck at each value of rho."""
+        return int(np.sum(self.rho == self.rho[0]))
+
+    def rho_cell(self, r: int) -> tuple[float, float]:
+        """Prior probabilities of a lower rho at both ends of the cell of a node."""
+        cells, cell = self.rho.size // self.lucks, r // self.lucks
+        return cell / cells, (cell + 1) / cells
+
+    def nodes_of(self, cells: IntArray, rng: np.random.Generator) -> IntArray:
+        """Nodes in given cells of rho, the luck from its prior."""
+        if self.lucks == 1:
+            return cells
+        return np.asarray(cells * self.lucks + rng.integers(self.lucks, size=cells.size))
 
     @cached_property
     def log_evidence(self) -> FloatArray:
@@ -305,6 +416,8 @@ class FieldFit:
         """What the scores alone would make of rho, shape (R,); not used by default."""
         top = self.log_evidence.max()
         evidence = np.exp(self.log_evidence - top).sum(axis=0)
+        if self.lucks > 1:  # only rho is learnt
+            evidence = np.repeat(evidence.reshape(-1, self.lucks).mean(axis=1), self.lucks)
         return np.asarray(evidence / evidence.sum())
 
     def of_family(self, name: str) -> "FieldFit":
@@ -353,7 +466,7 @@ class FieldFit:
     def likelihoods(self) -> "tuple[_Likelihood, ...]":
         """What the scores say of a density, at each value of rho."""
         return tuple(
-            _Likelihood(self.kernel, self.rho[r : r + 1], self.copies) for r in range(self.rho.size)
+            _Likelihood(self.at(r), self.rho[r : r + 1], self.copies) for r in range(self.rho.size)
         )
 
     def entry_log_likelihood(self, f: int, r: int, points: FloatArray | None = None) -> FloatArray:
@@ -363,7 +476,8 @@ class FieldFit:
         """
         at = self.points[f].points if points is None else points
         density, likelihood = self.density(self.families[f], at), self.likelihoods[r]
-        return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.log_reach(density)[:, 0])
+        reach = likelihood.log_reach(density)[:, 0]
+        return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.of_values(reach))
 
 
 @one_thread()
@@ -391,21 +505,22 @@ def fit_field(
     -------
     FieldFit
     """
-    rho = correlation_nodes(priors)
+    nodes = assumed_nodes(kernel, priors)
     copies, start = kernel.copies, None
-    if merge_spikes and copies.max() > _SMALLEST_SPIKE:
-        copies, start = _merged_copies(kernel, priors, rho, rng)
-    fit = _fit(kernel, priors, rho, copies, points, rng, start)
+    if merge_spikes and kernel.pooled(copies).max() > _SMALLEST_SPIKE:
+        copies, start = _merged_copies(kernel, priors, nodes, rng)
+    fit = _fit(kernel, priors, nodes, copies, points, rng, start)
     if fit.effective_size < _ENOUGH:
-        fit = _fit(kernel, priors, rho, copies, 4 * points, rng)
+        fit = _fit(kernel, priors, nodes, copies, 4 * points, rng)
     return fit
 
 
 def _merged_copies(
-    kernel: ScoreKernel, priors: BoardPriors, rho: FloatArray, rng: np.random.Generator
+    kernel: ScoreKernel, priors: BoardPriors, nodes: Nodes, rng: np.random.Generator
 ) -> tuple[FloatArray, "FieldFit"]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
-    copies, middle = kernel.copies, rho[rho.size // 2 : rho.size // 2 + 1]
+    copies, place = kernel.copies, [nodes[0].size // 2]
+    middle = nodes[0][place], nodes[1][place]
     fit = _fit(kernel, priors, middle, copies, _QUICK, rng)
     for _ in range(_MERGING_ROUNDS):
         merged = effective_copies(fit)
@@ -425,40 +540,39 @@ def effective_copies(fit: FieldFit) -> FloatArray:
     from scipy.special import pdtrc
 
     expected = expected_copies(fit)
-    surprise = pdtrc(fit.kernel.copies - 1, expected)  # P(at least as many)
-    spike = (surprise < _SPIKE_TAIL / expected.size) & (fit.kernel.copies > _SMALLEST_SPIKE)
+    copies = fit.kernel.pooled(fit.kernel.copies)
+    surprise = pdtrc(copies - 1, expected)  # P(at least as many)
+    spike = (surprise < _SPIKE_TAIL / expected.size) & (copies > _SMALLEST_SPIKE)
     ceiling = np.maximum(np.ceil(expected), 1.0)
-    return np.asarray(np.where(spike, np.minimum(ceiling, fit.kernel.copies), fit.kernel.copies))
+    return fit.kernel.unpooled(np.where(spike, np.minimum(ceiling, copies), copies))
 
 
 def expected_copies(fit: FieldFit) -> FloatArray:
     """Posterior expected number of entries at each distinct score, at the middle rho."""
-    kernel, r = fit.kernel, fit.rho.size // 2
-    total = fit.copies.sum()
-    mass = np.exp(fit.kernel.log_kernel(fit.rho[r]) + kernel.log_mass(fit.rho[r])[:, None])
-    reach = kernel.reach_or_one(fit.rho[r])
-    expected = np.zeros(kernel.values.size)
+    r = fit.rho.size // 2
+    kernel, rho = fit.at(r), float(fit.rho[r])
+    expected = np.zeros(kernel.pooled(kernel.copies).size)
     for f, family in enumerate(fit.families):
         weights = fit.points[f].weights[:, r]
         kept = weights > 1e-4
         density = fit.density(family, fit.points[f].points[kept])
-        share = (density @ mass.T) / np.maximum(density @ reach, _TINY)[:, None]
-        expected += fit.family_weights[f, r] * (weights[kept] @ share) / weights[kept].sum()
-    return np.asarray(total * expected)
+        found = kernel.expected(fit.copies, density, rho)
+        expected += fit.family_weights[f, r] * (weights[kept] @ found) / weights[kept].sum()
+    return expected
 
 
 def _fit(
     kernel: ScoreKernel,
     priors: BoardPriors,
-    rho: FloatArray,
+    nodes: Nodes,
     copies: FloatArray,
     points: int,
     rng: np.random.Generator,
     start: FieldFit | None = None,
 ) -> FieldFit:
-    scale = field_scale(kernel, priors)
-    strangers = Strangers.of(kernel, scale, rho)
-    likelihood = _Likelihood(kernel, rho, copies)
+    scale, (rho, luck) = field_scale(kernel, priors), nodes
+    strangers = Strangers.of(kernel.with_luck(float(luck[-1])), scale, rho)
+    likelihood = _Likelihood(kernel, rho, copies, luck)
     samples = []
     for f, name in enumerate(priors.families):
         family = FAMILIES[name]
@@ -471,22 +585,33 @@ def _fit(
         similar = None if start is None else start.points[f]
         samples.append(sample_importance(target, family.dimension, rng, count, similar))
     families, points_of = priors.families, tuple(samples)
-    return FieldFit(kernel, priors, rho, copies, families, points_of, scale, strangers)
+    return FieldFit(kernel, priors, rho, luck, copies, families, points_of, scale, strangers)
 
 
 class _Likelihood:
     """Log likelihood of all modelled scores, given that they are in the modelled part."""
 
-    def __init__(self, kernel: ScoreKernel, rho: FloatArray, copies: FloatArray) -> None:
+    def __init__(
+        self,
+        kernel: ScoreKernel,
+        rho: FloatArray,
+        copies: FloatArray,
+        luck: FloatArray | None = None,
+    ) -> None:
+        """With the kernel's own luck, or one for each rho."""
         self.copies, self.nodes = copies, rho.size
-        self.table = np.concatenate([np.exp(kernel.log_kernel(r)) * kernel.step for r in rho]).T
-        self.log_mass = np.array([kernel.log_mass(r) for r in rho])
+        at = [(kernel, r) for r in rho]
+        if luck is not None:
+            at = [(kernel.with_luck(float(of)), r) for r, of in zip(rho, luck, strict=True)]
+        self.table = np.concatenate([np.exp(k.log_kernel(r)) * kernel.step for k, r in at]).T
+        self.log_mass = np.array([k.log_mass(r) for k, r in at])
         self.reach, self.reaching = None, np.array([copies.sum()])
+        self.of_values: Callable[[FloatArray], FloatArray] = _same
         if kernel.is_cut:
-            reaches = [kernel.reaches(r) for r in rho]
+            reaches = [k.reaches(r) for k, r in at]
             self.reach = np.concatenate(reaches).T * kernel.step
             if len(reaches[0]) > 1:
-                self.reaching = copies
+                self.reaching, self.of_values = kernel.reaching(copies)
 
     def per_value(self, density: FloatArray) -> FloatArray:
         """Log probability of each distinct score, shape (N, R, U)."""
@@ -503,6 +628,10 @@ class _Likelihood:
     def __call__(self, density: FloatArray) -> FloatArray:
         total = self.per_value(density) @ self.copies
         return np.asarray(total - self.log_reach(density) @ self.reaching)
+
+
+def _same(reach: FloatArray) -> FloatArray:
+    return reach
 
 
 def shape_density(

@@ -15,9 +15,9 @@ from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importan
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, _Likelihood, fit_field, shape_density
-from bayes_sota.leaderboard.posterior import replicate
+from bayes_sota.leaderboard.fit import FieldFit, Nodes, _Likelihood, fit_field, shape_density
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
+from bayes_sota.leaderboard.submissions import kernel_of
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
 _RESERVED = ("rho", "shift", "score", "spread", "family")
@@ -71,9 +71,13 @@ class ShapeFit(FieldFit):
         points[:, 1] = log_mean + log_sd * points[:, 1]
         return points
 
-    def log_evidence_at(self, rho: FloatArray) -> FloatArray:
-        """Log evidence at other values of rho, from points of their own, shape (len(rho),)."""
-        return _sampled(self, self.shape, rho, _EVIDENCE_POINTS, self.points[0]).log_evidence
+    def log_evidence_at(self, rho: FloatArray, luck: float = 0.0) -> FloatArray:
+        """Log evidence at other values of rho, from points of their own, shape (len(rho),).
+
+        ``luck`` is that of chosen submissions, where there are any.
+        """
+        nodes = rho, np.full(rho.size, luck)
+        return _sampled(self, self.shape, nodes, _EVIDENCE_POINTS, self.points[0]).log_evidence
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
         """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
@@ -150,13 +154,13 @@ def fit_shape(
     if isinstance(fit, ShapeFit) and fit.shape is shape:
         return fit
     if fit is None:
-        fit = fit_field(ScoreKernel.of(board), board_priors(priors), np.random.default_rng(0))
+        fit = fit_field(kernel_of(board), board_priors(priors), np.random.default_rng(0))
     if fit.kernel.board.data_hash() != board.data_hash():
         raise InputError("the fit is of another board")
     if FAMILIES.get(shape.name) is shape and shape.name in fit.families:
         sample = fit.points[fit.families.index(shape.name)]
     else:
-        sample = _sampled(fit, shape, fit.rho, _POINTS)
+        sample = _sampled(fit, shape, (fit.rho, fit.luck), _POINTS)
     kept = {f.name: getattr(fit, f.name) for f in fields(FieldFit)}
     return ShapeFit(**kept | {"families": (shape.name,), "points": (sample,)}, shape=shape)
 
@@ -165,11 +169,11 @@ def fit_shape(
 def _sampled(
     fit: FieldFit,
     shape: SkillFamily,
-    rho: FloatArray,
+    nodes: Nodes,
     points: int,
     start: WeightedPoints | None = None,
 ) -> WeightedPoints:
-    likelihood = _Likelihood(fit.kernel, rho, fit.copies)
+    likelihood = _Likelihood(fit.kernel, nodes[0], fit.copies, nodes[1])
 
     def target(t: FloatArray) -> FloatArray:
         found = shape_density(fit.kernel.y, fit.kernel.is_cut, fit.scale, shape, t)
@@ -189,9 +193,9 @@ def replicate_scores(
     log_density : ndarray, shape (G,) or (n, G)
         Of the shape on the grid, for all entries or for each.
     """
-    kernel, size = fit.kernel, fit.kernel.value_of_entry.size
+    kernel, size = fit.at(0), fit.kernel.value_of_entry.size
     if kernel.is_cut:  # as in the fit: only relative densities matter
         log_density = log_density - log_density.max(axis=-1, keepdims=True)
     density = fit.strangers.join(np.atleast_2d(np.exp(np.clip(log_density, -700.0, 50.0))))
-    scores = replicate(fit, rho, density[0] if len(density) == 1 else density, size, rng)
+    scores = kernel.replicate(density[0] if len(density) == 1 else density, rho, size, rng)
     return np.asarray(kernel.board.sign * kernel.shown(scores))

@@ -19,9 +19,9 @@ from pytensor.compile.builders import OpFromGraph
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, CorrelationPrior, Priors
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape, replicate_scores
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 
@@ -105,6 +105,11 @@ def build_model(
     if correlation not in ("prior", "learnt"):
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
     found = fit_shape(board, priors, family=family, fit=fit)
+    if found.lucks > 1:
+        raise InputError(
+            "NUTS needs a known luck of submissions, such as "
+            "Priors(submission_luck=FixedCorrelation(0.6)); method exact sums over its prior"
+        )
     prior = found.priors.correlation
     if correlation == "learnt" and prior.is_fixed:
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
@@ -235,7 +240,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     >>> found.eval(mode="FAST_COMPILE").shape
     (5,)
     """
-    kernel, entries = fit.kernel, fit.kernel.value_of_entry
+    kernel, entries = fit.at(0), fit.kernel.value_of_entry
     nodes = _nodes(fit)
     rhos = np.sqrt(1 - nodes**2)
     tables = np.stack([np.exp(kernel.log_kernel(r)) for r in rhos]) * kernel.step
@@ -251,13 +256,22 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     log_p = _log_sum(pt.as_tensor_variable(tables)[pair], density)
     log_p += pt.as_tensor_variable(log_mass)[pair]
     if kernel.is_cut:
-        reach = np.stack([kernel.reach(r) for r in rhos])[:, None] * kernel.step
+        reach = np.stack([kernel.reaches(r) for r in rhos]) * kernel.step
+        if reach.shape[1] > 1:  # each kind of entry has its own
+            reach = reach[:, _kinds(kernel, entries) if shared else kernel.kinds[kernel.modelled]]
         log_p -= _log_sum(pt.as_tensor_variable(reach)[pair], density)
     else:
         log_p += top[..., 0]
     found = pt.sum(weights[:, None] * log_p, axis=0)
     copies = (fit.copies / kernel.copies)[entries]
     return copies * (found[entries] if shared else found)
+
+
+def _kinds(kernel: ScoreKernel, entries: IntArray) -> IntArray:
+    """Kind of each distinct value, (U,)."""
+    kinds = np.zeros(kernel.values.size, np.int64)
+    kinds[entries] = kernel.kinds[kernel.modelled]
+    return kinds
 
 
 def _nodes(fit: FieldFit) -> FloatArray:
@@ -361,7 +375,7 @@ def _log_evidence(fit: ShapeFit, rho: Any) -> Any:
 
     nodes = _nodes(fit)
     few = np.linspace(nodes[0], nodes[-1], _EVIDENCE_NODES)
-    values = CubicSpline(few, fit.log_evidence_at(np.sqrt(1 - few**2)))(nodes)
+    values = CubicSpline(few, fit.log_evidence_at(np.sqrt(1 - few**2), float(fit.luck[0])))(nodes)
     pair, weights = _neighbours(rho, nodes)
     return pt.sum(weights * pt.as_tensor_variable(values)[pair])
 

@@ -27,8 +27,9 @@ from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.parameters import FieldParameters
+from bayes_sota.leaderboard.submissions import kernel_of
 from bayes_sota.maximum.score_laws import auc_scores_of, score_law
 
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -113,7 +114,7 @@ def leaderboard_posterior(
     DRAWS.check(draws, "draws")
     rng = generator_of(random_seed)
     priors = board_priors(priors)
-    kernel = ScoreKernel.of(board)
+    kernel = kernel_of(board)
     fit = fit_field(kernel, priors, rng)
     weights = fit.learnt_rho_weights if learn_rho else None
     values, parameters = draw_with_parameters(fit, draws, rng, weights, new_n_test)
@@ -200,9 +201,9 @@ class NodeSampler:
 
     def __init__(self, fit: FieldFit, r: int) -> None:
         """Tabulate what all draws at node r of rho share."""
-        kernel, rho = fit.kernel, float(fit.rho[r])
+        kernel, rho = fit.at(r), float(fit.rho[r])
         self.fit, self.kernel = fit, kernel
-        self.cell = (r / fit.rho.size, (r + 1) / fit.rho.size)
+        self.cell = fit.rho_cell(r)
         self.correlation = fit.priors.correlation
         within = kernel.law.depth(kernel.values / kernel.law.unit) <= _REACH
         within[-min(2, within.size) :] = True
@@ -362,7 +363,8 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Bo
     boards = []
     for r, f, points in fit.choose(draws, rng):
         density = fit.density(fit.families[f], points)
-        boards += [replicate(fit, float(fit.rho[r]), row, observed.size, rng) for row in density]
+        at, rho = fit.at(r), float(fit.rho[r])
+        boards += [at.replicate(row, rho, observed.size, rng) for row in density]
     return compare_boards(observed, boards)
 
 
@@ -370,23 +372,6 @@ def compare_boards(observed: FloatArray, boards: Iterable[FloatArray]) -> BoardC
     """Statistics of a board and of its replicates."""
     names, seen = _statistics(observed)
     return BoardCheck(names, seen, np.array([_statistics(board)[1] for board in boards]))
-
-
-def replicate(
-    fit: FieldFit, rho: float, density: FloatArray, size: int, rng: np.random.Generator
-) -> FloatArray:
-    """Scores of one replicated board; normal residuals, on the lattice of the scores.
-
-    ``density`` is that of psi on the grid, (G,) for all entries or (size, G) for each.
-    """
-    kernel = fit.kernel
-    cdf = np.cumsum(density * kernel.reach_or_one(rho), axis=-1)
-    level = rng.random(size) * cdf[..., -1]
-    each = cdf.ndim > 1
-    place = np.sum(cdf < level[:, None], axis=1) if each else np.searchsorted(cdf, level)
-    psi = kernel.psi[np.minimum(place, kernel.psi.size - 1)]
-    cut = float(kernel.values[0]) if kernel.is_cut else None
-    return kernel.law.replicate(psi, 1 - rho**2, cut, rng)
 
 
 def _statistics(scores: FloatArray) -> tuple[tuple[str, ...], FloatArray]:
@@ -486,14 +471,26 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
             f"P(theta) is fitted to the best {modelled} of {kernel.modelled.size} entries, the "
             "others are too far below to be the best"
         )
+    if kernel.has_luck:
+        yield _told_of_submissions(fit)
     merged = int(kernel.copies.sum() - fit.copies.sum())
     if merged:
-        spikes = int(np.sum(kernel.copies > fit.copies))
+        spikes = int(np.sum(kernel.pooled(kernel.copies) > kernel.pooled(fit.copies)))
         yield (
             f"more entries share {counted(spikes, 'score')} than a smooth field explains: "
             f"{counted(merged, 'entry', 'entries')} taken for copies of one classifier"
         )
     yield from _leading_gap(board)
+
+
+def _told_of_submissions(fit: FieldFit) -> str:
+    numbers, prior = fit.kernel.board.submission_numbers, fit.priors.submission_luck
+    middle, low, high = prior.quantile(np.array([0.5, 0.025, 0.975]))
+    luck = f"{middle:.2g}" if prior.is_fixed else f"{middle:.2f} ({low:.2f} to {high:.2f})"
+    return (
+        f"every entry shows the best of its submissions, {np.median(numbers):,.0f} in the median: "
+        f"what luck of the choice is in the scores, by lambda {luck}, is taken off"
+    )
 
 
 def _leading_gap(board: Leaderboard) -> Iterator[str]:

@@ -23,6 +23,7 @@ from bayes_sota.leaderboard.fit import FieldFit, Strangers
 from bayes_sota.leaderboard.from_items import JointSampler
 from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import LEADERS, NodeSampler, draw_tries, expected_best
+from bayes_sota.leaderboard.submissions import SubmissionKernel
 
 _NODES = 1000  # of the grid that holds the prior
 _CELLS = 1_000_000  # numbers of an array at a time
@@ -45,6 +46,13 @@ class Field:
         self.fit, self.kernel, self.joint = fit, fit.kernel, joint
         self.classifier, self.value = find_classifiers(fit)
         self.place = self.value.size - 1 - np.sort(self.classifier)[::-1]
+        self.kind = self._kinds()
+
+    def _kinds(self) -> IntArray:
+        """Kind of the entry of each classifier, (C,)."""
+        kinds = np.empty(self.value.size, np.int64)
+        kinds[self.classifier] = self.kernel.kinds[self.kernel.modelled]
+        return kinds
 
     def block(self, rows: int) -> int:
         """Sets of parameters at a time, where each needs so many rows on the grid."""
@@ -64,6 +72,17 @@ class Field:
         rows = np.arange(len(weights))[:, None]
         return self.kernel.law.skill_at(invert(weights, rows, level, self.kernel.y))
 
+    def modelled(self, density: FloatArray, r: int, rng: np.random.Generator) -> FloatArray:
+        """Psi of as many new classifiers given that they are modelled, (N, C)."""
+        kernel, rho = self.fit.at(r), float(self.fit.rho[r])
+        if not kernel.has_luck:
+            return self.fresh(density * kernel.reach_or_one(rho), rng)
+        kinds = int(self.kernel.kinds.max()) + 1
+        reach = kernel.reaches(rho) if kernel.is_cut else np.ones((kinds, kernel.y.size))
+        mass = (density[:, None] * reach).reshape(-1, kernel.y.size)
+        rows = np.arange(len(density))[:, None] * kinds + self.kind
+        return kernel.law.skill_at(invert(mass, rows, rng.random(rows.shape), kernel.y))
+
     def given(
         self, density: FloatArray, rows: IntArray, r: int, rng: np.random.Generator
     ) -> FloatArray:
@@ -71,14 +90,18 @@ class Field:
 
         ``rows`` says which density, (k, G), each of N draws has.
         """
-        table = self.kernel.table(float(self.fit.rho[r]))
+        table = self.fit.at(r).table(float(self.fit.rho[r]))
         mass = (density[:, None, :] * table).reshape(-1, self.kernel.y.size)
         rows = rows[:, None] * len(table) + self.value
         return self.kernel.law.skill_at(invert(mass, rows, rng.random(rows.shape), self.kernel.y))
 
     def scores(self, psi: FloatArray, r: int, rng: np.random.Generator) -> FloatArray:
         """Scores of classifiers with these psi, given that they are modelled, (N, C)."""
-        kernel, law, z = self.kernel, self.kernel.law, self._normals(psi.shape, rng)
+        kernel, law = self.fit.at(r), self.kernel.law
+        if isinstance(kernel, SubmissionKernel):
+            rho = float(self.fit.rho[r])
+            return kernel.shown(psi + kernel.draw_noise(psi, self.kind, rho, rng))
+        z = self._normals(psi.shape, rng)
         scale = kernel.error_scale(float(self.fit.rho[r]))
         error = np.maximum(law.errors_at(psi) * scale, _SMALLEST_ERROR)
         if kernel.is_cut:
@@ -131,8 +154,7 @@ def replicate_scores(
         density = fit.density(fit.families[f], points)
         own = field.given(density, rows, r, rng) if psi is None else psi[draws]
         found["score"][draws] = field.scores(own, r, rng)[:, field.classifier]
-        weights = density * fit.kernel.reach_or_one(float(fit.rho[r]))
-        fresh = field.fresh(weights[rows], rng)
+        fresh = field.modelled(density[rows], r, rng)
         found["sorted_score"][draws] = field.sorted(field.scores(fresh, r, rng))
     return found
 
@@ -174,7 +196,7 @@ def draw_prior_boards(
     if joint is not None:
         joint = JointSampler.of(wide, joint.found)
     field, blocks = Field(wide, joint), list[tuple[IntArray, dict[str, FloatArray]]]()
-    for r, f, draws in parameters.cells(wide, field.block(1)):
+    for r, f, draws in parameters.cells(wide, field.block(int(fit.kernel.kinds.max()) + 1)):
         points = parameters.points(wide, draws)
         simulate = _independent if joint is None else _joint
         found = simulate(field, r, wide.families[f], points, (rho[draws], shift[draws]), rng)
@@ -192,7 +214,7 @@ def _widened(fit: FieldFit) -> FieldFit:
     low = kernel.y[0] if kernel.is_cut else min(kernel.y[0], scale.location - reach)
     high = max(kernel.y[-1], scale.location + reach)
     wide = replace(kernel, y=np.linspace(low, high, _NODES))
-    strangers = Strangers.of(wide, scale, fit.rho)
+    strangers = Strangers.of(wide.with_luck(float(fit.luck[-1])), scale, fit.rho)
     return replace(fit, kernel=wide, strangers=strangers)
 
 
@@ -205,8 +227,10 @@ def _independent(
     """Boards whose classifiers are independent given the parameters."""
     fit, law = field.fit, field.kernel.law
     shape = fit.density(family, points, strangers=False)
-    density, reach = fit.strangers.join(shape), fit.kernel.reach_or_one(float(fit.rho[r]))
-    psi = rng.permuted(field.fresh(density * reach, rng), axis=1)
+    density, reach = fit.strangers.join(shape), fit.at(r).reach_or_one(float(fit.rho[r]))
+    psi = field.modelled(density, r, rng)
+    if not fit.kernel.has_luck:  # otherwise each entry has a law of its own
+        psi = rng.permuted(psi, axis=1)
     scores = field.scores(psi, r, rng)
     winner = psi[np.arange(len(psi)), np.argmax(scores, axis=1)]
     tries, best = draw_tries(fit, len(psi), rng), psi.max(axis=1)
@@ -229,7 +253,7 @@ def _joint(
     fit, kernel, joint = field.fit, field.kernel, field.joint
     assert joint is not None
     density, reach = fit.density(family, points), kernel.reach_or_one(float(fit.rho[r]))
-    psi = field.fresh(density * reach, rng)
+    psi = field.modelled(density, r, rng)
     scores = field.scores(psi, r, rng)
     below = density * (1 - reach)
     rows = np.broadcast_to(np.arange(len(psi))[:, None], (len(psi), int(np.sum(~kernel.modelled))))
@@ -285,22 +309,22 @@ def draw_own_fields(
     kernel, law = fit.kernel, fit.kernel.law
     classifier, value = find_classifiers(fit)
     _, first = np.unique(classifier, return_index=True)  # an entry of each classifier
-    winner = classifier[np.argmax(law.scores[kernel.modelled])]
+    winner = classifier[np.argmax(kernel.leads[kernel.modelled])]
     y = np.empty((len(log_density), value.size + 1))
     for d, (own, r) in enumerate(zip(log_density, nodes, strict=True)):
         own = np.broadcast_to(own, (classifier.size, kernel.y.size))[first]
         top = 0.0 if fit.strangers.reach is None else own.max(axis=1, keepdims=True)
-        shape, at = np.exp(own - top), float(fit.rho[r])
-        mass = fit.strangers.join(shape) * kernel.table(at)[value]
+        shape, at, rho = np.exp(own - top), fit.at(int(r)), float(fit.rho[r])
+        mass = fit.strangers.join(shape) * at.table(rho)[value]
         rows = np.arange(value.size)[:, None]
         y[d, :-1] = invert(mass, rows, rng.random((value.size, 1)), kernel.y)[:, 0]
-        fresh = _expected_largest(shape * kernel.reach_or_one(at), kernel.psi)
+        fresh = _expected_largest(shape * at.reach_or_one(rho), kernel.psi)
         y[d, -1] = np.interp(fresh, kernel.psi, kernel.y)
-    rho, z = shared
-    skill = law.remove_shift(law.skill_at(y), (rho * z)[:, None])
+    rhos, z = shared
+    skill = law.remove_shift(law.skill_at(y), (rhos * z)[:, None])
     return {
         "theta_sota": skill[:, :-1].max(axis=1), "winner_skill": skill[:, winner],
-        "expected_sota": skill[:, -1], "rho": rho, "shift": z,
+        "expected_sota": skill[:, -1], "rho": rhos, "shift": z,
         "n_classifiers": draw_tries(fit, len(y), rng),
         "leaders": np.sort(skill[:, :-1], axis=1)[:, -LEADERS:],
     }  # fmt: skip

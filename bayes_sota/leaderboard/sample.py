@@ -203,13 +203,14 @@ def _constants(drawn: Drawn) -> xr.Dataset:
 
 def _field(fit: FieldFit) -> dict[str, Any]:
     """What the density of one more classifier's skill is computed from (``summary_newcomers``)."""
-    kernel, strangers, scale = fit.kernel, fit.strangers, fit.scale
+    middle = fit.rho.size // 2
+    kernel, strangers, scale = fit.at(middle), fit.strangers, fit.scale
     return {
         "grid": ("node", kernel.y),
         "grid_skill": ("node", kernel.board.sign * kernel.psi),
         "stranger_density": ("node", strangers.profile),
         "stranger_share": ((), strangers.share),
-        "reach": ("node", kernel.reach_or_one(float(fit.rho[fit.rho.size // 2]))),
+        "reach": ("node", kernel.reach_or_one(float(fit.rho[middle]))),
         "is_cut": ((), float(kernel.is_cut)),
         "field_prior": ("moment", list(scale.prior)),
         "error_ratio": ((), kernel.error_ratio),

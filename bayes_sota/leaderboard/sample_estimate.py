@@ -44,7 +44,7 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
 from bayes_sota.leaderboard.specification import (
@@ -53,6 +53,7 @@ from bayes_sota.leaderboard.specification import (
     ModelSpecification,
     chosen_model,
 )
+from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 from bayes_sota.maximum.shrinkage import Criterion
 
 type Data = Leaderboard | Responses | ItemScores
@@ -60,6 +61,7 @@ type Data = Leaderboard | Responses | ItemScores
 Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
+_LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _HIDDEN = 10.0  # times as many entries as are listed
 METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
 
@@ -148,6 +150,7 @@ def estimate_sota(
     if new_n_test is not None:
         COUNT.check(new_n_test, "new_n_test")
     boards = _boards(board)
+    check_luck(priors, *boards)
     point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
     of_maxima, of_scores = {"reference_skill": reference_skill}, {"learn_rho": learn_rho}
     check_choice("groups", groups, Groups)
@@ -241,11 +244,14 @@ def _from_scores(
 def _from_maxima(
     boards: tuple[Any, ...], method: str, spec: ModelSpecification, settings: dict[str, Any]
 ) -> xr.DataTree:
+    from bayes_sota.maximum.likelihood import NO_SUBMISSIONS
     from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
 
     assert isinstance(spec.priors, MaximumPriors)
     if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in boards):
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
+    if method in ("abc", "nuts") and any(b.has_submissions for b in boards):
+        raise InputError(NO_SUBMISSIONS)
     routes: dict[str, Any] = {"abc": sample_abc, "nuts": sample_nuts}
     return routes.get(method, sample_exact)(boards, spec.priors, **settings)
 
@@ -266,7 +272,7 @@ def sota_sensitivity(
     fixed); the spread of skills fixed at the ends of its prior range (or at half and twice).
 
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
-    alone; more entries than are listed.
+    alone; the luck of chosen submissions, where the board has some; more entries than are listed.
 
     Returns
     -------
@@ -278,6 +284,7 @@ def sota_sensitivity(
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, Leaderboard) else tuple(board)
+    check_luck(priors, *boards)
     whole = len(boards) == 1 and is_whole(boards[0])
     given: Any = board_priors(priors) if whole else maximum_priors(priors)
     if isinstance(given, BoardPriors):
@@ -305,17 +312,21 @@ def _board_rows(
     def theta(fit: FieldFit, weights: FloatArray | None = None) -> FloatArray:
         return board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
 
-    fit = fit_field(ScoreKernel.of(board), priors, rng)
+    fit = fit_field(kernel_of(board), priors, rng)
     yield "as given", float("nan"), theta(fit)
-    if fit.rho.size > 1:
-        for index, rho in enumerate(fit.rho):
-            yield "rho", float(rho), theta(fit, np.eye(fit.rho.size)[index])
+    if fit.rho.size > fit.lucks:
+        for rho in np.unique(fit.rho):
+            at = (fit.rho == rho) / fit.lucks
+            yield "rho", float(rho), theta(fit, at)
         learnt = fit.learnt_rho_weights
         yield "rho learnt from the scores", float(learnt @ fit.rho), theta(fit, learnt)
     for family in fit.families if len(fit.families) > 1 else ():
         yield "family", family, theta(fit.of_family(family))
+    for luck in _LUCKS if fit.kernel.has_luck else ():
+        known = replace(priors, submission_luck=FixedCorrelation(luck))
+        yield "submission_luck", luck, theta(fit_field(fit.kernel, known, rng))
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
-    yield "n_classifiers", _HIDDEN, theta(fit_field(ScoreKernel.of(hidden), priors, rng))
+    yield "n_classifiers", _HIDDEN, theta(fit_field(kernel_of(hidden), priors, rng))
 
 
 def _maximum_rows(
@@ -349,6 +360,9 @@ def _maximum_rows(
         yield "reference_skill", moved, theta(theta0=moved)
     for rho in _correlations(priors.correlation):
         yield "rho", rho, theta(priors=replace(priors, correlation=FixedCorrelation(rho)))
+    for luck in _LUCKS if any(board.has_submissions for board in boards) else ():
+        known = FixedCorrelation(luck)
+        yield "submission_luck", luck, theta(priors=replace(priors, submission_luck=known))
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
         yield "spread", spread, theta(priors=replace(priors, skill=skill))

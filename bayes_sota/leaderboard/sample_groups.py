@@ -220,7 +220,8 @@ def _prior_values(
     """Prior draws of all that a posterior may hold, in the sign of the metric."""
     fit, level, shift = drawn.fit, prior["level"], prior["shift"]
     rho = fit.priors.correlation.quantile(level)
-    node = np.minimum((level * fit.rho.size).astype(np.int64), fit.rho.size - 1)
+    cells = fit.rho.size // fit.lucks
+    node = fit.nodes_of(np.minimum((level * cells).astype(np.int64), cells - 1), rng)
     parameters = FieldParameters.from_prior(fit, node, rng)
     found = draw_prior_boards(fit, parameters, rho, shift, rng, drawn.joint)
     found |= {"rho": rho, "shift": shift, **parameter_values(fit, parameters)}

@@ -28,7 +28,7 @@ from bayes_sota.core.sample import (
 )
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
 from bayes_sota.leaderboard.posterior import (
@@ -45,6 +45,7 @@ from bayes_sota.leaderboard.sample import build_board_tree, check_dataset
 from bayes_sota.leaderboard.sample_groups import SINGLE, Drawn, own_fields
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.specification import NUTS_DRAWS
+from bayes_sota.leaderboard.submissions import kernel_of
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -225,7 +226,7 @@ def _parameters(
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
     values = [posterior[name].values.reshape(size) for name in shape.parameters]
     coordinates = np.stack(shape.standardised(*values), axis=1)
-    prior, cells = shape.priors.correlation, shape.rho.size
+    prior, cells = shape.priors.correlation, shape.rho.size // shape.lucks
     rho = np.full(size, shape.rho[0])
     if not prior.is_fixed:
         rho = posterior["rho"].values.reshape(size)
@@ -369,7 +370,7 @@ def sample_board_nuts(
     for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
         DRAWS.check(value, name)
     rng, seed = resolve_seed(random_seed)
-    fit = fit_field(ScoreKernel.of(board), priors, rng)
+    fit = fit_field(kernel_of(board), priors, rng)
     settings: dict[str, Any] = {
         "draws": draws, "tune": tune, "chains": chains, "cores": cores, "progressbar": progressbar,
         "nuts": {"target_accept": target_accept, "adaptation": "low_rank"},

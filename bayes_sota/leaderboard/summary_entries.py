@@ -28,6 +28,7 @@ from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.submissions import check_luck
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
     Questions,
@@ -270,15 +271,16 @@ def board_table(
     refuse_tries(tries_per_entry)
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
-    priors = chosen_model(model, "leaderboard", priors).priors
+    known = chosen_model(model, "leaderboard", priors).priors
     questions = Questions(above, new_score, gap, new_n_test)
     questions.check_used("the table of a board")
     board, items = _as_board(board_or_responses, n_test)
+    check_luck(priors, board if items is None else items)
     rng, seed = resolve_seed(random_seed)
     most = max(100, _MOST_NUMBERS // max(1, len(board.names)))
     posterior: LeaderboardPosterior
     if items is None:
-        posterior = leaderboard_posterior(board, priors, draws=_DRAWS, random_seed=rng)
+        posterior = leaderboard_posterior(board, known, draws=_DRAWS, random_seed=rng)
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
         tied, compared_by = entries.tied_with_best(ci_prob), "scores"
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
@@ -288,7 +290,7 @@ def board_table(
         ]
     else:
         count = min(max(draws, _DRAWS), most)
-        posterior = joint = items_posterior(items, priors, draws=count, random_seed=rng)
+        posterior = joint = items_posterior(items, known, draws=count, random_seed=rng)
         entries = joint.entries
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
@@ -299,8 +301,11 @@ def board_table(
     if questions:
         newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
         told = questions.answers(newcomer)
+    leads = None if items is not None else (posterior.fit.kernel.leads, winner)
+    frame = _frame(board, entries, leads, tied, ci_prob)
+    remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
     return EntryTable(
-        frame=_frame(board, entries, winner if items is None else None, tied, ci_prob),
+        frame=frame,
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
         rho=rho,
         name=board.name,
@@ -358,11 +363,11 @@ def _rho_and_interval(rho: dict[str, Any]) -> str:
 def _frame(
     board: Leaderboard,
     entries: EntryDraws,
-    winner: dict[str, Any] | None,
+    winner: tuple[Any, dict[str, Any]] | None,
     tied: Any,
     ci_prob: float,
 ) -> pd.DataFrame:
-    """One row per entry; those with the best score have the winner's skill where it is given."""
+    """One row per entry; those that lead have the winner's skill where both are given."""
     assert board.scores is not None
     order, sign = board.order, board.sign
     scores = board.scores[order]
@@ -371,13 +376,27 @@ def _frame(
     places = entries.rank_interval(ci_prob)[order]
     skill.sort(axis=1)
     if winner is not None:
-        mean[rank == 1], skill[rank == 1] = winner["mean"], winner["interval"]
+        leads, found = winner[0][order], winner[1]
+        mean[leads], skill[leads] = found["mean"], found["interval"]
     names = [board.names[j] for j in order]
     columns = (
         rank, names, sign * scores, mean, *skill.T, *places.T, entries.p_best[order],
         entries.p_best_mcse[order], tied[order],
     )  # fmt: skip
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+
+
+def _moved(frame: pd.DataFrame, board: Leaderboard) -> list[str]:
+    """That the order by skill is another than by score, where entries had several submissions."""
+    skill = board.sign * frame["skill"].to_numpy()
+    best = int(np.argmax(skill))
+    if frame["rank"].iloc[best] == 1:
+        return []
+    name = frame["name"].iloc[best]
+    return [
+        f"rows are in the order of the scores; with the luck of its submissions taken off {name} "
+        "has the highest mean skill"
+    ]
 
 
 def _hidden(board: Leaderboard) -> list[str]:

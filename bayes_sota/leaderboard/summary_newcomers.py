@@ -377,10 +377,10 @@ class BoardField:
     @classmethod
     def of_fit(cls, fit: FieldFit, parameters: FieldParameters) -> "BoardField":
         """Of the parameters behind draws."""
-        kernel = fit.kernel
+        kernel, middle = fit.kernel, fit.rho.size // 2
         return cls(
             kernel.y, kernel.psi, fit.strangers.profile,
-            kernel.reach_or_one(float(fit.rho[fit.rho.size // 2])), fit.strangers.share,
+            fit.at(middle).reach_or_one(float(fit.rho[middle])), fit.strangers.share,
             kernel.is_cut, fit.scale, list(fit.families), parameters.family,
             parameters.coordinates,
         )  # fmt: skip

@@ -363,16 +363,21 @@ class SurvivalTable:
 
 
 def skill_nodes(
-    counts: tuple[int, int], n_test: int, correlations: FloatArray, refinement: float = 1.0
+    counts: tuple[int, int],
+    n_test: int,
+    correlations: FloatArray,
+    refinement: float = 1.0,
+    luck: float = 0.0,
 ) -> FloatArray:
     """Skills between which a survival function at these counts goes from 0 to 1.
 
-    Equally spaced on the variance-stabilised scale, where one unit is a standard error.
+    Equally spaced on the variance-stabilised scale, where one unit is a standard error; the lowest
+    lies ``luck`` units further down than it would without.
     """
     reach, spacing = node_range(correlations, refinement)
     top = np.pi * np.sqrt(n_test)
     centre = [2 * np.sqrt(n_test) * np.arcsin(np.sqrt(c / n_test)) for c in counts]
-    low = max(centre[0] - reach, 0.02 * top / n_test)
+    low = max(centre[0] - reach - luck, 0.02 * top / n_test)
     high = min(centre[1] + reach, top - 0.05 * spacing)
     root = np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
     return np.asarray(np.sin(root / (2 * np.sqrt(n_test))) ** 2)

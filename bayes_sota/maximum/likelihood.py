@@ -13,11 +13,12 @@ with simulated fields.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
@@ -32,6 +33,7 @@ from bayes_sota.maximum.dependence import (
     survival_table,
 )  # fmt: skip
 from bayes_sota.maximum.score_laws import normal_scores_of
+from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.maximum.walk import (
     CellLaw,
     Fields,
@@ -41,6 +43,10 @@ from bayes_sota.maximum.walk import (
     TestSet,
 )
 
+NO_SUBMISSIONS = (
+    "this route has no law of scores chosen among submissions: take method exact, or "
+    "board.with_submissions(1) to leave the choice out"
+)
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
 _RHO_NODES = 16
@@ -109,9 +115,9 @@ class CountScoring:
         p = self.reference_skill
         return float(1 / np.sqrt(self.board.n_test * p * (1 - p)))
 
-    def skills(self, correlations: FloatArray, refinement: float) -> FloatArray:
+    def skills(self, correlations: FloatArray, refinement: float, luck: float = 0.0) -> FloatArray:
         """Equally spaced on the variance-stabilised scale."""
-        return skill_nodes(self.board.counts, self.board.n_test, correlations, refinement)
+        return skill_nodes(self.board.counts, self.board.n_test, correlations, refinement, luck)
 
     def table(
         self, skills: FloatArray, correlation: float, tries: float, refinement: float
@@ -155,12 +161,12 @@ class NormalScoring:
         p = min(default_reference_skill(self.board), self.scores.largest)
         return float(self.scores.standard_error(p) / (p * (1 - p)))
 
-    def skills(self, correlations: FloatArray, refinement: float) -> FloatArray:
+    def skills(self, correlations: FloatArray, refinement: float, luck: float = 0.0) -> FloatArray:
         """Equally spaced on the scale of standard errors, in (0, 1)."""
         reach, spacing = node_range(correlations, refinement)
         ends = (self.edges[0], self.edges[-1], 1e-4, 1 - 1e-7)
         first, last, lowest, highest = (float(self.scores.stabilized(float(x))) for x in ends)
-        low, high = max(first - reach, lowest), min(last + reach, highest)
+        low, high = max(first - reach - luck, lowest), min(last + reach, highest)
         count = int(np.ceil((high - low) / spacing)) + 2
         return np.asarray(self.scores.from_stabilized(np.linspace(low, high, count)))
 
@@ -228,6 +234,8 @@ class BoardLikelihood:
         theta0; default ``default_reference_skill(board)``.
     refinement : float
         Every node is this many times denser (tables in k and theta).
+    luck : ndarray, shape (R,), optional
+        Lambda of chosen submissions beside each correlation; needed where the board has some.
     """
 
     def __init__(
@@ -236,17 +244,28 @@ class BoardLikelihood:
         correlations: FloatArray,
         reference_skill: float | None = None,
         refinement: float = 1.0,
+        luck: FloatArray | None = None,
     ) -> None:
         """Tabulate the survival functions."""
+        if board.has_submissions and luck is None:
+            raise InputError(NO_SUBMISSIONS)
         self.board = board
         self.reference_skill = default_reference_skill(board, reference_skill)
         self.scoring = maximum_scoring(board, self.reference_skill)
         self.tries, self.tries_weights = _tries_nodes(board)
-        self.skills = self.scoring.skills(correlations, refinement)
-        self.tables: list[SurvivalTable] = [
-            self.scoring.table(self.skills, float(rho), board.typical_tries, refinement)
-            for rho in correlations
-        ]
+        most = float(expected_maximum(board.submission_numbers).max()) if luck is not None else 0.0
+        self.skills = self.scoring.skills(correlations, refinement, most)
+        known = {
+            rho: self.scoring.table(self.skills, float(rho), board.typical_tries, refinement)
+            for rho in np.unique(correlations)
+        }
+        self.tables: list[SurvivalTable] = [known[rho] for rho in correlations]
+        if luck is not None:
+            noises = {of: SubmissionNoise(board.submission_numbers, of) for of in np.unique(luck)}
+            self.tables = [
+                replace(table, survival=noises[of].raised(table.survival))
+                for table, of in zip(self.tables, luck, strict=True)
+            ]
         self.end_tables = [table.ends() for table in self.tables]
 
     def hat_weights(self, distribution: SkillDistribution) -> FloatArray:
@@ -439,6 +458,8 @@ def draw_boards(
         ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
     """
     columns = []
+    if any(board.has_submissions for board in boards):
+        raise InputError(NO_SUBMISSIONS)
     for board in boards:
         values, weights = _tries_nodes(board)
         tries = rng.choice(values, p=weights, size=rho.size) if values.size > 1 else values

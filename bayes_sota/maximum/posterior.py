@@ -20,7 +20,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import SKILL, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
+from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, luck_nodes, maximum_priors
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -175,7 +175,17 @@ def sota_posterior(
     count = 1 if priors.correlation.is_fixed else round(_RHO_NODES * refinement)
     quantiles = (np.arange(count) + 0.5) / count
     correlations = priors.correlation.quantile(quantiles)
-    likelihoods = [BoardLikelihood(b, correlations, reference_skill, refinement) for b in boards]
+    luck = None
+    if any(board.has_submissions for board in boards):
+        lucks = luck_nodes(priors.submission_luck)
+        correlations, quantiles = (np.repeat(x, lucks.size) for x in (correlations, quantiles))
+        luck = np.tile(lucks, count)
+    likelihoods = [
+        BoardLikelihood(
+            b, correlations, reference_skill, refinement, luck if b.has_submissions else None
+        )
+        for b in boards
+    ]
     target = _Target(priors, likelihoods, correlations)
     grid = _find_grid(target, refinement)
     return _draw(rng, target, grid, quantiles, draws, new_n_test)
@@ -479,7 +489,8 @@ def _jittered(rng: np.random.Generator, index: IntArray, size: int) -> FloatArra
 def _jittered_quantile(rng: np.random.Generator, quantiles: FloatArray, r: IntArray) -> FloatArray:
     if quantiles.size == 1:
         return quantiles[r]
-    moved = quantiles[r] + (rng.random(r.size) - rng.random(r.size)) / quantiles.size
+    cells = np.unique(quantiles).size
+    moved = quantiles[r] + (rng.random(r.size) - rng.random(r.size)) / cells
     moved = np.where(moved < 0, -moved, moved)
     return np.asarray(np.where(moved > 1, 2 - moved, moved))
 

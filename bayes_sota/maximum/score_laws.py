@@ -110,6 +110,17 @@ class ScoreLaw(ABC):
         The dispersion is a number, or one for each value, (U, 1).
         """
 
+    def residual(
+        self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
+    ) -> FloatArray:
+        """Standardised residual of each value at the grid, (U, G): a standard normal.
+
+        The signed square root of twice what the log probability falls by from its highest.
+        """
+        sign = np.sign(values[:, None] / self.unit - self.skill_at(y))
+        fall = np.minimum(self.log_kernel(prepared, dispersion), 0.0)
+        return np.asarray(sign * np.sqrt(-2 * fall))
+
     @abstractmethod
     def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
@@ -314,6 +325,13 @@ class AucScoreLaw(ScoreLaw):
         with np.errstate(divide="ignore", invalid="ignore"):
             difference = upper + np.log(-np.expm1(lower - upper))
         return np.asarray(np.nan_to_num(difference, nan=-1e300, neginf=-1e300))
+
+    def residual(
+        self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
+    ) -> FloatArray:
+        """Normal score in the middle of what prints as each value."""
+        low, high = prepared
+        return np.asarray((low + high) / (2 * np.sqrt(dispersion)))
 
     def log_mass(self, values: FloatArray, dispersion: float) -> FloatArray:
         """Nothing is left out."""

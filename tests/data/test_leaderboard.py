@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import LogNormalTries, UniformTries
+from bayes_sota.core.priors import ListedTries, LogNormalTries, UniformTries
 from bayes_sota.data.leaderboard import Leaderboard
 
 
@@ -331,3 +331,43 @@ def test_a_float_has_no_trailing_zeros() -> None:
     number = Leaderboard.from_maximum(1.0, n_test=200, n_classifiers=30)
     assert typed.counts == (190, 200)
     assert number.counts == (200, 200)
+
+
+def test_submissions_are_a_number_a_range_a_prior_or_one_for_each():
+    assert full(submissions=7).submissions.tolist() == [7] * 4
+    assert not full(submissions=1).has_submissions
+    assert not full().has_submissions
+    ranged = full(submissions=(1, 100))
+    assert ranged.submissions.tolist() == [0] * 4
+    assert ranged.submissions_prior == UniformTries(1, 100)
+    assert full(submissions=(5, 5)) == full(submissions=5)
+    assert full(submissions=UniformTries(2, 9)).submission_numbers.shape == (4, 8)
+    assert full(submissions=3).with_submissions([1, 2, 3, 4]).submissions.tolist() == [1, 2, 3, 4]
+
+
+def test_missing_numbers_of_submissions_are_taken_as_those_of_the_others():
+    b = full(submissions=[3, None, "", 9])
+    assert b.submissions.tolist() == [3, 0, 0, 9]
+    assert b.submissions_prior == ListedTries((3, 9))
+    assert "missing for 2 of 4 entries" in b.notes[-1]
+    assert b.submission_numbers[1].tolist() == [3] * 4 + [9] * 4
+    assert b.submission_numbers[3].tolist() == [9] * 8
+    assert b.without(0).submissions.tolist() == [0, 0, 9]
+    assert b.data_hash() != full(submissions=[3, None, None, 8]).data_hash()
+
+
+@pytest.mark.parametrize(
+    ("submissions", "message"),
+    [
+        (0, "whole numbers of at least 1, got 0"),
+        (2.5, "whole numbers of at least 1, got 2.5"),
+        ((9, 2), "a range of submissions rises, got 9:2"),
+        ((0, 2), "whole numbers of at least 1, got 0"),
+        ([1, 2, 3, 1.5], "at least 1, got 1.5 beside the score of entry 4"),
+        (["2021-05-04"] * 4, "got '2021-05-04' beside the score of entry 1"),
+        ([None] * 4, "missing for every entry"),
+    ],
+)
+def test_what_is_no_number_of_submissions_is_refused(submissions, message):
+    with pytest.raises(InputError, match=message):
+        full(submissions=submissions)

@@ -250,3 +250,44 @@ def test_bad_parquet_and_frames(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "MAX_BYTES", 20)
     pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "x.parquet")
     refused(tmp_path / "x.parquet", "more than 20 bytes unpacked")
+
+
+ENTRIES = "Team,Score,Entries\nA,0.9,12\nB,0.8,3\n"
+
+
+def test_numbers_of_submissions_are_read_from_the_column_of_a_public_board(tmp_path):
+    path = write(tmp_path, ENTRIES, "board.csv")
+    assert read_leaderboard(path, n_test=100).submissions.tolist() == [12, 3]
+    given = read_leaderboard(path, n_test=100, submissions=(1, 9))
+    assert given.submissions_prior is not None
+    none = read_leaderboard(path, n_test=100, submissions=1)
+    assert not none.has_submissions
+    named = write(tmp_path, "Team,Score,Tried\nA,0.9,5\nB,0.8,\n", "other.csv")
+    board = read_leaderboard(named, n_test=100, submissions="Tried")
+    assert board.submissions.tolist() == [5, 0]
+    assert "missing for 1 of 2" in board.notes[-1]
+
+
+def test_a_private_board_was_not_chosen_by_its_own_scores(tmp_path):
+    path = write(tmp_path, ENTRIES, "x-privateleaderboard.csv")
+    board = read_leaderboard(path, n_test=100)
+    assert board.submissions is None
+    assert "was chosen on other items" in board.notes[-1]
+    asked = read_leaderboard(path, n_test=100, submissions="Entries")
+    assert asked.submissions.tolist() == [12, 3]
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "message"),
+    [
+        (
+            "Team,Score,Last\nA,0.9,2021-05-04\nB,0.8,2021-05-05\n",
+            "Last",
+            "got '2021-05-04' beside",
+        ),
+        ("Team,Score,Entries\nA,0.9,1.5\nB,0.8,2\n", None, "at least 1, got '?1.5'? beside"),
+        (ENTRIES, "Tries", "there is no column 'Tries'"),
+    ],
+)
+def test_a_column_that_does_not_count_submissions_is_refused(tmp_path, content, column, message):
+    refused(write(tmp_path, content), message, submissions=column)

@@ -1,0 +1,165 @@
+r"""Noise of a score that is the best of several submissions, chosen because of these very items.
+
+A score minus its board-conditional skill is, in standard errors, a standard normal ``Z`` where one
+submission was made. The best of T submissions whose noises are normal with variance 1 and share
+``1 - lambda^2`` of it has the noise
+
+.. math:: W = \lambda M_T + \sqrt{1 - \lambda^2}\, Z, \quad M_T = \max_{t \le T} E_t
+
+with standard normal ``E_t`` and ``Z``: the mean is ``lambda e_T`` and the variance
+``1 - lambda^2 (1 - v_T)``, ``e_T`` and ``v_T`` being those of ``M_T``. Submissions that also differ
+in true skill, with the standard deviation tau in standard errors, and share ``1 - kappa^2`` of
+their noise follow the same law with ``lambda = kappa^2 / sqrt(kappa^2 + tau^2)``: of what makes the
+chosen one stand out, ``kappa^2`` parts are luck and ``tau^2`` skill.
+
+W is the largest of T normals with correlation ``1 - lambda^2``. One of them being w, the others are
+lower with the probability of the integral in
+
+.. math:: \frac{g(w)}{\varphi(w)} = T \int \varphi(u)\,
+          \Phi(\lambda w + \sqrt{1 - \lambda^2}\, u)^{T - 1}\, du
+
+so that the law of a score is that of one submission times this ratio, 1 where T is 1 or lambda 0.
+``tests/maximum/test_submissions.py`` compares with simulation and with order statistics.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.types import FloatArray, IntArray
+
+_FURTHEST, _PLACES = 16.0, 1281  # standard errors that the tables reach; beyond, they are flat
+_REACH, _NODES = 9.0, 181
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class SubmissionNoise:
+    r"""Law of the noise of the best of T submissions, for several T at once.
+
+    Parameters
+    ----------
+    numbers : ndarray, shape (L, k)
+        Submissions of each of L kinds of entries: k equally likely numbers.
+    luck : float
+        Lambda, from 0 (what was chosen is as lucky as any) to 1 (independent noises, equal skills).
+
+    Examples
+    --------
+    >>> noise = SubmissionNoise(np.array([[1.0], [10.0]]), luck=0.6)
+    >>> np.round(noise.log_ratio(np.array([[0.0], [0.0]])), 2).ravel().tolist()
+    [0.0, -0.42]
+    >>> np.round(noise.mean(), 2).tolist()
+    [0.0, 0.92]
+    """
+
+    numbers: FloatArray
+    luck: float
+
+    def log_ratio(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
+        """Log density at ``w``, (U, G), relative to that of one submission.
+
+        ``kind`` says which row of ``numbers`` each row has; by default its own.
+        """
+        return self._interpolated(self._tables[0], w, kind)
+
+    def log_survival_ratio(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
+        """Logarithm of P(W > w), (U, G), relative to that of one submission."""
+        return self._interpolated(self._tables[1], w, kind)
+
+    def survival(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
+        """P(W > w), (U, G)."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(-w) * np.exp(self.log_survival_ratio(w, kind)))
+
+    def raised(self, survival: FloatArray) -> FloatArray:
+        """P(score > x) of the first kind, where that of one submission is ``survival``."""
+        from scipy.special import ndtri
+
+        with np.errstate(divide="ignore"):
+            w = -ndtri(survival)
+        ratio = self.log_survival_ratio(w.reshape(1, -1)).reshape(w.shape)
+        return np.minimum(survival * np.exp(ratio), 1.0)
+
+    def draw_above(self, low: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""
+        from scipy.special import log_ndtr
+
+        found, places = np.empty(low.shape), _places()
+        level = np.log1p(-rng.random(low.shape))
+        order = np.argsort(kind, axis=None, kind="stable")
+        first = np.flatnonzero(np.diff(kind.ravel()[order], prepend=-1))
+        for here in np.split(order, first[1:]):
+            log_survival = log_ndtr(-places) + self._tables[1][kind.flat[here[0]]]
+            start = np.interp(low.flat[here], places, log_survival)
+            found.flat[here] = np.interp(-start - level.flat[here], -log_survival, places)
+        return np.maximum(found, low)
+
+    def mean(self) -> FloatArray:
+        """Expected W of each kind, (L,): the luck to be taken off, in standard errors."""
+        return self.luck * expected_maximum(self.numbers).mean(axis=1)
+
+    @cached_property
+    def _tables(self) -> tuple[FloatArray, FloatArray]:
+        return log_ratios(self.numbers, self.luck)
+
+    def _interpolated(self, table: FloatArray, w: FloatArray, kind: ArrayLike | None) -> FloatArray:
+        rows = np.arange(len(w)) if kind is None else np.asarray(kind)
+        place = (np.clip(w, -_FURTHEST, _FURTHEST) + _FURTHEST) / _step()
+        left = np.minimum(place.astype(np.int64), _PLACES - 2)
+        part = place - left
+        rows = rows.reshape(-1, *(1,) * (w.ndim - 1))
+        return np.asarray((1 - part) * table[rows, left] + part * table[rows, left + 1])
+
+
+def _places() -> FloatArray:
+    return np.linspace(-_FURTHEST, _FURTHEST, _PLACES)
+
+
+def _step() -> float:
+    return 2 * _FURTHEST / (_PLACES - 1)
+
+
+def log_ratios(numbers: FloatArray, luck: float) -> tuple[FloatArray, FloatArray]:
+    """Log ratios of density and survival to those of a normal, (L, places); k numbers each.
+
+    Both survival functions are sums over the same places, so that their errors cancel.
+    """
+    from scipy.special import log_ndtr
+
+    w, u = _places(), np.linspace(-_REACH, _REACH, _NODES)
+    weights = np.exp(-0.5 * u**2)
+    below = log_ndtr(luck * w[:, None] + np.sqrt(1 - luck**2) * u)
+    unique, index = np.unique(numbers, return_inverse=True)
+    each = [t * (np.exp((t - 1) * below) @ weights) / weights.sum() for t in unique]
+    ratio = np.maximum(np.array(each)[index.reshape(numbers.shape)].mean(axis=1), _TINY)
+    ratio[np.all(numbers == 1, axis=1)] = 1.0
+    normal = np.exp(-0.5 * w**2)
+    survival = _sum_from(normal * ratio) / _sum_from(normal[None])
+    return np.log(ratio), np.log(survival)
+
+
+def _sum_from(values: FloatArray) -> FloatArray:
+    """Integral from each place on, up to a factor, by the trapezoidal rule."""
+    above = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(above - values / 2)
+
+
+def expected_maximum(numbers: FloatArray) -> FloatArray:
+    """Expected largest of so many standard normals, ``e_T``, of any shape.
+
+    Examples
+    --------
+    >>> np.round(expected_maximum(np.array([1.0, 2.0, 10.0, 100.0])), 3).tolist()
+    [0.0, 0.564, 1.539, 2.508]
+    """
+    from scipy.special import log_ndtr
+
+    x = np.linspace(-10.0, 10.0, 4001)
+    flat, inverse = np.unique(numbers, return_inverse=True)
+    cdf = np.exp(flat[:, None] * log_ndtr(x))
+    found = np.trapezoid(np.heaviside(x, 0.5) - cdf, x, axis=1)
+    return np.asarray(np.where(flat == 1, 0.0, found)[inverse].reshape(np.shape(numbers)))

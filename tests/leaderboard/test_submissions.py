@@ -1,0 +1,309 @@
+"""Boards whose scores are the best of several submissions: bit-identical at one, simulation, order.
+
+The luck of a choice is taken off every score that was chosen; real boards, where they are at hand.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, LogNormalTries
+from bayes_sota.core.skills import expit
+from bayes_sota.leaderboard.entries import draw_entry_skills
+from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
+from bayes_sota.leaderboard.posterior import check_board, leaderboard_posterior
+from bayes_sota.leaderboard.submissions import SubmissionKernel, kernel_of
+from bayes_sota.maximum.score_laws import score_law
+
+DATA = Path(os.environ.get("BAYES_SOTA_DATA", "/nowhere"))
+KAGGLE = sorted((DATA / "kaggle").glob("*__*.csv"))
+NORMAL = BoardPriors(families=("normal",))
+
+
+def counts_of(seed: int = 3, m: int = 120, n: int = 2000) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.binomial(n, expit(1.4 + 0.1 * rng.standard_normal(m))) / n
+
+
+def board(scores=None, **options) -> bs.Leaderboard:
+    scores = counts_of() if scores is None else scores
+    return bs.Leaderboard(scores, n_test=2000, rounding="exact", **options)
+
+
+def gaussian(scores, **options) -> bs.Leaderboard:
+    return bs.Leaderboard(scores, metric="score", standard_error=0.01, **options)
+
+
+def numbers(m: int = 120, seed: int = 1) -> np.ndarray:
+    return np.round(np.exp(np.random.default_rng(seed).uniform(0, np.log(100), m))).astype(int)
+
+
+def aucs() -> np.ndarray:
+    return np.round(0.8 + 0.02 * np.random.default_rng(5).standard_normal(40), 4)
+
+
+BOARDS = {
+    "accuracy": board,
+    "score": lambda **options: gaussian(counts_of(), **options),
+    "auc": lambda **options: bs.Leaderboard(
+        aucs(), n_test=900, n_positive=300, metric="auc", **options
+    ),
+    "partial": lambda **options: board(n_classifiers=500, **options),
+}
+
+
+@pytest.mark.parametrize("kind", BOARDS)
+def test_one_submission_each_changes_nothing_to_the_last_bit(kind):
+    plain, one = BOARDS[kind](), BOARDS[kind](submissions=1)
+    found = [leaderboard_posterior(b, draws=400, random_seed=1).draws for b in (plain, one)]
+    for name, values in found[0].items():
+        assert np.array_equal(values, found[1][name]), name
+
+
+@pytest.mark.parametrize("kind", BOARDS)
+def test_the_kernel_of_one_submission_is_the_plain_one_to_the_last_bit(kind):
+    """Also where others of the same board had several."""
+    plain = ScoreKernel.of(BOARDS[kind]())
+    m = plain.modelled.size
+    chosen = SubmissionKernel.of(BOARDS[kind](submissions=[1] * (m - 1) + [50]))
+    ones = chosen.kind == chosen.kind_of_entry[0]
+    lucky = chosen.with_luck(0.8)
+    residual = lucky.log_kernel(0.7)[ones] - ScoreKernel.log_kernel(lucky, 0.7)[ones]
+    assert np.all(residual == 0)
+    reach = lucky.law.reach(lucky.psi, float(lucky.values.min()), 1 - 0.7**2)
+    assert np.array_equal(lucky.reaches(0.7)[chosen.kind_of_entry[0]], np.minimum(reach, 1.0))
+
+
+@pytest.mark.parametrize("kind", BOARDS)
+def test_the_law_of_a_score_sums_to_one(kind):
+    """Over all scores, for every skill near the middle: mass and reach are of one law."""
+    wide = SubmissionKernel.of(BOARDS[kind](submissions=30)).with_luck(0.7)
+    middle = int(np.argmax(wide.log_kernel(0.6)[-1]))
+    law, psi = wide.law, wide.psi[middle]
+    error = float(law.errors_at(np.array([psi]))[0]) * 0.8
+    w = np.linspace(-4, 6, 801)
+    chance = wide.noise.log_ratio(w[None], [0])[0] - 0.5 * w**2 - 0.5 * np.log(2 * np.pi)
+    above = np.trapezoid(np.where(w > 1.5, np.exp(chance), 0.0), w)
+    reach = wide._reaches(0.6, (psi + 1.5 * error) * law.unit)[0, middle]
+    assert reach == pytest.approx(above, abs=0.03)
+
+
+def simulated(luck: float, rho: float, size: int, seed: int):
+    """Three Gaussian scores with T = 40, 1 and 5 submissions; draws weighted by the likelihood.
+
+    Likelihood weighting with the law written as an integral over what the submissions share: a
+    route that has no table and no ratio.
+    """
+    from scipy import stats
+
+    given, tries = np.array([0.90, 0.885, 0.87]), np.array([40, 1, 5])
+    law = score_law(gaussian(given)).fitted_to(np.sort(given))
+    rng = np.random.default_rng(seed)
+    place, log_spread = (
+        0.0 + 1.5 * rng.standard_normal(size),
+        np.log(0.5) + 0.9 * rng.standard_normal(size),
+    )
+    y = place + np.exp(log_spread) * rng.standard_normal((3, size))
+    stranger = rng.random((3, size)) < 0.5 / 3
+    y = np.where(stranger, 1.5 * rng.standard_normal((3, size)), y)
+    psi = law.skill_at(y)
+    own = 0.01 * np.sqrt(1 - rho**2)
+    z = (given[:, None] - psi) / own
+    nodes, weights = np.polynomial.hermite_e.hermegauss(25)
+    shared = np.sqrt(1 - luck**2)
+    log_p = np.zeros(size)
+    for j, number in enumerate(tries):
+        at = (z[j] - shared * nodes[:, None]) / luck
+        pdf = number * stats.norm.pdf(at) * stats.norm.cdf(at) ** (number - 1)
+        log_p += np.log(np.maximum(weights @ pdf, 1e-300))
+    mass = np.exp(log_p - log_p.max())
+    mass /= mass.sum()
+    theta = psi - rho * 0.01 * rng.standard_normal(size)
+    return gaussian(given, submissions=tries), mass, theta
+
+
+@pytest.mark.parametrize("luck", [pytest.param(0.5, marks=pytest.mark.slow), 0.9])
+def test_agrees_with_likelihood_weighting(luck):
+    priors = BoardPriors(
+        correlation=FixedCorrelation(0.7), families=("normal",),
+        submission_luck=FixedCorrelation(luck),
+    )  # fmt: skip
+    entries, mass, theta = simulated(luck, 0.7, 100_000, 4)
+    draws = leaderboard_posterior(entries, priors, draws=10_000, random_seed=1).draws
+    effective = 1 / np.sum(mass**2)
+    assert effective > 300
+    for name, values in (("theta_sota", theta.max(axis=0)), ("winner_skill", theta[0])):
+        mean = mass @ values
+        sd = np.sqrt(mass @ (values - mean) ** 2)
+        error = sd * np.hypot(1 / np.sqrt(effective), 0.02)
+        assert draws[name].mean() == pytest.approx(mean, abs=4 * error)
+        assert draws[name].std() == pytest.approx(sd, rel=0.1)
+    fit = fit_field(kernel_of(entries), priors, np.random.default_rng(0))
+    skill = draw_entry_skills(fit, 8000, np.random.default_rng(1)).skill
+    for j in range(3):
+        mean = mass @ theta[j]
+        sd = np.sqrt(mass @ (theta[j] - mean) ** 2)
+        assert skill[:, j].mean() == pytest.approx(mean, abs=0.1 * sd)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["partial", "score"])
+def test_the_model_of_pymc_has_the_exact_log_density(kind):
+    """At a known luck, with entries of several kinds, also where only the top is modelled."""
+    from bayes_sota.leaderboard.fit import _Likelihood
+    from bayes_sota.leaderboard.fit_shape import fit_shape
+    from bayes_sota.leaderboard.models import field_log_density, score_log_probability
+
+    m = 120
+    priors = BoardPriors(families=("normal",), submission_luck=FixedCorrelation(0.7))
+    shape = fit_shape(BOARDS[kind](submissions=numbers(m) // 9 + 1), priors, family="normal")
+    assert shape.kernel.is_cut == (kind == "partial") or kind == "score"
+    for r, t in ((1, [0.1, 0.2]), (5, [-0.2, -0.5])):
+        rho, points = shape.rho[r], shape.points[0].points
+        t = points[np.argmax(shape.points[0].weights[:, r])] + 0.1 * np.array(t)
+        exact = _Likelihood(shape.at(r), np.array([rho]), shape.copies)
+        (mean, sd), (log_mean, log_sd) = shape.prior
+        density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
+        ours = score_log_probability(shape, density, rho).sum().eval(mode="FAST_COMPILE")
+        expected = exact(shape.density("normal", t[None]))[0, 0]
+        assert float(ours) == pytest.approx(expected, abs=0.02, rel=1e-5)
+
+
+def test_nuts_needs_a_known_luck():
+    with pytest.raises(InputError, match="NUTS needs a known luck"):
+        bs.leaderboard.build_model(board(submissions=9))
+
+
+FACTORS = (1, 3, 10, 100)
+
+
+def falls(of_factor, priors, factors=FACTORS) -> None:
+    found = [
+        leaderboard_posterior(of_factor(factor), priors, draws=2000, random_seed=7).draws
+        for factor in factors
+    ]
+    for name in ("theta_sota", "winner_skill"):
+        means = np.array([draws[name].mean() for draws in found])
+        error = np.array([draws[name].std() for draws in found]).max() / np.sqrt(2000)
+        assert np.all(np.diff(means) <= 2 * error), (name, means)
+        assert means[-1] < means[0] - 4 * error
+
+
+@pytest.mark.parametrize("luck", [0.3, 0.9])
+def test_skills_never_rise_when_all_have_more_submissions(luck):
+    """The same seed; equal numbers and different ones, and exact equals where luck is all."""
+    priors = BoardPriors(families=("normal",), submission_luck=FixedCorrelation(luck))
+    falls(lambda factor: board(submissions=factor), priors)
+    falls(lambda factor: board(submissions=factor * numbers()), priors)
+    equals = np.random.default_rng(2).binomial(2000, 0.8, 300) / 2000
+    falls(lambda factor: board(equals, submissions=factor), priors)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not KAGGLE, reason="BAYES_SOTA_DATA names no directory with leaderboards")
+def test_skills_of_real_boards_never_rise_when_all_have_more_submissions():
+    for file in KAGGLE:
+        if "spaceship" in file.name:  # leaked answers: perfect scores
+            continue
+        entries = bs.read_leaderboard(file, n_test="infer")
+        once = np.random.default_rng(1).choice([1, 3, 10], entries.n_entries)
+        falls(lambda factor, e=entries, t=once: e.with_submissions(factor * t), NORMAL, (1, 20))
+
+
+def test_fewer_submissions_can_lead_with_a_lower_score():
+    scores = np.array([0.850, 0.849, 0.83, 0.825, 0.82, 0.81])
+    entries = board(scores, submissions=[400, 1, 1, 1, 1, 1], names=list("abcdef"))
+    table = bs.board_table(entries, random_seed=1)
+    skill = table.frame.set_index("name")["skill"]
+    assert skill["b"] > skill["a"]
+    assert table.frame["p_best"][1] > table.frame["p_best"][0]
+    assert any("b has the highest mean skill" in note for note in table.notes)
+    assert any("best of its submissions" in note for note in table.notes)
+    claim = bs.claims.claim_of_best_entry(entries, random_seed=1)
+    assert claim.p_false > 0.5
+    assert claim.p_false_selected > 0.5
+
+
+def test_equal_scores_differ_where_their_submissions_do():
+    scores = np.array([0.85, 0.85, 0.83, 0.825, 0.82, 0.81])
+    table = bs.board_table(board(scores, submissions=[1, 90, 1, 1, 1, 1]), random_seed=1)
+    first, second = table.frame["skill"][:2]
+    assert first > second
+    alike = bs.board_table(board(scores, submissions=9), random_seed=1).frame
+    assert alike["skill"][0] == alike["skill"][1]
+    assert alike["p_best"][0] == pytest.approx(alike["p_best"][1])
+
+
+def test_replicated_boards_are_like_boards_of_the_model():
+    """Scores drawn with luck .6 are found where their own replicates are; without it they fall."""
+    rng = np.random.default_rng(11)
+    tries = numbers(400, 4)
+    psi = 0.8 + 0.01 * rng.standard_normal(400)
+    luck = 0.6 * np.array([rng.standard_normal(t).max() for t in tries])
+    noise = luck + 0.8 * rng.standard_normal(400)
+    entries = gaussian(psi + 0.01 * 0.6 * noise, submissions=tries)
+    priors = BoardPriors(
+        correlation=FixedCorrelation(0.8), submission_luck=FixedCorrelation(0.6),
+        families=("normal",),
+    )  # fmt: skip
+    fit = fit_field(kernel_of(entries), priors, np.random.default_rng(0))
+    assert np.all(np.abs(check_board(fit, np.random.default_rng(1)).p_values - 0.5) < 0.49)
+    theta = leaderboard_posterior(entries, priors, random_seed=1).draws
+    assert abs(theta["theta_sota"].mean() - psi.max()) < 2.5 * theta["theta_sota"].std()
+
+
+def test_luck_has_rows_in_the_sensitivity_and_in_no_board_without_submissions():
+    frame = bs.sota_sensitivity(board(submissions=20), draws=400)
+    rows = frame[frame["assumption"] == "submission_luck"]
+    assert rows["value"].tolist() == [0.0, 0.3, 0.6, 0.9]
+    assert np.all(np.diff(rows["mean"]) < 0)
+    assert "submission_luck" not in set(bs.sota_sensitivity(board(), draws=50)["assumption"])
+
+
+def test_ranges_and_priors_lie_between_their_ends():
+    def winner(submissions):
+        found = leaderboard_posterior(board(submissions=submissions), NORMAL, random_seed=1).draws
+        return found["winner_skill"].mean()
+
+    low, high = winner(2), winner(200)
+    for between in ((2, 200), LogNormalTries(20.0)):
+        assert high < winner(between) < low
+
+
+def test_a_large_board_of_many_numbers_has_few_rows():
+    rng = np.random.default_rng(0)
+    scores = np.round(0.8 + 0.02 * rng.standard_normal(4000), 6)
+    kernel = SubmissionKernel.of(
+        bs.Leaderboard(scores, metric="score", standard_error=0.02,
+                       submissions=rng.integers(1, 500, 4000))
+    )  # fmt: skip
+    assert kernel.values.size <= 500
+    assert kernel.copies.sum() == kernel.modelled.sum()
+    assert kernel.values[-1] == scores.max()
+    shown = kernel.law.values()[kernel.modelled]
+    assert np.abs(kernel.values[kernel.value_of_entry] - shown).max() < 0.2 * 0.02
+
+
+@pytest.mark.slow
+def test_copies_of_one_notebook_are_found_whatever_their_numbers_of_submissions():
+    """Also where scores are binned: only equal scores are copies of each other."""
+    rng = np.random.default_rng(0)
+    scores = np.append(np.round(0.8 + 0.02 * rng.standard_normal(3000), 6), np.full(80, 0.83))
+    entries = bs.Leaderboard(
+        scores, metric="score", standard_error=0.015, submissions=rng.integers(1, 500, 3080)
+    )
+    fit = fit_field(kernel_of(entries), NORMAL, np.random.default_rng(0))
+    merged = fit.kernel.copies.sum() - fit.copies.sum()
+    assert fit.kernel.values.size < fit.kernel.distinct.size
+    assert merged == pytest.approx(79, abs=4)
+
+
+def test_a_prior_of_the_luck_without_submissions_is_refused():
+    priors = bs.Priors(submission_luck=BetaCorrelation(2, 2))
+    for data in (board(), board(submissions=1)):
+        with pytest.raises(InputError, match="submission_luck has no effect on"):
+            bs.estimate_sota(data, priors=priors)

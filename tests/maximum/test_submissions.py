@@ -1,0 +1,182 @@
+"""The noise of the best of several submissions: simulation, order statistics, limits."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import (
+    FixedCorrelation,
+    ListedTries,
+    LogitNormalSkill,
+    MaximumPriors,
+    Priors,
+)
+from bayes_sota.core.skills import expit
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, log_ratios
+
+W = np.linspace(-9.0, 11.0, 4001)
+
+
+def density_of(number: float, luck: float) -> np.ndarray:
+    noise = SubmissionNoise(np.array([[number]]), luck)
+    return stats.norm.pdf(W) * np.exp(noise.log_ratio(W[None]))[0]
+
+
+def moments(density: np.ndarray) -> tuple[float, float, float]:
+    total, mean = np.trapezoid(density, W), np.trapezoid(W * density, W)
+    return total, mean, np.trapezoid((W - mean) ** 2 * density, W)
+
+
+@pytest.mark.parametrize(("number", "e", "v"), [(2, 0.564, 0.682), (10, 1.539, 0.344),
+                                                (100, 2.508, 0.184)])  # fmt: skip
+@pytest.mark.parametrize("luck", [0.3, 0.6, 0.9, 1.0])
+def test_mean_and_variance_are_those_of_the_model(number, e, v, luck):
+    """Mean lambda e_T and variance 1 - lambda^2 (1 - v_T), with known order statistics."""
+    total, mean, variance = moments(density_of(number, luck))
+    assert total == pytest.approx(1, abs=4e-4)
+    assert mean == pytest.approx(luck * e, abs=2e-3)
+    assert variance == pytest.approx(1 - luck**2 * (1 - v), abs=2e-3)
+    assert float(expected_maximum(np.array([float(number)]))[0]) == pytest.approx(e, abs=5e-4)
+
+
+def chosen(rng, number, luck, size):
+    """Noise of the submission that maximises skill and noise, tau and kappa giving lambda.
+
+    With kappa^2 = .8 of the noise its own, ``tau^2 = kappa^4 / lambda^2 - kappa^2``.
+    """
+    kappa2 = 0.8
+    tau = np.sqrt(kappa2**2 / luck**2 - kappa2)
+    shared = np.sqrt(1 - kappa2) * rng.standard_normal(size)
+    own = np.sqrt(kappa2) * rng.standard_normal((size, number))
+    best = np.argmax(tau * rng.standard_normal((size, number)) + own, axis=1)
+    return shared + own[np.arange(size), best]
+
+
+@pytest.mark.parametrize("number", [2, 10, 60])
+@pytest.mark.parametrize("luck", [0.3, 0.6, 0.85])
+def test_the_chosen_submission_of_simulated_teams_has_this_noise(number, luck):
+    """Submissions of different skill and partly shared noise, the best of which is shown."""
+    found = chosen(np.random.default_rng(number), number, luck, 20_000)
+    noise = SubmissionNoise(np.array([[float(number)]]), luck)
+    places = np.linspace(-5, 7, 1201)
+    cdf = 1 - noise.survival(places[None])[0]
+    assert stats.kstest(found, lambda w: np.interp(w, places, cdf)).pvalue > 1e-3
+    drawn = noise.draw_above(np.full(20_000, 0.5), np.zeros(20_000, np.int64),
+                             np.random.default_rng(1))  # fmt: skip
+    assert drawn.min() >= 0.5
+    assert stats.ks_2samp(drawn, found[found > 0.5]).pvalue > 1e-3
+
+
+def test_independent_noises_are_order_statistics():
+    w = np.array([-1.0, 0.5, 2.0, 4.0])
+    noise = SubmissionNoise(np.array([[7.0]]), 1.0)
+    survival = -np.expm1(7 * stats.norm.logcdf(w))
+    assert noise.survival(w[None])[0] == pytest.approx(survival, rel=2e-3)
+    density = 7 * stats.norm.cdf(w) ** 6
+    assert np.exp(noise.log_ratio(w[None]))[0] == pytest.approx(density, rel=2e-3)
+
+
+def test_one_submission_and_no_luck_change_nothing_at_all():
+    """Exactly 0, so that results are the same to the last bit."""
+    for numbers, luck in ((np.ones((1, 1)), 0.7), (np.ones((2, 8)), 0.2)):
+        for table in log_ratios(numbers, luck):
+            assert np.all(table == 0)
+    density, survival = log_ratios(np.array([[50.0]]), 0.0)
+    assert np.abs(density).max() < 1e-12
+    assert np.abs(survival).max() < 1e-12
+
+
+def test_a_prior_of_the_number_mixes_the_laws():
+    mixed = SubmissionNoise(np.array([[2.0, 30.0]]), 0.6).survival(W[None])[0]
+    each = [SubmissionNoise(np.array([[t]]), 0.6).survival(W[None])[0] for t in (2.0, 30.0)]
+    assert mixed == pytest.approx(np.mean(each, axis=0), rel=1e-3)
+
+
+def test_more_submissions_are_never_less_lucky():
+    """The likelihood ratio increases in the score, so posteriors of skill fall as T grows."""
+    numbers = np.array([[1.0], [2.0], [5.0], [20.0], [1000.0]])
+    for luck in (0.1, 0.6, 1.0):
+        density, _ = log_ratios(numbers, luck)
+        rising = np.diff(np.diff(density, axis=0), axis=1)
+        shown = density[1:, :-1] > -600  # below, ratios are held at 1e-300
+        assert np.all(rising[shown] >= -1e-9)
+        assert shown.sum() > 2000
+
+
+SKILL = LogitNormalSkill(typical=(0.75, 0.9), spread=(0.1, 0.6))
+
+
+def best_of_fields(rng, luck, rho, tries, m, size):
+    """Best score, best skill and winner's skill of simulated fields of m classifiers."""
+    location, spread = SKILL.draw(rng, size)
+    skill = expit(location[:, None] + spread[:, None] * rng.standard_normal((size, m)))
+    largest = stats.norm.ppf(rng.random((size, m)) ** (1 / tries))  # of T normals
+    noise = luck * largest + np.sqrt(1 - luck**2) * rng.standard_normal((size, m))
+    shared = rho * rng.standard_normal((size, 1))
+    score = skill + 0.02 * (shared + np.sqrt(1 - rho**2) * noise)
+    first = np.argmax(score, axis=1)
+    rows = np.arange(size)
+    return score[rows, first], skill.max(axis=1), skill[rows, first]
+
+
+@pytest.mark.parametrize(
+    ("tries", "luck"), [(8, 0.9), pytest.param(50, 0.5, marks=pytest.mark.slow)]
+)
+def test_the_posterior_of_a_best_score_is_that_of_simulated_fields(tries, luck):
+    priors = MaximumPriors(SKILL, FixedCorrelation(0.7), FixedCorrelation(luck))
+    board = Leaderboard.from_maximum(
+        0.93, n_classifiers=10, submissions=tries, metric="score", standard_error=0.02
+    )
+    draws = sota_posterior(board, priors, draws=20_000, random_seed=1).draws
+    rng, kept = np.random.default_rng(2), []
+    for _ in range(10):
+        best, theta, winner = best_of_fields(rng, luck, 0.7, tries, 10, 40_000)
+        near = np.abs(best - 0.93) < 0.0015
+        kept.append(np.stack([theta, winner])[:, near])
+    for name, values in zip(("theta_sota", "winner_skill"), np.hstack(kept), strict=True):
+        error = values.std() / np.sqrt(values.size) + 0.02 * values.std()
+        assert values.size > 3000
+        assert draws[name].mean() == pytest.approx(values.mean(), abs=4 * error)
+        assert draws[name].std() == pytest.approx(values.std(), rel=0.06)
+
+
+MAXIMA = {
+    "accuracy": {"maximum": "0.91", "n_test": 500},
+    "auc": {"maximum": "0.91", "n_test": 500, "metric": "auc", "n_positive": 100},
+    "score": {"maximum": 0.91, "metric": "score", "standard_error": 0.01},
+}
+
+
+@pytest.mark.parametrize("kind", MAXIMA)
+def test_one_submission_changes_nothing_of_a_best_score_and_more_lower_it(kind):
+    priors = Priors(submission_luck=FixedCorrelation(0.6))
+    boards = [
+        Leaderboard.from_maximum(**MAXIMA[kind], n_classifiers=30, submissions=number)
+        for number in (None, 1, 4, 40)
+    ]
+    found = [sota_posterior(b, priors, draws=1000, random_seed=3).draws for b in boards]
+    assert all(np.array_equal(found[0][name], found[1][name]) for name in found[0])
+    for name in ("theta_sota", "winner_skill"):
+        means = [draws[name].mean() for draws in found[1:]]
+        assert np.all(np.diff(means) < -0.05 * found[0][name].std())
+
+
+def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
+    numbers = [1, 9, 3, 3]
+    board = Leaderboard([0.9, 0.92, 0.91, 0.88], n_test=500, submissions=numbers).maximum_only()
+    assert board.submissions_prior == ListedTries(tuple(numbers))
+    assert board.submission_numbers.shape == (1, 8)
+    same = Leaderboard([0.9, 0.92], n_test=500, submissions=6).maximum_only()
+    assert same.submissions.tolist() == [6]
+    assert same.data_hash() != same.with_submissions(7).data_hash()
+
+
+@pytest.mark.parametrize("method", ["nuts", "abc"])
+def test_routes_that_have_no_such_law_refuse(method):
+    board = Leaderboard.from_maximum("0.91", n_test=500, n_classifiers=50, submissions=20)
+    with pytest.raises(InputError, match="no law of scores chosen among submissions"):
+        estimate_sota(board, method=method, random_seed=1)
