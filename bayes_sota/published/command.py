@@ -85,4 +85,4 @@ def reproduce(
         iterations=FULL_SIZE if full_size else iterations, random_seed=seed,
         checkpoint=checkpoint, cores=cores, progressbar=show_progress(shown.quiet, shown.as_json),
     )  # fmt: skip
-    return shown.deliver(report_comparisons(found))
+    return shown.deliver(report_comparisons(found, seed))

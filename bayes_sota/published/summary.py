@@ -336,8 +336,12 @@ def comparisons_to_frame(comparisons: Iterable[Comparison]) -> "pd.DataFrame":
     return pd.DataFrame([asdict(one) for one in comparisons], columns=names)
 
 
-def report_comparisons(comparisons: Iterable[Comparison]) -> ListReport:
+def report_comparisons(
+    comparisons: Iterable[Comparison], random_seed: int | None = None
+) -> ListReport:
     """Report comparisons: all that ``bayes-sota reproduce`` prints and writes.
+
+    ``random_seed`` is that of the study of cross-validation, where it is among them; default 0.
 
     Examples
     --------
@@ -353,6 +357,8 @@ def report_comparisons(comparisons: Iterable[Comparison]) -> ListReport:
         if "--data" in one.note:  # an address, which a column would cut
             lacking.setdefault(one.note, []).append(one.item)
     off = [f"{one.item}, {one.quantity}" for one in states["off"]]
+    drawn = any(one.item.startswith("cv-") for one in found)
+    seed = {"seed": random_seed or 0} if drawn else {}
     names = ("item", "quantity", "published", "computed", "state", "note")
     counts = {state: len(ones) for state, ones in states.items()}
     said = [
@@ -366,10 +372,11 @@ def report_comparisons(comparisons: Iterable[Comparison]) -> ListReport:
         said=tuple(filter(None, said)),
         source=(
             "computed again by their own formulas",
+            *(f"seed {number}" for number in seed.values()),
             SOFTWARE,
             *(published["sources"][name] for name in used),
         ),
-        facts={"n_numbers": len(found), "n_by_state": counts},
+        facts={"n_numbers": len(found), "n_by_state": counts, **seed},
         below=tuple(f"{', '.join(items)}: {note}" for note, items in lacking.items()),
         reasons=(f"{counted(len(off), 'number')} off: {listed(off)}",) if off else (),
     )
