@@ -284,10 +284,7 @@ def board_table(
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
         tied, compared_by = entries.tied_with_best(ci_prob), "scores"
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
-        remarks = [
-            "how far entries share the luck of the items is assumed, not learnt: rho is "
-            f"{_rho_and_interval(rho)}; the larger, the fewer are tied"
-        ]
+        remarks = [_assumed(rho)]
     else:
         count = min(max(draws, _DRAWS), most)
         posterior = joint = items_posterior(items, known, draws=count, random_seed=rng)
@@ -353,6 +350,13 @@ def _compared_by_items(
         return compare_with_leader(responses).tied_with_leader(ci_prob), notes
     notes.append("ties take clusters of items as wholes")
     return compare_methods(responses, draws=1, random_seed=0).tied_with_best(ci_prob), notes
+
+
+def _assumed(rho: dict[str, Any]) -> str:
+    return (
+        "how far entries share the luck of the items is assumed, not learnt: rho is "
+        f"{_rho_and_interval(rho)}; the larger, the fewer are tied"
+    )
 
 
 def _rho_and_interval(rho: dict[str, Any]) -> str:
