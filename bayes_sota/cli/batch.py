@@ -230,8 +230,8 @@ def estimate_many(
     dask : str or distributed.Client, optional
         A Dask cluster, whose workers read and write the same paths.
     groups : {"estimands", "all"}
-        Of each result file: "all" has those for ArviZ's checks of the model too, and takes twice
-        as long for a best score alone.
+        Of each result file: "all" has those for ArviZ's checks of the model too, and takes 1.7
+        times as long for a best score alone.
     random_seed : int, optional
         Each row gets a seed from this one and its identifier, unless it has its own. Default: one
         is drawn, or that of the run that is resumed.
