@@ -22,6 +22,7 @@ SILENT = {
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
     "--cores": "the same draws, sooner",
     "--jobs": "the same numbers, sooner",
+    "--groups": "of the files, not of what is said of them: test_batch.py",
     "--unbounded": "a permission: PERMISSIONS",
     "--any-accuracy": "a permission: PERMISSIONS",
     "--skip-problems": "a permission: PERMISSIONS",

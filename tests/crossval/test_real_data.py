@@ -32,9 +32,9 @@ def test_vote(data_directory: Path) -> None:
     report = judge_runs(runs.fold_scores, runs.probabilities, random_seed=0)
     rows = {row["rule"]: row for row in report.content["rules"]}
     taken = dict(zip(LEARNERS, rows["Spearman 0.9999"]["iterations_by_learner"], strict=True))
-    # Unstable learners take more iterations (with 2 folds not on these data), and so does a
-    # stricter threshold.
-    assert min(taken["entropy tree"], taken["Gini tree"]) > taken["naive Bayes"]
+    # A stricter threshold takes more iterations. That trees take several times as many as naive
+    # Bayes is not so on these data, once its probabilities near 0 are told apart.
+    assert max(taken["entropy tree"], taken["Gini tree"]) < 2 * taken["naive Bayes"]
     costs = [rows[f"Spearman {t}"]["iterations"] for t in (0.999, 0.9999, 0.99999)]
     assert costs == sorted(costs)
     # One run is less reproducible than the rule's steady state; .1 is out of reach of 50.
