@@ -12,7 +12,7 @@ correlated t.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -29,6 +29,7 @@ from bayes_sota.data.fold_scores import FoldScores
 _CORRELATION = Range(0.9, 1.0)
 _DISTANCE = Range(1e-6, 1.0)
 _ITERATIONS = Range(1, 10**6, whole=True)
+_FIRST_LOOK = 16  # iterations; rules of one learner stop before, mostly
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
 
@@ -67,6 +68,21 @@ class Progress:
     fold_scores: FloatArray | None = None
     numbers: IntArray | None = None
     folds: int = 10
+    _beginnings: dict[int, "Progress"] = field(default_factory=dict, repr=False)
+
+    def beginning(self, n: int) -> "Progress":
+        """The first iterations, once for all thresholds that share what is computed of them."""
+        if n >= len(self.scores):
+            return self
+        if n not in self._beginnings:
+            self._beginnings[n] = Progress(
+                self.scores[:n],
+                None if self.probabilities is None else self.probabilities[:n],
+                None if self.fold_scores is None else self.fold_scores[:n],
+                None if self.numbers is None else self.numbers[:n],
+                self.folds,
+            )
+        return self._beginnings[n]
 
     @cached_property
     def correlations(self) -> FloatArray:
@@ -108,6 +124,10 @@ class Rule(ABC):
     def held(self, row: Sequence[Progress], newest: int | None = None) -> list[BoolArray]:
         """Whether it holds for each of the learners of a data set."""
         return [self.holds(progress, newest) for progress in row]
+
+    def stops(self, row: Sequence[Progress]) -> list[int]:
+        """Iterations after which each learner of a data set stops, 0 for never."""
+        return [_first(held) for held in self.held(row)]
 
     def decided(self, runs: Runs) -> bool:
         """Whether it holds for every learner after the newest iteration.
@@ -160,8 +180,21 @@ class FixedNumber(Rule):
         return bool(runs.fold_scores.scores.shape[2] >= self.iterations)
 
 
+class _RuleOfOne(Rule):
+    """A rule that looks at no other learner, so that what follows its stop need not be computed."""
+
+    def stops(self, row: Sequence[Progress]) -> list[int]:
+        return [self._stop(progress) for progress in row]
+
+    def _stop(self, progress: Progress) -> int:
+        n, most = _FIRST_LOOK, len(progress.scores)
+        while n < most and not (stop := _first(self.holds(progress.beginning(n)))):
+            n *= 3
+        return stop if n < most else _first(self.holds(progress))
+
+
 @dataclass(frozen=True)
-class SpearmanRule(Rule):
+class SpearmanRule(_RuleOfOne):
     r"""Stop when one more iteration hardly changes the order of the items.
 
     Spearman's rank correlation of the items' running mean probabilities after :math:`n - 1` and
@@ -204,7 +237,7 @@ class SpearmanRule(Rule):
 
 
 @dataclass(frozen=True)
-class KolmogorovSmirnovRule(Rule):
+class KolmogorovSmirnovRule(_RuleOfOne):
     r"""Stop when the scores of even and of odd iterations are distributed alike.
 
     .. math:: D = \sup_x |F_{odd}(x) - F_{even}(x)| < t
@@ -535,9 +568,14 @@ def stopping_iterations(
 
 def stops_of(rule: Rule, row: Sequence[Progress], together: bool = False) -> list[int]:
     """Iterations after which a rule stops the learners of one data set, 0 for never."""
+    if not together:
+        return rule.stops(row)
     held = rule.held(row)
-    if together:
-        if len({one.size for one in held}) > 1:
-            raise InputError("learners that stop together need the same number of iterations")
-        held = [np.logical_and.reduce(held)] * len(row)
-    return [int(np.argmax(one)) + 1 if one.any() else 0 for one in held]
+    if len({one.size for one in held}) > 1:
+        raise InputError("learners that stop together need the same number of iterations")
+    return [_first(np.logical_and.reduce(held))] * len(row)
+
+
+def _first(held: BoolArray) -> int:
+    """Iterations after which a rule held first, 0 for never."""
+    return int(np.argmax(held)) + 1 if held.any() else 0

@@ -11,8 +11,10 @@ from bayes_sota.crossval.rules import (
     FixedNumber,
     KolmogorovSmirnovRule,
     Progress,
+    Rule,
     SpearmanRule,
     even_odd_distance,
+    progress_of,
     stopping_iterations,
     successive_correlations,
 )
@@ -170,3 +172,16 @@ def test_the_order_of_the_iterations_matters_and_is_followed() -> None:
 def test_iterations_that_end_too_soon_give_0() -> None:
     scores, _ = runs_of(iterations=9)
     assert stopping_iterations(KolmogorovSmirnovRule(0.1), scores).tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("rule", [SpearmanRule(), KolmogorovSmirnovRule(0.1)])
+def test_what_follows_a_stop_does_not_move_it(rule: Rule) -> None:
+    stops = set()
+    for noise in (0.02, 0.3, 3.0):
+        scores, probabilities = runs_of(iterations=100, noise=noise)
+        found = stopping_iterations(rule, scores, probabilities)[0]
+        for j, progress in enumerate(progress_of(scores, probabilities)[0]):
+            held = rule.holds(progress)
+            assert found[j] == (np.argmax(held) + 1 if held.any() else 0)
+        stops.update(found.tolist())
+    assert min(stops) == 0 or max(stops) > 16
