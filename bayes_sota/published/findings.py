@@ -178,7 +178,7 @@ def _verdict(sign: int) -> Verdict:
     return "holds" if sign > 0 else "does not hold" if sign < 0 else "cannot tell"
 
 
-def _share(hits: int, of: int, claimed: float = 0.5) -> int:
+def _share(hits: int, of: int, claimed: float) -> int:
     """1 or -1 where significantly more or fewer than a share are hits, else 0."""
     from scipy.stats import binomtest
 
@@ -398,8 +398,6 @@ def shape(study: Study) -> dict[str, Finding]:
     absent: Verdict = "does not hold" if study.runs.n_iterations >= _LONG else "cannot tell"
     signs = -np.sign(np.nan_to_num(state.skewness[:, study.places(_TREES)]))
     to_left, skewed = int((signs > 0).sum()), int((signs != 0).sum())
-    left = state.skewed & (state.skewness < 0)
-    above = int((state.p_canonical_above[left] > 0.5).sum())
     return {
         "not normal": Finding(
             "holds" if more else absent, abnormal / max(len(p_values), 1),
@@ -410,14 +408,22 @@ def shape(study: Study) -> dict[str, Finding]:
             f"{to_left} of {skewed} distributions of two trees, 10 folds",
             to_left / max(skewed, 1),
         ),
-        "left skew, single runs optimistic": Finding(
-            _verdict(_share(above, int(left.sum()))), above / max(int(left.sum()), 1),
-            f"of {int(left.sum())} significantly left-skewed distributions (10 folds) {above} have "
-            "more than half of the single runs above the mean; both are of the same scores, so "
-            "that this is nearly arithmetic",
-        ),
+        "left skew, single runs optimistic": _optimistic(state),
         "left skew marks the better learner": _suited(state),
     }  # fmt: skip
+
+
+def _optimistic(state: SteadyState) -> Finding:
+    left = state.skewed & (state.skewness < 0)
+    above = np.where(left, state.p_canonical_above, np.nan)[left.any(axis=1)]
+    hits = int((above > 0.5).sum())
+    return _by_direction(
+        np.nanmean(above - 0.5, axis=1) if above.size else [],
+        f"of {int(left.sum())} significantly left-skewed distributions (10 folds) {hits} have more "
+        "than half of the single runs above the mean; both are of the same scores, so that this is "
+        "nearly arithmetic",
+        hits / max(int(left.sum()), 1),
+    )
 
 
 def _suited(state: SteadyState) -> Finding:
