@@ -1,6 +1,7 @@
 r"""Do the intervals of ``bs.crossval`` hold what they say? And how long does it take?
 
     python tests/calibration/crossval_coverage.py coverage 100   # learners with known effects
+    python tests/calibration/crossval_coverage.py sbc 150        # learners that follow the model
     python tests/calibration/crossval_coverage.py time           # 6 learners, 20 data sets, 50 x 10
 
 The simulated learners do not follow the model: what a learner has of its own in a fold score, and
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import nutpie
+from scipy.stats import kstest
 
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.types import FloatArray
@@ -27,6 +29,10 @@ from bayes_sota.data.fold_scores import FoldScores
 SEED = 20_261_122  # fixed before anything was run
 UNIT = 0.05
 SIZE = (6, 3, 5, 5)  # data sets, learners, iterations, folds
+RANKED = (
+    "difference", "task_difference", "learner_sd", "interaction_sd", "degrees_of_freedom",
+    "typical_log_spread", "fold_sd", "partition_sd", "shared_sd",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +115,30 @@ def coverage(
         yield replicate + 1, {name: float(np.mean(found)) for name, found in inside.items()}
 
 
+def ranks(number: int, size: tuple[int, int, int, int] = SIZE) -> Iterator[dict[str, FloatArray]]:
+    """Ranks, in (0, 1), of draws from the prior among posterior draws given their scores.
+
+    Differences have a name for each pair, and of one data set only: those of others are alike.
+    """
+    import pymc as pm
+
+    _, runs = simulate_learners(np.random.default_rng(SEED), size)
+    sampler = Sampler(runs)
+    with sampler.model:
+        drawn = pm.sample_prior_predictive(number, random_seed=SEED)
+    prior = drawn["prior"].to_dataset().squeeze("chain")
+    scores = drawn["prior_predictive"]["relative_score"].values[0]
+    for replicate in range(number):
+        posterior = sampler.draws(scores[replicate], replicate)
+        found = {"diverging": posterior.pop("diverging").mean()}
+        for name in RANKED:
+            truth = np.ravel(prior[name].values[replicate])[:3]
+            draws = posterior[name].reshape(len(posterior[name]), -1)[::8, :3]
+            below = (draws < truth).sum(axis=0)
+            found[name] = (below + 0.5) / (len(draws) + 1)
+        yield found
+
+
 def measure_time() -> None:
     """Time of the whole call, to the complete result."""
     _, runs = simulate_learners(np.random.default_rng(SEED), (20, 6, 50, 10))
@@ -126,6 +156,13 @@ if __name__ == "__main__":
     what = sys.argv[1]
     if what == "time":
         measure_time()
+    elif what == "sbc":
+        found = list(ranks(int(sys.argv[2])))
+        print("diverging", np.mean([one.pop("diverging") for one in found]))
+        for name in RANKED:
+            of = np.array([one[name] for one in found])
+            p = [round(float(kstest(column, "uniform").pvalue), 3) for column in of.T]
+            print(name, "mean rank", of.mean(axis=0).round(3), "Kolmogorov's p", p, flush=True)
     else:
         for done, shares in coverage(int(sys.argv[2])):
             print(done, {name: round(share, 4) for name, share in shares.items()}, flush=True)
