@@ -244,14 +244,11 @@ def _from_scores(
 def _from_maxima(
     boards: tuple[Any, ...], method: str, spec: ModelSpecification, settings: dict[str, Any]
 ) -> xr.DataTree:
-    from bayes_sota.maximum.likelihood import NO_SUBMISSIONS
     from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
 
     assert isinstance(spec.priors, MaximumPriors)
     if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in boards):
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
-    if method in ("abc", "nuts") and any(b.has_submissions for b in boards):
-        raise InputError(NO_SUBMISSIONS)
     routes: dict[str, Any] = {"abc": sample_abc, "nuts": sample_nuts}
     return routes.get(method, sample_exact)(boards, spec.priors, **settings)
 

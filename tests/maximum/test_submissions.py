@@ -175,8 +175,3 @@ def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
     assert same.data_hash() != same.with_submissions(7).data_hash()
 
 
-@pytest.mark.parametrize("method", ["nuts", "abc"])
-def test_routes_that_have_no_such_law_refuse(method):
-    board = Leaderboard.from_maximum("0.91", n_test=500, n_classifiers=50, submissions=20)
-    with pytest.raises(InputError, match="no law of scores chosen among submissions"):
-        estimate_sota(board, method=method, random_seed=1)
