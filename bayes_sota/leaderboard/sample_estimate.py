@@ -21,7 +21,6 @@ from bayes_sota.core.arguments import (
     OPEN_SHARE,
     check_choice,
     generator_of,
-    refuse_tries,
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
@@ -77,7 +76,6 @@ def estimate_sota(
     random_seed: Seed = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-    tries_per_entry: float | None = None,
     learn_rho: bool = False,
     groups: Groups = "all",
     n_classes: int | None = None,
@@ -118,8 +116,6 @@ def estimate_sota(
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
     new_n_test : int, optional
         Size of the fresh test set for the predictive scores; default the board's own.
-    tries_per_entry : float, optional
-        Refused: several tries behind each entry have no model here that can be trusted.
     learn_rho : bool
         Let the scores of one board weigh the values of rho, beside the default, which does not
         (``bayes_sota.leaderboard.posterior``).
@@ -146,7 +142,6 @@ def estimate_sota(
     >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
     True
     """
-    refuse_tries(tries_per_entry)
     if new_n_test is not None:
         COUNT.check(new_n_test, "new_n_test")
     boards = _boards(board)

@@ -40,7 +40,7 @@ from bayes_sota.maximum.chosen import check_luck_given
 from bayes_sota.maximum.likelihood import BoardLikelihood, board_names, draw_boards
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
-_RHO_NODES, _LUCK_NODES = 7, 7
+_RHO_NODES, _LUCK_NODES = 7, 5
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
 

@@ -12,7 +12,6 @@ WHOLE = bs.Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
 ANSWERS = bs.Responses(np.random.default_rng(0).random((60, 4)) < [0.9, 0.8, 0.7, 0.6])
 PAIR = bs.PairedBoards([0.9, 0.8, 0.7, 0.7, 0.6], [0.85, 0.8, 0.75, 0.7, 0.6], n_test=(100, 200))
 TWO = "has no effect on two boards of the same teams"
-MANY = {"tries_per_entry": 5.0}
 
 
 @pytest.mark.parametrize(
@@ -35,8 +34,6 @@ MANY = {"tries_per_entry": 5.0}
         (PAIR, {"learn_rho": True}, f"learn_rho {TWO}"),
         (PAIR, {"cores": 2}, f"cores {TWO}"),
         (PAIR, {"model": "paired-boards", "priors": bs.Priors()}, "give either priors or a model"),
-        (PAIR, MANY, f"tries_per_entry {TWO}"),
-        *((data, MANY, "tries_per_entry is refused: its") for data in (BEST, WHOLE, ANSWERS)),
     ],
 )
 def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:

@@ -173,5 +173,3 @@ def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
     same = Leaderboard([0.9, 0.92], n_test=500, submissions=6).maximum_only()
     assert same.submissions.tolist() == [6]
     assert same.data_hash() != same.with_submissions(7).data_hash()
-
-
