@@ -41,13 +41,6 @@ def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:
         bs.estimate_sota(data, **given)
 
 
-@pytest.mark.parametrize("function", [bs.board_table, bs.claims.claim_of_best_entry])
-@pytest.mark.parametrize("data", [WHOLE, ANSWERS])
-def test_several_tries_behind_every_entry_are_refused(function, data) -> None:
-    with pytest.raises(InputError, match="let more tries raise the winner's skill"):
-        function(data, **MANY)
-
-
 def test_the_sensitivity_of_a_board_has_no_reference_skill() -> None:
     with pytest.raises(InputError, match="reference_skill has no effect"):
         bs.sota_sensitivity(WHOLE, reference_skill=0.9)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     FixedCorrelation,
     ListedTries,
@@ -14,7 +13,6 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, log_ratios
 
