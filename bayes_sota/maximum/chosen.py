@@ -9,7 +9,6 @@ densities over T. ``tests/maximum/test_chosen.py`` compares with whole fields.
 """
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.submissions import SubmissionNoise
+from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
 from bayes_sota.maximum.walk import FreshTestSet, NormalTestSet, Parts, TestSet
 
 _PLACES = 16  # of the luck, equally spaced in its arc sine, where its laws are tabulated
@@ -204,18 +203,13 @@ def chosen_among(
     """
     numbers = tuple(board.submission_numbers[0].tolist())
     if np.all(luck == luck.flat[0]):
-        noise = _noise(numbers, (float(luck.flat[0]),))
+        noise = noise_at(numbers, (float(luck.flat[0]),))
         kind = np.zeros(luck.size, np.int64)
     else:
-        noise = _noise(numbers, tuple(np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()))
+        noise = noise_at(numbers, tuple(np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()))
         kind = np.asarray(np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size), int)
     given = {**vars(test_set), "noise": noise, "kind": kind}
     return ChosenCounts(**given) if isinstance(test_set, TestSet) else ChosenScores(**given)
-
-
-@lru_cache(16)
-def _noise(numbers: tuple[float, ...], lucks: tuple[float, ...]) -> SubmissionNoise:
-    return SubmissionNoise(np.tile(numbers, (len(lucks), 1)), np.array(lucks))
 
 
 def check_luck_given(boards: Any, luck: Any) -> None:

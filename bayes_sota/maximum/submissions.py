@@ -23,7 +23,7 @@ so that the law of a score is that of one submission times this ratio, 1 where T
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -123,6 +123,12 @@ class SubmissionNoise:
         part = place - left
         rows = rows.reshape(-1, *(1,) * (w.ndim - 1))
         return np.asarray((1 - part) * table[rows, left] + part * table[rows, left + 1])
+
+
+@lru_cache(16)
+def noise_at(numbers: tuple[float, ...], lucks: tuple[float, ...]) -> SubmissionNoise:
+    """One law for each luck, of the same equally likely numbers; tables are made once."""
+    return SubmissionNoise(np.tile(numbers, (len(lucks), 1)), np.array(lucks))
 
 
 def _places() -> FloatArray:
