@@ -302,7 +302,8 @@ class _Nodes:
         if kernel.has_luck:
             lucks = luck.quantile([0.5])
         if kernel.has_luck and not luck.is_fixed:
-            lucks = np.linspace(*luck.quantile([_RHO_TAIL, 1 - _RHO_TAIL]), _LUCK_NODES)
+            low, high = luck.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
+            lucks = np.linspace(float(low), float(high), _LUCK_NODES)
             least, most = _LEAST_BESIDE_LUCK, most // _LUCK_NODES
         if rho.is_fixed:
             return cls(np.sqrt(1 - rho.quantile([0.5]) ** 2), lucks)

@@ -383,7 +383,7 @@ def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
     a, b, k, rest = parts
     growth = np.expm1(tilt)
     log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
-    return np.exp(np.minimum(log_bound, 0.0))
+    return np.asarray(np.exp(np.minimum(log_bound, 0.0)))
 
 
 def _least_tilt(parts: Parts, target: IntArray) -> FloatArray:
