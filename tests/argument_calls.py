@@ -251,7 +251,7 @@ def calls(folder: Path) -> dict[str, Call]:
         "board_table": Call(
             {"board_or_responses": board(), "draws": 60, "random_seed": 1},
             {"board_or_responses": answers(), "n_test": 300, "priors": known, "model": one,
-             "ci_prob": 0.8, "draws": 70, "tries_per_entry": 3, "above": 0.8, "new_score": 0.9,
+             "ci_prob": 0.8, "draws": 70, "above": 0.8, "new_score": 0.9,
              "gap": 0.02, **seeds},
             {"new_n_test": ({"gap": 0.02}, 90)},
         ),
@@ -266,7 +266,7 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "claim_of_best_entry": Call(
             {"entries": board(), "random_seed": 1},
-            {"entries": answers(), "priors": known, "model": one, "tries_per_entry": 2, **seeds},
+            {"entries": answers(), "priors": known, "model": one, **seeds},
             {"given": ({"entries": answers()}, compared(0.5))},
         ),
         "repeated_cross_validation": Call(
@@ -352,7 +352,7 @@ def calls(folder: Path) -> dict[str, Call]:
             {"board": best(), "draws": 50, "chains": 2, "random_seed": 1},
             {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
              "model": "obesity-risk-maximum", "draws": 60, "chains": 3, "reference_skill": 0.8,
-             "new_n_test": 50, "tries_per_entry": 2, "learn_rho": True, "n_classes": 3,
+             "new_n_test": 50, "learn_rho": True, "n_classes": 3,
              "groups": "estimands", "criterion": "upper", "correlation": 0.3, **seeds},
             {"groups": ({"board": paired()}, "estimands")},
         ),
@@ -393,17 +393,17 @@ def calls(folder: Path) -> dict[str, Call]:
              "rough": ({"skill": Uniform(0.6, 0.8)}, True)},
         ),
         "private_variants": Call(
-            {"estimate": 1.0, "standard_error": 0.2, "variants": 5, "population_sd": 0.5,
+            {"estimate": 1.0, "standard_error": 0.2, "submissions": 5, "population_sd": 0.5,
              "draws": 50, "random_seed": 1},
-            {"estimate": 1.1, "standard_error": 0.3, "variants": 6, "population_sd": 0.6,
-             "population_mean": 0.2, "variant_sd": 0.1, "error_correlation": 0.5, "df": 5.0,
-             "draws": 60, "refinement": 0.3, **seeds},
+            {"estimate": 1.1, "standard_error": 0.3, "submissions": 6, "population_sd": 0.6,
+             "population_mean": 0.2, "submission_luck": FixedCorrelation(0.4), "df": 5.0,
+             "draws": 60, **seeds},
         ),
         "private_variants_of": Call(
-            {"fit": fit(), "player": fit().players[0], "variants": 5, "draws": 50,
+            {"fit": fit(), "player": fit().players[0], "submissions": 5, "draws": 50,
              "random_seed": 1},
-            {"fit": fit(7), "player": fit().players[1], "variants": 6, "variant_sd": 0.1,
-             "error_correlation": 0.5, "draws": 60, **seeds},
+            {"fit": fit(7), "player": fit().players[1], "submissions": 6,
+             "submission_luck": FixedCorrelation(0.4), "draws": 60, **seeds},
         ),
         "probability_above": Call(
             {"tree": tree(), "threshold": 0.92},

@@ -45,7 +45,7 @@ import numpy as np
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import Congruence, RelativeCongruence, congruence_nodes
 from bayes_sota.claims.means import ReportedMeans
-from bayes_sota.core.arguments import TRIES, generator_of, refuse_tries
+from bayes_sota.core.arguments import TRIES, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.skills import expit, logit
@@ -264,7 +264,6 @@ def claim_of_best_entry(
     priors: Priors | BoardPriors | None = None,
     *,
     model: Model = None,
-    tries_per_entry: float | None = None,
     given: MethodComparison | None = None,
     random_seed: int | np.random.Generator | None = None,
 ) -> SelectedClaim:
@@ -279,8 +278,6 @@ def claim_of_best_entry(
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
         Of whole boards; its priors count.
-    tries_per_entry : float, optional
-        Refused: several tries behind each entry have no model here that can be trusted.
     given : MethodComparison, optional
         Of the same answers or item scores, where it is known already.
     random_seed : int, Generator or None
@@ -293,7 +290,7 @@ def claim_of_best_entry(
     Raises
     ------
     InputError
-        Fewer than two entries, several tries per entry, or ``given`` beside a leaderboard.
+        Fewer than two entries, or ``given`` beside a leaderboard.
 
     Examples
     --------
@@ -302,7 +299,6 @@ def claim_of_best_entry(
     >>> found.p_false_selected > found.p_false
     True
     """
-    refuse_tries(tries_per_entry)
     rng = generator_of(random_seed)
     check_luck(priors, entries)
     known = chosen_model(model, "leaderboard", priors).priors

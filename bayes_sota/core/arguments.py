@@ -91,15 +91,6 @@ def generator_of(random_seed: Any) -> np.random.Generator:
     return np.random.default_rng(random_seed)
 
 
-def refuse_tries(tries: object, name: str = "tries_per_entry") -> None:
-    """``InputError`` wherever several tries behind every entry are asked for."""
-    if tries is not None:
-        raise InputError(
-            f"{name} is refused: its model let more tries raise the winner's skill, which they "
-            "cannot; leave it out, and give the board its submissions"
-        )
-
-
 def refuse_unused(what: str, given: dict[str, Any]) -> None:
     """``InputError`` for the first argument that was given though it changes nothing here."""
     for name, value in given.items():

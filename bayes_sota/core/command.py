@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range, refuse_tries
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, check_writable
 from bayes_sota.core.schema import SCHEMA_VERSION
@@ -386,14 +386,6 @@ def _of_a_screen(context: click.Context, option: click.Parameter, value: Any) ->
         if typed and context.params.get(name):
             raise InputError(f"{option.opts[0]} has no effect on {what}")
     return value
-
-
-def tries_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--tries-per-entry``, which is refused with the reason."""
-    return click.option(
-        "--tries-per-entry", hidden=True, expose_value=False,
-        callback=lambda context, option, value: refuse_tries(value, "--tries-per-entry"),
-    )(command)  # fmt: skip
 
 
 def model_option(command: Callable[..., Any]) -> Callable[..., Any]:

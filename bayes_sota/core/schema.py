@@ -39,6 +39,7 @@ VARIABLES: Final = {
     "share_of_leaders": "share of the leading group of a field, standardised",
     "stacking_weight": "weight of a family by its leave-one-out predictions",
     "rho": "correlation of each classifier with the reference classifier",
+    "submission_luck": "how far luck chose the submission that an entry shows, lambda",
     "n_classifiers": "number of tries that could have become the observed maximum",
     "shift": "standardised count of the reference classifier, N(0, 1) a priori",
     "theta_sota": "skill of the best classifier in the field (realised maximum)",
@@ -195,8 +196,8 @@ VARIABLES: Final = {
 
 ESTIMANDS: Final = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
-    "best_new_score", "n_above_sota", "rho", "n_classifiers", "score_shift", "residual_sd", "epp",
-    "difference",
+    "best_new_score", "n_above_sota", "rho", "submission_luck", "n_classifiers", "score_shift",
+    "residual_sd", "epp", "difference",
 )  # fmt: skip
 
 CHANCES: Final = ("p_false", "p_best", "p_best_uncorrected")  # of the group point_estimate

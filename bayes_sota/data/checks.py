@@ -242,6 +242,20 @@ def checked_submissions(
     return _with_prior_of_missing(np.array(counts, np.int64))
 
 
+def submissions_of_each(submissions: Any) -> FloatArray:
+    """Equally likely numbers of submissions, (1, k): from a number, a range or a prior.
+
+    Examples
+    --------
+    >>> submissions_of_each(5).tolist(), submissions_of_each((1, 100)).shape
+    ([[5.0]], (1, 8))
+    """
+    counts, prior, _ = checked_submissions(submissions, 1)
+    if counts is None:
+        raise InputError("submissions must be a number, a range or a prior, got None")
+    return counts[None].astype(np.float64) if prior is None else prior.nodes()[0][None]
+
+
 def _submission_number(value: Any, place: str = "") -> int:
     number = parse_number(value)
     if number is None or number != number.to_integral_value() or not 1 <= number <= LARGEST:

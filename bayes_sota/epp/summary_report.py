@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.numerics import share_mcse
+from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import diagnose, how_drawn
 from bayes_sota.core.tables import ResultTable
@@ -29,7 +29,7 @@ from bayes_sota.epp.summary import (
     epp_win_probability,
     tournaments_table,
 )
-from bayes_sota.epp.variants import Variants, private_variants_of
+from bayes_sota.epp.variants import Submissions, private_variants_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _FEW_ROUNDS = 6
-_SHARED = (0.0, 0.5, 0.8)  # correlations of the errors of private variants
+_LUCKS = (0.3, 0.6, 0.9)  # of the choice among private variants
 _OVERLAP = (
     "rounds look like splits of one data set, whose training sets overlap: intervals are about "
     "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
@@ -122,7 +122,7 @@ def report_fit(
     *,
     ci_prob: float = 0.95,
     pairs: Pairs = (),
-    best_of: Sequence[tuple[str, Variants]] = (),
+    best_of: Sequence[tuple[str, Submissions]] = (),
     repetitions: int | None = None,
     reading: Sequence[str] = (),
     random_seed: Seed = None,
@@ -136,7 +136,7 @@ def report_fit(
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare (``fit.test``).
-    best_of : sequence of (str, Variants)
+    best_of : sequence of (str, Submissions)
         Players who are the best of several private variants, and of how many
         (``private_variants_of``).
     repetitions : int, optional
@@ -342,29 +342,24 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
 
 
 def _variant(
-    fit: BradleyTerryFit, player: str, variants: Variants, ci_prob: float, rng: np.random.Generator
+    fit: BradleyTerryFit, player: str, number: Submissions, ci_prob: float, rng: np.random.Generator
 ) -> dict[str, Any]:
-    found = private_variants_of(fit, player, variants, random_seed=rng)
-    shared = [
-        [rho, private_variants_of(fit, player, variants, error_correlation=rho, draws=1).mean]
-        for rho in _SHARED
+    found = private_variants_of(fit, player, number, random_seed=rng)
+    known = {luck: FixedCorrelation(luck) for luck in _LUCKS}
+    assumed = [
+        [luck, private_variants_of(fit, player, number, submission_luck=prior, draws=1).mean]
+        for luck, prior in known.items()
     ]
     place = fit.data.player_index(player)
     others = np.delete(fit.epp, place)
     return {
         "player": player,
-        "variants": ":".join(map(str, variants)) if isinstance(variants, tuple) else str(variants),
+        "submissions": ":".join(map(str, number)) if isinstance(number, tuple) else str(number),
         "epp": float(fit.epp[place]),
         "winner_skill": {
             "mean": found.mean, "sd": found.sd, "interval": list(found.interval(ci_prob))
         },
-        "theta_sota": {
-            "mean": float(found.theta_sota.mean()),
-            "interval": list(found.interval(ci_prob, "theta_sota")),
-        },
-        "p_best": found.p_best,
-        "p_best_mcse": share_mcse(found.p_best, found.theta_sota.size),
-        "sensitivity": shared,
+        "sensitivity": assumed,
         "rank_shown": int(fit.rank[place]),
         "rank": 1 + int(np.sum(others > found.mean)),
     }  # fmt: skip
@@ -463,10 +458,10 @@ def _test_sentence(test: dict[str, Any]) -> str:
 def _variant_sentence(variant: dict[str, Any]) -> str:
     skill = variant["winner_skill"]
     low, high = skill["interval"]
-    shared = ", ".join(f"{mean:.2f} at {rho:g}" for rho, mean in variant["sensitivity"][1:])
+    assumed = ", ".join(f"{mean:.2f} at {luck:g}" for luck, mean in variant["sensitivity"])
     return (
-        f"{variant['player']} as the best of {variant['variants']} private variants: "
+        f"{variant['player']} as the best of {variant['submissions']} private variants: "
         f"EPP {skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
-        f"{variant['rank']} instead of {variant['rank_shown']}; if the errors of variants are "
-        f"correlated: {shared}"
+        f"{variant['rank']} instead of {variant['rank_shown']}; by lambda, how far luck "
+        f"chose the variant: {assumed}"
     )

@@ -32,7 +32,6 @@ from bayes_sota.core.command import (
     seed_option,
     show_progress,
     top_option,
-    tries_option,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import POINT_METHODS
@@ -119,7 +118,6 @@ field_options = _together(
     number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
     number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
     model_option,
-    tries_option,
     submissions_option,
     click.option("--classifiers", help="Number or range A:B; default those in FILE."),
     _rounding_options,
@@ -263,7 +261,6 @@ def _whole(text: str) -> int:
 )  # fmt: skip
 @question_options
 @reading_options
-@tries_option
 @click.option("--learn-rho", is_flag=True, help="Let the scores of FILE weigh the values of rho.")
 @number_option(NUMBER, "--drop-above", help="Leave out entries above this score.")
 @number_option(DRAWS, "--draws", help="Posterior draws per chain.")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
-from bayes_sota.core.priors import BoardPriors, luck_nodes
+from bayes_sota.core.priors import BoardPriors, CorrelationPrior, luck_nodes
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.shapes import (
@@ -309,6 +309,11 @@ def assumed_nodes(kernel: ScoreKernel, priors: BoardPriors) -> tuple[FloatArray,
     return np.repeat(rho, luck.size), np.tile(luck, rho.size)
 
 
+def cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
+    """Which of so many equally likely cells of a prior each value lies in."""
+    return np.asarray(np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values))
+
+
 @dataclass(frozen=True, eq=False)
 class Strangers:
     """The few entries that belong to no shape: a leader of another kind stays where it is.
@@ -394,11 +399,16 @@ class FieldFit:
         cells, cell = self.rho.size // self.lucks, r // self.lucks
         return cell / cells, (cell + 1) / cells
 
-    def nodes_of(self, cells: IntArray, rng: np.random.Generator) -> IntArray:
-        """Nodes in given cells of rho, the luck from its prior."""
-        if self.lucks == 1:
-            return cells
-        return np.asarray(cells * self.lucks + rng.integers(self.lucks, size=cells.size))
+    def nodes_of(self, rho: FloatArray, luck: FloatArray | None = None) -> IntArray:
+        """Nodes in whose cells rho lies, and the luck where there is any, (D,)."""
+        cells, priors = self.rho.size // self.lucks, self.priors
+        found = cell_of(rho, priors.correlation, cells) * self.lucks
+        return found if luck is None else found + cell_of(luck, priors.submission_luck, self.lucks)
+
+    def draw_luck(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Luck of submissions from its prior within the cells of nodes, (D,)."""
+        level = (node % self.lucks + rng.random(node.size)) / self.lucks
+        return self.priors.submission_luck.quantile(level)
 
     @cached_property
     def log_evidence(self) -> FloatArray:

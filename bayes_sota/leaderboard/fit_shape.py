@@ -20,7 +20,7 @@ from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.submissions import kernel_of
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
-_RESERVED = ("rho", "shift", "score", "spread", "family")
+_RESERVED = ("rho", "shift", "submission_luck", "score", "spread", "family")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +71,25 @@ class ShapeFit(FieldFit):
         points[:, 1] = log_mean + log_sd * points[:, 1]
         return points
 
-    def log_evidence_at(self, rho: FloatArray, luck: float = 0.0) -> FloatArray:
-        """Log evidence at other values of rho, from points of their own, shape (len(rho),).
+    @property
+    def learns_nothing(self) -> bool:
+        """Whether rho, and the luck of submissions where there is any, are known."""
+        return self.priors.correlation.is_fixed and not self.has_free_luck
 
-        ``luck`` is that of chosen submissions, where there are any.
-        """
-        nodes = rho, np.full(rho.size, luck)
+    @property
+    def has_free_luck(self) -> bool:
+        """Whether there is a luck of submissions that is not known."""
+        return self.kernel.has_luck and not self.priors.submission_luck.is_fixed
+
+    @property
+    def shared_names(self) -> tuple[str, ...]:
+        """Free variables that all shapes have: the shift, and rho and the luck if not known."""
+        rho = () if self.priors.correlation.is_fixed else ("rho",)
+        return ("shift", *rho, *(("submission_luck",) if self.has_free_luck else ()))
+
+    def log_evidence_at(self, rho: FloatArray, luck: FloatArray) -> FloatArray:
+        """Log evidence at pairs of rho and luck, (k,) each, from points of their own, (k,)."""
+        nodes = rho, luck
         return _sampled(self, self.shape, nodes, _EVIDENCE_POINTS, self.points[0]).log_evidence
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
@@ -184,7 +197,11 @@ def _sampled(
 
 
 def replicate_scores(
-    fit: FieldFit, log_density: FloatArray, rho: float, rng: np.random.Generator
+    fit: FieldFit,
+    log_density: FloatArray,
+    rho: float,
+    rng: np.random.Generator,
+    luck: float | None = None,
 ) -> FloatArray:
     """Scores of a fresh modelled part of the board, as they are printed, shape (n,).
 
@@ -192,8 +209,11 @@ def replicate_scores(
     ----------
     log_density : ndarray, shape (G,) or (n, G)
         Of the shape on the grid, for all entries or for each.
+    luck : float, optional
+        Of chosen submissions, where there are any: that of the cell of the fit is taken.
     """
-    kernel, size = fit.at(0), fit.kernel.value_of_entry.size
+    node = fit.nodes_of(np.array([rho]), None if luck is None else np.array([luck]))
+    kernel, size = fit.at(int(node[0])), fit.kernel.value_of_entry.size
     if kernel.is_cut:  # as in the fit: only relative densities matter
         log_density = log_density - log_density.max(axis=-1, keepdims=True)
     density = fit.strangers.join(np.atleast_2d(np.exp(np.clip(log_density, -700.0, 50.0))))

@@ -10,6 +10,7 @@ every shape.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
 
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, CorrelationPrior, Priors
 from bayes_sota.core.types import FloatArray, IntArray
@@ -27,7 +29,8 @@ from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 
 Correlation = Literal["prior", "learnt"]
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
-_EVIDENCE_NODES = 12
+_LUCK_NODES, _LEAST_BESIDE_LUCK = 12, 12
+_EVIDENCE_NODES, _EVIDENCE_LUCKS = 12, 7
 _LARGEST_TABLE = 128 << 20  # bytes
 _RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is held constant in rho
 _LARGEST_LOG = 600.0
@@ -52,7 +55,8 @@ def build_model(
 
     with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability
     that a score is in the modelled top part. The shift ``z`` is in no score, and of rho one board
-    says nothing that can be trusted: both keep their priors.
+    says nothing that can be trusted: both keep their priors, and so does the luck of submissions
+    where entries had several.
 
     Parameters
     ----------
@@ -63,8 +67,8 @@ def build_model(
         Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES`` or one's own.
         ``sample_board_nuts`` averages over several.
     correlation : {"prior", "learnt"}
-        "prior": a potential, minus the log evidence at rho, takes from the posterior what the
-        scores say about rho, so that it keeps its prior. "learnt": no potential.
+        "prior": a potential, minus the log evidence at rho (and the luck), takes from the posterior
+        what the scores say about it, so that it keeps its prior. "learnt": no potential.
     fit : FieldFit, optional
         Exact fit of the same board and priors; made here where it is absent (about a second).
     observe : bool
@@ -77,9 +81,10 @@ def build_model(
     pm.Model
         Free ``location`` and ``log_spread`` (log odds; for the metric "score" its units),
         one standard normal variable for each further parameter of the shape, ``rho`` and
-        ``shift``; deterministic ``spread``; observed ``score`` (classifier: entries of the modelled
+        ``shift``, and ``submission_luck`` where entries had several submissions; deterministic
+        ``spread``; observed ``score`` (classifier: entries of the modelled
         part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
-        -1 for one's own. Where rho is known it is deterministic.
+        -1 for one's own. Where rho or the luck is known it is deterministic.
 
     Raises
     ------
@@ -105,11 +110,6 @@ def build_model(
     if correlation not in ("prior", "learnt"):
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
     found = fit_shape(board, priors, family=family, fit=fit)
-    if found.lucks > 1:
-        raise InputError(
-            "NUTS needs a known luck of submissions, such as "
-            "Priors(submission_luck=FixedCorrelation(0.6)); method exact sums over its prior"
-        )
     prior = found.priors.correlation
     if correlation == "learnt" and prior.is_fixed:
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
@@ -117,12 +117,14 @@ def build_model(
     with pm.Model(coords={"classifier": list(names)}) as model:
         pm.Data("family", _index(found.shape))
         parameters = _parameters(found)
-        rho = _correlation(prior)
+        rho, luck = _correlation("rho", prior), None
         pm.Normal("shift")
+        if found.kernel.has_luck:
+            luck = _correlation("submission_luck", found.priors.submission_luck)
         if observe:
-            observe_scores(found, field_log_density(found, *parameters), rho)
-        if observe and correlation == "prior" and not prior.is_fixed:
-            pm.Potential("rho_keeps_its_prior", -_log_evidence(found, rho))
+            observe_scores(found, field_log_density(found, *parameters), rho, luck=luck)
+        if observe and correlation == "prior" and not found.learns_nothing:
+            pm.Potential("rho_keeps_its_prior", -_log_evidence(found, rho, luck))
     return model
 
 
@@ -166,15 +168,14 @@ def start_values(fit: ShapeFit) -> dict[str, Any]:
     start: dict[str, Any] = {
         name: pt.as_tensor_variable(values)[chosen] for name, values in columns
     }
-    free = ("shift",) if fit.priors.correlation.is_fixed else ("shift", "rho")
-    return start | dict.fromkeys(free, "prior")
+    return start | dict.fromkeys(fit.shared_names, "prior")
 
 
-def _correlation(prior: CorrelationPrior) -> Any:
+def _correlation(name: str, prior: CorrelationPrior) -> Any:
     if isinstance(prior, BetaCorrelation):
-        return pm.Beta("rho", prior.a, prior.b)
+        return pm.Beta(name, prior.a, prior.b)
     if prior.is_fixed:
-        return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
+        return pm.Deterministic(name, pt.as_tensor_variable(prior.quantile(0.5)))
     raise InputError(f"no PyMC model for the correlation prior {type(prior).__name__}")
 
 
@@ -216,7 +217,7 @@ def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any
     return fit.shape.log_density(pytensor_operations(), fit.scale, columns, fit.kernel.y)
 
 
-def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
+def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any = None) -> Any:
     r"""Log probability of the score of each modelled entry, given that it is modelled, (n,).
 
     .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
@@ -231,6 +232,8 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     log_density : tensor, shape (G,) or (n, G)
         Of ``field_log_density``: of the field, or of the field of each entry.
     rho : tensor, shape ()
+    luck : tensor, shape (), optional
+        Lambda of chosen submissions, where it is not known.
 
     Examples
     --------
@@ -240,11 +243,11 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     >>> found.eval(mode="FAST_COMPILE").shape
     (5,)
     """
-    kernel, entries = fit.at(0), fit.kernel.value_of_entry
-    nodes = _nodes(fit)
-    rhos = np.sqrt(1 - nodes**2)
-    tables = np.stack([np.exp(kernel.log_kernel(r)) for r in rhos]) * kernel.step
-    log_mass = np.stack([np.broadcast_to(kernel.log_mass(r), kernel.values.shape) for r in rhos])
+    kernel, entries = fit.kernel, fit.kernel.value_of_entry
+    nodes = _Nodes.of(fit)
+    at = [(kernel.with_luck(float(x)), float(r)) for r, x in nodes.pairs]
+    tables = np.stack([np.exp(k.log_kernel(r)) for k, r in at]) * kernel.step
+    log_mass = np.stack([np.broadcast_to(k.log_mass(r), k.values.shape) for k, r in at])
     log_density = pt.as_tensor_variable(log_density)
     if log_density.type.broadcastable[0] and log_density.ndim == 2:
         log_density = log_density[0]  # PyMC gives each parameter the dimensions of the scores
@@ -252,14 +255,14 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     shared = density.ndim == 1
     if not shared:
         tables, log_mass = tables[:, entries], log_mass[:, entries]
-    pair, weights = _neighbours(rho, nodes)
-    log_p = _log_sum(pt.as_tensor_variable(tables)[pair], density)
-    log_p += pt.as_tensor_variable(log_mass)[pair]
+    near, weights = nodes.around(rho, luck)
+    log_p = _log_sum(pt.as_tensor_variable(tables)[near], density)
+    log_p += pt.as_tensor_variable(log_mass)[near]
     if kernel.is_cut:
-        reach = np.stack([kernel.reaches(r) for r in rhos]) * kernel.step
+        reach = np.stack([k.reaches(r) for k, r in at]) * kernel.step
         if reach.shape[1] > 1:  # each kind of entry has its own
             reach = reach[:, _kinds(kernel, entries) if shared else kernel.kinds[kernel.modelled]]
-        log_p -= _log_sum(pt.as_tensor_variable(reach)[pair], density)
+        log_p -= _log_sum(pt.as_tensor_variable(reach)[near], density)
     else:
         log_p += top[..., 0]
     found = pt.sum(weights[:, None] * log_p, axis=0)
@@ -274,23 +277,69 @@ def _kinds(kernel: ScoreKernel, entries: IntArray) -> IntArray:
     return kinds
 
 
-def _nodes(fit: FieldFit) -> FloatArray:
-    """Equally spaced values of ``sqrt(1 - rho^2)``, more where many entries are modelled."""
-    prior, kernel = fit.priors.correlation, fit.kernel
-    if prior.is_fixed:
-        return np.sqrt(1 - np.atleast_1d(prior.quantile(0.5)) ** 2)
-    most = min(_MOST_NODES, _LARGEST_TABLE // (8 * kernel.values.size * kernel.y.size))
-    count = int(min(_PER_ROOT * np.sqrt(kernel.copies.sum()), most))
-    ends = np.sqrt(1 - prior.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2)
-    return np.linspace(float(ends[0]), float(ends[1]), max(_LEAST_NODES, count))
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """Where the likelihood is tabulated: at every pair of own error and luck.
+
+    Attributes
+    ----------
+    own : ndarray, shape (R,)
+        Equally spaced values of ``sqrt(1 - rho^2)``.
+    luck : ndarray, shape (L,)
+        Equally spaced values of the luck of submissions; 0 alone where there is none.
+    """
+
+    own: FloatArray
+    luck: FloatArray
+
+    @classmethod
+    def of(cls, fit: FieldFit) -> "_Nodes":
+        """More where many entries are modelled, fewer where tables would be too large."""
+        rho, luck, kernel = fit.priors.correlation, fit.priors.submission_luck, fit.kernel
+        most = _LARGEST_TABLE // (8 * kernel.values.size * kernel.y.size)
+        count = _PER_ROOT * np.sqrt(kernel.copies.sum())
+        least, lucks = _LEAST_NODES, np.zeros(1)
+        if kernel.has_luck:
+            lucks = luck.quantile([0.5])
+        if kernel.has_luck and not luck.is_fixed:
+            low, high = luck.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
+            lucks = np.linspace(float(low), float(high), _LUCK_NODES)
+            least, most = _LEAST_BESIDE_LUCK, most // _LUCK_NODES
+        if rho.is_fixed:
+            return cls(np.sqrt(1 - rho.quantile([0.5]) ** 2), lucks)
+        ends = np.sqrt(1 - rho.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2)
+        size = max(least, int(min(count, _MOST_NODES, most)))
+        return cls(np.linspace(float(ends[0]), float(ends[1]), size), lucks)
+
+    @property
+    def pairs(self) -> FloatArray:
+        """Every rho with every luck, (R * L, 2)."""
+        rho = np.sqrt(1 - self.own**2)
+        return np.stack([np.repeat(rho, self.luck.size), np.tile(self.luck, rho.size)], axis=1)
+
+    def around(self, rho: Any, luck: Any) -> tuple[Any, Any]:
+        """Pairs around rho and a luck, and their weights in bilinear interpolation."""
+        first, weights = _neighbours(pt.sqrt(1 - _number(rho) ** 2), self.own)
+        if self.luck.size == 1:
+            return first, weights
+        if luck is None:
+            raise InputError("the scores were chosen among submissions: give the luck of it, luck=")
+        other, of_luck = _neighbours(_number(luck), self.luck)
+        rows = pt.arange(first.start, first.stop)[:, None] * self.luck.size
+        near = (rows + pt.arange(other.start, other.stop)).ravel()
+        return near, (weights[:, None] * of_luck).ravel()
 
 
-def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
-    """The two nodes around rho, and their weights in linear interpolation."""
+def _number(value: Any) -> Any:
+    """A number, to which PyMC gives a dimension for the scores."""
+    return pt.as_tensor_variable(value).ravel()[0]
+
+
+def _neighbours(value: Any, nodes: FloatArray) -> tuple[slice, Any]:
+    """The two nodes around a value, and their weights in linear interpolation."""
     if nodes.size == 1:
         return slice(0, 1), pt.ones(1)
-    rho = pt.as_tensor_variable(rho).ravel()[0]  # PyMC gives it a dimension for the scores
-    inside = pt.clip(pt.sqrt(1 - rho**2), nodes[0], nodes[-1])
+    inside = pt.clip(value, nodes[0], nodes[-1])
     place = (inside - nodes[0]) / (nodes[1] - nodes[0])
     left = pt.cast(pt.clip(pt.floor(place), 0, nodes.size - 2), "int64")
     return slice(left, left + 2), pt.stack([1 - (place - left), place - left])
@@ -319,13 +368,19 @@ def _log_sum(table: Any, density: Any) -> Any:
 
 
 def observe_scores(
-    fit: FieldFit, log_density: Any, rho: Any, name: str = "score", *, dims: str = "classifier"
+    fit: FieldFit,
+    log_density: Any,
+    rho: Any,
+    name: str = "score",
+    *,
+    luck: Any = None,
+    dims: str = "classifier",
 ) -> Any:
     """Observe the scores of the modelled part in the model of the ``with`` block.
 
     Parameters
     ----------
-    fit, log_density, rho
+    fit, log_density, rho, luck
         As in ``score_log_probability``.
     name : str
         Of the variable.
@@ -352,32 +407,46 @@ def observe_scores(
     """
     kernel = fit.kernel
     scores = kernel.board.sign * kernel.scores[kernel.modelled]
+    if not kernel.has_luck:
+        refuse_unused("scores that are not of several submissions", {"luck": luck})
 
-    def logp(value: Any, log_density: Any, rho: Any) -> Any:
+    def logp(value: Any, log_density: Any, rho: Any, *luck: Any) -> Any:
         # the tables are of the observed scores; there are none of others
-        found = score_log_probability(fit, log_density, rho)
+        found = score_log_probability(fit, log_density, rho, *luck)
         return pt.switch(pt.isclose(value, scores), found, np.nan)
 
     def random(
-        log_density: FloatArray, rho: float, *, rng: np.random.Generator, size: Any
+        log_density: FloatArray, *assumed: float, rng: np.random.Generator, size: Any
     ) -> FloatArray:
-        return replicate_scores(fit, log_density, float(np.ravel(rho)[0]), rng)
+        rho, *luck = (float(np.ravel(value)[0]) for value in assumed)
+        return replicate_scores(fit, log_density, rho, rng, *luck)
 
+    assumed = (rho,) if luck is None else (rho, luck)
     return pm.CustomDist(
-        name, log_density, rho, logp=logp, random=random, signature="(g),()->()",
-        observed=scores, dims=dims,
+        name, log_density, *assumed, logp=logp, random=random, observed=scores, dims=dims,
+        signature=f"(g){',()' * len(assumed)}->()",
     )  # fmt: skip
 
 
-def _log_evidence(fit: ShapeFit, rho: Any) -> Any:
-    """Log evidence of the shape, smooth in rho: exact at a few nodes, a spline between them."""
+def _log_evidence(fit: ShapeFit, rho: Any, luck: Any) -> Any:
+    """Log evidence of the shape, smooth in rho and luck: exact at few nodes, a spline between."""
+    nodes = _Nodes.of(fit)
+    few = _Nodes(_fewer(nodes.own, _EVIDENCE_NODES), _fewer(nodes.luck, _EVIDENCE_LUCKS))
+    exact = fit.log_evidence_at(*few.pairs.T).reshape(few.own.size, few.luck.size)
+    values = _spline(_spline(exact, few.own, nodes.own).T, few.luck, nodes.luck).T
+    near, weights = nodes.around(rho, luck)
+    return pt.sum(weights * pt.as_tensor_variable(values.ravel())[near])
+
+
+def _fewer(nodes: FloatArray, most: int) -> FloatArray:
+    return np.linspace(nodes[0], nodes[-1], min(most, nodes.size))
+
+
+def _spline(values: FloatArray, few: FloatArray, nodes: FloatArray) -> FloatArray:
+    """Values at few places, (k, ...), at others; a cubic spline along the first axis."""
     from scipy.interpolate import CubicSpline
 
-    nodes = _nodes(fit)
-    few = np.linspace(nodes[0], nodes[-1], _EVIDENCE_NODES)
-    values = CubicSpline(few, fit.log_evidence_at(np.sqrt(1 - few**2), float(fit.luck[0])))(nodes)
-    pair, weights = _neighbours(rho, nodes)
-    return pt.sum(weights * pt.as_tensor_variable(values)[pair])
+    return values if few.size == 1 else np.asarray(CubicSpline(few, values)(nodes))
 
 
 def _log_ndtr(x: Any) -> Any:

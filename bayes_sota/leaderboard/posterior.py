@@ -51,7 +51,8 @@ class LeaderboardPosterior:
     ----------
     draws : dict of str to ndarray, shape (D,)
         theta_sota, expected_sota, winner_skill, winner_new_score, best_new_score, rho, shift,
-        n_classifiers, n_above_sota; names as in ``bayes_sota.core.schema``.
+        n_classifiers, n_above_sota; submission_luck where entries had several submissions; names
+        as in ``bayes_sota.core.schema``.
     fit : FieldFit
         Weighted parameters behind the draws.
     reasons : tuple of str
@@ -118,6 +119,8 @@ def leaderboard_posterior(
     fit = fit_field(kernel, priors, rng)
     weights = fit.learnt_rho_weights if learn_rho else None
     values, parameters = draw_with_parameters(fit, draws, rng, weights, new_n_test)
+    if kernel.has_luck:
+        values["submission_luck"] = fit.draw_luck(parameters.node, rng)
     reasons, notes = tuple(reasons_of(fit)), tuple(notes_of(fit))
     return LeaderboardPosterior(values, fit, reasons, notes, parameters)
 

@@ -30,7 +30,7 @@ from bayes_sota.leaderboard.sample_groups import Drawn, checking_groups, paramet
 
 _POSTERIOR = (
     "theta_sota", "multiplicity_bias", "expected_sota", "winner_skill", "rho", "shift",
-    "n_above_sota",
+    "submission_luck", "n_above_sota",
 )  # fmt: skip
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 

@@ -21,7 +21,6 @@ from bayes_sota.core.arguments import (
     OPEN_SHARE,
     check_choice,
     generator_of,
-    refuse_tries,
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
@@ -77,7 +76,6 @@ def estimate_sota(
     random_seed: Seed = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-    tries_per_entry: float | None = None,
     learn_rho: bool = False,
     groups: Groups = "all",
     n_classes: int | None = None,
@@ -118,8 +116,6 @@ def estimate_sota(
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
     new_n_test : int, optional
         Size of the fresh test set for the predictive scores; default the board's own.
-    tries_per_entry : float, optional
-        Refused: several tries behind each entry have no model here that can be trusted.
     learn_rho : bool
         Let the scores of one board weigh the values of rho, beside the default, which does not
         (``bayes_sota.leaderboard.posterior``).
@@ -146,7 +142,6 @@ def estimate_sota(
     >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
     True
     """
-    refuse_tries(tries_per_entry)
     if new_n_test is not None:
         COUNT.check(new_n_test, "new_n_test")
     boards = _boards(board)
@@ -244,14 +239,11 @@ def _from_scores(
 def _from_maxima(
     boards: tuple[Any, ...], method: str, spec: ModelSpecification, settings: dict[str, Any]
 ) -> xr.DataTree:
-    from bayes_sota.maximum.likelihood import NO_SUBMISSIONS
     from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
 
     assert isinstance(spec.priors, MaximumPriors)
     if settings["reference_skill"] is not None and any(b.metric != "accuracy" for b in boards):
         raise InputError("reference_skill is for accuracies: other scores have no theta0")
-    if method in ("abc", "nuts") and any(b.has_submissions for b in boards):
-        raise InputError(NO_SUBMISSIONS)
     routes: dict[str, Any] = {"abc": sample_abc, "nuts": sample_nuts}
     return routes.get(method, sample_exact)(boards, spec.priors, **settings)
 

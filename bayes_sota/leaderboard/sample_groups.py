@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.sample import LARGEST_GROUP
 from bayes_sota.core.types import FloatArray
 from bayes_sota.leaderboard.fit import FieldFit
@@ -128,7 +127,7 @@ def own_fields(
 
     score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
     of_score: tuple[Any, ...] = () if score is None else score.op.dist_params(score)
-    if len(of_score) != 2 or of_score[0].ndim not in (1, 2):
+    if len(of_score) not in (2, 3) or of_score[0].ndim not in (1, 2):
         raise InputError("the model must observe score by observe_scores: theta_sota needs it")
     own = of_score[0]
     usual = field_log_density(fit, *(model[name] for name in fit.parameters))
@@ -220,21 +219,24 @@ def _prior_values(
     """Prior draws of all that a posterior may hold, in the sign of the metric."""
     fit, level, shift = drawn.fit, prior["level"], prior["shift"]
     rho = fit.priors.correlation.quantile(level)
-    cells = fit.rho.size // fit.lucks
-    node = fit.nodes_of(np.minimum((level * cells).astype(np.int64), cells - 1), rng)
+    known = {"rho": rho, "shift": shift}
+    if fit.kernel.has_luck:
+        known["submission_luck"] = fit.priors.submission_luck.quantile(rng.random(level.size))
+    node = fit.nodes_of(rho, known.get("submission_luck"))
     parameters = FieldParameters.from_prior(fit, node, rng)
     found = draw_prior_boards(fit, parameters, rho, shift, rng, drawn.joint)
-    found |= {"rho": rho, "shift": shift, **parameter_values(fit, parameters)}
+    found |= known | parameter_values(fit, parameters)
     found = drawn.signed(found)
     best = fit.kernel.board.sign * found["observed_maximum"]
     return found | {"multiplicity_bias": best - found["theta_sota"]}
 
 
 def _log_prior(drawn: Drawn, posterior: xr.Dataset) -> dict[str, FloatArray]:
-    """Of the family with its coordinates, and of rho where it is not known."""
+    """Of the family with its coordinates, and of rho and luck where they are not known."""
     fit = drawn.fit
     found = {"coordinates": drawn.parameters.log_prior(fit)}
-    if not isinstance(fit.priors.correlation, FixedCorrelation):
-        rho = posterior["rho"].values.ravel()
-        found["rho"] = fit.priors.correlation.log_density(rho)
+    priors = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
+    for name, prior in priors.items():
+        if name in posterior and not prior.is_fixed:
+            found[name] = prior.log_density(posterior[name].values.ravel())
     return found

@@ -140,7 +140,7 @@ def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | Sk
 
 
 def _check_variables(trace: xr.DataTree, shape: ShapeFit) -> None:
-    needed = [*shape.parameters, "shift", *([] if shape.priors.correlation.is_fixed else ["rho"])]
+    needed = [*shape.parameters, *shape.shared_names]
     missing = [name for name in needed if name not in trace["posterior"]]
     if missing:
         raise InputError(
@@ -182,7 +182,7 @@ def _complete(
     groups = {name: tree[name].to_dataset() for name in tree.children}
     groups["posterior"] = _joined(posterior, groups["posterior"])
     given = model_groups(model, trace, rng)
-    extended = {v.name for v in model.free_RVs} - {*shape.parameters, "rho", "shift"}
+    extended = {v.name for v in model.free_RVs} - {*shape.parameters, *shape.shared_names}
     if fields is None:
         before = _prior_boards(shape, given["prior"], rng)
         others = [name for name in groups["posterior"] if name not in given["prior"]]
@@ -226,11 +226,12 @@ def _parameters(
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
     values = [posterior[name].values.reshape(size) for name in shape.parameters]
     coordinates = np.stack(shape.standardised(*values), axis=1)
-    prior, cells = shape.priors.correlation, shape.rho.size // shape.lucks
-    rho = np.full(size, shape.rho[0])
-    if not prior.is_fixed:
+    rho, luck = np.full(size, shape.rho[0]), None
+    if not shape.priors.correlation.is_fixed:
         rho = posterior["rho"].values.reshape(size)
-    node = np.searchsorted(prior.quantile(np.arange(1, cells) / cells), rho)
+    if shape.has_free_luck:
+        luck = posterior["submission_luck"].values.reshape(size)
+    node = shape.nodes_of(rho, luck)
     family = np.zeros(size, dtype=np.int64)
     shift = posterior["shift"].values.reshape(size)
     return FieldParameters(family, node, coordinates), (rho, shift)
@@ -452,7 +453,8 @@ def _averaged(
 
 
 _SHARED = (
-    "theta_sota", "expected_sota", "winner_skill", "rho", "shift", "n_above_sota", "n_classifiers",
+    "theta_sota", "expected_sota", "winner_skill", "rho", "shift", "submission_luck",
+    "n_above_sota", "n_classifiers",
 )  # fmt: skip
 
 

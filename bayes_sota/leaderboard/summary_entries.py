@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, refuse_tries
+from bayes_sota.core.arguments import DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
@@ -216,7 +216,6 @@ def board_table(
     ci_prob: float = 0.95,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
-    tries_per_entry: float | None = None,
     above: float | None = None,
     new_score: float | None = None,
     gap: float | None = None,
@@ -246,8 +245,6 @@ def board_table(
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 from responses where they fit.
     random_seed : int, Generator or None
-    tries_per_entry : float, optional
-        Refused: several tries behind each entry have no model here that can be trusted.
     above, new_score, gap, new_n_test : optional
         What is asked of theta_sota and of a newcomer (``summary_newcomers.Questions``).
 
@@ -268,7 +265,6 @@ def board_table(
     >>> table.frame[["rank", "name", "tied_with_best"]].values.tolist()[:2]
     [[1, 'a', True], [2, 'd', True]]
     """
-    refuse_tries(tries_per_entry)
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
     known = chosen_model(model, "leaderboard", priors).priors

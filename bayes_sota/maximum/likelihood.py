@@ -18,11 +18,11 @@ from functools import cached_property
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.chosen import check_luck_given, chosen_among
 from bayes_sota.maximum.dependence import (
     NOISE,
     SHIFT_REACH,
@@ -43,13 +43,9 @@ from bayes_sota.maximum.walk import (
     TestSet,
 )
 
-NO_SUBMISSIONS = (
-    "this route has no law of scores chosen among submissions: take method exact, or "
-    "board.with_submissions(1) to leave the choice out"
-)
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
-_RHO_NODES = 16
+_RHO_NODES, _LUCK_NODES = 16, 8
 BOARD_VARIABLES = (
     "theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift", "n_classifiers",
 )  # fmt: skip
@@ -247,9 +243,9 @@ class BoardLikelihood:
         luck: FloatArray | None = None,
     ) -> None:
         """Tabulate the survival functions."""
-        if board.has_submissions and luck is None:
-            raise InputError(NO_SUBMISSIONS)
+        check_luck_given((board,), luck)
         self.board = board
+        luck = luck if board.has_submissions else None
         self.reference_skill = default_reference_skill(board, reference_skill)
         self.scoring = maximum_scoring(board, self.reference_skill)
         self.tries, self.tries_weights = _tries_nodes(board)
@@ -433,6 +429,7 @@ def draw_boards(
     rho: FloatArray,
     rng: np.random.Generator,
     *,
+    luck: FloatArray | None = None,
     reference_skill: float | None = None,
     winner: bool = True,
 ) -> dict[str, FloatArray]:
@@ -447,6 +444,8 @@ def draw_boards(
         P(theta) of D fields, which all boards of a draw share.
     rho : ndarray, shape (D,)
     rng : Generator
+    luck : ndarray, shape (D,), optional
+        Lambda of chosen submissions, where a board has several.
     reference_skill : float, optional
     winner : bool
         Whether to find out who wins; without, ``winner_skill`` is left out.
@@ -458,13 +457,14 @@ def draw_boards(
         ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
     """
     columns = []
-    if any(board.has_submissions for board in boards):
-        raise InputError(NO_SUBMISSIONS)
+    check_luck_given(boards, luck)
     for board in boards:
         values, weights = _tries_nodes(board)
         tries = rng.choice(values, p=weights, size=rho.size) if values.size > 1 else values
         tries = np.broadcast_to(tries, rho.shape).astype(np.float64)
         test_set = maximum_scoring(board, reference_skill).fresh(rng, rho)
+        if board.has_submissions and luck is not None:
+            test_set = chosen_among(test_set, board, luck, rng)
         fields = Fields.fresh(rng, test_set, distribution, tries.astype(np.int64))
         best, holder = fields.draw(rng, winner=winner)
         columns.append(
@@ -489,18 +489,32 @@ def draw_fields(
     rho: FloatArray,
     rng: np.random.Generator,
     *,
+    luck: FloatArray | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
 ) -> list[FieldDraws]:
-    """Exact draws per board given location, spread and rho of shape (D,).
+    """Exact draws per board given location, spread, rho and luck of submissions, (D,) each.
 
-    rho enters through nodes at equally spaced quantiles of the draws; a draw takes one of the two
-    nodes around it, with the probabilities of linear interpolation.
+    rho and the luck enter through nodes at equally spaced quantiles of the draws; a draw takes one
+    of the two nodes around it, with the probabilities of linear interpolation.
     """
-    nodes = np.unique(np.quantile(rho, np.linspace(0, 1, _RHO_NODES)))
-    position = np.interp(rho, nodes, np.arange(nodes.size))
-    below = np.floor(position)
-    nearest = np.asarray(below + (rng.random(rho.size) < position - below), dtype=np.int64)
+    nodes, nearest = _near_nodes(rho, _RHO_NODES, rng)
+    of_luck = None
+    if luck is not None:
+        lucks, near = _near_nodes(luck, _LUCK_NODES, rng)
+        nodes, of_luck = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
+        nearest = nearest * lucks.size + near
     distribution = priors.skill.distribution(location, spread)
-    likelihoods = [BoardLikelihood(board, nodes, reference_skill) for board in boards]
+    likelihoods = [BoardLikelihood(board, nodes, reference_skill, luck=of_luck) for board in boards]
     return [x.draw(rng, distribution, nearest, rho, new_n_test) for x in likelihoods]
+
+
+def _near_nodes(
+    values: FloatArray, count: int, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray]:
+    """Nodes at quantiles of values, and one of the two around each, its index."""
+    nodes = np.unique(np.quantile(values, np.linspace(0, 1, count)))
+    position = np.interp(values, nodes, np.arange(nodes.size))
+    below = np.floor(position)
+    up = rng.random(values.size) < position - below
+    return nodes, np.asarray(below + up, dtype=np.int64)

@@ -20,6 +20,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
@@ -35,10 +36,11 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.chosen import check_luck_given
 from bayes_sota.maximum.likelihood import BoardLikelihood, board_names, draw_boards
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
-_RHO_NODES = 7
+_RHO_NODES, _LUCK_NODES = 7, 5
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
 
@@ -68,7 +70,8 @@ def build_model(
     -------
     pm.Model
         Free variables ``level`` (location + q * spread, near the best skill: the data inform the
-        top of the field), ``log_spread`` and ``rho``; deterministic ``location``, ``spread``.
+        top of the field), ``log_spread`` and ``rho``, and ``submission_luck`` where a best score
+        was chosen among submissions; deterministic ``location``, ``spread``.
         ``observed_maximum`` is a ``pm.CustomDist`` with the dimension ``board``, whose draws are
         fresh boards.
 
@@ -94,8 +97,9 @@ def build_model(
         location = location_variable(priors.skill, offset * spread)
         rho = correlation_variable(priors.correlation)
         observe_maximum(
-            boards, location, spread, rho, priors=priors, reference_skill=reference_skill
-        )
+            boards, location, spread, rho, luck=luck_variable(boards, priors), priors=priors,
+            reference_skill=reference_skill,
+        )  # fmt: skip
     return model
 
 
@@ -105,6 +109,7 @@ def observe_maximum(
     spread: Any,
     rho: Any,
     *,
+    luck: Any = None,
     priors: Priors | MaximumPriors | None = None,
     reference_skill: float | None = None,
     name: str = "observed_maximum",
@@ -119,7 +124,7 @@ def observe_maximum(
     location, spread, rho : tensors
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
         the reference classifier. Their priors are those of the model around.
-    priors, reference_skill
+    luck, priors, reference_skill
         As in ``maximum_logp``.
     name, dim : str
         Of the variable and of its dimension, whose coordinates are the names of the boards.
@@ -143,16 +148,19 @@ def observe_maximum(
     """
     boards = _several(boards)
     priors = maximum_priors(priors)
+    check_luck_given(boards, luck)
+    _refuse_luck(boards, luck)
     marginals = [_Marginal(board, priors, reference_skill) for board in boards]
 
-    def logp(value: Any, location: Any, spread: Any, rho: Any) -> Any:
+    def logp(value: Any, *given: Any) -> Any:
         # the scores are part of the tables, not of the value
-        return pt.stack([marginal.logp(location, spread, rho) for marginal in marginals])
+        return pt.stack([marginal.logp(*given) for marginal in marginals])
 
+    given = (location, spread, rho) if luck is None else (location, spread, rho, luck)
     pm.modelcontext(None).add_coord(dim, board_names(boards))
     return pm.CustomDist(
-        name, location, spread, rho, dims=dim, logp=logp,
-        random=_random(boards, priors.skill, reference_skill), signature="(),(),()->()",
+        name, *given, dims=dim, logp=logp, random=_random(boards, priors.skill, reference_skill),
+        signature=f"{','.join(['()'] * len(given))}->()",
         observed=np.array([board.maximum for board in boards]),
     )  # fmt: skip
 
@@ -163,6 +171,7 @@ def maximum_logp(
     spread: Any,
     rho: Any,
     *,
+    luck: Any = None,
     priors: Priors | MaximumPriors | None = None,
     reference_skill: float | None = None,
 ) -> Any:
@@ -178,9 +187,12 @@ def maximum_logp(
         Its maximum, sizes and number of classifiers.
     location, spread, rho : tensors
         Numbers, as in ``observe_maximum``.
+    luck : tensor, optional
+        Lambda of ``bayes_sota.maximum.submissions``, a number, where the best score was chosen
+        among submissions.
     priors : Priors, optional
-        Their family is that of the skills. Their prior of rho tells where rho may lie: beyond its
-        quantiles of .0002 and .9998 the likelihood is that at these.
+        Their family is that of the skills. Their priors of rho and of the luck tell where these may
+        lie: beyond quantiles of .0002 and .9998 the likelihood is that at these.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
 
@@ -195,8 +207,17 @@ def maximum_logp(
     >>> round(float(maximum_logp(board, 2.7, 0.4, 0.7).eval(mode="FAST_COMPILE")), 2)
     -0.59
     """
+    check_luck_given((board,), luck)
+    _refuse_luck((board,), luck)
     marginal = _Marginal(board, maximum_priors(priors), reference_skill)
-    return marginal.logp(*map(pt.as_tensor_variable, (location, spread, rho)))
+    given = (location, spread, rho) if luck is None else (location, spread, rho, luck)
+    return marginal.logp(*map(pt.as_tensor_variable, given))
+
+
+def _refuse_luck(boards: Sequence[Leaderboard], luck: Any) -> None:
+    """Refuse a luck of submissions where no board has several."""
+    if not any(board.has_submissions for board in boards):
+        refuse_unused("best scores that are not of several submissions", {"luck": luck})
 
 
 def _several(boards: Leaderboard | Sequence[Leaderboard]) -> tuple[Leaderboard, ...]:
@@ -206,11 +227,11 @@ def _several(boards: Leaderboard | Sequence[Leaderboard]) -> tuple[Leaderboard, 
     return boards
 
 
-def _correlation_nodes(prior: CorrelationPrior) -> FloatArray:
+def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> FloatArray:
     if prior.is_fixed:
         return np.atleast_1d(prior.quantile(0.5))
     low, high = prior.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
-    count = max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
+    count = count or max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
     angle = (np.arange(count) + 0.5) * np.pi / count
     return np.asarray((low + high) / 2 - (high - low) / 2 * np.cos(angle))
 
@@ -231,12 +252,19 @@ def location_variable(prior: SkillPrior, above: Any) -> Any:
     return pm.Deterministic("location", level - above)
 
 
-def correlation_variable(prior: CorrelationPrior) -> Any:
-    """Rho of the model of the ``with`` block; a constant where it is known."""
+def luck_variable(boards: Sequence[Leaderboard], priors: MaximumPriors) -> Any:
+    """Luck of submissions of the model of the ``with`` block; None where no board has several."""
+    if not any(board.has_submissions for board in boards):
+        return None
+    return correlation_variable(priors.submission_luck, "submission_luck")
+
+
+def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:
+    """Rho, or the luck, of the model of the ``with`` block; a constant where it is known."""
     if isinstance(prior, BetaCorrelation):
-        return pm.Beta("rho", prior.a, prior.b)
+        return pm.Beta(name, prior.a, prior.b)
     if prior.is_fixed:
-        return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
+        return pm.Deterministic(name, pt.as_tensor_variable(prior.quantile(0.5)))
     raise InputError(f"no PyMC model for the correlation prior {type(prior).__name__}")
 
 
@@ -247,14 +275,22 @@ class _Marginal:
         self, board: Leaderboard, priors: MaximumPriors, reference_skill: float | None
     ) -> None:
         self.hat_weights = _hat_weights(priors.skill)
-        self.nodes = _correlation_nodes(priors.correlation)
-        self.likelihood = BoardLikelihood(board, self.nodes, reference_skill)
+        self.nodes = rho = _correlation_nodes(priors.correlation)
+        self.lucks: FloatArray | None = None
+        if board.has_submissions:
+            self.lucks = _correlation_nodes(priors.submission_luck, _LUCK_NODES)
+            rho = np.repeat(rho, self.lucks.size)
+        luck = None if self.lucks is None else np.tile(self.lucks, self.nodes.size)
+        self.likelihood = BoardLikelihood(board, rho, reference_skill, luck=luck)
 
-    def logp(self, location: Any, spread: Any, rho: Any) -> Any:
+    def logp(self, location: Any, spread: Any, rho: Any, luck: Any = None) -> Any:
         """A number."""
         weights = self.hat_weights(location, spread, self.likelihood.skills)
         terms = _board_terms(self.likelihood, weights)
-        return pt.sum(_cardinal_functions(rho, self.nodes) * terms)
+        cardinal = _cardinal_functions(rho, self.nodes)
+        if self.lucks is not None:
+            cardinal = pt.outer(cardinal, _cardinal_functions(luck, self.lucks)).ravel()
+        return pt.sum(cardinal * terms)
 
 
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
@@ -353,12 +389,12 @@ def _random(
 ) -> Callable[..., Any]:
     """Best scores of fresh boards, which lie along the last axis of ``size``."""
 
-    def random(location: Any, spread: Any, rho: Any, rng: Any = None, size: Any = None) -> Any:
-        given = [np.asarray(x, np.float64) for x in (location, spread, rho)]
+    def random(*values: Any, rng: Any = None, size: Any = None) -> Any:
+        given = [np.asarray(x, np.float64) for x in values]
         shape = np.broadcast_shapes(*(x.shape for x in given), tuple(size or (len(boards),)))
-        location, spread, rho = (np.broadcast_to(x, shape)[..., 0].ravel() for x in given)
+        location, spread, rho, *luck = (np.broadcast_to(x, shape)[..., 0].ravel() for x in given)
         drawn = draw_boards(
-            boards, prior.distribution(location, spread), rho, rng,
+            boards, prior.distribution(location, spread), rho, rng, luck=luck[0] if luck else None,
             reference_skill=reference_skill, winner=False,
         )  # fmt: skip
         return drawn["observed_maximum"].reshape(shape)

@@ -29,12 +29,14 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.maximum.chosen import chosen_among
 from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.likelihood import board_names, default_reference_skill, score_bounds
 from bayes_sota.maximum.models import (
     beta_shape,
     correlation_variable,
     location_variable,
+    luck_variable,
     spread_variable,
     uniform_ends,
 )
@@ -80,8 +82,9 @@ def build_simulated_maximum(
     -------
     pm.Model
         Free variables ``level`` (unless the location is known), ``log_spread``, ``rho``, ``u``,
-        ``shift`` (unless rho is zero) and ``tries_quantile`` (where the number of classifiers is
-        uncertain); deterministic ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
+        ``shift`` (unless rho is zero), ``submission_luck`` (where a best score was chosen among
+        submissions) and ``tries_quantile`` (where the number of classifiers is uncertain);
+        deterministic ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
 
     Raises
     ------
@@ -119,12 +122,13 @@ def build_simulated_maximum(
         rho = correlation_variable(priors.correlation)
         independent = priors.correlation.is_fixed and priors.correlation.quantile(0.5) == 0
         shift = 0.0 if independent else pm.Normal("shift", dims=dims)
+        luck = luck_variable(boards, priors)
+        given = (best, location, spread, rho, shift, m, *(() if luck is None else (luck,)))
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
         pm.Simulator(
             "best_score", ScoreSimulator(boards, references, priors.skill),
-            *(best, location, spread, rho, shift, m), distance=_interval_distance(boards),
-            epsilon=width, dims=dims,
+            *given, distance=_interval_distance(boards), epsilon=width, dims=dims,
             observed=_per_board([board.maximum for board in boards], len(boards)),
         )  # fmt: skip
     return model
@@ -218,12 +222,17 @@ class ScoreSimulator:
             if board.metric == "accuracy"
         ]
 
-    def fields(self, i: int, given: Sequence[Any], shape: tuple[int, ...]) -> Fields:
-        """The fields of the i-th board that theta_sota, location, ..., m of this shape describe."""
+    def fields(
+        self, i: int, given: Sequence[Any], shape: tuple[int, ...], rng: np.random.Generator
+    ) -> Fields:
+        """The fields of the i-th board that theta_sota, location, ..., m of this shape describe.
+
+        Last comes the luck of submissions, where boards have some, for which ``rng`` is needed.
+        """
         from scipy.special import ndtr
 
         flat = (np.broadcast_to(x, shape).astype(np.float64).ravel() for x in given)
-        best, location, spread, rho, shift, m = flat
+        best, location, spread, rho, shift, m, *luck = flat
         board = self.boards[i]
         test_set: FreshTestSet
         if board.metric == "accuracy":
@@ -233,19 +242,21 @@ class ScoreSimulator:
             test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
         else:
             test_set = NormalTestSet(normal_scores_of(board), shift, rho)
+        if board.has_submissions:
+            test_set = chosen_among(test_set, board, luck[0], rng)
         distribution = self.prior.distribution(location, spread)
         return Fields(test_set, distribution, np.rint(m).astype(np.int64), best)
 
     def __call__(self, rng: np.random.Generator, *parameters: Any) -> Any:
-        """Scores given theta_sota, location, spread, rho, shift and m, then the size."""
+        """Scores given theta_sota, location, spread, rho, shift, m and luck, then the size."""
         *given, size = parameters
         shape = np.broadcast_shapes(*(np.shape(value) for value in given))
         shape = shape if size is None else tuple(int(length) for length in size)
         if len(self.boards) == 1:
-            return self.fields(0, given, shape).draw(rng, winner=False)[0].reshape(shape)
+            return self.fields(0, given, shape, rng).draw(rng, winner=False)[0].reshape(shape)
         given = [np.broadcast_to(value, shape) for value in given]
         scores = [
-            self.fields(i, [x[..., i] for x in given], shape[:-1]).draw(rng, winner=False)[0]
+            self.fields(i, [x[..., i] for x in given], shape[:-1], rng).draw(rng, winner=False)[0]
             for i in range(len(self.boards))
         ]
         return np.stack([x.reshape(shape[:-1]) for x in scores], axis=-1)

@@ -12,7 +12,7 @@ simulation; ``tests/maximum/test_posterior.py`` holds it against rejection sampl
 denser grids.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -59,22 +59,31 @@ def draw_prior(
     Returns
     -------
     dict of str to ndarray
-        ``location``, ``spread``, ``rho`` of shape (D,), and what ``draw_boards`` gives, (D, B).
+        ``location``, ``spread``, ``rho`` of shape (D,), ``submission_luck`` where a board has
+        submissions, and what ``draw_boards`` gives, (D, B).
     """
     location, spread = priors.skill.draw(rng, draws)
-    rho = priors.correlation.quantile(rng.random(draws))
+    known = {"rho": priors.correlation.quantile(rng.random(draws))}
+    if any(board.has_submissions for board in boards):
+        known["submission_luck"] = priors.submission_luck.quantile(rng.random(draws))
     distribution = priors.skill.distribution(location, spread)
-    of_boards = draw_boards(boards, distribution, rho, rng, reference_skill=reference_skill)
-    return {"location": location, "spread": spread, "rho": rho, **of_boards}
+    of_boards = draw_boards(
+        boards, distribution, known["rho"], rng, luck=known.get("submission_luck"),
+        reference_skill=reference_skill,
+    )  # fmt: skip
+    return {"location": location, "spread": spread, **known, **of_boards}
 
 
-def log_priors(
-    priors: MaximumPriors, location: FloatArray, log_spread: FloatArray, rho: FloatArray
-) -> dict[str, FloatArray]:
-    """Log prior densities of ``location``, ``log_spread`` and ``rho`` where they are not known."""
-    densities = _skill_densities(priors, location, log_spread)
-    if not priors.correlation.is_fixed:
-        densities["rho"] = priors.correlation.log_density(rho)
+def log_priors(priors: MaximumPriors, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Log prior densities of location, log spread, rho and luck, where they are not known.
+
+    ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
+    ``submission_luck``.
+    """
+    densities = _skill_densities(priors, values["location"], np.log(values["spread"]))
+    for name, prior in (("rho", priors.correlation), ("submission_luck", priors.submission_luck)):
+        if name in values and not prior.is_fixed:
+            densities[name] = prior.log_density(values[name])
     return densities
 
 
@@ -100,8 +109,9 @@ class SotaPosterior:
     Attributes
     ----------
     draws : dict of str to ndarray
-        Names as in ``bayes_sota.core.schema``. ``location``, ``spread`` and ``rho`` have shape
-        (D,), what belongs to a board has shape (D, B).
+        Names as in ``bayes_sota.core.schema``. ``location``, ``spread``, ``rho`` and, where a
+        board has submissions, ``submission_luck`` have shape (D,), what belongs to a board has
+        shape (D, B).
     log_likelihood : ndarray, shape (D, B)
     log_prior : dict of str to ndarray, shape (D,)
         Log prior density of each uncertain hyperparameter.
@@ -175,7 +185,7 @@ def sota_posterior(
     count = 1 if priors.correlation.is_fixed else round(_RHO_NODES * refinement)
     quantiles = (np.arange(count) + 0.5) / count
     correlations = priors.correlation.quantile(quantiles)
-    luck = None
+    luck, lucks = None, np.empty(0)
     if any(board.has_submissions for board in boards):
         lucks = luck_nodes(priors.submission_luck)
         correlations, quantiles = (np.repeat(x, lucks.size) for x in (correlations, quantiles))
@@ -188,7 +198,7 @@ def sota_posterior(
     ]
     target = _Target(priors, likelihoods, correlations)
     grid = _find_grid(target, refinement)
-    return _draw(rng, target, grid, quantiles, draws, new_n_test)
+    return _draw(rng, target, grid, quantiles, draws, new_n_test, lucks.size)
 
 
 class _Target:
@@ -443,6 +453,7 @@ def _draw(
     quantiles: FloatArray,
     draws: int,
     new_n_test: int | None,
+    lucks: int,
 ) -> SotaPosterior:
     mass = np.exp(grid.log_mass - grid.log_mass.max())
     chosen = rng.choice(mass.size, size=draws, p=(mass / mass.sum()).ravel())
@@ -453,11 +464,14 @@ def _draw(
     distribution = target.skill.distribution(location, spread)
     fields = [x.draw(rng, distribution, r, rho, new_n_test) for x in target.likelihoods]
     values = {"location": location, "spread": spread, "rho": rho}
+    if lucks:
+        level = (r % lucks + rng.random(draws)) / lucks
+        values["submission_luck"] = target.priors.submission_luck.quantile(level)
     values |= board_values(fields, [x.board for x in target.likelihoods], distribution)
     return SotaPosterior(
         draws=values,
         log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
-        log_prior=log_priors(target.priors, location, log_spread, rho),
+        log_prior=log_priors(target.priors, values),
         log_evidence=grid.log_evidence(),
         edge_probability=grid.edge_probability(),
         reference_skill=tuple(x.reference_skill for x in target.likelihoods),

@@ -51,13 +51,12 @@ if TYPE_CHECKING:
 
 _OBSERVED = "observed_maximum"
 _NEW_SCORES = ("winner_new_score", "best_new_score")
-_PARAMETERS = ("location", "spread", "rho")
 _LARGEST_EPSILON = 0.25  # posterior standard deviations
 
 
 _CHOSEN = (
     "every classifier shows the best of its submissions: what luck of that is in the score is "
-    "taken off, and there are no groups of replicated scores"
+    "taken off"
 )
 
 
@@ -96,6 +95,17 @@ class Request:
                 f"draws and chains must be at least 1, got {self.draws} and {self.chains}"
             )
 
+    @property
+    def has_submissions(self) -> bool:
+        """Whether some best score was chosen among submissions."""
+        return any(board.has_submissions for board in self.boards)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What all boards share: the field, rho, and the luck of submissions where there is any."""
+        luck = ("submission_luck",) if self.has_submissions else ()
+        return ("location", "spread", "rho", *luck)
+
     @cached_property
     def seeded(self) -> tuple[np.random.Generator, str]:
         """Generator and its description."""
@@ -120,7 +130,6 @@ class Request:
         self, values: Mapping[str, FloatArray], names: Sequence[str]
     ) -> dict[str, dict[str, FloatArray]]:
         """Prior and replicates, given draws of the posterior and the names of its variables."""
-        location, spread, rho = (values[name] for name in _PARAMETERS)
         count = self.draws * self.chains
         prior = draw_prior(self.boards, self.priors, self.seeded[0], count, self.reference_skill)
         fresh = self.draw_fresh(values, winner=False)
@@ -128,16 +137,16 @@ class Request:
             "prior": {name: prior[name] for name in names},
             "posterior_predictive": {_OBSERVED: fresh[_OBSERVED]},
             "prior_predictive": {_OBSERVED: prior[_OBSERVED]},
-            "log_prior": log_priors(self.priors, location, np.log(spread), rho),
+            "log_prior": log_priors(self.priors, values),
         }
 
     def draw_fresh(
         self, values: Mapping[str, FloatArray], *, winner: bool = True
     ) -> dict[str, FloatArray]:
-        """Fresh boards of fields of which location, spread and rho are given, each (D,)."""
-        location, spread, rho = (values[name] for name in _PARAMETERS)
+        """Fresh boards of fields whose ``parameters`` are given, each (D,)."""
+        field = self.priors.skill.distribution(values["location"], values["spread"])
         return draw_boards(
-            self.boards, self.priors.skill.distribution(location, spread), rho, self.seeded[0],
+            self.boards, field, values["rho"], self.seeded[0], luck=values.get("submission_luck"),
             reference_skill=self.reference_skill, winner=winner,
         )  # fmt: skip
 
@@ -176,7 +185,8 @@ class Request:
             self.boards, self.priors, method=method, seed=self.seeded[1],
             model_name=self.model_name, model_hash=self.model_hash,
         )  # fmt: skip
-        return {**provenance, **found, "new_n_test": int(self.new_n_test or 0)}
+        notes = {"notes": _CHOSEN} if self.has_submissions else {}
+        return {**provenance, **notes, **found, "new_n_test": int(self.new_n_test or 0)}
 
     def _facts(self, board: Leaderboard) -> dict[str, float]:
         low, high = score_bounds(board)
@@ -190,14 +200,16 @@ class Request:
     def draw_behind(self, trace: xr.Dataset) -> tuple[dict[str, FloatArray], FloatArray]:
         """Draws of what stands behind the boards given a trace, and the log likelihood, (D, B)."""
         shape = (trace.sizes["chain"], trace.sizes["draw"])
-        given = [np.broadcast_to(trace[name].values, shape).ravel() for name in _PARAMETERS]
-        location, spread, rho = given
+        values = {
+            name: np.broadcast_to(trace[name].values, shape).ravel() for name in self.parameters
+        }
+        location, spread, rho, *luck = values.values()
         fields = draw_fields(
             self.boards, self.priors, location, spread, rho, self.seeded[0],
-            reference_skill=self.reference_skill, new_n_test=self.new_n_test,
+            luck=luck[0] if luck else None, reference_skill=self.reference_skill,
+            new_n_test=self.new_n_test,
         )  # fmt: skip
         field = self.priors.skill.distribution(location, spread)
-        values = dict(zip(_PARAMETERS, given, strict=True))
         values |= board_values(fields, self.boards, field)
         return values, np.stack([f.log_likelihood for f in fields], axis=1)
 
@@ -277,12 +289,9 @@ def sample_exact(
     xarray.DataTree
         Groups ``posterior``, ``prior``, ``predictions``, ``posterior_predictive``,
         ``prior_predictive``, ``log_likelihood``, ``log_prior``, ``sample_stats``,
-        ``observed_data``, ``constant_data``. Where a best score was chosen among submissions there
-        are no groups of prior, replicated scores, log likelihood and log prior: nothing simulates
-        such maxima yet, which a note says.
+        ``observed_data``, ``constant_data``.
     """
-    chosen = any(board.has_submissions for board in boards)
-    request = Request(boards, priors, **settings | ({"groups": "estimands"} if chosen else {}))
+    request = Request(boards, priors, **settings)
     result = sota_posterior(
         boards, priors, draws=request.draws * request.chains, random_seed=request.seeded[0],
         reference_skill=request.reference_skill, new_n_test=request.new_n_test,
@@ -293,8 +302,6 @@ def sample_exact(
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
     }
-    if chosen:
-        found["notes"] = _CHOSEN
     groups = request.draw_from_laws(result.draws, result.log_likelihood)
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
     groups |= request.lay_out({"sample_stats": {"lp": lp}})
@@ -347,7 +354,8 @@ def complete(
     Parameters
     ----------
     trace : DataTree
-        From ``pm.sample``, with the variables ``location``, ``spread`` and ``rho``.
+        From ``pm.sample``, with the variables ``location``, ``spread`` and ``rho``, and
+        ``submission_luck`` where a best score was chosen among submissions.
     boards, priors, reference_skill
         As the model was built with; of the priors of an extended model only the family of skills.
     model : pm.Model, optional
@@ -397,12 +405,12 @@ def complete(
     found = model_of(
         trace, model, lambda: build_model(boards, known, reference_skill=reference_skill)
     )
-    _check_model(trace, found, boards)
     sizes = trace["posterior"].sizes
     request = Request(
         boards, known, draws=sizes["draw"], chains=sizes["chain"], random_seed=random_seed,
         reference_skill=reference_skill, new_n_test=new_n_test,
     )  # fmt: skip
+    _check_model(trace, found, request)
     own = model is not None or pm.Model.get_context(error_if_none=False) is not None
     tree = _completed(trace, found, request)
     for place in (tree, tree["posterior"]):
@@ -421,15 +429,16 @@ def _without_completion(trace: xr.DataTree) -> xr.DataTree:
     return xr.DataTree.from_dict(groups)
 
 
-def _check_model(trace: xr.DataTree, model: "pm.Model", boards: Sequence[Leaderboard]) -> None:
-    posterior = trace["posterior"]
-    missing = [name for name in _PARAMETERS if name not in posterior]
+def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> None:
+    posterior, boards = trace["posterior"], request.boards
+    missing = [name for name in request.parameters if name not in posterior]
     if missing:
         raise InputError(
-            f"the trace lacks {', '.join(missing)}: location, spread and rho of the field are "
-            "variables of these names (pm.Deterministic where they are known)"
+            f"the trace lacks {', '.join(missing)}: location, spread and rho of the field, and "
+            "submission_luck of chosen submissions, are variables of these names "
+            "(pm.Deterministic where they are known)"
         )
-    wrong = [name for name in _PARAMETERS if set(posterior[name].dims) != {"chain", "draw"}]
+    wrong = [name for name in request.parameters if set(posterior[name].dims) != {"chain", "draw"}]
     if wrong:
         raise InputError(f"{', '.join(wrong)} of the trace must be one number per draw")
     names = {str(v.name): v for v in model.observed_RVs}
@@ -449,7 +458,7 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     drawn = trace["posterior"].to_dataset().drop_attrs()
     values, _ = request.draw_behind(drawn)
     groups = model_groups(model, trace, request.seeded[0], replicated=(_OBSERVED,))
-    prior = request.draw_fresh({k: groups["prior"][k].values.ravel() for k in _PARAMETERS})
+    prior = request.draw_fresh({k: groups["prior"][k].values.ravel() for k in request.parameters})
     replicates = request.draw_fresh(values, winner=False)
     new = [name for name in prior if request.is_uncertain(name) and name != _OBSERVED]
     own = request.lay_out(

@@ -41,7 +41,9 @@ _LARGEST_RATIO = 1 / 4  # of epsilon to the posterior standard deviation of thet
 _AIM = 1 / 6
 _PILOT_DRAWS, _PILOTS = 400, 8
 _ATTEMPTS = 100_000
-_PARAMETERS = ("theta_sota", "location", "spread", "rho", "shift", "n_classifiers")
+_PARAMETERS = (
+    "theta_sota", "location", "spread", "rho", "shift", "n_classifiers", "submission_luck",
+)  # fmt: skip
 
 
 def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
@@ -312,8 +314,9 @@ def _draw_winners(
     for i, board in enumerate(simulator.boards):
         known = {"shift": np.zeros(shape), "n_classifiers": np.full(shape, board.typical_tries)}
         values = {**known, **posterior}
-        given = [v[..., i] if (v := values[name]).ndim > 2 else v for name in _PARAMETERS]
-        fields = simulator.fields(i, given, shape)
+        names = [name for name in _PARAMETERS if name in values]
+        given = [v[..., i] if (v := values[name]).ndim > 2 else v for name in names]
+        fields = simulator.fields(i, given, shape, rng)
         winner, needed = fields.draw_winner(rng, score_bounds(board), epsilon[i], _ATTEMPTS)
         winners.append(winner.reshape(shape))
         attempts.append(needed)

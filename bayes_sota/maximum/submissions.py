@@ -23,7 +23,7 @@ so that the law of a score is that of one submission times this ratio, 1 where T
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,8 +43,9 @@ class SubmissionNoise:
     ----------
     numbers : ndarray, shape (L, k)
         Submissions of each of L kinds of entries: k equally likely numbers.
-    luck : float
+    luck : float or ndarray, shape (L,)
         Lambda, from 0 (what was chosen is as lucky as any) to 1 (independent noises, equal skills).
+        One for all kinds, or one for each.
 
     Examples
     --------
@@ -56,7 +57,7 @@ class SubmissionNoise:
     """
 
     numbers: FloatArray
-    luck: float
+    luck: float | FloatArray
 
     def log_ratio(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """Log density at ``w``, (U, G), relative to that of one submission.
@@ -92,7 +93,7 @@ class SubmissionNoise:
         level = np.log1p(-rng.random(low.shape))
         order = np.argsort(kind, axis=None, kind="stable")
         first = np.flatnonzero(np.diff(kind.ravel()[order], prepend=-1))
-        for here in np.split(order, first[1:]):
+        for here in np.split(order, first)[1:]:
             log_survival = log_ndtr(-places) + self._tables[1][kind.flat[here[0]]]
             start = np.interp(low.flat[here], places, log_survival)
             found.flat[here] = np.interp(-start - level.flat[here], -log_survival, places)
@@ -102,9 +103,18 @@ class SubmissionNoise:
         """Expected W of each kind, (L,): the luck to be taken off, in standard errors."""
         return self.luck * expected_maximum(self.numbers).mean(axis=1)
 
+    @property
+    def most(self) -> FloatArray:
+        """Largest number of submissions of each kind, (L,)."""
+        return np.asarray(self.numbers.max(axis=1))
+
     @cached_property
     def _tables(self) -> tuple[FloatArray, FloatArray]:
-        return log_ratios(self.numbers, self.luck)
+        if isinstance(self.luck, float):
+            return log_ratios(self.numbers, self.luck)
+        each = [log_ratios(row[None], of) for row, of in zip(self.numbers, self.luck, strict=True)]
+        density, survival = (np.concatenate(tables) for tables in zip(*each, strict=True))
+        return density, survival
 
     def _interpolated(self, table: FloatArray, w: FloatArray, kind: ArrayLike | None) -> FloatArray:
         rows = np.arange(len(w)) if kind is None else np.asarray(kind)
@@ -113,6 +123,12 @@ class SubmissionNoise:
         part = place - left
         rows = rows.reshape(-1, *(1,) * (w.ndim - 1))
         return np.asarray((1 - part) * table[rows, left] + part * table[rows, left + 1])
+
+
+@lru_cache(16)
+def noise_at(numbers: tuple[float, ...], lucks: tuple[float, ...]) -> SubmissionNoise:
+    """One law for each luck, of the same equally likely numbers; tables are made once."""
+    return SubmissionNoise(np.tile(numbers, (len(lucks), 1)), np.array(lucks))
 
 
 def _places() -> FloatArray:

@@ -342,18 +342,17 @@ class TestSet(FreshTestSet):
 
         .. math:: B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s x}
         """
-        a, b, k, rest = parts
         if tilt is not None:
-            growth = np.expm1(tilt)
-            log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
-            return np.exp(np.minimum(log_bound, 0.0)), tilt
+            return _chernoff(parts, target, tilt), tilt
+        a, b, k, rest = parts
         mean, variance = k * a + rest * b, k * a * (1 - a) + rest * b * (1 - b)
         tilt = np.clip((target - mean) / np.maximum(variance, 0.25), 0.0, 8.0)
-        bound, _ = self.bound(parts, target, tilt)
+        bound = _chernoff(parts, target, tilt)
         missed = np.flatnonzero((bound >= 1) & (mean < target))  # the tilt went far beyond the best
         if missed.size:
             few, goal = tuple(part[missed] for part in parts), target[missed]
-            bound[missed], tilt[missed] = self.bound(few, goal, _least_tilt(few, goal))
+            tilt[missed] = _least_tilt(few, goal)
+            bound[missed] = _chernoff(few, goal, tilt[missed])
         return bound, tilt
 
     def challenge(
@@ -363,13 +362,28 @@ class TestSet(FreshTestSet):
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
         now, _ = self.bound(parts, target, tilt)
         kept = np.flatnonzero(rng.random(now.size) < now / bound)
-        tilt, growth = tilt[kept], np.exp(tilt[kept])
-        a, b, k, rest = (x[kept] for x in parts)
-        x = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
-        x = x + rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
+        tilt = tilt[kept]
+        x = np.sum(self.tilted(rng, tuple(part[kept] for part in parts), tilt), axis=0)
         over = x - target[kept]
         reached = (over >= 0) & (rng.random(kept.size) < np.exp(-tilt * np.maximum(over, 0)))
         return kept[reached], x[reached]
+
+    @staticmethod
+    def tilted(
+        rng: np.random.Generator, parts: Parts, tilt: FloatArray
+    ) -> tuple[IntArray, IntArray]:
+        """Counts of both binomials from their laws times ``exp(s x)``."""
+        a, b, k, rest = parts
+        growth = np.exp(tilt)
+        first = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
+        return first, rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
+
+
+def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
+    a, b, k, rest = parts
+    growth = np.expm1(tilt)
+    log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
+    return np.asarray(np.exp(np.minimum(log_bound, 0.0)))
 
 
 def _least_tilt(parts: Parts, target: IntArray) -> FloatArray:

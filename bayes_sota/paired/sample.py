@@ -164,7 +164,6 @@ def estimate_sota(
     random_seed: Seed = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-    tries_per_entry: float | None = None,
     learn_rho: bool = False,
     groups: Groups = "all",
     n_classes: int | None = None,

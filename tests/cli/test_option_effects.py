@@ -118,7 +118,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--standard-error-public": ("0.02",), "--submissions": ("7", "2:30"), "--test": ("a b",),
     "--test-fraction": ("0.3",),
     "--theta": ("0.85",), "--top": ("2", "0.9"), "--tournament-column": ("data", "fold"),
-    "--tries-per-entry": ("3",), "--uniform": ("0.7 0.9",), "--winner": ("0.95",),
+    "--uniform": ("0.7 0.9",), "--winner": ("0.95",),
     "--dask": ("nonsense",), "--folds": ("3",), "--iterations": ("3",), "--learners": ("nb",),
     "--scoring": ("accuracy",), "--target": ("a",),
     "--fold-column": ("task",), "--iteration-column": ("task",), "--learner-column": ("fold",),

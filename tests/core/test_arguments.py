@@ -12,7 +12,6 @@ WHOLE = bs.Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
 ANSWERS = bs.Responses(np.random.default_rng(0).random((60, 4)) < [0.9, 0.8, 0.7, 0.6])
 PAIR = bs.PairedBoards([0.9, 0.8, 0.7, 0.7, 0.6], [0.85, 0.8, 0.75, 0.7, 0.6], n_test=(100, 200))
 TWO = "has no effect on two boards of the same teams"
-MANY = {"tries_per_entry": 5.0}
 
 
 @pytest.mark.parametrize(
@@ -35,20 +34,11 @@ MANY = {"tries_per_entry": 5.0}
         (PAIR, {"learn_rho": True}, f"learn_rho {TWO}"),
         (PAIR, {"cores": 2}, f"cores {TWO}"),
         (PAIR, {"model": "paired-boards", "priors": bs.Priors()}, "give either priors or a model"),
-        (PAIR, MANY, f"tries_per_entry {TWO}"),
-        *((data, MANY, "tries_per_entry is refused: its") for data in (BEST, WHOLE, ANSWERS)),
     ],
 )
 def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         bs.estimate_sota(data, **given)
-
-
-@pytest.mark.parametrize("function", [bs.board_table, bs.claims.claim_of_best_entry])
-@pytest.mark.parametrize("data", [WHOLE, ANSWERS])
-def test_several_tries_behind_every_entry_are_refused(function, data) -> None:
-    with pytest.raises(InputError, match="let more tries raise the winner's skill"):
-        function(data, **MANY)
 
 
 def test_the_sensitivity_of_a_board_has_no_reference_skill() -> None:

@@ -42,7 +42,7 @@ def draws(dims: tuple[str, ...] = ("chain", "draw", "player")) -> xr.DataTree:
 
 
 def variants(**options: Any) -> object:
-    given = {"estimate": 1.0, "standard_error": 0.3, "variants": 5, "population_sd": 0.6}
+    given = {"estimate": 1.0, "standard_error": 0.3, "submissions": 5, "population_sd": 0.6}
     return bs.epp.private_variants(**(given | options))
 
 
@@ -99,13 +99,11 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("estimate must be a number .* got inf", lambda: variants(estimate=INF)),
     ("estimate must be a number", lambda: variants(estimate=NAN)),
     ("standard_error must be a number .* got 0", lambda: variants(standard_error=0)),
-    ("variants is the number of variants.*got 0", lambda: variants(variants=0)),
-    ("whole number", lambda: variants(variants=2.5)),
-    ("1 <= low < high, got 20:5", lambda: variants(variants=(20, 5))),
+    ("submissions are whole numbers of at least 1, got 0", lambda: variants(submissions=0)),
+    ("submissions are whole numbers", lambda: variants(submissions=2.5)),
+    ("a range of submissions rises, got 20:5", lambda: variants(submissions=(20, 5))),
     ("population_sd must be a number from 1e-100", lambda: variants(population_sd=0.0)),
     ("population_mean must be a number", lambda: variants(population_mean=INF)),
-    ("variant_sd must be a number from 0", lambda: variants(variant_sd=-0.1)),
-    ("of at least 0 and below 1, got 1", lambda: variants(error_correlation=1.0)),
     ("df must be a number from 1 .* got 0.5", lambda: variants(df=0.5)),
     ("draws must be a whole number", lambda: variants(draws=0)),
     ("allowed: winner_skill", lambda: variants(draws=9).interval(of="skill")),

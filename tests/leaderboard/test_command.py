@@ -131,7 +131,6 @@ REFUSED = {
         ("--n-test 500 --gap 2", "--gap must be a number above 0 and below 1"),
         ("--n-test 500 --n-classes 4 --method shrink --above 0.9", "--above has no effect on"),
         ("--n-test 500 --cores 2", "--cores has no effect on the exact route"),
-        ("--n-test 500 --tries-per-entry 1", "--tries-per-entry is refused: its model"),
         ("--n-test 500 --criterion upper", "no effect on any method but shrink"),
         ("--n-test 500 --n-classes 4", "--n-classes has no effect"),
         ("--n-test 100 --lower-is-better", "larger is better"),

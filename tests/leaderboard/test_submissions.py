@@ -173,9 +173,80 @@ def test_the_model_of_pymc_has_the_exact_log_density(kind):
         assert float(ours) == pytest.approx(expected, abs=0.02, rel=1e-5)
 
 
-def test_nuts_needs_a_known_luck():
-    with pytest.raises(InputError, match="NUTS needs a known luck"):
-        bs.leaderboard.build_model(board(submissions=9))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["partial", "score"])
+def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
+    """Between the nodes of rho and luck, and the potential that leaves both their priors."""
+    import pytensor.tensor as pt
+
+    from bayes_sota.leaderboard.fit import _Likelihood
+    from bayes_sota.leaderboard.fit_shape import fit_shape
+    from bayes_sota.leaderboard.models import (
+        _log_evidence,
+        field_log_density,
+        score_log_probability,
+    )
+
+    shape = fit_shape(BOARDS[kind](submissions=numbers() // 9 + 1), NORMAL, family="normal")
+    (mean, sd), (log_mean, log_sd) = shape.prior
+    for r, (rho, luck) in ((4, (0.71, 0.22)), (10, (0.83, 0.64)), (17, (0.9, 0.93))):
+        t = shape.points[0].points[np.argmax(shape.points[0].weights[:, r])]
+        exact = _Likelihood(shape.kernel.with_luck(luck), np.array([rho]), shape.copies)
+        density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
+        ours = pt.stack([score_log_probability(shape, density, rho, luck).sum(),
+                         _log_evidence(shape, rho, luck)]).eval(mode="FAST_COMPILE")  # fmt: skip
+        assert ours[0] == pytest.approx(exact(shape.density("normal", t[None]))[0, 0], abs=0.05)
+        evidence = shape.log_evidence_at(np.array([rho]), np.array([luck]))[0]
+        assert ours[1] == pytest.approx(evidence, abs=0.1)
+
+
+@pytest.mark.slow
+def test_nuts_with_a_free_luck_agrees_with_the_exact_route():
+    priors = bs.Priors(correlation=FixedCorrelation(0.7), families=("normal",))
+    entries = gaussian([0.90, 0.885, 0.87, 0.872, 0.861, 0.855], submissions=[40, 1, 5, 9, 30, 2])
+    given = {"priors": priors, "random_seed": 1}
+    exact = bs.estimate_sota(entries, draws=2000, **given)
+    nuts = bs.estimate_sota(entries, method="nuts", draws=2000, chains=2, cores=1, **given)
+    ours, theirs = bs.summarize(exact), bs.summarize(nuts)
+    for name in ("theta_sota", "winner_skill", "submission_luck"):
+        assert abs(theirs["mean"][name] - ours["mean"][name]) < 0.1 * ours["sd"][name]
+        assert theirs["sd"][name] == pytest.approx(ours["sd"][name], rel=0.1)
+    assert "submission_luck" in nuts["prior"].data_vars
+
+
+def test_the_luck_is_a_variable_of_results_where_entries_had_submissions():
+    import arviz as az
+
+    tree = bs.estimate_sota(board(submissions=numbers()), priors=bs.Priors(families=("normal",)),
+                            random_seed=1)  # fmt: skip
+    for group in ("posterior", "prior"):
+        draws = tree[group]["submission_luck"].values.ravel()
+        ends = np.quantile(draws, [0.025, 0.5, 0.975])
+        known = BetaCorrelation(1.8, 1.2).quantile([0.025, 0.5, 0.975])
+        assert ends == pytest.approx(known, abs=0.04)  # a board keeps it
+    assert "submission_luck" in tree["log_prior"].data_vars
+    assert "submission_luck" in bs.summarize(tree).index
+    assert az.plot_prior_posterior(tree, var_names=["submission_luck"]) is not None
+    plain = bs.estimate_sota(board(), priors=bs.Priors(families=("normal",)), random_seed=1)
+    assert "submission_luck" not in plain["posterior"].data_vars
+
+
+def test_a_luck_is_needed_where_it_is_not_known_and_refused_where_there_is_none():
+    import pymc as pm
+
+    from bayes_sota.leaderboard.fit_shape import fit_shape
+    from bayes_sota.leaderboard.models import field_log_density, observe_scores
+
+    for entries, given, message in (
+        (gaussian([0.9, 0.88, 0.87], submissions=9), {}, "give the luck of it, luck="),
+        (gaussian([0.9, 0.88, 0.87]), {"luck": 0.5}, "luck has no effect on scores"),
+    ):
+        shape = fit_shape(entries, NORMAL, family="normal")
+        with (
+            pm.Model(coords={"classifier": list(entries.names)}),
+            pytest.raises(InputError, match=message),
+        ):
+            observe_scores(shape, field_log_density(shape, 0.0, -1.0), 0.8, **given)
 
 
 FACTORS = (1, 3, 10, 100)

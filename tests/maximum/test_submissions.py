@@ -13,6 +13,7 @@ from bayes_sota.core.priors import (
     Priors,
 )
 from bayes_sota.core.skills import expit
+from bayes_sota.core.summary import summarize
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.posterior import sota_posterior
@@ -175,8 +176,56 @@ def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
     assert same.data_hash() != same.with_submissions(7).data_hash()
 
 
+CHOSEN = Leaderboard.from_maximum(
+    0.91, metric="score", standard_error=0.013, n_classifiers=20, submissions=(5, 60)
+)
+
+
+def test_prior_and_replicates_of_a_best_score_have_the_luck():
+    """A replicate given the posterior is near the best score; with one submission it was lower."""
+    tree = estimate_sota(CHOSEN, random_seed=1)
+    assert {"prior", "prior_predictive", "posterior_predictive", "log_prior"} <= set(tree.children)
+    prior = tree["prior"]["submission_luck"].values
+    assert prior.mean() == pytest.approx(0.6, abs=0.03)
+    again = tree["posterior_predictive"]["observed_maximum"].values
+    assert again.mean() == pytest.approx(0.91, abs=0.2 * again.std())
+    assert "submission_luck" in tree["log_prior"].data_vars
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["nuts", "abc"])
-def test_routes_that_have_no_such_law_refuse(method):
-    board = Leaderboard.from_maximum("0.91", n_test=500, n_classifiers=50, submissions=20)
-    with pytest.raises(InputError, match="no law of scores chosen among submissions"):
-        estimate_sota(board, method=method, random_seed=1)
+def test_routes_that_sample_agree_with_the_exact_one(method):
+    priors = Priors(correlation=FixedCorrelation(0.7))
+    given = {"priors": priors, "random_seed": 1, "draws": 1000}
+    exact = summarize(estimate_sota(CHOSEN, **given))
+    tree = estimate_sota(CHOSEN, method=method, chains=2, cores=1, **given)
+    found = summarize(tree)
+    for name in ("theta_sota", "winner_skill", "submission_luck"):
+        assert abs(found["mean"][name] - exact["mean"][name]) < 0.12 * exact["sd"][name]
+        assert found["sd"][name] == pytest.approx(exact["sd"][name], rel=0.1)
+    assert {"prior", "prior_predictive", "posterior_predictive"} <= set(tree.children)
+
+
+@pytest.mark.slow
+def test_the_log_likelihood_of_pymc_is_the_exact_one_whatever_the_luck():
+    """Between the nodes of rho and of the luck."""
+    from bayes_sota.maximum.likelihood import BoardLikelihood
+    from bayes_sota.maximum.models import maximum_logp
+
+    skill = MaximumPriors().skill
+    for rho, luck in ((0.62, 0.2), (0.85, 0.95)):
+        exact = BoardLikelihood(CHOSEN, np.array([rho]), luck=np.array([luck]))
+        for location, spread in ((1.5, 0.4), (2.0, 0.15)):
+            ours = maximum_logp(CHOSEN, location, spread, rho, luck=luck)
+            field = skill.distribution(np.array([location]), np.array([spread]))
+            known = exact.log_likelihood(exact.hat_weights(field), 0)[0]
+            assert float(ours.eval(mode="FAST_COMPILE")) == pytest.approx(known, abs=0.005)
+
+
+def test_a_luck_is_needed_or_refused_in_models_of_best_scores():
+    from bayes_sota.maximum.models import maximum_logp
+
+    with pytest.raises(InputError, match="give the luck of it, luck="):
+        maximum_logp(CHOSEN, 1.5, 0.4, 0.7)
+    with pytest.raises(InputError, match="luck has no effect on best scores"):
+        maximum_logp(CHOSEN.with_submissions(1), 1.5, 0.4, 0.7, luck=0.5)
