@@ -43,6 +43,8 @@ FAMILY = 0.5  # relatives share more of what the leaders do not share than each 
 _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
 _ROUNDS = 3  # families, then loadings without relatives, then families again
 _LEAST_OWN = 1e-3
+_LEAST_RHO = 0.1  # in a divisor
+_ITEMS = 2000  # at a time
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 _GROUPS = 20  # of clusters, in the jackknife
@@ -75,6 +77,9 @@ class ResponseCorrelation:
         the mean of a family or none, positive definite, diagonal 1.
     family : ndarray of int, shape (m,)
         Family of each classifier; alone in it where it has no near-clone.
+    order : ndarray of int, shape (m,)
+        Classifiers, worst score first. Answers of equal scores come in an order that follows from
+        them, not from that of the columns.
     """
 
     phi: FloatArray
@@ -85,6 +90,16 @@ class ResponseCorrelation:
     loadings: FloatArray
     residual: FloatArray
     family: IntArray
+    order: IntArray
+
+    def reordered(self, order: IntArray) -> "ResponseCorrelation":
+        """The same where classifier j is what was ``order[j]`` elsewhere."""
+        rank = np.argsort(order)
+        pairs = np.ix_(rank, rank)
+        return ResponseCorrelation(
+            self.phi[pairs], self.overlap[pairs], order[self.leaders], self.rho, self.rho_se,
+            self.loadings[rank], self.residual[pairs], self.family[rank], order[self.order],
+        )  # fmt: skip
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
@@ -184,9 +199,11 @@ def structure(
     rho = float(whole.rho(leaders, family))
     variance, spread = _leader_variances(items, score[np.ix_(leaders, leaders)], leaders, family)
     se = float(np.sqrt(variance + _one_more_mistake(rarer[leaders], rho)))
-    loadings = _shrunk_loadings(loadings, spread, leaders, family, rho)
+    noise = _loading_noise(spread, rarer, leaders, rho)
+    loadings = _shrunk_loadings(loadings, noise, leaders, family, rho)
     return ResponseCorrelation(
-        whole.phi(), whole.overlap(), leaders, rho, se, loadings, residual, family
+        whole.phi(), whole.overlap(), leaders, rho, se, loadings, residual, family,
+        np.argsort(scores, kind="stable"),
     )  # fmt: skip
 
 
@@ -275,17 +292,41 @@ def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatAr
 
 
 def _shrunk_loadings(
-    loadings: FloatArray, variance: FloatArray, leaders: IntArray, family: IntArray, rho: float
+    loadings: FloatArray,
+    noise: FloatArray,
+    leaders: IntArray,
+    family: IntArray,
+    rho: float,
 ) -> FloatArray:
-    """Loadings whose mean over leaders is rho; leaders' drawn together by their variance."""
-    weights = leader_weights(leaders, family)
-    level = float(np.average(loadings[leaders], weights=weights))
-    loadings = loadings * rho / max(level, 1e-2)
-    apart = loadings[leaders] - rho
-    true = max(0.0, float(np.average(apart**2 - variance, weights=weights)))
-    share = true / (true + np.maximum(variance, 1e-6))
-    loadings[leaders] = rho + share * apart
-    return np.asarray(np.clip(loadings, 0.0, LARGEST_LOADING))
+    """Loadings whose mean over leaders is rho, drawn towards it by their noise, a variance each.
+
+    Leaders differ as much as their noise leaves over; another classifier can share less, as weak
+    ones do, if its own distance says so, and no more than a leader. A perfect leader, whose
+    mistakes coincide with nobody's because it has none, is as the others.
+    """
+    weights = leader_weights(leaders, family) / noise[leaders]
+    level = max(float(np.average(loadings[leaders], weights=weights)), 1e-2)
+    apart = loadings * rho / level - rho
+    noise = noise * (rho / level) ** 2
+    true = max(0.0, float(np.average((apart**2 - noise)[leaders], weights=weights)))
+    between = np.maximum(apart**2 - noise, true)
+    between[leaders] = true
+    drawn = np.clip(rho + between / (between + noise) * apart, 0.0, LARGEST_LOADING)
+    return np.minimum(drawn, drawn[leaders].max())
+
+
+def _loading_noise(
+    variance: FloatArray, mistakes: FloatArray | IntArray, leaders: IntArray, rho: float
+) -> FloatArray:
+    """Variance of each loading from the items, (m,): jackknife, and one more mistake of its own.
+
+    Others than leaders have the typical leader's, in proportion to their mistakes.
+    """
+    number = np.asarray(mistakes, np.float64) + 1
+    jump = np.hypot(1 - rho**2, rho**2) / (number * max(rho, _LEAST_RHO))
+    noise = float(np.median(variance * number[leaders])) / number + jump**2
+    noise[leaders] = variance + jump[leaders] ** 2
+    return np.asarray(noise)
 
 
 def _one_more_mistake(mistakes: FloatArray | IntArray, rho: float) -> float:
@@ -296,7 +337,7 @@ def _one_more_mistake(mistakes: FloatArray | IntArray, rho: float) -> float:
     at hand shows the hard item that they happen not to hold.
     """
     jump = np.hypot(1 - rho**2, rho**2) / (float(np.median(mistakes)) + 1)
-    return float((jump / (2 * max(rho, 0.1))) ** 2)
+    return float((jump / (2 * max(rho, _LEAST_RHO))) ** 2)
 
 
 def _shrunk_residual(
@@ -381,19 +422,33 @@ def response_correlation(responses: Responses) -> ResponseCorrelation:
     >>> bool(abs(found.rho - 0.55) < 0.05), found.families
     (True, ())
     """
-    parts = None
+    order = _order_of_answers(responses)
+    correct, parts = np.ascontiguousarray(responses.correct[:, order]), None
     if responses.clusters is not None:
         names, group = np.unique(np.array(responses.clusters), return_inverse=True)
         count = min(_GROUPS, names.size)
-        groups = [counts_of(responses.correct[group % count == g]) for g in range(count)]
+        groups = [counts_of(correct[group % count == g]) for g in range(count)]
         parts = np.stack(groups, axis=1)
-    total = counts_of(responses.correct)
+    total = counts_of(correct)
     answered = np.maximum(np.diagonal(total[1]), 1.0)
     overlap = total[1] / np.sqrt(np.outer(answered, answered))
     np.fill_diagonal(overlap, 1.0)
-    whole = Answers(AnswerSums(total, overlap), responses.correct, parts)
-    wrong = responses.totals - responses.counts
-    return structure(responses.scores, whole, total[1], np.minimum(wrong, responses.counts))
+    whole = Answers(AnswerSums(total, overlap), correct, parts)
+    rarer = np.minimum(responses.totals - responses.counts, responses.counts)
+    return structure(responses.scores[order], whole, total[1], rarer[order]).reordered(order)
+
+
+def _order_of_answers(responses: Responses) -> IntArray:
+    """Classifiers by score, equal ones by how many others got right what they got right, or name.
+
+    These sums, and those of squares and cubes, are whole numbers below 2^53: exact in any order.
+    """
+    sums = np.zeros((3, responses.n_classifiers))
+    for start in range(0, responses.n_items, _ITEMS):
+        right = (responses.correct[start : start + _ITEMS] == 1).astype(np.float64)
+        sums += right.sum(axis=1) ** np.arange(1, 4)[:, None] @ right
+    names = np.unique(np.array(responses.names), return_inverse=True)[1]
+    return np.lexsort((names, *sums, responses.totals, responses.scores))
 
 
 def influence_correlation(

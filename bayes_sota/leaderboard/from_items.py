@@ -217,11 +217,10 @@ class JointKernel(ScoreKernel, ABC):
     ) -> dict[str, Any]:
         """Fields of the modelled classifiers of a board that every such kernel has."""
         base = ScoreKernel.of(board)
-        order = np.argsort(scores, kind="stable")
-        entries = order[base.modelled[order]][-_JOINT:]
+        entries = found.order[base.modelled[found.order]][-_JOINT:]
         return {
             "board": board,
-            "modelled": np.isin(np.arange(order.size), entries),
+            "modelled": np.isin(np.arange(scores.size), entries),
             "values": scores[entries] * base.law.unit,
             "copies": found.weights[entries],
             "value_of_entry": np.argsort(entries),
@@ -519,12 +518,12 @@ class JointSampler:
         self, psi: FloatArray, rho: FloatArray, shift: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
         """Skills without the shift; those that are not modelled from their scores alone."""
-        alone = np.flatnonzero(~self.kernel.modelled)
+        alone = self.found.order[~self.kernel.modelled[self.found.order]]
         if not alone.size:
             return self.remove_shift(psi, np.empty((len(psi), 0)), rho, shift)
         # flat and not shrunk: P(psi) is not fitted to them
         others = self.kernel.draw_alone(alone, self.loadings(rho)[:, alone], rng)
-        return self.remove_shift(psi, others, rho, shift)
+        return self.remove_shift(psi, others[:, np.argsort(alone)], rho, shift)
 
     def loadings(self, rho: FloatArray) -> FloatArray:
         """Loading of every classifier at each rho, (D, m)."""

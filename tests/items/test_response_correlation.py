@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 from bayes_sota.data.examples import load_responses_example
@@ -162,6 +163,65 @@ def test_two_classifiers_and_perfect_ones():
     perfect = np.ones((50, 4), int)
     perfect[:3, 3] = 0
     assert np.isfinite(response_correlation(Responses(perfect)).residual).all()
+
+
+def test_a_perfect_leader_shares_what_the_others_share():
+    """Equal classifiers, three mistakes in a hundred: one without any is a matter of luck."""
+    rng, apart, level = np.random.default_rng(21), [], special.ndtri(0.97)
+    while len(apart) < 20:
+        answers = simulate(rng, 100, np.full(8, 0.85), level=level)
+        if answers.scores.max() == 1:
+            found = response_correlation(answers)
+            apart.append(found.loadings / found.rho - 1)
+    assert np.sqrt(np.mean(np.square(apart))) < 0.3  # perfect ones alone were 1 off before
+
+
+def test_nobody_shares_more_with_the_leaders_than_a_leader():
+    """Independent answers: what is shared is zero but for noise, and so are all ratios of it."""
+    rng = np.random.default_rng(22)
+    for n in (100, 3000):
+        found = response_correlation(Responses(rng.random((n, 12)) < np.linspace(0.7, 0.9, 12)))
+        assert found.loadings.max() == found.loadings[found.leaders].max()
+        assert (found.loadings / found.rho <= 1.5).all()
+
+
+def test_loadings_of_few_items_are_drawn_to_the_truth():
+    """Nearer to those of 40,000 items than the centroid estimates of the same answers are."""
+    rng = np.random.default_rng(23)
+    strong, weak = np.full(10, 0.85), np.full(6, 0.45)
+    loadings = np.concatenate([strong, weak])
+    truth = response_correlation(simulate(rng, 40_000, loadings, level=1.6))
+    true = truth.loadings / truth.rho
+    ours, centroid = [], []
+    for _ in range(20):
+        found = response_correlation(simulate(rng, 150, loadings, level=1.6))
+        phi = np.where(np.eye(16, dtype=bool), np.nan, found.phi)[:, found.leaders]
+        raw = np.nanmean(phi, axis=1)
+        centroid.append(raw / raw[found.leaders].mean() - true)
+        ours.append(found.loadings / found.rho - true)
+    assert np.mean(np.square(ours)) < 0.8 * np.mean(np.square(centroid))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_the_order_of_classifiers_makes_no_difference(missing):
+    """Few items, so that many scores are equal; two classifiers have the same answers."""
+    rng = np.random.default_rng(24)
+    answers = simulate(rng, 40, np.full(14, 0.7)).correct.astype(float)
+    answers[rng.random(answers.shape) < missing] = np.nan
+    answers[:, 3] = answers[:, 8]
+    names = [f"model {j}" for j in range(14)]
+    first = response_correlation(Responses(answers, names=names))
+    assert np.unique(Responses(answers).scores).size < 14
+    for seed in range(3):
+        p = np.random.default_rng(seed).permutation(14)
+        found = response_correlation(Responses(answers[:, p], names=[names[j] for j in p]))
+        assert (found.rho, found.rho_se) == (first.rho, first.rho_se)
+        for field in ("leaders", "order"):
+            np.testing.assert_array_equal(p[getattr(found, field)], getattr(first, field))
+        for field in ("loadings", "family"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(first, field)[p])
+        for field in ("phi", "residual", "overlap"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(first, field)[p][:, p])
 
 
 def test_learnt_correlation_between_prior_and_answers():

@@ -177,6 +177,36 @@ def test_repeated_items_in_clusters_add_nothing():
     assert any("clusters" in note for note in four.notes)
 
 
+def test_the_order_of_classifiers_and_items_makes_no_difference():
+    """Equal scores; of 60 classifiers some are too weak to be modelled."""
+    correct = field(m=60, n=80, seed=9).correct
+    correct = np.where(np.arange(60) < 10, correct[:, ::-1] * (np.arange(80) % 2)[:, None], correct)
+    names = [f"model {j}" for j in range(60)]
+    settings = {"priors": NORMAL, "draws": 100, "random_seed": 0}
+    first = items_posterior(Responses(correct, names=names), **settings)
+    assert not first.fit.kernel.modelled.all()
+    assert np.unique(first.scores).size < 60
+    rng = np.random.default_rng(1)
+    p, q = rng.permutation(60), rng.permutation(80)
+    found = items_posterior(Responses(correct[q][:, p], names=[names[j] for j in p]), **settings)
+    np.testing.assert_array_equal(found.skill, first.skill[:, p])
+    np.testing.assert_array_equal(found.p_best, first.p_best[p])
+    for name, draws in first.draws.items():
+        np.testing.assert_array_equal(found.draws[name], draws)
+
+
+def test_the_shift_of_a_perfect_leader_is_removed_too():
+    """The shift is most of what is uncertain about the best, with or without mistakes."""
+    rng, boards = np.random.default_rng(12), 0
+    while boards < 4:
+        answers = correlated(rng, 100, np.full(8, 0.97), 0.95)
+        if answers.scores.max() < 1:
+            continue
+        boards += 1
+        draws = items_posterior(answers, NORMAL, draws=1000, random_seed=rng).draws
+        assert stats.spearmanr(draws["theta_sota"], draws["shift"])[0] < -0.5
+
+
 def test_too_few_mistakes_are_a_reason():
     answers = np.ones((30, 6), int)
     answers[0, :4] = 0
