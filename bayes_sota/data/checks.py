@@ -242,6 +242,12 @@ def checked_submissions(
     return _with_prior_of_missing(np.array(counts, np.int64))
 
 
+def numbers_of(submissions: IntArray, prior: TriesPrior | None) -> FloatArray:
+    """Equally likely numbers of submissions of each entry, (m, k): k is 1 without a prior."""
+    known = submissions[:, None].astype(np.float64)
+    return known if prior is None else np.where(known > 0, known, prior.nodes()[0])
+
+
 def _submission_number(value: Any, place: str = "") -> int:
     number = parse_number(value)
     if number is None or number != number.to_integral_value() or not 1 <= number <= LARGEST:

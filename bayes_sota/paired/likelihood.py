@@ -13,23 +13,25 @@ as wide with :math:`\varepsilon (1 - \varphi)`, and says nothing (a failed run) 
 :math:`\varphi = 0.002`, beside a normal one on the other board. Products of normals leave one
 convolution of P per pair of residuals, done by FFT for many parameters at once. Of a board with
 selected teams (those from ``threshold`` on, on either board) the likelihood is divided by the
-probability to be selected.
+probability to be selected. Where public scores are the best of several submissions their noise is
+that of ``bayes_sota.paired.submissions``, and the skill is ``psi + slope (e_T - mean e_T)``.
 ``tests/paired/test_likelihood.py`` compares it with brute-force integration and checks the
 coordinate, ``test_posterior.py`` the selection.
 """
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
+from bayes_sota.paired.submissions import MOST_LUCK, Choice
 from bayes_sota.paired.teams import Coordinate, Teams
 
 WIDE = 5.0  # standard deviations of the wide residual
@@ -58,6 +60,9 @@ class Residuals:
     rho : ndarray or None
         None where the standard errors are unknown: then rho is not in the likelihood, and may be
         summed out.
+    luck, slope : ndarray or None
+        lambda, and what a skill has more per unit of ``e_T``; None where public scores are of one
+        submission each.
     """
 
     public_sd: FloatArray
@@ -65,6 +70,8 @@ class Residuals:
     outliers: FloatArray
     shift: FloatArray
     rho: FloatArray | None
+    luck: FloatArray | None = None
+    slope: FloatArray | None = None
 
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Residuals":
         """The same change of every parameter that there is."""
@@ -76,6 +83,11 @@ class Residuals:
         """The points of several, one after the other."""
         columns = ([getattr(part, f.name) for part in parts] for f in fields(Residuals))
         return Residuals(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
+
+    @property
+    def mixed_sd(self) -> FloatArray:
+        """Of the normals that a usual public residual is a mixture of."""
+        return self.public_sd if self.luck is None else self.public_sd * np.sqrt(1 - self.luck**2)
 
     def parts(self) -> list[tuple[FloatArray, float]]:
         """Probability and relative width of the two normal residuals."""
@@ -133,6 +145,8 @@ class PairedLikelihood:
     def with_teams(self, teams: Teams) -> "PairedLikelihood":
         """The same grid and parameters with the scores of other teams."""
         other = copy(self)
+        if self.teams.choice is not None and teams.choice is None:
+            teams = replace(teams, choice=Choice(np.ones((teams.x.size, 1))))
         other.teams = teams
         return other
 
@@ -151,7 +165,13 @@ class PairedLikelihood:
         if self.teams.threshold is not None:
             cuts = (self.teams.threshold[0], self.teams.threshold[1] - start)
             low = min(cuts if y is not None else cuts[:1]) - 3 * sd
-        low, high = max(low - 3 * sd, bounds[0]), min(high + 3 * sd, bounds[1])
+        spread = max(float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2, sd / 2)
+        low, high = low - 3 * sd, high + 3 * sd
+        self.typical_luck, self.slope_sd = 0.0, spread
+        if self.teams.choice is not None:
+            self.typical_luck = float(self.teams.choice.luck.mean())
+            low, high = low - spread - float(self.teams.choice.luck.max()) * sd, high + spread
+        low, high = max(low, bounds[0]), min(high, bounds[1])
         finest = sd / 6 if y is not None else sd / 4
         count = int(np.clip(np.ceil((high - low) / finest), 64, 1500)) + 1
         self.nodes = np.linspace(low, high, count)
@@ -160,7 +180,6 @@ class PairedLikelihood:
         self._length = 1 << int(np.ceil(np.log2(span / self.step + 16)))
         self._frequency = 2 * np.pi * np.fft.rfftfreq(self._length, self.step)
         self.ranges = tuple(float(max(np.ptp(v), 6 * sd)) for v in (x, x if y is None else y))
-        spread = max(float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2, sd / 2)
         place = float(np.median(x))
         self.scale = FieldScale(place, 3 * spread, float(np.log(spread)), 1.0, self.step)
 
@@ -171,6 +190,8 @@ class PairedLikelihood:
         """What each coordinate after those of the family sets."""
         learns_rho = self.standard_errors is not None and not self.priors.correlation.is_fixed
         noise = ("residual", "ratio") if self.standard_errors is None else ("rho",) * learns_rho
+        if self.teams.choice is not None:
+            noise = (*noise, *("luck",) * (not self.priors.submission_luck.is_fixed), "slope")
         return (*noise, "outliers", *(("shift",) if self.teams.y is not None else ()))
 
     def residuals(self, t: FloatArray) -> Residuals:
@@ -192,7 +213,18 @@ class PairedLikelihood:
         outliers = 1 / (1 + np.exp(-(OUTLIERS + OUTLIERS_SD * values["outliers"])))
         start, width = self.shift_scale
         shift = start + width * values.get("shift", np.zeros(count))
-        return Residuals(public, private, outliers, shift, rho)
+        if self.teams.choice is None:
+            return Residuals(public, private, outliers, shift, rho)
+        luck = self._lucks(values.get("luck", np.zeros(count)))
+        shift = shift + luck * public * self.typical_luck  # so that the two are nearly independent
+        slope = self.slope_sd * values["slope"]
+        return Residuals(public, private, outliers, shift, rho, luck, slope)
+
+    def _lucks(self, t: FloatArray) -> FloatArray:
+        from scipy.special import ndtr
+
+        found = self.priors.submission_luck.quantile(ndtr(t))
+        return np.clip(found, 0.0, MOST_LUCK)
 
     def log_prior_correction(self, t: FloatArray, noise: Residuals) -> FloatArray:
         """Prior of the shift over the standard normal that its coordinate is given."""
@@ -222,7 +254,7 @@ class PairedLikelihood:
         noise = self.residuals(own)
         terms, _, _ = self.team_terms(density, noise)
         total = self.log_pairs(terms).sum(axis=1)
-        total -= self.teams.x.size * self.log_selected(density, noise)
+        total -= self.log_all_selected(density, noise)
         return np.asarray(total + self.log_prior_correction(own, noise))
 
     def log_pairs(self, terms: FloatArray) -> FloatArray:
@@ -244,10 +276,17 @@ class PairedLikelihood:
         variance : ndarray, shape (N, kinds)
             How sharply.
         """
+        factor, centre, variance, of = self._kinds(noise)
+        factor *= self._at(self._convolved(density, variance), centre, of)
+        return factor, centre, variance[:, of]
+
+    def _kinds(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+        """Factor and centre (N, kinds, k), the distinct variances, and which each kind has."""
+        if self.teams.choice is not None:
+            return self._chosen(self.teams.choice, noise)
         kinds = self._one_board if self.teams.y is None else self._two_boards
         factor, centre, variance = kinds(noise)
-        factor *= self._at(self._convolved(density, variance), centre)
-        return factor, centre, variance
+        return factor, centre, variance, np.arange(variance.shape[1])
 
     def _one_board(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Usual and wide residual of x."""
@@ -280,6 +319,49 @@ class PairedLikelihood:
         alone = np.stack([noise.private_sd**2, noise.public_sd**2], axis=1)
         return factor, centre, np.concatenate([v1 * v2 / total, alone], axis=1)
 
+    def _chosen(
+        self, choice: Choice, noise: Residuals
+    ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+        """The same kinds, each for every node of the luck of the public score.
+
+        The centre is that of a team with the typical luck.
+        """
+        assert noise.luck is not None
+        more = self._more(choice, noise)[:, None, :]
+        lucky = (noise.luck * noise.public_sd)[:, None, None] * choice.nodes
+        weight, usual = choice.weights, noise.parts()
+        x = [self.teams.x - width * lucky - more for _, width in usual]  # (N, nodes, k)
+        v1 = [(width * noise.mixed_sd) ** 2 for _, width in usual]
+        if self.teams.y is None:
+            factor = np.concatenate([w[:, None, None] * weight for w, _ in usual], axis=1)
+            return factor, np.concatenate(x, axis=1), np.stack(v1, axis=1), _repeated(2, weight)
+        y = (self.teams.y - noise.shift[:, None])[:, None, :] - more
+        factors, centres, variances = [], [], []
+        for (a, _), own, v in zip(usual, x, v1, strict=True):
+            for b, width in usual:
+                total = v + (width * noise.private_sd) ** 2
+                away = y - own
+                height = (a * b / np.sqrt(2 * np.pi * total))[:, None, None]
+                factors.append(height * np.exp(away**2 * (-0.5 / total)[:, None, None]) * weight)
+                centres.append(own + away * (v / total)[:, None, None])
+                variances.append(v * (total - v) / total)
+        nothing = FLAT * (1 - FLAT)
+        alone = [np.broadcast_to(nothing / self.ranges[1] * weight, x[0].shape)]
+        alone.append(np.full(y.shape, nothing / self.ranges[0]))
+        factor, centre = (np.concatenate(v, axis=1) for v in (factors + alone, [*centres, x[0], y]))
+        variance = np.stack([*variances, v1[0], noise.private_sd**2], axis=1)
+        return factor, centre, variance, np.append(_repeated(5, weight), 5)
+
+    def _more(self, choice: Choice, noise: Residuals) -> FloatArray:
+        """What the skills of teams have more for their numbers of submissions, (N, k)."""
+        assert noise.slope is not None
+        return np.asarray(noise.slope[:, None] * (choice.luck - self.typical_luck))
+
+    def more_skill(self, noise: Residuals) -> FloatArray:
+        """What the skill of each team has more than psi of the field, (N, k) or 0."""
+        choice = self.teams.choice
+        return np.zeros((1, 1)) if choice is None else self._more(choice, noise)
+
     def _convolved(self, density: FloatArray, variance: FloatArray) -> FloatArray:
         """P convolved with normals of these variances (N, kinds), padded, on a finer grid."""
         spectrum = np.fft.rfft(density, self._length, axis=1)
@@ -290,8 +372,11 @@ class PairedLikelihood:
         smooth[..., -1] = smooth[..., 0]
         return smooth
 
-    def _at(self, smooth: FloatArray, where: FloatArray) -> FloatArray:
-        """Linear interpolation on the refined grid; half of the padding lies on each side."""
+    def _at(self, smooth: FloatArray, where: FloatArray, of: IntArray) -> FloatArray:
+        """Linear interpolation on the refined grid; half of the padding lies on each side.
+
+        Kind i reads row ``of[i]`` of each point's.
+        """
         outside = ((self._length - self.nodes.size) // 2 - 2) * _REFINED
         place = (where - self.nodes[0]) * (_REFINED / self.step)
         np.clip(place, -outside, self.nodes.size * _REFINED + outside, out=place)
@@ -299,8 +384,8 @@ class PairedLikelihood:
         left = place.astype(np.int64)
         place -= left
         left &= self._length * _REFINED - 1
-        rows = np.arange(left.shape[0] * left.shape[1]).reshape(*left.shape[:2], 1)
-        left += rows * smooth.shape[2]
+        rows = np.arange(len(left))[:, None] * smooth.shape[1] + of
+        left += rows[..., None] * smooth.shape[2]
         values = smooth.ravel()
         value, following = values.take(left), values.take(left + 1)
         following -= value
@@ -309,28 +394,51 @@ class PairedLikelihood:
         return np.asarray(np.maximum(value, 0.0))
 
     def log_selected(self, density: FloatArray, noise: Residuals) -> FloatArray:
-        """Logarithm of the probability that a team is among those selected, shape (N,)."""
+        """Logarithm of the probability that a team is selected, (N, 1), or (N, k) by team."""
         if self.teams.threshold is None:
-            return np.zeros(len(density))
-        chance = self.step * np.sum(density * (1 - self.missed(noise)), axis=1)
-        return np.asarray(np.log(np.maximum(chance, _FLOOR)))
+            return np.zeros((len(density), 1))
+        levels = self._log_levels(density, noise)
+        return levels if self.teams.choice is None else levels @ self.teams.choice.shares
 
-    def missed(self, noise: Residuals) -> FloatArray:
-        """Probability that a team is not selected at each skill, (N, nodes)."""
-        missed = self._below(noise, 0)
-        return missed if self.teams.y is None else missed * self._below(noise, 1)
+    def log_all_selected(self, density: FloatArray, noise: Residuals) -> FloatArray:
+        """The same of all teams together, (N,)."""
+        found = self.log_selected(density, noise)
+        return found[:, 0] * self.teams.x.size if found.shape[1] == 1 else found.sum(axis=1)
 
-    def _below(self, noise: Residuals, board: int) -> FloatArray:
+    def _log_levels(self, density: FloatArray, noise: Residuals) -> FloatArray:
+        """Logarithm of the probability to be selected at each level, (N, levels)."""
+        count = 1 if self.teams.choice is None else self.teams.choice.levels.luck.size
+        missed = [self.missed(noise, level) for level in range(count)]
+        chance = [self.step * np.sum(density * (1 - m), axis=1) for m in missed]
+        return np.log(np.maximum(np.stack(chance, axis=1), _FLOOR))
+
+    def missed(self, noise: Residuals, level: int = 0) -> FloatArray:
+        """Probability that a team is not selected at each skill, (N, nodes).
+
+        ``level`` is that of its number of submissions (``Choice.levels``).
+        """
+        missed = self._below(noise, 0, level)
+        return missed if self.teams.y is None else missed * self._below(noise, 1, level)
+
+    def _below(self, noise: Residuals, board: int, level: int) -> FloatArray:
         """Probability of a score below the board's threshold at each skill, (N, nodes)."""
         from scipy.special import ndtr
 
         threshold, flat = self.flat_below(board)
-        sd = noise.private_sd if board else noise.public_sd
+        choice = None if self.teams.choice is None else self.teams.choice.levels
         shift = noise.shift[:, None] if board else 0.0
+        if choice is not None:
+            shift = shift + self._more(choice, noise)[:, level, None]
+        sd = noise.private_sd if board else noise.mixed_sd
         gap = (threshold - shift - self.nodes) / sd[:, None]
         chance = FLAT * flat + 0 * gap
         for weight, width in noise.parts():
-            chance += weight[:, None] * ndtr(gap / width)
+            if choice is None or board:
+                chance += weight[:, None] * ndtr(gap / width)
+                continue
+            for m, share in zip(choice.nodes[:, level], choice.weights[:, level], strict=True):
+                lucky = (m * noise.luck * noise.public_sd / sd)[:, None]
+                chance += share * weight[:, None] * ndtr(gap / width - lucky)
         return np.asarray(chance)
 
     def flat_below(self, board: int) -> tuple[float, float]:
@@ -340,6 +448,11 @@ class PairedLikelihood:
         threshold = self.teams.threshold[board]
         scores = self.teams.x if board == 0 or self.teams.y is None else self.teams.y
         return threshold, float(np.clip((threshold - scores.min()) / self.ranges[board], 0, 1))
+
+
+def _repeated(count: int, weight: FloatArray) -> IntArray:
+    """Each of the first numbers once for every node."""
+    return np.repeat(np.arange(count), len(weight))
 
 
 def densities_at(

@@ -35,6 +35,7 @@ from bayes_sota.paired.likelihood import (
     shift_log_weights,
     shift_scales,
 )
+from bayes_sota.paired.submissions import Choice, choice_of
 from bayes_sota.paired.teams import Coordinate, Selection, Teams, top_places
 
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
@@ -293,9 +294,9 @@ def skills_given(
         density = target.densities(family, t[rows])
         some = noise.each(lambda values: values[rows])  # noqa: B023
         terms = target.team_terms(density, some)
-        selected = target.log_selected(density, some)[:, None]
+        selected = target.log_selected(density, some)
         log_likelihood[rows] = target.log_pairs(terms[0]) - selected
-        psi[rows] = _draw_team_skills(target, density, terms, rng)
+        psi[rows] = _draw_team_skills(target, density, terms, rng) + target.more_skill(some)
     return psi, log_likelihood
 
 
@@ -411,7 +412,11 @@ def draw_shared(
 
 
 def predict_private(
-    found: Hyperposterior, public: FloatArray, count: int, rng: np.random.Generator
+    found: Hyperposterior,
+    public: FloatArray,
+    count: int,
+    rng: np.random.Generator,
+    choice: Choice | None = None,
 ) -> FloatArray:
     """Private scores of teams from their public scores alone, in the coordinate, (count, k).
 
@@ -426,8 +431,10 @@ def predict_private(
     count : int
         Draws.
     rng : Generator
+    choice : Choice, optional
+        Submissions that the scores were chosen from; by default one each.
     """
-    skills = draw_skills(found, count, rng, Teams(public, None, None))
+    skills = draw_skills(found, count, rng, Teams(public, None, None, choice))
     psi, noise = skills.psi, skills.noise
     delta = noise.shift
     if found.likelihood.teams.y is None and noise.rho is not None:
@@ -472,11 +479,13 @@ def predict_from_public(
     places = top_places(x.size, top)
     threshold = float(np.sort(x)[-places])
     limits = (threshold, threshold) if places < x.size else None
-    fitted = Teams(x[x >= threshold], None, limits)
+    above = np.flatnonzero(x >= threshold)
+    fitted = Teams(x[above], None, limits, choice_of(boards, above, np.arange(above.size)))
     likelihood = PairedLikelihood.of_teams(boards, fitted, paired_priors(priors))
     found = _fit_enough(likelihood, rng, points)
-    wanted = x if entries is None else x[entries]
-    return coordinate.to_score(predict_private(found, wanted, draws, rng))
+    wanted = np.arange(x.size) if entries is None else entries
+    choice = choice_of(boards, wanted, np.arange(wanted.size))
+    return coordinate.to_score(predict_private(found, x[wanted], draws, rng, choice))
 
 
 def _reasons(likelihood: PairedLikelihood, found: Hyperposterior) -> tuple[str, ...]:
