@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.core.priors import TriesPrior
 from bayes_sota.data.checks import (
     TEST_ITEMS,
     checked_names,

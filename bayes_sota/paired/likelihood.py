@@ -19,9 +19,8 @@ that of ``bayes_sota.paired.submissions``, and the skill is ``psi + slope (e_T -
 coordinate, ``test_posterior.py`` the selection.
 """
 
-from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,11 +30,20 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
+from bayes_sota.paired.residuals import (
+    FLAT,
+    WIDE,
+    Kinds,
+    Residuals,
+    chosen_kinds,
+    luck_moments,
+    one_board_kinds,
+    split_noise,
+    two_board_kinds,
+)
 from bayes_sota.paired.submissions import MOST_LUCK, Choice
 from bayes_sota.paired.teams import Coordinate, Teams
 
-WIDE = 5.0  # standard deviations of the wide residual
-FLAT = 0.002  # probability of a score that says nothing
 OUTLIERS, OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori
 RESIDUAL_SD, RATIO_SD = 1.0, 0.4  # of the logarithms
 _CHUNK = 16  # points at once, fewer with many teams: memory that is too large comes slowly
@@ -43,61 +51,6 @@ _REFINED = 4  # grid for interpolation, by zeros in the spectrum
 _FLOOR = 1e-300
 _LEAST_SHIFT = 0.01
 STRANGERS = 0.01  # teams whose skill follows no shape, a priori
-
-
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """Parameters of the noise, one value per point, shape (N,).
-
-    Attributes
-    ----------
-    public_sd, private_sd : ndarray
-        Standard deviation of the usual residual, ``s sqrt(1 - rho^2)``.
-    outliers : ndarray
-        Probability of a wide residual.
-    shift : ndarray
-        delta, what private scores have more than public ones.
-    rho : ndarray or None
-        None where the standard errors are unknown: then rho is not in the likelihood, and may be
-        summed out.
-    luck, slope : ndarray or None
-        lambda, and what a skill has more per unit of ``e_T``; None where public scores are of one
-        submission each.
-    """
-
-    public_sd: FloatArray
-    private_sd: FloatArray
-    outliers: FloatArray
-    shift: FloatArray
-    rho: FloatArray | None
-    luck: FloatArray | None = None
-    slope: FloatArray | None = None
-
-    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Residuals":
-        """The same change of every parameter that there is."""
-        values = (getattr(self, f.name) for f in fields(self))
-        return Residuals(*(None if v is None else change(v) for v in values))  # type: ignore[arg-type]
-
-    @staticmethod
-    def joined(parts: "list[Residuals]") -> "Residuals":
-        """The points of several, one after the other."""
-        columns = ([getattr(part, f.name) for part in parts] for f in fields(Residuals))
-        return Residuals(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
-
-    @property
-    def mixed_sd(self) -> FloatArray:
-        """Of the normals that a usual public residual is a mixture of."""
-        return self.public_sd if self.luck is None else self.public_sd * np.sqrt(1 - self.luck**2)
-
-    def parts(self) -> list[tuple[FloatArray, float]]:
-        """Probability and relative width of the two normal residuals."""
-        wide = self.outliers * (1 - FLAT)
-        return [(1 - FLAT - wide, 1.0), (wide, WIDE)]
-
-
-def split_noise(total: FloatArray, ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Public and private standard deviation from that of a difference and their ratio."""
-    return total / np.hypot(1, ratio), total * ratio / np.hypot(1, ratio)
 
 
 class PairedLikelihood:
@@ -280,77 +233,14 @@ class PairedLikelihood:
         factor *= self._at(self._convolved(density, variance), centre, of)
         return factor, centre, variance[:, of]
 
-    def _kinds(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-        """Factor and centre (N, kinds, k), the distinct variances, and which each kind has."""
-        if self.teams.choice is not None:
-            return self._chosen(self.teams.choice, noise)
-        kinds = self._one_board if self.teams.y is None else self._two_boards
-        factor, centre, variance = kinds(noise)
-        return factor, centre, variance, np.arange(variance.shape[1])
-
-    def _one_board(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Usual and wide residual of x."""
-        weight = np.stack([w for w, _ in noise.parts()], axis=1)
-        variance = np.stack([(k * noise.public_sd) ** 2 for _, k in noise.parts()], axis=1)
-        shape = (*weight.shape, self.teams.x.size)
-        factor = np.broadcast_to(weight[..., None], shape).copy()
-        return factor, np.broadcast_to(self.teams.x, shape), variance
-
-    def _two_boards(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Both normal, in four ways; then one of them saying nothing beside the usual other."""
-        x = self.teams.x[None, None, :]
-        y = (np.asarray(self.teams.y) - noise.shift[:, None])[:, None, :]
-        usual = noise.parts()
-        pairs = [(a, b) for a in usual for b in usual]
-        v1 = np.stack([(a[1] * noise.public_sd) ** 2 for a, _ in pairs], axis=1)
-        v2 = np.stack([(b[1] * noise.private_sd) ** 2 for _, b in pairs], axis=1)
-        total = v1 + v2
-        height = np.stack([a[0] * b[0] for a, b in pairs], axis=1) / np.sqrt(2 * np.pi * total)
-        factor = np.empty((len(v1), len(pairs) + 2, x.size))
-        centre = np.empty_like(factor)
-        np.multiply((y - x) ** 2, (-0.5 / total)[..., None], out=factor[:, :-2])
-        np.exp(factor[:, :-2], out=factor[:, :-2])
-        factor[:, :-2] *= height[..., None]
-        factor[:, -2] = FLAT * (1 - FLAT) / self.ranges[0]
-        factor[:, -1] = FLAT * (1 - FLAT) / self.ranges[1]
-        np.multiply(y - x, (v1 / total)[..., None], out=centre[:, :-2])
-        centre[:, :-2] += x
-        centre[:, -2], centre[:, -1] = y[:, 0], x[:, 0]
-        alone = np.stack([noise.private_sd**2, noise.public_sd**2], axis=1)
-        return factor, centre, np.concatenate([v1 * v2 / total, alone], axis=1)
-
-    def _chosen(
-        self, choice: Choice, noise: Residuals
-    ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-        """The same kinds, each for every node of the luck of the public score.
-
-        The centre is that of a team with the typical luck.
-        """
-        assert noise.luck is not None
-        more = self._more(choice, noise)[:, None, :]
-        lucky = (noise.luck * noise.public_sd)[:, None, None] * choice.nodes
-        weight, usual = choice.weights, noise.parts()
-        x = [self.teams.x - width * lucky - more for _, width in usual]  # (N, nodes, k)
-        v1 = [(width * noise.mixed_sd) ** 2 for _, width in usual]
-        if self.teams.y is None:
-            factor = np.concatenate([w[:, None, None] * weight for w, _ in usual], axis=1)
-            return factor, np.concatenate(x, axis=1), np.stack(v1, axis=1), _repeated(2, weight)
-        y = (self.teams.y - noise.shift[:, None])[:, None, :] - more
-        factors, centres, variances = [], [], []
-        for (a, _), own, v in zip(usual, x, v1, strict=True):
-            for b, width in usual:
-                total = v + (width * noise.private_sd) ** 2
-                away = y - own
-                height = (a * b / np.sqrt(2 * np.pi * total))[:, None, None]
-                factors.append(height * np.exp(away**2 * (-0.5 / total)[:, None, None]) * weight)
-                centres.append(own + away * (v / total)[:, None, None])
-                variances.append(v * (total - v) / total)
-        nothing = FLAT * (1 - FLAT)
-        alone = [np.broadcast_to(nothing / self.ranges[1] * weight, x[0].shape)]
-        alone.append(np.full(y.shape, nothing / self.ranges[0]))
-        factor, centre = (np.concatenate(v, axis=1) for v in (factors + alone, [*centres, x[0], y]))
-        variance = np.stack([*variances, v1[0], noise.private_sd**2], axis=1)
-        return factor, centre, variance, np.append(_repeated(5, weight), 5)
+    def _kinds(self, noise: Residuals) -> Kinds:
+        teams = self.teams
+        if teams.choice is not None:
+            lucks = teams.choice, self._more(teams.choice, noise)
+            return chosen_kinds(teams.x, teams.y, noise, self.ranges, *lucks)
+        if teams.y is None:
+            return one_board_kinds(teams.x, noise)
+        return two_board_kinds(teams.x, teams.y, noise, self.ranges)
 
     def _more(self, choice: Choice, noise: Residuals) -> FloatArray:
         """What the skills of teams have more for their numbers of submissions, (N, k)."""
@@ -429,16 +319,18 @@ class PairedLikelihood:
         shift = noise.shift[:, None] if board else 0.0
         if choice is not None:
             shift = shift + self._more(choice, noise)[:, level, None]
-        sd = noise.private_sd if board else noise.mixed_sd
-        gap = (threshold - shift - self.nodes) / sd[:, None]
+        gap = np.asarray(threshold - shift - self.nodes)
+        if choice is not None and not board:
+            mean, sd = luck_moments(choice, noise, level)
+            usual, wide = (gap - mean[:, None]) / sd[:, None], gap / noise.public_sd[:, None]
+            wide = wide / WIDE - (mean / noise.public_sd)[:, None]
+            chances = [ndtr(usual), ndtr(wide)]
+        else:
+            gap = gap / (noise.private_sd if board else noise.public_sd)[:, None]
+            chances = [ndtr(gap / width) for _, width in noise.parts()]
         chance = FLAT * flat + 0 * gap
-        for weight, width in noise.parts():
-            if choice is None or board:
-                chance += weight[:, None] * ndtr(gap / width)
-                continue
-            for m, share in zip(choice.nodes[:, level], choice.weights[:, level], strict=True):
-                lucky = (m * noise.luck * noise.public_sd / sd)[:, None]
-                chance += share * weight[:, None] * ndtr(gap / width - lucky)
+        for (weight, _), below in zip(noise.parts(), chances, strict=True):
+            chance += weight[:, None] * below
         return np.asarray(chance)
 
     def flat_below(self, board: int) -> tuple[float, float]:
@@ -448,11 +340,6 @@ class PairedLikelihood:
         threshold = self.teams.threshold[board]
         scores = self.teams.x if board == 0 or self.teams.y is None else self.teams.y
         return threshold, float(np.clip((threshold - scores.min()) / self.ranges[board], 0, 1))
-
-
-def _repeated(count: int, weight: FloatArray) -> IntArray:
-    """Each of the first numbers once for every node."""
-    return np.repeat(np.arange(count), len(weight))
 
 
 def densities_at(

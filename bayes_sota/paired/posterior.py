@@ -27,14 +27,8 @@ from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.paired.likelihood import (
-    FLAT,
-    WIDE,
-    PairedLikelihood,
-    Residuals,
-    shift_log_weights,
-    shift_scales,
-)
+from bayes_sota.paired.likelihood import PairedLikelihood, shift_log_weights, shift_scales
+from bayes_sota.paired.residuals import FLAT, WIDE, Residuals
 from bayes_sota.paired.submissions import Choice, choice_of
 from bayes_sota.paired.teams import Coordinate, Selection, Teams, top_places
 
@@ -42,6 +36,7 @@ _LEAST_SIZE = 60.0  # effective number of points below which a result is not to 
 _WINDOW = np.linspace(-4.5, 4.5, 25)
 _DRAWS_AT_ONCE = 8
 _FIRST_POINTS = 300
+_SEARCHES, _FEWER_SEARCHES = 4, 2  # of modes; the fewer with two parameters more
 _LEAST_SHARE = 0.01  # families with less posterior probability are not sampled again
 _DEGREES = 8.0
 
@@ -110,13 +105,18 @@ def fit_pairs(
     """
     targets = {name: partial(likelihood.log_likelihood, FAMILIES[name]) for name in families}
     noise = len(likelihood.noise_parameters)
+    searches = _SEARCHES if likelihood.teams.choice is None else _FEWER_SEARCHES
     found = {
-        name: sample_importance(target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS)
+        name: sample_importance(
+            target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS, searches=searches
+        )
         for name, target in targets.items()
     }
     for name, share in _evidence_weights(found)[0].items():
         if share > _LEAST_SHARE:
             count = int(points * (0.3 / len(families) + 0.7 * share))
+            if likelihood.teams.choice is not None:  # the first sample is thin in more dimensions
+                found[name] = _sampled_again(targets[name], found[name], count // 2, rng)
             found[name] = _sampled_again(targets[name], found[name], count, rng)
     shares, total = _evidence_weights(found)
     return Hyperposterior(likelihood, found, shares, total)
@@ -376,6 +376,7 @@ def estimands_of(
     best = np.argmax(psi, axis=1)
     score = coordinate.to_score
     skill, first = score(theta), (np.arange(len(best)), winner)
+    lucks = {} if noise.luck is None else {"submission_luck": noise.luck}
     return {
         "skill": skill,
         "expected_private": score(expected),
@@ -390,6 +391,7 @@ def estimands_of(
         "private_se": private_se,
         "residual_sd": np.hypot(noise.public_sd, noise.private_sd),
         "outliers": noise.outliers,
+        **lucks,
     }
 
 

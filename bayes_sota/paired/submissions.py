@@ -18,9 +18,9 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.maximum.submissions import expected_maximum
 
-NODES = 5  # of the Gauss rule
+NODES = 4  # of the Gauss rule
 MOST_LUCK = 0.98  # above, the normals of the mixture would be too narrow for the grid
-_LEVELS = 6  # values of e_T at which the selection is computed; linear in between
+_LEVELS = 8  # values of e_T at which the selection is computed; in between a polynomial
 _REACH, _STEP = 10.0, 0.005
 
 
@@ -64,6 +64,11 @@ class Choice:
         return self._rule[1]
 
     @cached_property
+    def variance(self) -> FloatArray:
+        """Variance of ``M_T`` of each team, (k,)."""
+        return np.asarray(np.sum(self.weights * (self.nodes - self.luck) ** 2, axis=0))
+
+    @cached_property
     def _rule(self) -> tuple[FloatArray, FloatArray]:
         rows, index = np.unique(self.numbers, axis=0, return_inverse=True)
         nodes, weights = gauss_rule(rows)
@@ -73,18 +78,25 @@ class Choice:
     def levels(self) -> "Choice":
         """A few teams whose ``e_T`` cover those of all."""
         low, high = self.luck.min(), self.luck.max()
-        return Choice.of_luck(np.linspace(low, high, _LEVELS if high > low else 1))
+        if low == high:
+            return Choice.of_luck(np.array([low]))
+        at = np.cos(np.pi * np.arange(_LEVELS) / (_LEVELS - 1))[::-1]  # Chebyshev's points
+        return Choice.of_luck((low + high) / 2 + (high - low) / 2 * at)
 
     @cached_property
     def shares(self) -> FloatArray:
-        """Share of each level in each team, (levels, k): a value between two is interpolated."""
-        at, each = self.levels.luck, np.eye(self.levels.luck.size)
-        return np.stack([np.interp(self.luck, at, row) for row in each])
+        """Weight of each level in each team, (levels, k), by Lagrange's polynomial."""
+        at, found = self.levels.luck, []
+        for i, own in enumerate(at):
+            others = np.delete(at, i)[:, None]
+            found.append(np.prod((self.luck - others) / (own - others), axis=0))
+        return np.array(found)
 
-    def draw_levels(self, count: int, rng: np.random.Generator) -> IntArray:
-        """A level for each of ``count`` draws and every team, by ``shares``."""
-        below = np.cumsum(self.shares, axis=0)[:-1, None]
-        return np.asarray(np.sum(below < rng.random((count, self.luck.size)), axis=0))
+    @cached_property
+    def nearest_level(self) -> IntArray:
+        """The level whose ``e_T`` is nearest to that of each team, (k,)."""
+        away = np.abs(self.levels.luck[:, None] - self.luck)
+        return np.asarray(np.argmin(away, axis=0))
 
 
 def gauss_rule(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -45,6 +45,7 @@ def prior_draws(likelihood: PairedLikelihood, family: str, count: int, seed: int
     ("family", "options"),
     [
         ("ex-gaussian", {"standard_errors": (0.02, 0.02), "copies": 5}),
+        ("ex-gaussian", {"m": 60, "submissions": [1 + i % 7 * 9 for i in range(60)]}),
         pytest.param("normal", {"m": 60}, marks=pytest.mark.slow),
     ],
 )
