@@ -13,7 +13,7 @@ and :math:`z_2` given delta is normal. ``tests/paired/test_posterior.py`` checks
 of all of them on simulated boards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -36,6 +36,7 @@ _LEAST_SIZE = 60.0  # effective number of points below which a result is not to 
 _WINDOW = np.linspace(-4.5, 4.5, 25)
 _DRAWS_AT_ONCE = 8
 _FIRST_POINTS = 300
+_MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
 _SEARCHES, _FEWER_SEARCHES = 4, 2  # of modes; the fewer with two parameters more
 _LEAST_SHARE = 0.01  # families with less posterior probability are not sampled again
 _DEGREES = 8.0
@@ -236,7 +237,8 @@ def paired_posterior(
     skills = draw_skills(found, draws, rng)
     winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
     values = estimands_of(likelihood, skills.noise, skills.psi, winner, coordinate, rng)
-    return PairedPosterior(values, skills, _reasons(likelihood, found), selection, found)
+    reasons = (*_reasons(likelihood, found), *_adaptive(skills.noise))
+    return PairedPosterior(values, skills, reasons, selection, found)
 
 
 def draw_skills(
@@ -507,6 +509,17 @@ def _reasons(likelihood: PairedLikelihood, found: Hyperposterior) -> tuple[str, 
                 f"than the {allowed:.3g} that the standard errors allow at rho = 0"
             )
     return tuple(reasons)
+
+
+def _adaptive(noise: Residuals) -> Iterator[str]:
+    """Public scores that rise with submissions by more than their luck, private ones not."""
+    middle = 0.0 if noise.luck is None else float(np.median(noise.luck))
+    if middle > _MOST_CREDIBLE:
+        yield (
+            f"lambda is learnt as {middle:.2f}, where it ends: public scores rise with the number "
+            "of submissions at least as far as the luck of unrelated ones, as where teams adapt to "
+            "the public board step by step, which the model lacks"
+        )
 
 
 def _fit_enough(

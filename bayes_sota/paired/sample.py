@@ -40,6 +40,7 @@ from bayes_sota.paired.teams import Coordinate, Selection
 
 _TAKEN = ("priors", "model", "draws", "chains", "random_seed", "groups")  # of ``estimate_sota``
 _PER_TEAM = ("skill", "expected_private")
+LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _DIMENSIONS = {
     **dict.fromkeys((*_PER_TEAM, "private_from_public"), ("classifier",)),
@@ -329,18 +330,21 @@ class Layout:
         limits = self.selection.teams.threshold
         if limits is not None:
             limits = self.coordinate.to_score(np.array(limits)).tolist()
-        choice = self.selection.teams.choice
+        choice, lucky = self.selection.teams.choice, dict[str, Any]()
         if choice is not None:
             numbers = np.median(boards.submission_numbers[kept], axis=1)
             values["submissions"] = ("classifier", numbers)
             values["expected_luck"] = ("classifier", choice.luck[self.selection.group])
+            quantiles = likelihood.priors.submission_luck.quantile(np.array(LEVELS))
+            lucky["level"] = list(LEVELS)
+            values["submission_luck_prior"] = ("level", quantiles)
         facts = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
         for name, pair in (facts | {"threshold": limits}).items():
             if pair is not None:
                 values[name] = ("board", list(pair))
         return {
             "observed_data": xr.Dataset({"score": (_DIMENSIONS["score"], scores)}, self.coords),
-            "constant_data": xr.Dataset(values, self.coords),
+            "constant_data": xr.Dataset(values, self.coords | lucky),
         }
 
 
