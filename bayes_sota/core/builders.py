@@ -28,6 +28,7 @@ from bayes_sota.core.priors import (
     board_priors,
     checked_priors,
     maximum_priors,
+    wide_luck,
 )
 
 _METHODS = ("auto", "exact", "abc", "nuts")
@@ -113,6 +114,9 @@ class PairedPriors:
         Standard deviations that the offset of the public board (overfitting, another population)
         may have, equally likely, in units of the standard error of a difference. 0 is a random
         split that nobody overfitted.
+    submission_luck : CorrelationPrior
+        lambda of ``bayes_sota.maximum.submissions``: how far luck decided which of a team's
+        submissions the public board shows. It counts where the boards have ``submissions``.
 
     Examples
     --------
@@ -122,6 +126,7 @@ class PairedPriors:
 
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
     offsets: tuple[float, ...] = (0.0, 1.0, 3.0, 10.0)
+    submission_luck: CorrelationPrior = field(default_factory=wide_luck)
 
     def __post_init__(self) -> None:
         """Check the offsets."""
@@ -280,13 +285,14 @@ def item_priors(given: Priors | ItemPriors | None) -> ItemPriors:
 
 
 def paired_priors(given: Priors | PairedPriors | None) -> PairedPriors:
-    """Priors of two boards: the given ones, of which the correlation counts, or the default."""
+    """Priors of two boards: the given correlation and luck of submissions, or the default."""
     if isinstance(given, PairedPriors):
         return given
     priors = checked_priors(given)
     of_fields = {"skill": priors.skill, "families": priors.families}
     refuse_unused("two boards, whose teams have any skills", of_fields)
-    return PairedPriors() if priors.correlation is None else PairedPriors(priors.correlation)
+    given_ones = {"correlation": priors.correlation, "submission_luck": priors.submission_luck}
+    return PairedPriors(**{k: v for k, v in given_ones.items() if v is not None})  # type: ignore[arg-type]
 
 
 def own_priors[T](kind: type[T], given: T | None) -> T:

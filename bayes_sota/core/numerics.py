@@ -74,6 +74,7 @@ def sample_importance(
     rng: np.random.Generator,
     points: int = 700,
     start: WeightedPoints | None = None,
+    searches: int = _SEARCHES,
 ) -> WeightedPoints:
     """Weighted points for the posteriors of standardised parameters.
 
@@ -87,6 +88,8 @@ def sample_importance(
         Points of the final sample.
     start : WeightedPoints, optional
         Points of similar targets, where the search for the modes may start.
+    searches : int
+        Searches for the modes, from points far apart.
 
     Returns
     -------
@@ -100,7 +103,7 @@ def sample_importance(
     known = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
     if start is not None:
         known = np.concatenate([known, start.heaviest(_KNOWN)])
-    proposal = _Proposal.at_modes(log_posterior, known)
+    proposal = _Proposal.at_modes(log_posterior, known, searches)
     for _ in range(_ROUNDS):
         t, log_proposal = proposal.draw(min(points, _ROUND_POINTS), rng)
         proposal = _Proposal.fitted(t, log_posterior(t) - log_proposal[:, None])
@@ -116,7 +119,7 @@ class _Proposal:
     factors: FloatArray
 
     @classmethod
-    def at_modes(cls, log_posterior: LogDensities, start: FloatArray) -> "_Proposal":
+    def at_modes(cls, log_posterior: LogDensities, start: FloatArray, searches: int) -> "_Proposal":
         """At the modes of the middle and the outer targets; their neighbours lie between them.
 
         The middle one is sought from several good points far apart, the others from there.
@@ -124,7 +127,7 @@ class _Proposal:
         values = log_posterior(start)
         last = values.shape[1] - 1
         middle = last // 2
-        known = _apart(start, values[:, middle])
+        known = _apart(start, values[:, middle], searches)
         modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
         kept = heights > heights.max() - _NEGLIGIBLE
         found, around = [modes[kept]], [factors[kept]]
@@ -168,11 +171,11 @@ def _mixture(log_values: FloatArray) -> FloatArray:
     return np.asarray(top + np.log(np.mean(np.exp(log_values - top[:, None]), axis=1)))
 
 
-def _apart(points: FloatArray, values: FloatArray) -> FloatArray:
+def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
     """The best points of which no two are near each other, best first, shape (K, d)."""
     left = points[np.argsort(-values)]
     chosen: list[FloatArray] = []
-    while len(left) and len(chosen) < _SEARCHES:
+    while len(left) and len(chosen) < most:
         chosen.append(left[0])
         left = left[np.sum((left - left[0]) ** 2, axis=1) > _APART**2]
     return np.array(chosen)

@@ -253,7 +253,13 @@ def submissions_of_each(submissions: Any) -> FloatArray:
     counts, prior, _ = checked_submissions(submissions, 1)
     if counts is None:
         raise InputError("submissions must be a number, a range or a prior, got None")
-    return counts[None].astype(np.float64) if prior is None else prior.nodes()[0][None]
+    return numbers_of(counts, prior)
+
+
+def numbers_of(submissions: IntArray, prior: TriesPrior | None) -> FloatArray:
+    """Equally likely numbers of submissions of each entry, (m, k): k is 1 without a prior."""
+    known = submissions[:, None].astype(np.float64)
+    return known if prior is None else np.where(known > 0, known, prior.nodes()[0])
 
 
 def _submission_number(value: Any, place: str = "") -> int:

@@ -349,10 +349,7 @@ class Leaderboard:
     def submission_numbers(self) -> FloatArray:
         """Equally likely numbers of submissions of each entry, (m, k): k is 1 if all are known."""
         assert self.submissions is not None
-        known = self.submissions[:, None].astype(np.float64)
-        if self.submissions_prior is None:
-            return known
-        return np.where(known > 0, known, self.submissions_prior.nodes()[0])
+        return checks.numbers_of(self.submissions, self.submissions_prior)
 
     def with_submissions(self, submissions: Any) -> "Leaderboard":
         """The same board with other numbers of submissions, given as to the constructor.

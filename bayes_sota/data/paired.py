@@ -14,9 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.checks import TEST_ITEMS, checked_names, entry_names, whole_number
+from bayes_sota.data.checks import (
+    TEST_ITEMS,
+    checked_names,
+    checked_submissions,
+    entry_names,
+    numbers_of,
+    whole_number,
+)
 from bayes_sota.data.printed_scores import parse_number, parse_scores
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
@@ -39,6 +47,9 @@ class PairedBoards:
     standard_errors : (float, float), optional
         Standard errors of one score, public and private, for scores that are not accuracies.
         Without either, the size of the noise is learnt from the differences.
+    submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
+        Submissions behind each team, of which its public score is the best, as of ``Leaderboard``;
+        the private score is of the one that was chosen so.
     name : str
         Label.
     notes : sequence of str
@@ -50,6 +61,9 @@ class PairedBoards:
     names : tuple of str
     n_test : tuple of int, or None
     standard_errors : tuple of float, or None
+    submissions : (m,) array of int, or None
+        0 where ``submissions_prior`` says what is known of them.
+    submissions_prior : TriesPrior or None
     name : str
     notes : tuple of str
 
@@ -73,6 +87,8 @@ class PairedBoards:
     names: tuple[str, ...]
     n_test: tuple[int, int] | None
     standard_errors: tuple[float, float] | None
+    submissions: IntArray | None
+    submissions_prior: TriesPrior | None
     name: str
     notes: tuple[str, ...]
 
@@ -85,6 +101,7 @@ class PairedBoards:
         n_test: tuple[int, int] | None = None,
         standard_errors: tuple[float, float] | None = None,
         lower_is_better: bool = False,
+        submissions: Any = None,
         name: str = "paired boards",
         notes: Sequence[str] = (),
     ) -> None:
@@ -109,8 +126,12 @@ class PairedBoards:
         every = entry_names(given, scores[0].size)
         for board in scores:
             board.setflags(write=False)
-        told = [_NEGATED] if lower_is_better else []
-        remarks = [*map(str, notes), *told, *_tied_first(scores, every)]
+        negated = [_NEGATED] if lower_is_better else []
+        subject = partial(_subject, "public", given)
+        counts, prior, told = checked_submissions(submissions, len(every), subject)
+        if counts is not None:
+            counts.setflags(write=False)
+        remarks = [*map(str, notes), *negated, *told, *_tied_first(scores, every)]
         vars(self).update(
             public=scores[0],
             private=scores[1],
@@ -119,6 +140,8 @@ class PairedBoards:
             standard_errors=None
             if standard_errors is None
             else _pair(standard_errors, "standard_errors", _checked_error),
+            submissions=counts,
+            submissions_prior=prior,
             name=str(name),
             notes=tuple(dict.fromkeys(remarks)),
         )
@@ -137,6 +160,17 @@ class PairedBoards:
     def noise_is_known(self) -> bool:
         """Whether the standard errors of both boards are known."""
         return self.n_test is not None or self.standard_errors is not None
+
+    @property
+    def has_submissions(self) -> bool:
+        """Whether some public score is, or may be, the best of several submissions."""
+        return self.submissions is not None and bool(np.any(self.submissions != 1))
+
+    @property
+    def submission_numbers(self) -> FloatArray:
+        """Equally likely numbers of submissions of each team, (m, k): k is 1 if all are known."""
+        assert self.submissions is not None
+        return numbers_of(self.submissions, self.submissions_prior)
 
     @property
     def public_winner(self) -> int:
@@ -162,7 +196,7 @@ class PairedBoards:
         'entry 6'
         """
         index = np.arange(self.n_entries)[np.asarray(entries)]
-        return PairedBoards(
+        found = PairedBoards(
             self.public[index],
             self.private[index],
             [self.names[i] for i in index],
@@ -171,11 +205,31 @@ class PairedBoards:
             name=self.name,
             notes=self.notes,
         )
+        if self.submissions is not None:
+            chosen = {"submissions": self.submissions[index]}
+            vars(found).update(chosen, submissions_prior=self.submissions_prior)
+        return found
+
+    def with_submissions(self, submissions: Any) -> "PairedBoards":
+        """The same boards with other numbers of submissions, given as to the constructor.
+
+        Examples
+        --------
+        >>> PairedBoards(range(6), range(6)).with_submissions((1, 9)).has_submissions
+        True
+        """
+        return PairedBoards(
+            self.public, self.private, self.names, n_test=self.n_test,
+            standard_errors=self.standard_errors, submissions=submissions, name=self.name,
+            notes=self.notes,
+        )  # fmt: skip
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""
         content = [self.public.tolist(), self.private.tolist(), list(self.names)]
         content += [self.n_test, self.standard_errors, self.name]
+        if self.submissions is not None:
+            content += [self.submissions.tolist(), repr(self.submissions_prior)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:

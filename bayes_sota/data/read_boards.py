@@ -243,7 +243,8 @@ def _submissions(
 ) -> tuple[int | None, tuple[str, ...]]:
     """Column with the submissions behind each entry, and a note where it is of no use."""
     found = find_submission_column(table, column)
-    private = any("private" in text.lower() for text in (table.stem, table.header[scores]))
+    texts = (text.lower() for text in (table.stem, table.header[scores]))
+    private = any("private" in text and "public" not in text for text in texts)
     if found is None or column is not None or not private:
         return found, ()
     name = shown(table.header[found])
@@ -285,6 +286,7 @@ def read_paired_boards(
     n_test: tuple[int, int] | None = None,
     standard_errors: tuple[float, float] | None = None,
     lower_is_better: bool = False,
+    submissions: str | int | tuple[int, int] | TriesPrior | None = None,
     name: str | None = None,
 ) -> PairedBoards:
     """Public and private scores of the same teams.
@@ -304,6 +306,9 @@ def read_paired_boards(
         As in ``read_leaderboard``.
     n_test, standard_errors, lower_is_better
         As in ``PairedBoards``.
+    submissions : str, int, (int, int) or TriesPrior, optional
+        Column with the submissions behind each team, or their number or range for all. Default:
+        a column of the public board that is called so. 1 for none.
     name : str, optional
         Label. Default: the name of the file.
 
@@ -332,12 +337,14 @@ def read_paired_boards(
     ('t0', 0.9, 0.91)
     """
     wanted = dict(zip(BOARDS, (public_column, private_column), strict=True))
+    counted = submissions if isinstance(submissions, str) else None
     if private_path is None:
-        both = _from_one(open_table(path, format), wanted, name_column)
+        both = _from_one(open_table(path, format), wanted, name_column, counted)
     else:
+        given: Any = {"name_column": name_column, "format": format}
         both = [
-            read_entries(source, score_column=column, name_column=name_column, format=format)
-            for source, column in zip((path, private_path), wanted.values(), strict=True)
+            read_entries(path, score_column=public_column, submissions=counted, **given),
+            read_entries(private_path, score_column=private_column, **given),
         ]
     bounded = n_test is not None
     for entries in both:
@@ -353,6 +360,7 @@ def read_paired_boards(
             n_test=n_test,
             standard_errors=standard_errors,
             lower_is_better=lower_is_better,
+            submissions=public.submissions if submissions is None or counted else submissions,
             name=public.stem if name is None else name,
             notes=public.notes,
         )
@@ -360,7 +368,7 @@ def read_paired_boards(
 
 
 def _from_one(
-    table: Table, wanted: dict[str, str | None], name_column: str | None
+    table: Table, wanted: dict[str, str | None], name_column: str | None, submissions: str | None
 ) -> list[Entries]:
     """Entries of both boards, which are columns of one table."""
     public, private = (
@@ -376,7 +384,8 @@ def _from_one(
             "columns with public_column and private_column"
         )
     names, rows = find_name_column(table, name_column, public), range(len(table.places))
-    return [_entries(table, public, names, rows), _entries(table, private, None, rows)]
+    own = _entries(table, public, names, rows, submissions=submissions)
+    return [own, _entries(table, private, None, rows)]
 
 
 def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
@@ -388,6 +397,7 @@ def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
                 "with name_column"
             )
     first, second = (dict(zip(e.names or (), e.scores, strict=True)) for e in (public, private))
+    numbers = dict(zip(public.names or (), public.submissions or (), strict=False))
     teams = tuple(team for team in first if team in second)
     where = f"{public.where} and {private.where}"
     if not teams:
@@ -400,6 +410,13 @@ def _joined(public: Entries, private: Entries) -> tuple[Entries, Entries]:
     one, other = (tuple(board[team] for team in teams) for board in (first, second))
     notes = (*public.notes, *private.notes, *told)
     return (
-        replace(public, scores=one, names=teams, where=where, notes=notes),
+        replace(
+            public,
+            scores=one,
+            names=teams,
+            where=where,
+            notes=notes,
+            submissions=[numbers[team] for team in teams] if numbers else None,
+        ),
         replace(private, scores=other),
     )

@@ -19,6 +19,7 @@ from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import ScoreKernel, modelled_entries, skill_grid
 from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
@@ -47,7 +48,8 @@ def kernel_of(board: Leaderboard) -> ScoreKernel:
 def check_luck(priors: object, *boards: object) -> None:
     """``InputError`` for a prior of the luck of submissions where no board has several."""
     given = priors.submission_luck if isinstance(priors, Priors) else None
-    chosen = [b for b in boards if isinstance(b, Leaderboard) and b.has_submissions]
+    kinds = Leaderboard | PairedBoards
+    chosen = [b for b in boards if isinstance(b, kinds) and b.has_submissions]
     if not chosen:
         refuse_unused("scores that are not of several submissions", {"submission_luck": given})
 

@@ -18,7 +18,11 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command import question_options
+from bayes_sota.leaderboard.command import (
+    parse_submissions,
+    question_options,
+    submissions_option,
+)
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
@@ -41,6 +45,7 @@ from bayes_sota.leaderboard.command import question_options
     SHARE, "--top",
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )  # fmt: skip
+@submissions_option
 @model_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @number_option(
@@ -68,6 +73,7 @@ def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **opti
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
     spec = chosen_model(options.pop("model"), "paired", correlation=rho)
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
+    options["submissions"] = parse_submissions(options["submissions"])
     private_file = options.pop("private_file")
     asked = (options.pop(name) for name in ("above", "new_score", "gap", "new_n_test"))
     questions = Questions(*asked)

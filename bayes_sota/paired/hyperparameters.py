@@ -22,11 +22,11 @@ from bayes_sota.paired.likelihood import (
     RATIO_SD,
     RESIDUAL_SD,
     PairedLikelihood,
-    Residuals,
     shift_log_weights,
     shift_scales,
-    split_noise,
 )
+from bayes_sota.paired.residuals import Residuals, split_noise
+from bayes_sota.paired.submissions import MOST_LUCK
 
 SHAPES = 3  # numbers of the family with the most, beside its place and its width
 _AT_ONCE = 16
@@ -42,8 +42,9 @@ def name_draws(
     -------
     dict of str to ndarray
         ``family`` (place in ``FAMILIES``), ``location``, ``spread`` (D,), ``shape`` (D, 3),
-        ``board_shift``, and where the standard errors are unknown ``noise_ratio``. rho, outliers
-        and residual_sd are among the estimands.
+        ``board_shift``, where the standard errors are unknown ``noise_ratio``, and with several
+        submissions ``submission_slope``. rho, outliers, residual_sd and submission_luck are among
+        the estimands.
     """
     draws: Draws = {
         "family": family,
@@ -54,6 +55,8 @@ def name_draws(
     }
     if likelihood.standard_errors is None:
         draws["noise_ratio"] = noise.private_sd / noise.public_sd
+    if noise.slope is not None:
+        draws["submission_slope"] = noise.slope
     return draws
 
 
@@ -66,7 +69,10 @@ def read_draws(likelihood: PairedLikelihood, draws: Draws) -> tuple[FloatArray, 
         public, private = split_noise(draws["residual_sd"], draws["noise_ratio"])
     else:
         public, private = (s * np.sqrt(1 - rho**2) for s in likelihood.standard_errors)
-    noise = Residuals(public, private, draws["outliers"], draws["board_shift"], rho)
+    luck, slope = (draws.get(f"submission_{name}") for name in ("luck", "slope"))
+    if luck is not None:
+        luck = np.clip(luck, 0.0, MOST_LUCK)
+    noise = Residuals(public, private, draws["outliers"], draws["board_shift"], rho, luck, slope)
     return np.column_stack([place, width, shape]), noise
 
 
@@ -110,17 +116,26 @@ def log_priors(likelihood: PairedLikelihood, draws: Draws) -> dict[str, FloatArr
     if "shape" in draws:
         found["shape"] = _log_normal(draws["shape"], 0.0, 1.0)
     if isinstance(prior, BetaCorrelation):
-        from scipy.stats import beta
-
-        found["rho"] = np.asarray(beta.logpdf(draws["rho"], prior.a, prior.b))
+        found["rho"] = _log_beta(draws["rho"], prior)
     if likelihood.standard_errors is None:
         middle = float(np.log(likelihood.base_sd))
         found["residual_sd"] = _log_lognormal(draws["residual_sd"], middle, RESIDUAL_SD)
         found["noise_ratio"] = _log_lognormal(draws["noise_ratio"], 0.0, RATIO_SD)
+    if "submission_slope" in draws:
+        found["submission_slope"] = _log_normal(draws["submission_slope"], 0, likelihood.slope_sd)
+        luck = likelihood.priors.submission_luck
+        if isinstance(luck, BetaCorrelation):
+            found["submission_luck"] = _log_beta(draws["submission_luck"], luck)
     log_weights = shift_log_weights(likelihood, read_draws(likelihood, draws)[1])
     top = log_weights.max(axis=1)
     found["board_shift"] = top + np.log(np.exp(log_weights - top[:, None]).sum(axis=1))
     return found
+
+
+def _log_beta(p: FloatArray, prior: BetaCorrelation) -> FloatArray:
+    from scipy.stats import beta
+
+    return np.asarray(beta.logpdf(p, prior.a, prior.b))
 
 
 def _log_normal(x: FloatArray, mean: float, sd: float) -> FloatArray:

@@ -13,27 +13,37 @@ as wide with :math:`\varepsilon (1 - \varphi)`, and says nothing (a failed run) 
 :math:`\varphi = 0.002`, beside a normal one on the other board. Products of normals leave one
 convolution of P per pair of residuals, done by FFT for many parameters at once. Of a board with
 selected teams (those from ``threshold`` on, on either board) the likelihood is divided by the
-probability to be selected.
+probability to be selected. Where public scores are the best of several submissions their noise is
+that of ``bayes_sota.paired.submissions``, and the skill is ``psi + slope (e_T - mean e_T)``.
 ``tests/paired/test_likelihood.py`` compares it with brute-force integration and checks the
 coordinate, ``test_posterior.py`` the selection.
 """
 
-from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import replace
 
 import numpy as np
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
+from bayes_sota.paired.residuals import (
+    FLAT,
+    WIDE,
+    Kinds,
+    Residuals,
+    chosen_kinds,
+    luck_moments,
+    one_board_kinds,
+    split_noise,
+    two_board_kinds,
+)
+from bayes_sota.paired.submissions import MOST_LUCK, Choice
 from bayes_sota.paired.teams import Coordinate, Teams
 
-WIDE = 5.0  # standard deviations of the wide residual
-FLAT = 0.002  # probability of a score that says nothing
 OUTLIERS, OUTLIERS_SD = -4.0, 1.5  # log odds of a wide residual a priori
 RESIDUAL_SD, RATIO_SD = 1.0, 0.4  # of the logarithms
 _CHUNK = 16  # points at once, fewer with many teams: memory that is too large comes slowly
@@ -41,51 +51,6 @@ _REFINED = 4  # grid for interpolation, by zeros in the spectrum
 _FLOOR = 1e-300
 _LEAST_SHIFT = 0.01
 STRANGERS = 0.01  # teams whose skill follows no shape, a priori
-
-
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """Parameters of the noise, one value per point, shape (N,).
-
-    Attributes
-    ----------
-    public_sd, private_sd : ndarray
-        Standard deviation of the usual residual, ``s sqrt(1 - rho^2)``.
-    outliers : ndarray
-        Probability of a wide residual.
-    shift : ndarray
-        delta, what private scores have more than public ones.
-    rho : ndarray or None
-        None where the standard errors are unknown: then rho is not in the likelihood, and may be
-        summed out.
-    """
-
-    public_sd: FloatArray
-    private_sd: FloatArray
-    outliers: FloatArray
-    shift: FloatArray
-    rho: FloatArray | None
-
-    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Residuals":
-        """The same change of every parameter that there is."""
-        values = (getattr(self, f.name) for f in fields(self))
-        return Residuals(*(None if v is None else change(v) for v in values))  # type: ignore[arg-type]
-
-    @staticmethod
-    def joined(parts: "list[Residuals]") -> "Residuals":
-        """The points of several, one after the other."""
-        columns = ([getattr(part, f.name) for part in parts] for f in fields(Residuals))
-        return Residuals(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
-
-    def parts(self) -> list[tuple[FloatArray, float]]:
-        """Probability and relative width of the two normal residuals."""
-        wide = self.outliers * (1 - FLAT)
-        return [(1 - FLAT - wide, 1.0), (wide, WIDE)]
-
-
-def split_noise(total: FloatArray, ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Public and private standard deviation from that of a difference and their ratio."""
-    return total / np.hypot(1, ratio), total * ratio / np.hypot(1, ratio)
 
 
 class PairedLikelihood:
@@ -133,6 +98,8 @@ class PairedLikelihood:
     def with_teams(self, teams: Teams) -> "PairedLikelihood":
         """The same grid and parameters with the scores of other teams."""
         other = copy(self)
+        if self.teams.choice is not None and teams.choice is None:
+            teams = replace(teams, choice=Choice(np.ones((teams.x.size, 1))))
         other.teams = teams
         return other
 
@@ -151,7 +118,13 @@ class PairedLikelihood:
         if self.teams.threshold is not None:
             cuts = (self.teams.threshold[0], self.teams.threshold[1] - start)
             low = min(cuts if y is not None else cuts[:1]) - 3 * sd
-        low, high = max(low - 3 * sd, bounds[0]), min(high + 3 * sd, bounds[1])
+        spread = max(float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2, sd / 2)
+        low, high = low - 3 * sd, high + 3 * sd
+        self.typical_luck, self.slope_sd = 0.0, spread
+        if self.teams.choice is not None:
+            self.typical_luck = float(self.teams.choice.luck.mean())
+            low, high = low - spread - float(self.teams.choice.luck.max()) * sd, high + spread
+        low, high = max(low, bounds[0]), min(high, bounds[1])
         finest = sd / 6 if y is not None else sd / 4
         count = int(np.clip(np.ceil((high - low) / finest), 64, 1500)) + 1
         self.nodes = np.linspace(low, high, count)
@@ -160,7 +133,6 @@ class PairedLikelihood:
         self._length = 1 << int(np.ceil(np.log2(span / self.step + 16)))
         self._frequency = 2 * np.pi * np.fft.rfftfreq(self._length, self.step)
         self.ranges = tuple(float(max(np.ptp(v), 6 * sd)) for v in (x, x if y is None else y))
-        spread = max(float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2, sd / 2)
         place = float(np.median(x))
         self.scale = FieldScale(place, 3 * spread, float(np.log(spread)), 1.0, self.step)
 
@@ -171,6 +143,8 @@ class PairedLikelihood:
         """What each coordinate after those of the family sets."""
         learns_rho = self.standard_errors is not None and not self.priors.correlation.is_fixed
         noise = ("residual", "ratio") if self.standard_errors is None else ("rho",) * learns_rho
+        if self.teams.choice is not None:
+            noise = (*noise, *("luck",) * (not self.priors.submission_luck.is_fixed), "slope")
         return (*noise, "outliers", *(("shift",) if self.teams.y is not None else ()))
 
     def residuals(self, t: FloatArray) -> Residuals:
@@ -192,7 +166,18 @@ class PairedLikelihood:
         outliers = 1 / (1 + np.exp(-(OUTLIERS + OUTLIERS_SD * values["outliers"])))
         start, width = self.shift_scale
         shift = start + width * values.get("shift", np.zeros(count))
-        return Residuals(public, private, outliers, shift, rho)
+        if self.teams.choice is None:
+            return Residuals(public, private, outliers, shift, rho)
+        luck = self._lucks(values.get("luck", np.zeros(count)))
+        shift = shift + luck * public * self.typical_luck  # so that the two are nearly independent
+        slope = self.slope_sd * values["slope"]
+        return Residuals(public, private, outliers, shift, rho, luck, slope)
+
+    def _lucks(self, t: FloatArray) -> FloatArray:
+        from scipy.special import ndtr
+
+        found = self.priors.submission_luck.quantile(ndtr(t))
+        return np.clip(found, 0.0, MOST_LUCK)
 
     def log_prior_correction(self, t: FloatArray, noise: Residuals) -> FloatArray:
         """Prior of the shift over the standard normal that its coordinate is given."""
@@ -222,7 +207,7 @@ class PairedLikelihood:
         noise = self.residuals(own)
         terms, _, _ = self.team_terms(density, noise)
         total = self.log_pairs(terms).sum(axis=1)
-        total -= self.teams.x.size * self.log_selected(density, noise)
+        total -= self.log_all_selected(density, noise)
         return np.asarray(total + self.log_prior_correction(own, noise))
 
     def log_pairs(self, terms: FloatArray) -> FloatArray:
@@ -244,41 +229,28 @@ class PairedLikelihood:
         variance : ndarray, shape (N, kinds)
             How sharply.
         """
-        kinds = self._one_board if self.teams.y is None else self._two_boards
-        factor, centre, variance = kinds(noise)
-        factor *= self._at(self._convolved(density, variance), centre)
-        return factor, centre, variance
+        factor, centre, variance, of = self._kinds(noise)
+        factor *= self._at(self._convolved(density, variance), centre, of)
+        return factor, centre, variance[:, of]
 
-    def _one_board(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Usual and wide residual of x."""
-        weight = np.stack([w for w, _ in noise.parts()], axis=1)
-        variance = np.stack([(k * noise.public_sd) ** 2 for _, k in noise.parts()], axis=1)
-        shape = (*weight.shape, self.teams.x.size)
-        factor = np.broadcast_to(weight[..., None], shape).copy()
-        return factor, np.broadcast_to(self.teams.x, shape), variance
+    def _kinds(self, noise: Residuals) -> Kinds:
+        teams = self.teams
+        if teams.choice is not None:
+            lucks = teams.choice, self._more(teams.choice, noise)
+            return chosen_kinds(teams.x, teams.y, noise, self.ranges, *lucks)
+        if teams.y is None:
+            return one_board_kinds(teams.x, noise)
+        return two_board_kinds(teams.x, teams.y, noise, self.ranges)
 
-    def _two_boards(self, noise: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Both normal, in four ways; then one of them saying nothing beside the usual other."""
-        x = self.teams.x[None, None, :]
-        y = (np.asarray(self.teams.y) - noise.shift[:, None])[:, None, :]
-        usual = noise.parts()
-        pairs = [(a, b) for a in usual for b in usual]
-        v1 = np.stack([(a[1] * noise.public_sd) ** 2 for a, _ in pairs], axis=1)
-        v2 = np.stack([(b[1] * noise.private_sd) ** 2 for _, b in pairs], axis=1)
-        total = v1 + v2
-        height = np.stack([a[0] * b[0] for a, b in pairs], axis=1) / np.sqrt(2 * np.pi * total)
-        factor = np.empty((len(v1), len(pairs) + 2, x.size))
-        centre = np.empty_like(factor)
-        np.multiply((y - x) ** 2, (-0.5 / total)[..., None], out=factor[:, :-2])
-        np.exp(factor[:, :-2], out=factor[:, :-2])
-        factor[:, :-2] *= height[..., None]
-        factor[:, -2] = FLAT * (1 - FLAT) / self.ranges[0]
-        factor[:, -1] = FLAT * (1 - FLAT) / self.ranges[1]
-        np.multiply(y - x, (v1 / total)[..., None], out=centre[:, :-2])
-        centre[:, :-2] += x
-        centre[:, -2], centre[:, -1] = y[:, 0], x[:, 0]
-        alone = np.stack([noise.private_sd**2, noise.public_sd**2], axis=1)
-        return factor, centre, np.concatenate([v1 * v2 / total, alone], axis=1)
+    def _more(self, choice: Choice, noise: Residuals) -> FloatArray:
+        """What the skills of teams have more for their numbers of submissions, (N, k)."""
+        assert noise.slope is not None
+        return np.asarray(noise.slope[:, None] * (choice.luck - self.typical_luck))
+
+    def more_skill(self, noise: Residuals) -> FloatArray:
+        """What the skill of each team has more than psi of the field, (N, k) or 0."""
+        choice = self.teams.choice
+        return np.zeros((1, 1)) if choice is None else self._more(choice, noise)
 
     def _convolved(self, density: FloatArray, variance: FloatArray) -> FloatArray:
         """P convolved with normals of these variances (N, kinds), padded, on a finer grid."""
@@ -290,8 +262,11 @@ class PairedLikelihood:
         smooth[..., -1] = smooth[..., 0]
         return smooth
 
-    def _at(self, smooth: FloatArray, where: FloatArray) -> FloatArray:
-        """Linear interpolation on the refined grid; half of the padding lies on each side."""
+    def _at(self, smooth: FloatArray, where: FloatArray, of: IntArray) -> FloatArray:
+        """Linear interpolation on the refined grid; half of the padding lies on each side.
+
+        Kind i reads row ``of[i]`` of each point's.
+        """
         outside = ((self._length - self.nodes.size) // 2 - 2) * _REFINED
         place = (where - self.nodes[0]) * (_REFINED / self.step)
         np.clip(place, -outside, self.nodes.size * _REFINED + outside, out=place)
@@ -299,8 +274,8 @@ class PairedLikelihood:
         left = place.astype(np.int64)
         place -= left
         left &= self._length * _REFINED - 1
-        rows = np.arange(left.shape[0] * left.shape[1]).reshape(*left.shape[:2], 1)
-        left += rows * smooth.shape[2]
+        rows = np.arange(len(left))[:, None] * smooth.shape[1] + of
+        left += rows[..., None] * smooth.shape[2]
         values = smooth.ravel()
         value, following = values.take(left), values.take(left + 1)
         following -= value
@@ -309,28 +284,53 @@ class PairedLikelihood:
         return np.asarray(np.maximum(value, 0.0))
 
     def log_selected(self, density: FloatArray, noise: Residuals) -> FloatArray:
-        """Logarithm of the probability that a team is among those selected, shape (N,)."""
+        """Logarithm of the probability that a team is selected, (N, 1), or (N, k) by team."""
         if self.teams.threshold is None:
-            return np.zeros(len(density))
-        chance = self.step * np.sum(density * (1 - self.missed(noise)), axis=1)
-        return np.asarray(np.log(np.maximum(chance, _FLOOR)))
+            return np.zeros((len(density), 1))
+        levels = self._log_levels(density, noise)
+        return levels if self.teams.choice is None else levels @ self.teams.choice.shares
 
-    def missed(self, noise: Residuals) -> FloatArray:
-        """Probability that a team is not selected at each skill, (N, nodes)."""
-        missed = self._below(noise, 0)
-        return missed if self.teams.y is None else missed * self._below(noise, 1)
+    def log_all_selected(self, density: FloatArray, noise: Residuals) -> FloatArray:
+        """The same of all teams together, (N,)."""
+        found = self.log_selected(density, noise)
+        return found[:, 0] * self.teams.x.size if found.shape[1] == 1 else found.sum(axis=1)
 
-    def _below(self, noise: Residuals, board: int) -> FloatArray:
+    def _log_levels(self, density: FloatArray, noise: Residuals) -> FloatArray:
+        """Logarithm of the probability to be selected at each level, (N, levels)."""
+        count = 1 if self.teams.choice is None else self.teams.choice.levels.luck.size
+        missed = [self.missed(noise, level) for level in range(count)]
+        chance = [self.step * np.sum(density * (1 - m), axis=1) for m in missed]
+        return np.log(np.maximum(np.stack(chance, axis=1), _FLOOR))
+
+    def missed(self, noise: Residuals, level: int = 0) -> FloatArray:
+        """Probability that a team is not selected at each skill, (N, nodes).
+
+        ``level`` is that of its number of submissions (``Choice.levels``).
+        """
+        missed = self._below(noise, 0, level)
+        return missed if self.teams.y is None else missed * self._below(noise, 1, level)
+
+    def _below(self, noise: Residuals, board: int, level: int) -> FloatArray:
         """Probability of a score below the board's threshold at each skill, (N, nodes)."""
         from scipy.special import ndtr
 
         threshold, flat = self.flat_below(board)
-        sd = noise.private_sd if board else noise.public_sd
+        choice = None if self.teams.choice is None else self.teams.choice.levels
         shift = noise.shift[:, None] if board else 0.0
-        gap = (threshold - shift - self.nodes) / sd[:, None]
+        if choice is not None:
+            shift = shift + self._more(choice, noise)[:, level, None]
+        gap = np.asarray(threshold - shift - self.nodes)
+        if choice is not None and not board:
+            mean, sd = luck_moments(choice, noise, level)
+            usual, wide = (gap - mean[:, None]) / sd[:, None], gap / noise.public_sd[:, None]
+            wide = wide / WIDE - (mean / noise.public_sd)[:, None]
+            chances = [ndtr(usual), ndtr(wide)]
+        else:
+            gap = gap / (noise.private_sd if board else noise.public_sd)[:, None]
+            chances = [ndtr(gap / width) for _, width in noise.parts()]
         chance = FLAT * flat + 0 * gap
-        for weight, width in noise.parts():
-            chance += weight[:, None] * ndtr(gap / width)
+        for (weight, _), below in zip(noise.parts(), chances, strict=True):
+            chance += weight[:, None] * below
         return np.asarray(chance)
 
     def flat_below(self, board: int) -> tuple[float, float]:

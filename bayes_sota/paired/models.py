@@ -13,23 +13,22 @@ import pytensor.tensor as pt
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, Priors
+from bayes_sota.core.priors import BetaCorrelation, CorrelationPrior, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, add_strangers
 from bayes_sota.paired.likelihood import (
-    FLAT,
     OUTLIERS,
     OUTLIERS_SD,
     RATIO_SD,
     RESIDUAL_SD,
     STRANGERS,
-    WIDE,
     PairedLikelihood,
-    Residuals,
 )
 from bayes_sota.paired.replicates import draw_field, replicate_scores
+from bayes_sota.paired.residuals import FLAT, WIDE, Residuals
+from bayes_sota.paired.submissions import MOST_LUCK, Choice
 from bayes_sota.paired.teams import Coordinate, Selection
 
 
@@ -63,6 +62,7 @@ def build_model(
         Free variables ``location``, ``spread`` and ``shape`` (standard normal numbers of a family
         that has any) of P, ``outliers``, ``board_shift`` (delta) and ``rho``; where the noise is
         unknown ``residual_sd`` and ``noise_ratio`` too, and only the prior of delta depends on rho.
+        With several submissions ``submission_luck`` (lambda) and ``submission_slope``.
         Observed ``score`` (classifier, board), whose log likelihood is one number per team and
         whose replicates are teams of fresh fields; ``family`` as data.
 
@@ -90,16 +90,18 @@ def build_model(
     with pm.Model(coords=coords) as model:
         pm.Data("family", list(FAMILIES).index(family))
         density = _density(grid, shape)
-        rho = _correlation(priors)
+        rho = _known_or_beta("rho", priors.correlation)
         public_sd, private_sd = _residual_sd(grid, rho)
         outliers = pm.LogitNormal(
             "outliers", OUTLIERS, OUTLIERS_SD, default_transform=pm.distributions.transforms.logodds
         )
         shift = _shift(grid, rho, pt.sqrt(public_sd**2 + private_sd**2))
+        lucks = _lucks(grid)
         law = _Law(grid, selection, Coordinate(boards.n_test))
         pm.CustomDist(
             "score", density, pt.stack([public_sd, private_sd]), outliers, shift,
-            logp=law.logp, random=law.random, signature="(g),(b),(),()->(b)",
+            *lucks, logp=law.logp, random=law.random,
+            signature=f"(g),(b),{','.join(['()'] * (2 + len(lucks)))}->(b)",
             observed=np.stack([boards.public[kept], boards.private[kept]], axis=1),
             dims=("classifier", "board"),
         )  # fmt: skip
@@ -115,6 +117,8 @@ def paired_log_likelihood(
     private_sd: Any,
     outliers: Any,
     shift: Any,
+    luck: Any = None,
+    slope: Any = None,
 ) -> Any:
     """Log of the joint density of each team's two scores, the skills summed out, as a tensor.
 
@@ -127,7 +131,9 @@ def paired_log_likelihood(
     density : (nodes,) tensor
         P on the grid, which sums to one.
     public_sd, private_sd, outliers, shift : scalar tensor
-        As in ``bayes_sota.paired.likelihood.Residuals``.
+        As in ``bayes_sota.paired.residuals.Residuals``.
+    luck, slope : scalar tensor, optional
+        The same; needed where ``grid.teams`` has several submissions.
 
     Returns
     -------
@@ -145,21 +151,20 @@ def paired_log_likelihood(
     (12,)
     """
     weights = ((1 - FLAT) * (1 - outliers), (1 - FLAT) * outliers)
-    usual_x, wide_x = _residual_densities(x[:, None] - grid.nodes, public_sd)
-    usual_y, wide_y = _residual_densities(y[:, None] - shift - grid.nodes, private_sd)
-    first, second = (
-        weights[0] * usual + weights[1] * wide
-        for usual, wide in ((usual_x, wide_x), (usual_y, wide_y))
-    )
+    more = _more_skill(grid, grid.teams.choice, slope)
+    away = (x - more)[:, None] - grid.nodes
+    at_nodes, usual_x, wide_x = _public_densities(grid, away, public_sd, luck)
+    usual_y, wide_y = _residual_densities((y - more)[:, None] - shift - grid.nodes, private_sd)
     height = FLAT / grid.ranges[0], FLAT / grid.ranges[1]
     # sums of products: compiling matrix products takes longer
+    mixed = weights[0] * usual_x * wide_y + wide_x * (weights[0] * usual_y + weights[1] * wide_y)
     alone = height[0] * usual_y + height[1] * usual_x  # the other score says nothing
-    both = first * second + (1 - FLAT) * alone
+    both = weights[0] ** 2 * at_nodes * usual_y + weights[1] * mixed + (1 - FLAT) * alone
     found = pt.log(pt.sum(both * density, axis=1) + height[0] * height[1])
     if grid.teams.threshold is None:
         return found
-    missed = _below(grid, 0, weights, public_sd, 0.0) * _below(grid, 1, weights, private_sd, shift)
-    return found - pt.log(pt.sum(density * (1 - missed)))
+    sds, lucks = (public_sd, private_sd), (luck, slope)
+    return found - _log_selected(grid, density, weights, sds, shift, lucks)
 
 
 class _Law:
@@ -195,21 +200,20 @@ class _Law:
     ) -> FloatArray:
         """Scores of as many teams of a fresh field, (k, 2)."""
         public, private = sd.reshape(2, 1)
-        outliers, shift = (other.reshape(1) for other in others)
-        noise = Residuals(public, private, outliers, shift, None)
+        outliers, shift, *lucks = (other.reshape(1) for other in others)
+        noise = Residuals(public, private, outliers, shift, None, *lucks)
         teams = self.grid.teams.x.size
         psi = draw_field(self.grid, density.reshape(1, -1), noise, teams, rng)
         scores = replicate_scores(self.grid, psi, noise, rng)[0]
         return self.coordinate.printed(scores)[self.selection.group]
 
 
-def _correlation(priors: PairedPriors) -> Any:
-    prior = priors.correlation
+def _known_or_beta(name: str, prior: CorrelationPrior) -> Any:
     if isinstance(prior, BetaCorrelation):
-        return pm.Beta("rho", prior.a, prior.b)
+        return pm.Beta(name, prior.a, prior.b)
     if prior.is_fixed:
-        return pm.Deterministic("rho", pt.as_tensor_variable(float(prior.quantile(0.5))))
-    raise InputError(f"no PyMC model for the correlation prior {type(prior).__name__}")
+        return pm.Deterministic(name, pt.as_tensor_variable(float(prior.quantile(0.5))))
+    raise InputError(f"no PyMC model for the prior {type(prior).__name__} of {name}")
 
 
 def _residual_sd(grid: PairedLikelihood, rho: Any) -> tuple[Any, Any]:
@@ -247,17 +251,81 @@ def _density(grid: PairedLikelihood, family: SkillFamily) -> Any:
     return pm.math.softmax(add_strangers(ops, scale, log_density, grid.nodes, STRANGERS))
 
 
+def _lucks(grid: PairedLikelihood) -> tuple[Any, ...]:
+    """lambda and the slope of skill, where scores were chosen among submissions."""
+    if grid.teams.choice is None:
+        return ()
+    luck = _known_or_beta("submission_luck", grid.priors.submission_luck)
+    return pt.minimum(luck, MOST_LUCK), pm.Normal("submission_slope", 0.0, grid.slope_sd)
+
+
+def _more_skill(grid: PairedLikelihood, choice: Choice | None, slope: Any) -> Any:
+    """What the skills of teams have more for their numbers of submissions, (k,) or (1,)."""
+    return np.zeros(1) if choice is None else slope * (choice.luck - grid.typical_luck)
+
+
+def _public_densities(
+    grid: PairedLikelihood, away: Any, sd: Any, luck: Any
+) -> tuple[Any, Any, Any]:
+    """Densities of a usual public residual beside a usual and another private one; of a wide."""
+    choice = grid.teams.choice
+    if choice is None:
+        usual, wide = _residual_densities(away, sd)
+        return usual, usual, wide
+    mean, own = luck * sd * choice.luck[:, None], sd * pt.sqrt(1 - luck**2)
+    typical = sd * pt.sqrt(1 - luck**2 * (1 - choice.variance.mean()))
+    at_nodes = [
+        share[:, None] * _residual_densities(away - luck * sd * node[:, None], own)[0]
+        for node, share in zip(choice.nodes, choice.weights, strict=True)
+    ]
+    usual = _residual_densities(away - mean, typical)[0]
+    return pt.add(*at_nodes), usual, _residual_densities(away - WIDE * mean, sd)[1]
+
+
 def _residual_densities(residual: Any, sd: Any) -> tuple[Any, Any]:
     """Densities of a usual and of a wide residual."""
     z, height = residual / sd, 1 / (sd * np.sqrt(2 * np.pi))
     return height * pt.exp(-0.5 * z**2), height / WIDE * pt.exp(-0.5 * (z / WIDE) ** 2)
 
 
-def _below(
-    grid: PairedLikelihood, board: int, weights: tuple[Any, Any], sd: Any, shift: Any
+def _log_selected(
+    grid: PairedLikelihood,
+    density: Any,
+    weights: tuple[Any, Any],
+    sds: tuple[Any, Any],
+    shift: Any,
+    lucks: tuple[Any, Any],
 ) -> Any:
-    """Probability of a score below the threshold of a board at each skill."""
+    """Logarithm of the probability of a team to be selected, (k,), or one for all."""
+    choice = grid.teams.choice
+    if choice is None:
+        missed = _below(grid, 0, weights, 0.0, sds[0]) * _below(grid, 1, weights, shift, sds[1])
+        return pt.log(pt.sum(density * (1 - missed)))
+    (luck, slope), levels, found = lucks, choice.levels, []
+    more = _more_skill(grid, levels, slope)
+    for i, (mean, variance) in enumerate(zip(levels.luck, levels.variance, strict=True)):
+        lucky, width = luck * mean * sds[0], pt.sqrt(1 - luck**2 * (1 - variance))
+        missed = _below(grid, 0, weights, more[i], sds[0], lucky, width)
+        missed = missed * _below(grid, 1, weights, shift + more[i], sds[1])
+        found.append(pt.log(pt.sum(density * (1 - missed))))
+    return pt.dot(pt.stack(found), choice.shares)
+
+
+def _below(
+    grid: PairedLikelihood,
+    board: int,
+    weights: tuple[Any, Any],
+    shift: Any,
+    sd: Any,
+    luck: Any = 0.0,
+    width: Any = 1.0,
+) -> Any:
+    """Probability of a score below the threshold of a board at each skill.
+
+    ``luck`` is the mean of a usual residual, ``width`` its standard deviation in units of ``sd``.
+    """
     threshold, flat = grid.flat_below(board)
-    z = (threshold - shift - grid.nodes) / sd
-    usual, wide = (pt.erfc(-z / (k * np.sqrt(2))) / 2 for k in (1.0, WIDE))
+    gap = threshold - shift - grid.nodes
+    z = (gap - luck) / (width * sd), (gap - WIDE * luck) / (WIDE * sd)
+    usual, wide = (pt.erfc(-each / np.sqrt(2)) / 2 for each in z)
     return FLAT * flat + weights[0] * usual + weights[1] * wide

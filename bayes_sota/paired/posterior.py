@@ -13,7 +13,7 @@ and :math:`z_2` given delta is normal. ``tests/paired/test_posterior.py`` checks
 of all of them on simulated boards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,20 +27,17 @@ from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.paired.likelihood import (
-    FLAT,
-    WIDE,
-    PairedLikelihood,
-    Residuals,
-    shift_log_weights,
-    shift_scales,
-)
+from bayes_sota.paired.likelihood import PairedLikelihood, shift_log_weights, shift_scales
+from bayes_sota.paired.residuals import FLAT, WIDE, Residuals
+from bayes_sota.paired.submissions import Choice, choice_of
 from bayes_sota.paired.teams import Coordinate, Selection, Teams, top_places
 
 _LEAST_SIZE = 60.0  # effective number of points below which a result is not to be trusted
 _WINDOW = np.linspace(-4.5, 4.5, 25)
 _DRAWS_AT_ONCE = 8
 _FIRST_POINTS = 300
+_MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
+_SEARCHES, _FEWER_SEARCHES = 4, 2  # of modes; the fewer with two parameters more
 _LEAST_SHARE = 0.01  # families with less posterior probability are not sampled again
 _DEGREES = 8.0
 
@@ -109,13 +106,18 @@ def fit_pairs(
     """
     targets = {name: partial(likelihood.log_likelihood, FAMILIES[name]) for name in families}
     noise = len(likelihood.noise_parameters)
+    searches = _SEARCHES if likelihood.teams.choice is None else _FEWER_SEARCHES
     found = {
-        name: sample_importance(target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS)
+        name: sample_importance(
+            target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS, searches=searches
+        )
         for name, target in targets.items()
     }
     for name, share in _evidence_weights(found)[0].items():
         if share > _LEAST_SHARE:
             count = int(points * (0.3 / len(families) + 0.7 * share))
+            if likelihood.teams.choice is not None:  # the first sample is thin in more dimensions
+                found[name] = _sampled_again(targets[name], found[name], count // 2, rng)
             found[name] = _sampled_again(targets[name], found[name], count, rng)
     shares, total = _evidence_weights(found)
     return Hyperposterior(likelihood, found, shares, total)
@@ -235,7 +237,8 @@ def paired_posterior(
     skills = draw_skills(found, draws, rng)
     winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
     values = estimands_of(likelihood, skills.noise, skills.psi, winner, coordinate, rng)
-    return PairedPosterior(values, skills, _reasons(likelihood, found), selection, found)
+    reasons = (*_reasons(likelihood, found), *_adaptive(skills.noise))
+    return PairedPosterior(values, skills, reasons, selection, found)
 
 
 def draw_skills(
@@ -293,9 +296,9 @@ def skills_given(
         density = target.densities(family, t[rows])
         some = noise.each(lambda values: values[rows])  # noqa: B023
         terms = target.team_terms(density, some)
-        selected = target.log_selected(density, some)[:, None]
+        selected = target.log_selected(density, some)
         log_likelihood[rows] = target.log_pairs(terms[0]) - selected
-        psi[rows] = _draw_team_skills(target, density, terms, rng)
+        psi[rows] = _draw_team_skills(target, density, terms, rng) + target.more_skill(some)
     return psi, log_likelihood
 
 
@@ -375,6 +378,7 @@ def estimands_of(
     best = np.argmax(psi, axis=1)
     score = coordinate.to_score
     skill, first = score(theta), (np.arange(len(best)), winner)
+    lucks = {} if noise.luck is None else {"submission_luck": noise.luck}
     return {
         "skill": skill,
         "expected_private": score(expected),
@@ -389,6 +393,7 @@ def estimands_of(
         "private_se": private_se,
         "residual_sd": np.hypot(noise.public_sd, noise.private_sd),
         "outliers": noise.outliers,
+        **lucks,
     }
 
 
@@ -411,7 +416,11 @@ def draw_shared(
 
 
 def predict_private(
-    found: Hyperposterior, public: FloatArray, count: int, rng: np.random.Generator
+    found: Hyperposterior,
+    public: FloatArray,
+    count: int,
+    rng: np.random.Generator,
+    choice: Choice | None = None,
 ) -> FloatArray:
     """Private scores of teams from their public scores alone, in the coordinate, (count, k).
 
@@ -426,8 +435,10 @@ def predict_private(
     count : int
         Draws.
     rng : Generator
+    choice : Choice, optional
+        Submissions that the scores were chosen from; by default one each.
     """
-    skills = draw_skills(found, count, rng, Teams(public, None, None))
+    skills = draw_skills(found, count, rng, Teams(public, None, None, choice))
     psi, noise = skills.psi, skills.noise
     delta = noise.shift
     if found.likelihood.teams.y is None and noise.rho is not None:
@@ -472,11 +483,13 @@ def predict_from_public(
     places = top_places(x.size, top)
     threshold = float(np.sort(x)[-places])
     limits = (threshold, threshold) if places < x.size else None
-    fitted = Teams(x[x >= threshold], None, limits)
+    above = np.flatnonzero(x >= threshold)
+    fitted = Teams(x[above], None, limits, choice_of(boards, above, np.arange(above.size)))
     likelihood = PairedLikelihood.of_teams(boards, fitted, paired_priors(priors))
     found = _fit_enough(likelihood, rng, points)
-    wanted = x if entries is None else x[entries]
-    return coordinate.to_score(predict_private(found, wanted, draws, rng))
+    wanted = np.arange(x.size) if entries is None else entries
+    choice = choice_of(boards, wanted, np.arange(wanted.size))
+    return coordinate.to_score(predict_private(found, x[wanted], draws, rng, choice))
 
 
 def _reasons(likelihood: PairedLikelihood, found: Hyperposterior) -> tuple[str, ...]:
@@ -496,6 +509,17 @@ def _reasons(likelihood: PairedLikelihood, found: Hyperposterior) -> tuple[str, 
                 f"than the {allowed:.3g} that the standard errors allow at rho = 0"
             )
     return tuple(reasons)
+
+
+def _adaptive(noise: Residuals) -> Iterator[str]:
+    """Public scores that rise with submissions by more than their luck, private ones not."""
+    middle = 0.0 if noise.luck is None else float(np.median(noise.luck))
+    if middle > _MOST_CREDIBLE:
+        yield (
+            f"lambda is learnt as {middle:.2f}, where it ends: public scores rise with the number "
+            "of submissions at least as far as the luck of unrelated ones, as where teams adapt to "
+            "the public board step by step, which the model lacks"
+        )
 
 
 def _fit_enough(

@@ -7,14 +7,16 @@ scores of its board. ``tests/paired/test_replicates.py`` compares shares and mea
 likelihood, and with draws that are thrown away where they are not selected.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.paired.hyperparameters import Draws, densities_of
-from bayes_sota.paired.likelihood import FLAT, WIDE, PairedLikelihood, Residuals
+from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.posterior import estimands_of
+from bayes_sota.paired.residuals import FLAT, Residuals, chosen_normals
 from bayes_sota.paired.teams import Coordinate
 
 _AT_ONCE, _FIELDS_AT_ONCE = 200_000, 200  # scores, draws
@@ -58,18 +60,30 @@ def draw_field(
 ) -> FloatArray:
     """Skills psi of ``count`` selected teams for each row of ``density`` on the grid, (D, count).
 
-    Between nodes the density is linear.
+    Between nodes the density is linear. With submissions ``count`` is that of the teams, each
+    selected as one with a number near its own.
     """
-    mass = density
-    if likelihood.teams.threshold is not None:
-        mass = density * (1 - likelihood.missed(noise))
-    total = np.cumsum(mass, axis=1)
-    level = rng.random((len(mass), count)) * total[:, -1:]
-    at = np.stack([np.searchsorted(row, u) for row, u in zip(total, level, strict=True)])
-    nodes = likelihood.nodes
-    near = nodes[np.minimum(at, nodes.size - 1)]
-    between = rng.random(at.shape) - rng.random(at.shape)
-    return np.asarray(np.clip(near + likelihood.step * between, nodes[0], nodes[-1]))
+    found = np.empty((len(density), count))
+    for level, teams in _levels(likelihood, count):
+        mass = density
+        if likelihood.teams.threshold is not None:
+            mass = density * (1 - likelihood.missed(noise, level))
+        total = np.cumsum(mass, axis=1)
+        u = rng.random((len(mass), teams.size)) * total[:, -1:]
+        at = np.stack([np.searchsorted(row, v) for row, v in zip(total, u, strict=True)])
+        nodes = likelihood.nodes
+        near = nodes[np.minimum(at, nodes.size - 1)]
+        between = rng.random(at.shape) - rng.random(at.shape)
+        found[:, teams] = np.clip(near + likelihood.step * between, nodes[0], nodes[-1])
+    return found + likelihood.more_skill(noise)
+
+
+def _levels(likelihood: PairedLikelihood, count: int) -> Iterator[tuple[int, IntArray]]:
+    """Levels of submissions, and the teams whose number is nearest to each."""
+    choice = likelihood.teams.choice
+    nearest = np.zeros(count, np.int64) if choice is None else choice.nearest_level
+    for level in np.unique(nearest):
+        yield int(level), np.flatnonzero(nearest == level)
 
 
 def simulate_boards(
@@ -129,9 +143,9 @@ def _replicated(
 class _BoardLaw:
     """Scores of one board given skills: above the threshold (1), below it (-1), or free (0)."""
 
-    centre: FloatArray  # (D, k)
-    sd: FloatArray  # (D, 1)
-    weights: FloatArray  # (3, D, 1): usual, wide, says nothing
+    centre: FloatArray  # (kinds, D, k), the last is a score that says nothing
+    sd: FloatArray  # (kinds, D, 1)
+    weights: FloatArray  # (kinds, D, 1 or k)
     threshold: float
     lowest: float
     width: float
@@ -142,12 +156,12 @@ class _BoardLaw:
     ) -> "_BoardLaw":
         teams = likelihood.teams
         scores = teams.x if board == 0 or teams.y is None else teams.y
-        wide = noise.outliers[:, None] * (1 - FLAT)
-        weights = np.stack([1 - FLAT - wide, wide, np.full_like(wide, FLAT)])
+        weights, lucks, sd = _normals(likelihood, noise, board)
+        middle = psi + noise.shift[:, None] * board
         return cls(
-            psi + noise.shift[:, None] * board,
-            (noise.private_sd if board else noise.public_sd)[:, None],
-            weights,
+            middle + np.concatenate([lucks, 0 * lucks[:1]]),
+            np.concatenate([sd, sd[:1]])[..., None],
+            np.concatenate([weights, np.full_like(weights[:1], FLAT)]),
             float(scores.min()) if teams.threshold is None else teams.threshold[board],
             float(scores.min()),
             likelihood.ranges[board],
@@ -159,27 +173,40 @@ class _BoardLaw:
         return float(np.clip((self.threshold - self.lowest) / self.width, 0, 1))
 
     def chances(self, side: IntArray) -> FloatArray:
-        """Probability of each kind of residual and of the side, (3, D, k)."""
+        """Probability of each kind of residual and of the side, (kinds, D, k)."""
         from scipy.special import ndtr
 
-        z = (self.threshold - self.centre) / self.sd
-        normal = [np.where(side == 0, 1.0, ndtr(-side * z / k)) for k in (1.0, WIDE)]
+        z = (self.threshold - self.centre[:-1]) / self.sd[:-1]
+        normal = np.where(side == 0, 1.0, ndtr(-side * z))
         below = self.flat_below
         flat = np.where(side == 0, 1.0, np.where(side > 0, 1 - below, below))
-        return np.asarray(self.weights * np.stack([*normal, flat]))
+        return np.asarray(self.weights * np.concatenate([normal, flat[None]]))
 
     def draw(self, side: IntArray, rng: np.random.Generator) -> FloatArray:
         """One score on the given side for each skill, (D, k)."""
         from scipy.special import ndtr, ndtri
 
         total = np.cumsum(self.chances(side), axis=0)
-        kind = np.sum(total < rng.random(side.shape) * total[-1], axis=0)
-        sd = self.sd * np.where(kind == 1, WIDE, 1.0)
+        kind = np.sum(total < rng.random(side.shape) * total[-1], axis=0)[None]
+        centre = np.take_along_axis(self.centre, kind, axis=0)[0]
+        sd = np.take_along_axis(np.broadcast_to(self.sd, self.centre.shape), kind, axis=0)[0]
         sign = np.where(side > 0, -1.0, 1.0)
-        limit = np.where(side == 0, 1.0, ndtr(sign * (self.threshold - self.centre) / sd))
+        limit = np.where(side == 0, 1.0, ndtr(sign * (self.threshold - centre) / sd))
         u = rng.random(side.shape)
-        normal = self.centre + sign * sd * ndtri(np.maximum(u * limit, _LEAST))
+        normal = centre + sign * sd * ndtri(np.maximum(u * limit, _LEAST))
         low, high = np.zeros(side.shape), np.ones(side.shape)
         low[side > 0] = high[side < 0] = self.flat_below
         flat = self.lowest + self.width * (low + (high - low) * u)
-        return np.asarray(np.where(kind == 2, flat, normal))
+        return np.asarray(np.where(kind[0] == len(self.weights) - 1, flat, normal))
+
+
+def _normals(
+    likelihood: PairedLikelihood, noise: Residuals, board: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weights and means, (kinds, D, 1 or k), and sd, (kinds, D), of the residuals of a board."""
+    choice = likelihood.teams.choice
+    if board == 0 and choice is not None:
+        return chosen_normals(choice, noise)
+    sd = noise.private_sd if board else noise.public_sd
+    weights = np.stack([weight for weight, _ in noise.parts()])[..., None]
+    return weights, 0 * weights, np.stack([width * sd for _, width in noise.parts()])

@@ -25,19 +25,22 @@ from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.sample_estimate import Data
 from bayes_sota.leaderboard.sample_estimate import estimate_sota as estimate_board
 from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.submissions import check_luck
 from bayes_sota.maximum.shrinkage import Criterion
 from bayes_sota.paired.hyperparameters import Draws, draw_prior, log_priors, name_draws
-from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
+from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.posterior import (
     PairedPosterior,
     paired_posterior,
     predict_from_public,
 )
 from bayes_sota.paired.replicates import replicate_scores, simulate_boards
+from bayes_sota.paired.residuals import Residuals
 from bayes_sota.paired.teams import Coordinate, Selection
 
 _TAKEN = ("priors", "model", "draws", "chains", "random_seed", "groups")  # of ``estimate_sota``
 _PER_TEAM = ("skill", "expected_private")
+LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _DIMENSIONS = {
     **dict.fromkeys((*_PER_TEAM, "private_from_public"), ("classifier",)),
@@ -65,14 +68,15 @@ def estimate_paired(
     index 2; P of the skills is averaged over families; residuals may be outliers. Skills are those
     of the *private* population. Where the standard errors are known the variance of the differences
     over teams, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`, teaches rho; else only that product is learnt,
-    and rho keeps its prior.
+    and rho keeps its prior. Where public scores are the best of several submissions their luck
+    (``bayes_sota.paired.submissions``) is taken off, and lambda is learnt from the differences.
 
     Parameters
     ----------
     boards : PairedBoards
     priors : Priors or PairedPriors, optional
-        Prior of rho, and sizes that the offset of the public board may have. Not together with
-        ``model``.
+        Prior of rho, sizes that the offset of the public board may have, and the luck of
+        submissions. Not together with ``model``.
     model : ModelSpecification, name or path, optional
         Named specification with priors and sizes of samples.
     draws, chains : int, optional
@@ -99,7 +103,9 @@ def estimate_paired(
         (classifier, board) of the teams that the model is about; replicates are of each team given
         its skill, on the same items, and selected as the teams were. ``log_likelihood``: ``score``
         (classifier,), shared equally among teams that count once. ``predictions``: new scores and
-        ``private_from_public``. Attribute ``rho_learnt``.
+        ``private_from_public``. With submissions ``submission_luck`` (lambda) and
+        ``submission_slope``, what the skill of a team has more per unit of its ``expected_luck``
+        (``constant_data``). Attributes ``rho_learnt`` and ``luck_learnt``.
 
     Examples
     --------
@@ -113,6 +119,7 @@ def estimate_paired(
     (1, ('chain', 'draw', 'classifier'))
     """
     check_choice("groups", groups, Groups)
+    check_luck(priors, boards)
     spec = chosen_model(model, "paired", priors)
     sizes = spec.sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
@@ -322,13 +329,21 @@ class Layout:
         limits = self.selection.teams.threshold
         if limits is not None:
             limits = self.coordinate.to_score(np.array(limits)).tolist()
+        choice, lucky = self.selection.teams.choice, dict[str, Any]()
+        if choice is not None:
+            numbers = np.median(boards.submission_numbers[kept], axis=1)
+            values["submissions"] = ("classifier", numbers)
+            values["expected_luck"] = ("classifier", choice.luck[self.selection.group])
+            quantiles = likelihood.priors.submission_luck.quantile(np.array(LEVELS))
+            lucky["level"] = list(LEVELS)
+            values["submission_luck_prior"] = ("level", quantiles)
         facts = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
         for name, pair in (facts | {"threshold": limits}).items():
             if pair is not None:
                 values[name] = ("board", list(pair))
         return {
             "observed_data": xr.Dataset({"score": (_DIMENSIONS["score"], scores)}, self.coords),
-            "constant_data": xr.Dataset(values, self.coords),
+            "constant_data": xr.Dataset(values, self.coords | lucky),
         }
 
 
@@ -352,6 +367,7 @@ def describe_boards(
         **provenance,
         "priors": repr(priors),
         "data_hash": boards.data_hash(),
+        "luck_learnt": int(boards.has_submissions and not priors.submission_luck.is_fixed),
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
         "noise_known": int(boards.noise_is_known),
         "skill_scale": "private population",

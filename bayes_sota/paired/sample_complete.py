@@ -194,6 +194,8 @@ def _check_model(model: pm.Model, likelihood: PairedLikelihood, layout: Layout) 
     needed = ["location", "spread", "rho", "outliers", "board_shift", "score"]
     if likelihood.standard_errors is None:
         needed += ["residual_sd", "noise_ratio"]
+    if likelihood.teams.choice is not None:
+        needed += ["submission_luck", "submission_slope"]
     missing = [name for name in needed if name not in model.named_vars]
     if missing:
         raise InputError(f"the model has no {', '.join(missing)}, which the skills need")

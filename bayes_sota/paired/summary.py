@@ -15,6 +15,7 @@ from bayes_sota.core.summary import (
 )
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import as_sentences, chance, decimals_for
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import Questions, diagnose_answers, sentences_of
@@ -30,6 +31,7 @@ MEANING = {
     "residual_sd": "usual sd of a team's difference, in the model's coordinate",
     "rho": "correlation with the reference",
 }
+_HANG_ON_LUCK = ("theta_sota", "winner_skill")
 _SIZE = "importance_effective_size"
 _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
 
@@ -87,6 +89,7 @@ class PairedReport(ContentReport):
             f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
             f"{winner['shrinkage']:.4f}), P(best) {_chance(winner)}",
             f"Rank correlation of the boards {self.content['rank_correlation']:.3f}.",
+            *about_luck(self.content.get("submission_luck")),
             *sentences_of(self.content),
         ]
 
@@ -105,6 +108,7 @@ class PairedReport(ContentReport):
             f"probability {_chance(winner)}.",
             f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
             f"errors of the scores are {known}.",
+            *about_luck(found.get("submission_luck")),
             *sentences_of(found), about_rho(found["rho"]), *as_sentences(self.notes),
         ]  # fmt: skip
 
@@ -159,6 +163,7 @@ def describe_paired(
         **found,
         **answers,
         "rho": rho_of(rho, tree),
+        **_luck(tree, boards, ci_prob),
         "standard_errors": {
             "public": public_se,
             "private": private_se,
@@ -199,6 +204,68 @@ def _winner(
         "private_from_public_alone": alone,
         **chances.told(name),
     }
+
+
+def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:
+    """lambda before and after, what it adds to public scores, and how the answer hangs on it."""
+    if not boards.has_submissions:
+        return {}
+    constants, posterior = tree["constant_data"], tree["posterior"]
+    found = estimand_summary(tree, "submission_luck", ci_prob)
+    mean, draws = found["mean"], posterior["submission_luck"].values.ravel()
+    luck, numbers = constants["expected_luck"], constants["submissions"]
+    winner = {"classifier": boards.names[boards.public_winner]}
+    low, middle, high = constants["submission_luck_prior"].values.tolist()
+    answers = {name: posterior[name].values.ravel() for name in _HANG_ON_LUCK}
+    told = {
+        "mean": mean,
+        "interval": found["interval"],
+        "prior": {"median": middle, "interval": [low, high]},
+        "learnt": bool(tree.attrs["luck_learnt"]),
+        "median_submissions": float(numbers.median()),
+        "median_luck": mean * float(luck.median()),
+        "winner_submissions": float(numbers.sel(winner)),
+        "winner_luck": mean * float(luck.sel(winner)),
+        "sensitivity": [
+            {"value": at} | {k: _expected_at(at, draws, v) for k, v in answers.items()}
+            for at in found["interval"]
+        ],
+    }
+    return {"submission_luck": told}
+
+
+def _expected_at(at: float, luck: FloatArray, values: FloatArray) -> float:
+    """Mean of an answer were lambda known, by regression over the draws."""
+    away = luck - luck.mean()
+    spread = float(away @ away)
+    slope = float(away @ values) / spread if spread > 0 else 0.0
+    return float(values.mean()) + slope * (at - float(luck.mean()))
+
+
+def about_luck(luck: dict[str, Any] | None) -> list[str]:
+    """What was learnt of lambda, what it means, and how the answer hangs on it."""
+    if luck is None:
+        return []
+    (low, high), prior = luck["interval"], luck["prior"]
+    known, ends = f"set to {luck['mean']:.2f}", []
+    if luck["learnt"]:
+        before = "{:.2f} to {:.2f}".format(*prior["interval"])
+        known = (
+            f"learnt as {luck['mean']:.2f} ({low:.2f} to {high:.2f}; before {prior['median']:.2f}, "
+            f"{before})"
+        )
+        each = (
+            f"{row['theta_sota']:.4f} and {row['winner_skill']:.4f} at lambda {row['value']:.2f}"
+            for row in luck["sensitivity"]
+        )
+        ends = [f"theta_sota and winner_skill would be {', '.join(each)}."]
+    return [
+        f"How far luck chose the submission that the public board shows (lambda) is {known}: by it "
+        f"a team with the median of {luck['median_submissions']:,.0f} submissions stands "
+        f"{luck['median_luck']:.1f} of its own standard errors too high there, the public winner "
+        f"with {luck['winner_submissions']:,.0f} {luck['winner_luck']:.1f}.",
+        *ends,
+    ]
 
 
 @dataclass(frozen=True)

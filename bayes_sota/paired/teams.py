@@ -12,6 +12,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
+from bayes_sota.paired.submissions import Choice, choice_of
 
 _FEWEST_KEPT = 30  # all teams of a board with fewer are kept
 _TOP, _MOST_KEPT = 0.5, 1_500  # unless another share is asked for
@@ -79,11 +80,14 @@ class Teams:
         Public and private scores; ``y`` is None where only the public board is used.
     threshold : (float, float) or None
         Teams are here because x or y (x alone without y) reaches its threshold.
+    choice : Choice or None
+        Submissions that public scores were chosen from; None where there was nothing to choose.
     """
 
     x: FloatArray
     y: FloatArray | None
     threshold: tuple[float, float] | None
+    choice: Choice | None = None
 
     @property
     def difference_sd(self) -> float:
@@ -146,7 +150,9 @@ class Selection:
                 f"only {len(pairs)} different pairs of scores are left of {m} teams, at least "
                 f"{FEWEST_TEAMS} are needed; keep more teams (top), or do not merge equal pairs"
             )
-        return cls(kept, group.reshape(-1), Teams(pairs[:, 0], pairs[:, 1], threshold))
+        group = group.reshape(-1)
+        choice = choice_of(boards, kept, group)
+        return cls(kept, group, Teams(pairs[:, 0], pairs[:, 1], threshold, choice))
 
     def place_of(self, entry: int) -> int:
         """Which distinct pair a kept team of the boards has."""

@@ -35,9 +35,10 @@ from bayes_sota.leaderboard.sample_nuts import _estimands, _parameters, sample_b
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.specification import load_model
 from bayes_sota.paired.hyperparameters import name_draws, read_draws
-from bayes_sota.paired.likelihood import PairedLikelihood, Residuals
+from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.models import build_model as build_paired
 from bayes_sota.paired.posterior import estimands_of, fit_pairs, skills_given
+from bayes_sota.paired.residuals import Residuals
 from bayes_sota.paired.teams import Coordinate, Selection
 
 SEEDS = (1, 2, 3, 4)

@@ -7,6 +7,10 @@ public scores and each team's number of entries, never a private score of a team
 only the shift of the median team and the standard error of a score come from differences of both
 boards. The error is the median absolute difference of predicted and private scores of the 10 and
 50 best public entries, relative to that of the public score moved by the median difference.
+
+Then both boards (``bayes_sota.paired``): lambda and everything else is learnt from both scores of a
+random half of the teams, and predicts the other half's private scores from their public ones. Last,
+lambda fixed, all numbers of submissions are multiplied by one factor.
 """
 
 import csv
@@ -16,10 +20,17 @@ from pathlib import Path
 
 import numpy as np
 
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import BoardPriors, CorrelationPrior, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.paired.likelihood import PairedLikelihood
+from bayes_sota.paired.posterior import Hyperposterior, fit_pairs, paired_posterior, predict_private
+from bayes_sota.paired.submissions import choice_of
+from bayes_sota.paired.teams import Selection
 
 COLUMNS = {
     "2021-prostate": ("score_public", "score_private", "entries_public"),
@@ -27,6 +38,7 @@ COLUMNS = {
 }
 BEST = (10, 50)
 LUCKS = (0.0, 0.3, 0.6, 0.9)
+HALVES, FACTORS = 5, (1, 2, 5, 10)
 NORMAL_MAD, FURTHEST = 1.4826, 4.0
 
 
@@ -138,6 +150,75 @@ def judge(name: str, share: float) -> None:
     )
 
 
+def judge_pairs(name: str) -> None:
+    """Print what pairs of scores of one half of the teams say of the other half, on average."""
+    teams = Teams.read(name)
+    for label in ("without", "with"):
+        rows = [predict_other_half(teams, label == "with", seed) for seed in range(HALVES)]
+        lucks, *found = np.array(rows).T
+        shown = dict(zip(
+            ("error of the 10 best", "of the 50 best", "mean fall predicted", "real",
+             "median fall predicted", "real median", "rank correlation before", "now", "covered"),
+            found, strict=True,
+        ))  # fmt: skip
+        print(f"{name}, both boards of a half, {label} submissions: lambda {lucks.round(2)}")
+        for what, values in shown.items():
+            print(f"  {what}: {values.mean():.4f} ({values.round(3).tolist()})")
+
+
+def predict_other_half(teams: Teams, submissions: bool, seed: int) -> list[float]:
+    """lambda learnt on a half, and how it predicts the best public entries of the other."""
+    numbers = teams.submissions if submissions else None
+    boards = PairedBoards(teams.public, teams.private, submissions=numbers)
+    known = np.random.default_rng(seed).random(boards.n_entries) < 0.5
+    rng, half = np.random.default_rng(seed), boards.subset(known)
+    likelihood = PairedLikelihood.of_teams(half, Selection.of_boards(half).teams, PairedPriors())
+    found = fit_pairs(likelihood, rng, 5000)
+    best = np.flatnonzero(~known)[: max(BEST)]
+    choice = choice_of(boards, best, np.arange(best.size))
+    drawn = predict_private(found, boards.public[best], 2000, rng, choice)
+    mean, (low, high) = np.median(drawn, axis=0), np.quantile(drawn, [0.025, 0.975], axis=0)
+    public, private = boards.public[best], boards.private[best]
+    raw = public + np.median((boards.private - boards.public)[known])
+    errors = [
+        np.median(np.abs(private - mean)[:k]) / np.median(np.abs(private - raw)[:k]) for k in BEST
+    ]
+    falls = [f(raw - scores) for f in (np.mean, np.median) for scores in (mean, private)]
+    order = [spearman(x, private) for x in (public, mean)]
+    covered = float(np.mean((private >= low) & (private <= high)))
+    return [learnt_luck_of_pairs(found), *errors, *falls, *order, covered]
+
+
+def learnt_luck_of_pairs(found: Hyperposterior) -> float:
+    """Posterior mean of lambda, 0 without submissions."""
+    total = 0.0
+    for family, share in found.weights.items():
+        points = found.points[family]
+        own = points.points[:, FAMILIES[family].dimension :]
+        luck = found.likelihood.residuals(own).luck
+        total += 0.0 if luck is None else share * float(points.weights[:, 0] @ luck)
+    return total
+
+
+def multiply_submissions(name: str) -> None:
+    """Print skills of both routes where all numbers of submissions rise by one factor."""
+    teams = Teams.read(name)
+    known = FixedCorrelation(0.6)
+    error = teams.spread_of_difference(np.ones(teams.public.size, bool)) * np.sqrt(0.8)
+    for factor in FACTORS:
+        numbers = factor * teams.submissions
+        board = Leaderboard(teams.public, metric="score", standard_error=error, submissions=numbers)
+        alone = leaderboard_posterior(
+            board, BoardPriors(submission_luck=known), draws=4000, random_seed=1
+        ).draws
+        boards = PairedBoards(teams.public, teams.private, submissions=numbers)
+        pairs = paired_posterior(
+            boards, PairedPriors(submission_luck=known), rng=np.random.default_rng(1), draws=4000
+        ).draws
+        means = [d[k].mean() for d in (alone, pairs) for k in ("theta_sota", "winner_skill")]
+        print(f"{name}, T times {factor}: board alone, both boards {np.round(means, 5)}")
+
+
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     from scipy.stats import spearmanr
 
@@ -155,3 +236,5 @@ if __name__ == "__main__":
     for name in COLUMNS:
         for share in (0.5, 0.8, 1.0):
             judge(name, share)
+        judge_pairs(name)
+        multiply_submissions(name)

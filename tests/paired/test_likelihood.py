@@ -9,7 +9,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.paired.likelihood import FLAT, WIDE, PairedLikelihood, shift_log_weights
+from bayes_sota.paired.likelihood import PairedLikelihood, shift_log_weights
+from bayes_sota.paired.residuals import FLAT, WIDE
 from bayes_sota.paired.teams import Coordinate, Selection, Teams
 
 

@@ -45,6 +45,7 @@ def prior_draws(likelihood: PairedLikelihood, family: str, count: int, seed: int
     ("family", "options"),
     [
         ("ex-gaussian", {"standard_errors": (0.02, 0.02), "copies": 5}),
+        ("ex-gaussian", {"m": 60, "submissions": [1 + i % 7 * 9 for i in range(60)]}),
         pytest.param("normal", {"m": 60}, marks=pytest.mark.slow),
     ],
 )
@@ -67,7 +68,9 @@ def test_likelihood_and_priors_are_those_of_the_exact_route(family: str, options
     for i in range(3):
         *of_priors, scores = densities({name: np.asarray(draws[name][i]) for name in names})
         np.testing.assert_allclose(scores, expected[i], atol=0.01)  # one grid is coarser
-        assert np.median(np.abs(scores - expected[i])) < 0.0005
+        # normals at the nodes of the luck are narrower: linear interpolation is coarser for them
+        most = 0.002 if "submissions" in options else 0.0005
+        assert np.median(np.abs(scores - expected[i])) < most
         for name, one in zip(names, of_priors, strict=True):
             np.testing.assert_allclose(one, priors[name][i], atol=1e-4, err_msg=name)
 

@@ -7,8 +7,9 @@ from scipy.stats import kstest, norm
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.hyperparameters import draw_prior, name_draws, read_draws
-from bayes_sota.paired.likelihood import FLAT, WIDE, PairedLikelihood, Residuals
+from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.replicates import draw_field, replicate_scores
+from bayes_sota.paired.residuals import FLAT, WIDE, Residuals
 from bayes_sota.paired.teams import Teams
 
 SHIFT, SD, WIDE_SHARE = 0.02, (0.02, 0.03), 0.1
