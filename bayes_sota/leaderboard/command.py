@@ -36,6 +36,7 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
@@ -185,12 +186,16 @@ def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
     >>> parse_submissions("12"), parse_submissions("1:100"), parse_submissions("Entries")
     (12, (1, 100), 'Entries')
     """
-    if text is None or not all(part.strip().lstrip("-").isdigit() for part in text.split(":")):
+    parts = [] if text is None else text.split(":")
+    numbers = [number for part in parts if (number := parse_number(part)) is not None]
+    if text is None or len(numbers) < len(parts):
         return text
-    numbers = [int(part) for part in text.split(":")]
-    if len(numbers) > 2:
-        raise InputError(f"--submissions takes a column, a number or a range A:B, got {text!r}")
-    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+    whole = [int(number) for number in numbers if number == number.to_integral_value()]
+    if len(parts) > 2 or len(whole) < len(parts):
+        raise InputError(
+            f"--submissions takes a column, a whole number or a range A:B, got {text!r}"
+        )
+    return whole[0] if len(whole) == 1 else (whole[0], whole[1])
 
 
 def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:

@@ -243,6 +243,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     >>> found.eval(mode="FAST_COMPILE").shape
     (5,)
     """
+    _check_luck(fit, luck)
     kernel, entries = fit.kernel, fit.kernel.value_of_entry
     nodes = _Nodes.of(fit)
     at = [(kernel.with_luck(float(x)), float(r)) for r, x in nodes.pairs]
@@ -322,8 +323,6 @@ class _Nodes:
         first, weights = _neighbours(pt.sqrt(1 - _number(rho) ** 2), self.own)
         if self.luck.size == 1:
             return first, weights
-        if luck is None:
-            raise InputError("the scores were chosen among submissions: give the luck of it, luck=")
         other, of_luck = _neighbours(_number(luck), self.luck)
         rows = pt.arange(first.start, first.stop)[:, None] * self.luck.size
         near = (rows + pt.arange(other.start, other.stop)).ravel()
@@ -407,8 +406,7 @@ def observe_scores(
     """
     kernel = fit.kernel
     scores = kernel.board.sign * kernel.scores[kernel.modelled]
-    if not kernel.has_luck:
-        refuse_unused("scores that are not of several submissions", {"luck": luck})
+    _check_luck(fit, luck)
 
     def logp(value: Any, log_density: Any, rho: Any, *luck: Any) -> Any:
         # the tables are of the observed scores; there are none of others
@@ -436,6 +434,14 @@ def _log_evidence(fit: ShapeFit, rho: Any, luck: Any) -> Any:
     values = _spline(_spline(exact, few.own, nodes.own).T, few.luck, nodes.luck).T
     near, weights = nodes.around(rho, luck)
     return pt.sum(weights * pt.as_tensor_variable(values.ravel())[near])
+
+
+def _check_luck(fit: FieldFit, luck: Any) -> None:
+    """``InputError`` for a luck of submissions that is needed, or that nothing depends on."""
+    if not fit.kernel.has_luck:
+        refuse_unused("scores that are not of several submissions", {"luck": luck})
+    elif luck is None and not fit.priors.submission_luck.is_fixed:
+        raise InputError("the scores were chosen among submissions: give the luck of it, luck=")
 
 
 def _fewer(nodes: FloatArray, most: int) -> FloatArray:

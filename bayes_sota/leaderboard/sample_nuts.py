@@ -305,6 +305,7 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     reasons = [*reasons_of(fit), *([f"{divergences} divergences"] if divergences else [])]
     posterior, found = trace["posterior"].to_dataset(), dict[str, Any]()
+    posterior = posterior[[name for name, value in posterior.items() if value.max() > value.min()]]
     if posterior.sizes["draw"] > 3:
         if posterior.sizes["chain"] > 1:
             found["r_hat"] = _worst(az.rhat(posterior), np.nanmax)

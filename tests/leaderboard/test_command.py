@@ -131,6 +131,8 @@ REFUSED = {
         ("--n-test 500 --gap 2", "--gap must be a number above 0 and below 1"),
         ("--n-test 500 --n-classes 4 --method shrink --above 0.9", "--above has no effect on"),
         ("--n-test 500 --cores 2", "--cores has no effect on the exact route"),
+        ("--n-test 500 --submissions 1.5", "a column, a whole number or a range A:B, got '1.5'"),
+        ("--n-test 500 --submissions 9:2", "a range of submissions rises, got 9:2"),
         ("--n-test 500 --criterion upper", "no effect on any method but shrink"),
         ("--n-test 500 --n-classes 4", "--n-classes has no effect"),
         ("--n-test 100 --lower-is-better", "larger is better"),

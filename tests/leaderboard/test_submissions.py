@@ -214,6 +214,7 @@ def test_nuts_with_a_free_luck_agrees_with_the_exact_route():
     assert "submission_luck" in nuts["prior"].data_vars
 
 
+@pytest.mark.slow
 def test_the_luck_is_a_variable_of_results_where_entries_had_submissions():
     import arviz as az
 
