@@ -134,6 +134,7 @@ def test_teams_that_adapt_are_said_to() -> None:
     assert any("adapt to the public board" in reason for reason in found.reasons)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_families")
 def test_the_command_reads_the_column_and_says_what_lambda_means(tmp_path) -> None:
     boards, _ = simulated(40, 0.6)
@@ -163,5 +164,7 @@ def test_what_has_no_effect_or_cannot_be_is_refused(tmp_path, capsys) -> None:
             boards.with_submissions(wrong)
     file = tmp_path / "boards.csv"
     file.write_text("team,public,private\na,1,2\n", encoding="utf-8")
-    assert main(["paired", str(file), "--submissions", "Entries"]) == 2
+    with pytest.raises(SystemExit) as ended:
+        main(["paired", str(file), "--submissions", "Entries"])
+    assert ended.value.code == 2
     assert "there is no column 'Entries' (submissions)" in capsys.readouterr().err
