@@ -92,7 +92,8 @@ def readers(folder: Path) -> dict[str, Call]:
             {"path": twice},
             {"path": twice[:4], "private_path": one, "public_column": "p2", "private_column": "p2",
              "name_column": "label", "format": "json", "n_test": (100, 100),
-             "standard_errors": (0.1, 0.1), "lower_is_better": True, "name": "x"},
+             "standard_errors": (0.1, 0.1), "lower_is_better": True, "submissions": (2, 9),
+             "name": "x"},
         ),
         "read_scores": Call(
             {"source": long, **columns, "tournament_column": "data"},

@@ -18,7 +18,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.maximum.submissions import expected_maximum
 
-NODES = 4  # of the Gauss rule
+NODES = 5  # of the Gauss rule
 MOST_LUCK = 0.98  # above, the normals of the mixture would be too narrow for the grid
 _LEVELS = 8  # values of e_T at which the selection is computed; in between a polynomial
 _REACH, _STEP = 10.0, 0.005
