@@ -55,7 +55,7 @@ _COLUMNS = (
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
-_OF_POINTS = ("criterion", "n_classes")
+_OF_POINTS = ("criterion", "n_classes", "fixed_field")
 _OF_DRAWS = (
     "classifiers", "submissions", "model", "new_n_test", "learn_rho", "draws", "chains", "cores",
     "seed", "no_sensitivity", *_QUESTIONS,
@@ -249,6 +249,11 @@ def _whole(text: str) -> int:
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )  # fmt: skip
 @number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
+@click.option(
+    "--fixed-field", is_flag=True,
+    help="Every entry takes part once (shrink); default: skills are drawn from the shrunk scores "
+    "with replacement, as in the paper.",
+)  # fmt: skip
 @model_option
 @number_option(
     CORRELATION, "--correlation",
@@ -455,9 +460,12 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
         )
     if not auc and n_classes < 2:
         raise InputError(f"--n-classes must be at least 2, got {n_classes}")
+    if method != "shrink":
+        _refuse(f"--method {method}", options, ("fixed_field",))
     board, n, notes = _read_scores(file, size, options)
     how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
     how |= {} if rho is None else {"correlation": rho}
+    how |= {"fixed_field": True} if options["fixed_field"] else {}
     given = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
     return report_point_estimate(board, method, notes=notes, **given, **how)
 
