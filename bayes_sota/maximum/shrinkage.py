@@ -190,6 +190,28 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
     return float(low), float(high)
 
 
+def field_law(
+    skills: FloatArray, *, n_test: int, correlation: float, fixed_field: bool = False
+) -> MaximumLaw:
+    """Law of the best score of a field of these skills, of those that pass Eq. 8.
+
+    As many are drawn with replacement, or every one takes part once; theta0 is the best.
+
+    Examples
+    --------
+    >>> skills = np.array([0.88, 0.89, 0.9])
+    >>> round(field_law(skills, n_test=3000, correlation=0.6).mean(), 4)
+    0.9001
+    >>> round(field_law(skills, n_test=3000, correlation=0.6, fixed_field=True).mean(), 4)
+    0.9012
+    """
+    feasible = skills[_feasible(skills, correlation)]
+    sizes: dict[str, Any] = {"n_test": n_test, "correlation": correlation}
+    if fixed_field:
+        return maximum_law(skill=feasible, rough=True, **sizes)
+    return resampled_maximum_law(feasible, n_classifiers=feasible.size, **sizes)
+
+
 def shrink_scores(
     scores: ArrayLike,
     *,
@@ -246,23 +268,16 @@ def shrink_scores(
     """
     board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
     kept, best = board["scores"], board["observed_maximum"]
-    sizes: dict[str, Any] = {"n_test": n_test, "correlation": correlation}
-
-    def skills_at(weight: float) -> FloatArray:
-        skills = weight * kept + (1 - weight) * chance
-        return skills[_feasible(skills, correlation)]
 
     def law_at(weight: float) -> MaximumLaw:
-        skills = skills_at(weight)
-        if fixed_field:
-            return maximum_law(skill=skills, rough=True, **sizes)
-        return resampled_maximum_law(skills, n_classifiers=skills.size, **sizes)
+        skills = weight * kept + (1 - weight) * chance
+        return field_law(skills, n_test=n_test, correlation=correlation, fixed_field=fixed_field)
 
     # the limit is to be the observed score, not the one below
     excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
     found = _shrunk(law_at, excess_of, board)
     found |= {"fixed_field": fixed_field}
-    return _estimate_accuracy(board | found, kept.size - skills_at(found["weight"]).size)
+    return _estimate_accuracy(board | found, kept.size - found["law"].n_classifiers)
 
 
 def shrink_aucs(
@@ -377,7 +392,7 @@ def crop_scores(
         "method": "crop", "estimate": threshold, "threshold": threshold, "law": law_at(low),
         "excess": law_at(levels.size - 1).mean() - best,
     }  # fmt: skip
-    return _estimate_accuracy(board | found, kept.size - feasible_at(low).size)
+    return _estimate_accuracy(board | found, kept.size - found["law"].n_classifiers)
 
 
 def _observed(
