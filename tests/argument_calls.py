@@ -385,6 +385,9 @@ def calls(folder: Path) -> dict[str, Call]:
             {"means": table(), "standard_deviations": np.full((24, 6), 0.3)},
             {"means": table(7), "standard_deviations": np.full((24, 6), 3.0), "threshold": 4.0},
         ),
+        "correlation_of_similarity": Call(
+            {"similarity": 0.9, "skill": 0.8}, {"similarity": 0.95, "skill": 0.85}
+        ),
         "maximum_law": Call(
             {"n_test": 50, "skill": 0.8, "n_classifiers": 5, "correlation": 0.5},
             {"n_test": 60, "skill": 0.7, "n_classifiers": 6, "correlation": 0.6,

@@ -61,6 +61,7 @@ FACTS = {
     "model_name": "bradley-terry",
     "versions": f"bayes_sota {__version__}",
 }
+AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / np.log(10)
 _LEAST_PENALTY = 1e-6
 _ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
 
@@ -166,6 +167,16 @@ class BradleyTerryFit:
     def p_beats_average(self) -> FloatArray:
         """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
         return 1 / (1 + np.exp(-self.epp))
+
+    @property
+    def elo(self) -> FloatArray:
+        """Skill on Elo's scale, (m,): the average player has 1500, a gap of 400 is odds of 10."""
+        return AVERAGE_ELO + ELO_PER_EPP * self.epp
+
+    @property
+    def elo_se(self) -> FloatArray:
+        """Standard error of ``elo``, clustered by round, (m,)."""
+        return ELO_PER_EPP * self.se
 
     @property
     def rank(self) -> NDArray[np.intp]:

@@ -15,6 +15,7 @@ from bayes_sota.core.arguments import (
     NUMBER,
     POSITIVE,
     PROCESSES,
+    SHARE,
     SKILL,
     refuse_unused,
 )
@@ -260,6 +261,11 @@ def _whole(text: str) -> int:
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
 )  # fmt: skip
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
+@number_option(
+    SHARE, "--similarity",
+    help="Share of items on which two classifiers are both right or both wrong: rho follows from "
+    "it and the best score.",
+)  # fmt: skip
 @number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
 @number_option(
     COUNT, "--new-n-test",
@@ -319,6 +325,10 @@ def estimate_as_typed(
         Whether other assumptions are tried where there are any.
     """
     values = dict(options)
+    given = {"--correlation": values["correlation"]}
+    given["--pairwise-correlation"] = values["pairwise_correlation"]
+    if values["similarity"] is not None:
+        refuse_unused("--similarity, which gives rho", given)
     rho = chosen_correlation(values.pop("correlation"), values.pop("pairwise_correlation"))
     if values["method"] in POINT_METHODS:
         return _estimate_point(file, values, rho)
@@ -350,7 +360,10 @@ def _estimate(
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(options["model"], "observed_maximum")
         settings |= {name: options[name] for name in ("reference_skill", "groups")}
-        return report_sota(_boards(options, spec), model=spec, **settings)
+        boards = _boards(options, spec)
+        best = boards[0].maximum if len(boards) == 1 else None
+        settings |= {"correlation": _correlation_of(options, rho, best)}
+        return report_sota(boards, model=spec, **settings)
     _refuse("FILE", options, _OF_MAXIMA)
     data = _read(file, options)
     if options["method"] == "abc":
@@ -358,7 +371,24 @@ def _estimate(
     if not isinstance(data, Leaderboard):
         _refuse("answers and item scores, which have none", options, ("no_sensitivity",))
     settings |= {name: options[name] for name in ("model", "learn_rho", "groups")}
+    best = data.maximum if isinstance(data, Leaderboard) else None
+    settings |= {"correlation": _correlation_of(options, rho, best)}
     return report_sota(data, **settings)
+
+
+def _correlation_of(options: dict[str, Any], rho: float | None, best: float | None) -> Any:
+    """rho as given, or from --similarity and the best score of one board (theta0 where given)."""
+    similarity = options["similarity"]
+    if similarity is None:
+        return rho
+    from bayes_sota.maximum.dependence import correlation_of_similarity
+
+    if best is None or options["metric"] != "accuracy":
+        raise InputError(
+            "--similarity, of right and wrong answers, is for the accuracies of one leaderboard: "
+            "give --correlation, or leave it out where answers show it"
+        )
+    return correlation_of_similarity(similarity, options["reference_skill"] or best)
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
@@ -463,6 +493,10 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
     if method != "shrink":
         _refuse(f"--method {method}", options, ("fixed_field",))
     board, n, notes = _read_scores(file, size, options)
+    highest = options["drop_above"]
+    scores = () if board.scores is None else board.scores
+    kept = [float(score) for score in scores if highest is None or score <= highest]
+    rho = _correlation_of(options, rho, max(kept, default=None))
     how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
     how |= {} if rho is None else {"correlation": rho}
     how |= {"fixed_field": True} if options["fixed_field"] else {}

@@ -30,7 +30,7 @@ from bayes_sota.auc.laws import AucMaximumLaw, auc_maximum_law
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 from bayes_sota.core.types import FloatArray
-from bayes_sota.maximum.dependence import feasible_skills
+from bayes_sota.maximum.dependence import correlation_of_similarity, feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_law
 from bayes_sota.maximum.shrinkage import (
     FieldEstimate,
@@ -105,16 +105,13 @@ def table_3(settings: Settings) -> Numbers:
 
 
 def mania(settings: Settings) -> Numbers:
-    """Sec. 4.2: correlation from the similarity of ImageNet models.
-
-    Similarity is ``(1 - t)^2 + t^2 + 2 rho_jk t (1 - t)``, and ``rho_jk = rho^2``.
-    """
+    """Sec. 4.2: correlation from the similarity of ImageNet models."""
     part = settings["mania"]
-    t, other = part["accuracy"], part["independent_skill"]
-    pairwise = (part["similarity"] - (1 - t) ** 2 - t**2) / (2 * t * (1 - t))
+    rho = correlation_of_similarity(part["similarity"], part["accuracy"])
+    pairwise, other = rho**2, part["independent_skill"]
     return {
         "pairwise correlation": pairwise,
-        "correlation": sqrt(pairwise),
+        "correlation": rho,
         "as run: 0.6 squared": settings["table_1"]["correlation"] ** 2,
         "as run: the pairwise correlation taken for rho": pairwise,
         "similarity if independent": (1 - other) ** 2 + other**2,
