@@ -19,6 +19,7 @@ often a true null is rejected.
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -61,7 +62,7 @@ FACTS = {
     "model_name": "bradley-terry",
     "versions": f"bayes_sota {__version__}",
 }
-AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / np.log(10)
+AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / log(10)
 _LEAST_PENALTY = 1e-6
 _ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
 
