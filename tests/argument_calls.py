@@ -316,12 +316,12 @@ def calls(folder: Path) -> dict[str, Call]:
         **{name: Call(
             {"scores": scores, "n_test": 300, "chance": 0.5},
             {"scores": scores[1:], "n_test": 400, "chance": 0.4, "correlation": 0.3,
-             "criterion": "upper", "ci_prob": 0.8},
-        ) for name in ("crop_scores", "shrink_scores")},
+             "criterion": "upper", "ci_prob": 0.8} | fixed,
+        ) for name, fixed in (("crop_scores", {}), ("shrink_scores", {"fixed_field": True}))},
         "shrink_aucs": Call(
             {"aucs": scores, **aucs},
             {"aucs": scores[2:], **aucs_others, "correlation": 0.3, "criterion": "upper",
-             "ci_prob": 0.8},
+             "ci_prob": 0.8, "fixed_field": True},
         ),
         "diagnose": Call({"tree": tree()}, {"tree": two_trees()}),
         "log_outcomes": Call(
@@ -353,7 +353,8 @@ def calls(folder: Path) -> dict[str, Call]:
             {"board": board(), "method": "abd", "priors": Priors(correlation=BetaCorrelation(2, 2)),
              "model": "obesity-risk-maximum", "draws": 60, "chains": 3, "reference_skill": 0.8,
              "new_n_test": 50, "learn_rho": True, "n_classes": 3,
-             "groups": "estimands", "criterion": "upper", "correlation": 0.3, **seeds},
+             "groups": "estimands", "criterion": "upper", "correlation": 0.3,
+             "fixed_field": True, **seeds},
             {"groups": ({"board": paired()}, "estimands")},
         ),
         "false_claim_probability": Call(pair, {**pair_others, "alpha": 2.0}),
@@ -383,6 +384,9 @@ def calls(folder: Path) -> dict[str, Call]:
         "local_rope_matches_of_means": Call(
             {"means": table(), "standard_deviations": np.full((24, 6), 0.3)},
             {"means": table(7), "standard_deviations": np.full((24, 6), 3.0), "threshold": 4.0},
+        ),
+        "correlation_of_similarity": Call(
+            {"similarity": 0.9, "skill": 0.8}, {"similarity": 0.95, "skill": 0.85}
         ),
         "maximum_law": Call(
             {"n_test": 50, "skill": 0.8, "n_classifiers": 5, "correlation": 0.5},

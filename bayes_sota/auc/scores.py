@@ -38,7 +38,7 @@ from bayes_sota.auc.estimate import (
     checked_size,
     distribution_at,
 )
-from bayes_sota.core.numerics import cardinal_functions
+from bayes_sota.core.numerics import cardinal_functions, surely_drawn
 from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
 
@@ -249,18 +249,34 @@ class AucField:
         log_below = np.log(np.maximum(given, 1e-300)) @ weights
         return levels, np.exp(np.minimum(log_below, 0.0)).T @ shift_weights
 
+    def resampled(self, aucs: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same for as many classifiers, drawn with replacement from these."""
+        m = int(counts.sum())
+        sure = surely_drawn(aucs, counts, m)
+        error = float(self.scores.standard_error(aucs[-1]))
+        nodes, weights = condensed(aucs, counts, error, sure)
+        return self.random(nodes, weights / m, m, sure)
+
     def random(
-        self, nodes: FloatArray, weights: FloatArray, n_classifiers: int
+        self,
+        nodes: FloatArray,
+        weights: FloatArray,
+        n_classifiers: int,
+        sure: float | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """The same for classifiers whose AUC is ``nodes[i]`` with probability ``weights[i]``."""
-        levels = self._levels(float(nodes[-1]))
+        """The same for classifiers whose AUC is ``nodes[i]`` with probability ``weights[i]``.
+
+        ``sure`` is an AUC that one of them all but surely has; default the best.
+        """
+        levels = self._levels(float(nodes[-1]), sure)
         given, shift_weights = self._given(levels, nodes)
         missed = np.clip((1 - given) @ weights, 0.0, 1 - 2.0**-53)
         return levels, np.exp(n_classifiers * np.log1p(-missed)).T @ shift_weights
 
-    def _levels(self, best: float) -> FloatArray:
-        middle = float(self.scores.stabilized(best))
-        low, high = self.scores.from_stabilized([middle - _REACH, middle + _REACH])
+    def _levels(self, best: float, sure: float | None = None) -> FloatArray:
+        """Levels that the best score may take, where the best that takes part is ``sure`` to."""
+        ends = self.scores.stabilized([best if sure is None else sure, best])
+        low, high = self.scores.from_stabilized(ends + np.array([-_REACH, _REACH]))
         return np.linspace(low, high, _FIELD_LEVELS)
 
     def _given(self, levels: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -278,12 +294,15 @@ class AucField:
         return np.asarray(given), weights / weights.sum()
 
 
-def condensed(skills: FloatArray, counts: FloatArray, sd: float) -> tuple[FloatArray, FloatArray]:
+def condensed(
+    skills: FloatArray, counts: FloatArray, sd: float, sure: float | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Chebyshev nodes for many distinct AUCs: ``sum_j f(A_j)`` is kept for every smooth f.
 
-    AUCs too low to become the maximum are left out; the best one is a node.
+    AUCs too low to become the maximum are left out: far below the one that is ``sure`` to take
+    part, by default the best, which is a node.
     """
-    near = skills >= skills[-1] - _FAR * sd
+    near = skills >= (skills[-1] if sure is None else sure) - _FAR * sd
     skills, counts = skills[near], counts[near]
     low, high = skills[0], skills[-1]
     size = 9 + int(np.ceil(3 * (high - low) / sd))

@@ -208,14 +208,19 @@ def segmentation(
 ) -> int:
     """From two means of cases (Dice) and their standard deviations.
 
-    Without a correlation the answer is averaged over 0 to 1.
+    Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
+    reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     from bayes_sota.claims.means import ReportedMeans
     from bayes_sota.claims.summary import report_means
 
     shown.check_seed()
-    if sum(x is not None for x in (sd, sd_coefficients, given["sd_difference"])) != 1:
+    if sum(x is not None for x in (sd, sd_coefficients, given["sd_difference"])) > 1:
         raise InputError("give one of --sd, --sd-coefficients and --sd-difference")
+    if unbounded and (sd, sd_coefficients, given["sd_difference"]) == (None, None, None):
+        raise InputError(
+            "--unbounded needs --sd or --sd-difference: Dice alone has a rule of thumb"
+        )
     if sd_coefficients is not None:
         sd = (sd_coefficients, sd_coefficients)
     means = ReportedMeans(*mean, n_test, sd=sd, bounds=None if unbounded else (0.0, 1.0), **given)

@@ -233,7 +233,8 @@ def report_means(
     Returns
     -------
     ClaimReport
-        With ``numbers``: mean, sd, sd_imputed (from the means), sd_difference, correlation_range,
+        With ``numbers``: mean, sd, sd_imputed (from the means), sd_sensitivity (factor and
+        probability, where a default imputed them), sd_difference, correlation_range,
         and selection (of the best of several tries).
 
     Examples
@@ -254,8 +255,9 @@ def report_means(
 
     numbers: dict[str, Any] = {
         "mean": [a, b], "correlation_range": [low, high], "sd_difference": claim.sd_difference,
-        "sd": claim.sd and claim.spreads,
-        "sd_imputed": any(callable(of) or np.ndim(of) for of in claim.sd or ()),
+        "sd": None if known else claim.spreads,
+        "sd_imputed": claim.imputed or any(callable(of) or np.ndim(of) for of in claim.sd or ()),
+        "sd_sensitivity": _other_spreads(claim),
     }  # fmt: skip
     assumption, notes, fine = f"averaged from {low:g} to {high:g}", [], curve(201)
     if claim.correlation is not None:
@@ -276,6 +278,14 @@ def report_means(
         sensitivity=curve(_POINTS).tolist(), numbers=numbers, notes=notes,
         drawn_from={"claim": claim},
     )  # fmt: skip
+
+
+def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
+    """Half and twice of SDs that were imputed by default, and the probability with each."""
+    if not claim.imputed:
+        return []
+    first, second = claim.spreads
+    return [[x, float(claim.p_false(sd=(x * first, x * second)))] for x in (0.5, 2.0)]
 
 
 def _selection(tries: float, corrected: float, plain: float) -> dict[str, float]:
@@ -402,6 +412,13 @@ def _about_means(report: ClaimReport) -> Iterator[str]:
     else:
         how = " imputed from the means" if found["sd_imputed"] else ""
         yield f"The SDs of cases are {' and '.join(f'{x:.3g}' for x in found['sd'])}{how}."
+        if found["sd_sensitivity"]:
+            (_, half), (_, twice) = found["sd_sensitivity"]
+            yield (
+                "They were not reported: a rule of thumb for Dice, 2/3 mean (1 - mean), stands for "
+                f"them; with half of them the probability is {chance(half)}, with twice "
+                f"{chance(twice)}."
+            )
         if known is not None:
             yield f"Their correlation is {known:g}."
         else:

@@ -27,6 +27,7 @@ _START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 350
 _COMPONENTS, _NARROWER = 42, 0.7
 _SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
 _NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
+CERTAIN = 45.0  # events with log probability below -45 are left out
 _LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to speak of
 LogDensities = Callable[[FloatArray], FloatArray]
 
@@ -304,6 +305,21 @@ def cardinal_functions(
     hit = exact.any(axis=1)
     cardinal[hit] = exact[hit]
     return np.asarray(cardinal)
+
+
+def surely_drawn(values: FloatArray, counts: NDArray[Any], n_drawn: int) -> float:
+    """Largest value that is reached by ``n_drawn`` draws with replacement, but for exp(-45).
+
+    ``values`` increase, and ``counts`` are their numbers of copies.
+
+    Examples
+    --------
+    >>> surely_drawn(np.arange(100.0), np.ones(100), 100)
+    55.0
+    """
+    at_least = np.cumsum(counts[::-1])[::-1]
+    sure = np.flatnonzero(at_least * n_drawn >= CERTAIN * at_least[0])
+    return float(values[sure[-1] if sure.size else 0])
 
 
 def share_mcse(p: Any, draws: float) -> Any:

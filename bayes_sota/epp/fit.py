@@ -19,6 +19,7 @@ often a true null is rejected.
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -61,6 +62,7 @@ FACTS = {
     "model_name": "bradley-terry",
     "versions": f"bayes_sota {__version__}",
 }
+AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / log(10)
 _LEAST_PENALTY = 1e-6
 _ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
 
@@ -166,6 +168,16 @@ class BradleyTerryFit:
     def p_beats_average(self) -> FloatArray:
         """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
         return 1 / (1 + np.exp(-self.epp))
+
+    @property
+    def elo(self) -> FloatArray:
+        """Skill on Elo's scale, (m,): the average player has 1500, a gap of 400 is odds of 10."""
+        return AVERAGE_ELO + ELO_PER_EPP * self.epp
+
+    @property
+    def elo_se(self) -> FloatArray:
+        """Standard error of ``elo``, clustered by round, (m,)."""
+        return ELO_PER_EPP * self.se
 
     @property
     def rank(self) -> NDArray[np.intp]:

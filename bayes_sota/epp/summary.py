@@ -25,7 +25,7 @@ from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.score_table import nearest_player
 from bayes_sota.epp.counts import MatchKind
-from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.fit import AVERAGE_ELO, ELO_PER_EPP, BradleyTerryFit
 from bayes_sota.epp.further_fits import TournamentLeaderboard
 from bayes_sota.epp.likelihoods import log_outcomes, ties_of
 from bayes_sota.epp.rounds import bonferroni_critical
@@ -57,6 +57,7 @@ _COLUMNS = {  # of the frame: title
     "player": "player",
     "epp": "EPP",
     "se": "se",
+    "elo": "Elo (se)",
     "lower": "{:.0%} interval",
     "p_beats_average": "P(beats average)",
     "rank_lower": "rank interval",
@@ -349,7 +350,8 @@ class EppTable(ResultTable):
     Attributes
     ----------
     frame : pandas.DataFrame
-        One row per player: rank, player, epp, se (clustered by round), se_model (if matches were
+        One row per player: rank, player, epp, se (clustered by round), elo and elo_se (the same on
+        Elo's scale), se_model (if matches were
         independent), lower, upper, p_beats_average, and for one tournament rank_lower, rank_upper
         and tied_with_best (all pairs at once); for several a first column tournament. From
         posterior draws se is their standard deviation, and mcse, p_best and p_best_mcse are there.
@@ -407,7 +409,10 @@ class EppTable(ResultTable):
     def legend(self, top: int | None = None) -> list[str]:
         unit = "rounds" if self.matches == "same-round" else "matches"
         wins = _WINS[self.ties].format(unit)
-        found = [f"{_PLAYED[self.matches]}A gap of 1 in EPP {wins}; 0 is the average player."]
+        found = [
+            f"{_PLAYED[self.matches]}A gap of 1 in EPP {wins}; 0 is the average player, "
+            "1500 in Elo, where a gap of 400 is odds of 10 to 1."
+        ]
         if "tied_with_best" in self.frame:
             found.append(
                 f"With {self.ci_prob:.0%} confidence all rank intervals are right together. May be "
@@ -422,6 +427,8 @@ def _cell(name: str, row: dict[str, Any]) -> str:
     d = decimals_for(0.1, row.get("mcse", 0.0))
     if name in ("epp", "se"):
         return f"{row[name]:.{d}f}"
+    if name == "elo":
+        return f"{row['elo']:.0f} ({row['elo_se']:.0f})"
     if name == "lower":
         return f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
     if name == "rank_lower":
@@ -503,6 +510,9 @@ def _frame(columns: dict[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
     frame = pd.DataFrame(columns)
+    after = 1 + frame.columns.get_loc("se")
+    frame.insert(after, "elo", AVERAGE_ELO + ELO_PER_EPP * frame["epp"])
+    frame.insert(after + 1, "elo_se", ELO_PER_EPP * frame["se"])
     return frame.sort_values("epp", ascending=False, kind="stable", ignore_index=True)
 
 

@@ -15,6 +15,7 @@ from bayes_sota.core.arguments import (
     NUMBER,
     POSITIVE,
     PROCESSES,
+    SHARE,
     SKILL,
     refuse_unused,
 )
@@ -55,7 +56,7 @@ _COLUMNS = (
 _OF_BOARDS = ("rounding", "decimals", "metric", "standard_error", "n_positive")
 _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
-_OF_POINTS = ("criterion", "n_classes")
+_OF_POINTS = ("criterion", "n_classes", "fixed_field")
 _OF_DRAWS = (
     "classifiers", "submissions", "model", "new_n_test", "learn_rho", "draws", "chains", "cores",
     "seed", "no_sensitivity", *_QUESTIONS,
@@ -252,12 +253,22 @@ def _whole(text: str) -> int:
     help="What of the best score equals the observed one (shrink, crop); default expected.",
 )  # fmt: skip
 @number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
+@click.option(
+    "--fixed-field", is_flag=True,
+    help="Every entry takes part once (shrink); default: skills are drawn from the shrunk scores "
+    "with replacement, as in the paper.",
+)  # fmt: skip
 @model_option
 @number_option(
     CORRELATION, "--correlation",
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
 )  # fmt: skip
 @number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2.")
+@number_option(
+    SHARE, "--similarity",
+    help="Share of items on which two classifiers are both right or both wrong: rho follows from "
+    "it and the best score.",
+)  # fmt: skip
 @number_option(SKILL, "--reference-skill", help="theta0; default the observed maximum.")
 @number_option(
     COUNT, "--new-n-test",
@@ -316,6 +327,10 @@ def estimate_as_typed(
         Whether other assumptions are tried where there are any.
     """
     values = dict(options)
+    given = {"--correlation": values["correlation"]}
+    given["--pairwise-correlation"] = values["pairwise_correlation"]
+    if values["similarity"] is not None:
+        refuse_unused("--similarity, which gives rho", given)
     rho = chosen_correlation(values.pop("correlation"), values.pop("pairwise_correlation"))
     if values["method"] in POINT_METHODS:
         return _estimate_point(file, values, rho)
@@ -347,7 +362,10 @@ def _estimate(
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
         spec = chosen_model(options["model"], "observed_maximum")
         settings |= {name: options[name] for name in ("reference_skill", "groups")}
-        return report_sota(_boards(options, spec), model=spec, **settings)
+        boards = _boards(options, spec)
+        best = boards[0].maximum if len(boards) == 1 else None
+        settings |= {"correlation": _correlation_of(options, rho, best)}
+        return report_sota(boards, model=spec, **settings)
     _refuse("FILE", options, _OF_MAXIMA)
     data = _read(file, options)
     if options["method"] == "abc":
@@ -355,7 +373,24 @@ def _estimate(
     if not isinstance(data, Leaderboard):
         _refuse("answers and item scores, which have none", options, ("no_sensitivity",))
     settings |= {name: options[name] for name in ("model", "learn_rho", "groups")}
+    best = data.maximum if isinstance(data, Leaderboard) else None
+    settings |= {"correlation": _correlation_of(options, rho, best)}
     return report_sota(data, **settings)
+
+
+def _correlation_of(options: dict[str, Any], rho: float | None, best: float | None) -> Any:
+    """rho as given, or from --similarity and the best score of one board (theta0 where given)."""
+    similarity = options["similarity"]
+    if similarity is None:
+        return rho
+    from bayes_sota.maximum.dependence import correlation_of_similarity
+
+    if best is None or options["metric"] != "accuracy":
+        raise InputError(
+            "--similarity, of right and wrong answers, is for the accuracies of one leaderboard: "
+            "give --correlation, or leave it out where answers show it"
+        )
+    return correlation_of_similarity(similarity, options["reference_skill"] or best)
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
@@ -457,9 +492,16 @@ def _estimate_point(file: Path | None, options: dict[str, Any], rho: float | Non
         )
     if not auc and n_classes < 2:
         raise InputError(f"--n-classes must be at least 2, got {n_classes}")
+    if method != "shrink":
+        _refuse(f"--method {method}", options, ("fixed_field",))
     board, n, notes = _read_scores(file, size, options)
+    highest = options["drop_above"]
+    scores = () if board.scores is None else board.scores
+    kept = [float(score) for score in scores if highest is None or score <= highest]
+    rho = _correlation_of(options, rho, max(kept, default=None))
     how = {"criterion": options["criterion"] or "expected", "ci_prob": options["ci_prob"]}
     how |= {} if rho is None else {"correlation": rho}
+    how |= {"fixed_field": True} if options["fixed_field"] else {}
     given = {"n_test": n, "n_classes": n_classes, "drop_above": options["drop_above"]}
     return report_point_estimate(board, method, notes=notes, **given, **how)
 

@@ -81,6 +81,7 @@ def estimate_sota(
     n_classes: int | None = None,
     criterion: Criterion | None = None,
     correlation: float | None = None,
+    fixed_field: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree:
@@ -123,7 +124,7 @@ def estimate_sota(
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
         is the same.
-    n_classes, criterion, correlation : optional
+    n_classes, criterion, correlation, fixed_field : optional
         Of the point estimates only (``bayes_sota.maximum.sample``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
@@ -147,6 +148,7 @@ def estimate_sota(
     boards = _boards(board)
     check_luck(priors, *boards)
     point = {"n_classes": n_classes, "criterion": criterion, "correlation": correlation}
+    point |= {"fixed_field": fixed_field}
     of_maxima, of_scores = {"reference_skill": reference_skill}, {"learn_rho": learn_rho}
     check_choice("groups", groups, Groups)
     some = {"groups": None if groups == "all" else groups}

@@ -16,7 +16,7 @@ from bayes_sota.core.summary import (
     summarize,
 )
 from bayes_sota.core.tables import SOFTWARE, ResultTable
-from bayes_sota.core.text import as_sentences, chance, decimals_for, listed
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
@@ -471,7 +471,8 @@ class PointReport(ResultTable):
         found = self.found
         return [
             f"{self.name}: best score {found.observed_maximum:g} of {found.scores.size:,} entries "
-            f"on {found.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}"
+            f"on {found.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}, "
+            + ("field kept fixed" if found.fixed_field else "fields drawn with replacement")
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -507,8 +508,7 @@ class PointReport(ResultTable):
         if found.n_below_chance:
             left_out.append(below)
         if found.n_infeasible:
-            fate = "left out" if found.method == "shrink" else "given less correlation"
-            left_out.append(f"{found.n_infeasible:,} too weak for rho (Eq. 8), {fate}")
+            left_out.append(f"{found.n_infeasible:,} too weak for rho (Eq. 8)")
         lines = ["Without " + "; ".join(left_out) + "."] if left_out else []
         if not found.multiplicity:
             lines.append(found.reason[0].upper() + found.reason[1:] + ".")
@@ -521,15 +521,19 @@ class PointReport(ResultTable):
         low, high = found.interval
         what = "expected best score" if found.criterion == "expected" else "upper limit"
         of = "" if self.name == "board" else f' of "{self.name}"'
+        solved = (
+            f"With their scores {word} so that the {what} of the {word} field is the observed one, "
+            f"the skill of the best classifier is estimated at {found.estimate:.4f}."
+        )
+        if found.estimate == found.observed_maximum:
+            solved = f"No {word} field has it as its {what}: the estimate stays at it."
         return [
             f"The best score of {m:,} entries{of} is {found.observed_maximum:g}"
-            f"{on_items(found.n_test, self.n_test_source)}. With their scores {word} so that the "
-            f"{what} of the {word} field is the observed one, the skill of the best classifier is "
-            f"estimated at {found.estimate:.4f}.",
+            f"{on_items(found.n_test, self.n_test_source)}. {solved}",
             f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
-            f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; {found.n_above():,} entries "
-            f"score above the estimate. The correlation with the best classifier (rho) is set to "
-            f"{found.correlation:g}.",
+            f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "
+            f"{counted(found.n_above(), 'score')} above the estimate. The correlation with the "
+            f"best classifier (rho) is set to {found.correlation:g}.",
             *self.legend(), *as_sentences(self.notes),
         ]  # fmt: skip
 

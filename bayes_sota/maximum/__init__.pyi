@@ -1,3 +1,4 @@
+from .dependence import correlation_of_similarity as correlation_of_similarity
 from .law import MaximumLaw as MaximumLaw
 from .law import maximum_law as maximum_law
 from .models import build_model as build_model

@@ -83,6 +83,48 @@ def feasible_skills(correlation: float, reference_skill: float) -> tuple[float, 
     return correlation**2 * odds / (1 + correlation**2 * odds), odds / (odds + correlation**2)
 
 
+def correlation_of_similarity(similarity: float, skill: float) -> float:
+    r"""Correlation with the reference classifier of classifiers that agree on a share of the items.
+
+    Two classifiers of skill t are both right, or both wrong, with probability (Mania et al. 2019)
+
+    .. math:: s = (1-t)^2 + t^2 + 2 \rho_{jk} t (1-t), \qquad \rho = \sqrt{\rho_{jk}}
+
+    Parameters
+    ----------
+    similarity : float
+        s, the share of items on which both are right or both are wrong.
+    skill : float
+        t, in (0, 1).
+
+    Returns
+    -------
+    float
+        rho, in [0, 1].
+
+    Raises
+    ------
+    InputError
+        A similarity below that of independent classifiers, or above 1.
+
+    Examples
+    --------
+    ImageNet models of accuracy .756 with a similarity of .85:
+
+    >>> round(correlation_of_similarity(0.85, 0.756), 2)
+    0.77
+    """
+    if not 0 < skill < 1:
+        raise InputError(f"skill must lie in (0, 1), got {skill:g}")
+    least = (1 - skill) ** 2 + skill**2
+    if not least <= similarity <= 1:
+        raise InputError(
+            f"similarity must lie in [{least:.4g}, 1] at an accuracy of {skill:g}: independent "
+            f"classifiers agree on {least:.4g} of the items; got {similarity:g}"
+        )
+    return float(np.sqrt((similarity - least) / (1 - least)))
+
+
 def conditional_probabilities(
     skill: ArrayLike, correlation: ArrayLike, reference_skill: float
 ) -> tuple[FloatArray, FloatArray]:

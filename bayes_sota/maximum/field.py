@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.numerics import cardinal_functions
+from bayes_sota.core.numerics import CERTAIN, cardinal_functions, surely_drawn
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import (
@@ -36,7 +36,6 @@ from bayes_sota.maximum.dependence import (
 _CELLS = 2**17  # size of the window that neighbouring nodes of S0 share
 _GROUP = 24.0  # standard errors of skill that share one window
 _NEARLY_ONE = 1 - 2.0**-53
-_CERTAIN = 45.0  # events with log probability below -45 are left out
 _PANEL_NODES, _PANEL_WIDTH = 14, 3.0
 _CHEBYSHEV = {False: (14, 1.5), True: (10, 2.0)}  # nodes per panel, panel width; rough or not
 _STRIDE = {False: 0.36, True: 1.3}  # of the sum over S0, in units of the step of F_k(x)^m
@@ -273,7 +272,7 @@ def _lowest_relevant(
     distribution: SkillDistribution, n_test: int, n_classifiers: int, edges: FloatArray
 ) -> int:
     """Index of the first panel that can matter for the maximum."""
-    enough = 4 * _CERTAIN / n_classifiers
+    enough = 4 * CERTAIN / n_classifiers
     if enough >= 0.5:
         return 0
     skill = float(distribution.skill(distribution.isf(enough)))
@@ -284,11 +283,24 @@ def _lowest_relevant(
 
 
 def fixed_field(
-    skills: FloatArray, n_test: int, correlation: float, reference_skill: float, rough: bool = False
+    skills: FloatArray,
+    n_test: int,
+    correlation: float,
+    reference_skill: float,
+    rough: bool = False,
+    n_drawn: int | None = None,
 ) -> Field:
-    """Nodes for given skills; equal skills share one, and very many distinct ones are condensed."""
+    """Nodes for given skills; equal skills share one, and very many distinct ones are condensed.
+
+    With ``n_drawn`` they are those that so many draws with replacement can need.
+    """
     values, multiplicity = np.unique(skills, return_counts=True)
-    keep = values >= _lowest_fixed(values, multiplicity, n_test, correlation)
+    present, copies = values, multiplicity
+    if n_drawn is not None:  # the best that all but surely take part
+        present, copies = np.array([surely_drawn(values, multiplicity, n_drawn)]), np.ones(1, int)
+    score = _least_score(present, copies, n_test, correlation)
+    reach = tail_half_width(n_test * values * (1 - values)) / n_test
+    keep = values >= np.min(values[values + reach >= score])
     nodes, weights = values[keep], multiplicity[keep].astype(np.float64)
     kinks = _kinks(correlation, reference_skill)
     condensed = _condense(nodes, weights, n_test, correlation, kinks, *_CHEBYSHEV[rough])
@@ -306,27 +318,19 @@ def resampled_field(
     The nodes of the fixed skills serve, because ``sum_q w_q P(X <= x | k, theta_q)`` is linear in
     the weights too. Skills that cannot reach the best score count as never reaching it.
     """
-    fixed = fixed_field(skills, n_test, correlation, reference_skill)
+    fixed = fixed_field(skills, n_test, correlation, reference_skill, n_drawn=n_classifiers)
     share = fixed.weights / skills.size
     return replace(fixed, weights=share, random=True, n_classifiers=n_classifiers)
 
 
-def _lowest_fixed(
+def _least_score(
     values: FloatArray, multiplicity: NDArray[np.int64], n_test: int, correlation: float
 ) -> float:
-    """Skill below which a classifier cannot reach any score that the maximum may take.
-
-    All of the best j classifiers stay below a score with probability exp(-45) or less; a weaker
-    one reaches that score with a probability below 1e-18.
-    """
-    if values.size == 1:
-        return float(values[0])
+    """Score below which all of the best j classifiers stay with probability exp(-45) or less."""
     better = np.cumsum(multiplicity[::-1])[::-1]
     sd = np.sqrt(values * (1 - values) * max(1 - correlation**2, 0) / n_test)
-    depth = np.interp(np.exp(-_CERTAIN / better), *_normal_quantiles())
-    score = float(np.max(values + depth * sd - 4 / n_test))
-    reach = tail_half_width(n_test * values * (1 - values)) / n_test
-    return float(np.min(values[values + reach >= score]))
+    depth = np.interp(np.exp(-CERTAIN / better), *_normal_quantiles())
+    return float(np.max(values + depth * sd - 4 / n_test))
 
 
 def _normal_quantiles() -> tuple[list[float], FloatArray]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
@@ -236,6 +237,7 @@ def estimate_point(
     n_classes: int | None = None,
     criterion: Criterion | None = None,
     correlation: float | None = None,
+    fixed_field: bool = False,
 ) -> xr.DataTree:
     """Shrink or crop the scores of a board.
 
@@ -249,6 +251,8 @@ def estimate_point(
     criterion : {"expected", "upper"}, optional
     correlation : float, optional
         rho; default 0.6 for accuracies as in the paper, 0 for AUCs.
+    fixed_field : bool
+        Whether every entry takes part once, of shrinking.
 
     Returns
     -------
@@ -261,6 +265,10 @@ def estimate_point(
     how: dict[str, Any] = {"criterion": criterion or "expected"}
     if correlation is not None:
         how["correlation"] = correlation
+    if method == "shrink":
+        how["fixed_field"] = fixed_field
+    else:
+        refuse_unused(f'method "{method}"', {"fixed_field": fixed_field})
     if shown.scores is None:
         raise InputError(f'method "{method}" takes all scores of a board')
     if shown.metric == "auc":

@@ -7,17 +7,19 @@ is the one observed:
           E \max_j \hat\theta_j(X \mid \theta') = \max_j \hat\theta_j
 
 with ``c`` the accuracy of chance, or the upper limit of the best score's interval in the place of
-its expectation. Cropping leaves out the best entries instead, and draws as many classifiers with
-replacement from those that remain. ``max theta'`` is the estimate. The paper simulates; here the
-law of the best score is exact (``maximum_law``) and a root finder does the rest.
+its expectation. Cropping leaves out the best entries instead. ``max theta'`` is the estimate.
 
-The field is kept fixed here: every entry takes part once. Then, by Jensen's inequality, the
-expected maximum at ``w = 1`` is never below the observed one, so there is always a root. The paper
-redraws the field from P(theta') with replacement, which leaves the best entry out of some fields:
-its expected maximum is lower, and for a lone leader (cassava) there is no solution, as printed.
-Where the excess there is within 2 % of the winner's standard error there is no
-multiplicity to correct, and that is said. ``tests/maximum/test_shrinkage.py`` has the paper's
-Tables 2 and 4, and simulations.
+As in the paper the skills of a field are drawn from P(theta') with replacement, as many as entries
+pass Eq. 8, and theta0 is ``max theta'``. The paper simulates; here the law of the best score is
+exact (``resampled_maximum_law``) and a root finder does the rest. The best entry is missing from
+37 % of the fields: where it stands alone, the expected maximum at ``w = 1`` is below the observed
+one, no weight solves the equation, and there is no multiplicity to correct (the paper's cassava
+leaf disease).
+
+``fixed_field=True`` asks another question: every entry takes part once. By Jensen's inequality the
+expected maximum is then never below the observed one at ``w = 1``, so there is always a root; an
+excess within 2 % of the winner's standard error counts as none.
+``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
 """
 
 from collections.abc import Callable
@@ -75,6 +77,8 @@ class FieldEstimate:
         Whether there is a multiplicity to correct.
     reason : str
         Why not; empty if there is.
+    fixed_field : bool
+        Whether every entry takes part once, instead of as many skills drawn with replacement.
     scores : ndarray, shape (m,)
         The scores that were used: those above chance.
     n_below_chance, n_infeasible : int
@@ -98,6 +102,7 @@ class FieldEstimate:
     excess: float
     multiplicity: bool
     reason: str
+    fixed_field: bool = False
     scores: FloatArray = field(repr=False)
     n_below_chance: int
     n_infeasible: int = 0
@@ -129,8 +134,8 @@ class FieldEstimate:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python objects, with the keys of ``bayes-sota sota --method shrink --json``."""
         own = "weight" if self.method == "shrink" else "threshold"
-        plain = ("excess", "multiplicity", "reason", "n_below_chance", "n_infeasible", "chance",
-                 "correlation")  # fmt: skip
+        plain = ("excess", "multiplicity", "reason", "fixed_field", "n_below_chance",
+                 "n_infeasible", "chance", "correlation")  # fmt: skip
         return {
             "method": self.method, "criterion": self.criterion, "n_test": self.n_test,
             "n_classifiers": int(self.scores.size), "observed_maximum": self.observed_maximum,
@@ -164,6 +169,7 @@ class FieldEstimate:
         tree.attrs.update(
             schema_version=SCHEMA_VERSION, method=self.method, criterion=self.criterion,
             multiplicity=int(self.multiplicity), reason=self.reason, ci_prob=self.ci_prob,
+            fixed_field=int(self.fixed_field),
         )  # fmt: skip
         return tree
 
@@ -184,6 +190,28 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
     return float(low), float(high)
 
 
+def field_law(
+    skills: FloatArray, *, n_test: int, correlation: float, fixed_field: bool = False
+) -> MaximumLaw:
+    """Law of the best score of a field of these skills, of those that pass Eq. 8.
+
+    As many are drawn with replacement, or every one takes part once; theta0 is the best.
+
+    Examples
+    --------
+    >>> skills = np.array([0.88, 0.89, 0.9])
+    >>> round(field_law(skills, n_test=3000, correlation=0.6).mean(), 4)
+    0.898
+    >>> round(field_law(skills, n_test=3000, correlation=0.6, fixed_field=True).mean(), 4)
+    0.9002
+    """
+    feasible = skills[_feasible(skills, correlation)]
+    sizes: dict[str, Any] = {"n_test": n_test, "correlation": correlation}
+    if fixed_field:
+        return maximum_law(skill=feasible, rough=True, **sizes)
+    return resampled_maximum_law(feasible, n_classifiers=feasible.size, **sizes)
+
+
 def shrink_scores(
     scores: ArrayLike,
     *,
@@ -192,6 +220,7 @@ def shrink_scores(
     correlation: float = 0.6,
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
+    fixed_field: bool = False,
 ) -> FieldEstimate:
     r"""Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
 
@@ -212,6 +241,9 @@ def shrink_scores(
         of weights; the lower end is taken, ``P(best score >= observed) = (1 - ci_prob) / 2``.
     ci_prob : float
         Probability of the interval.
+    fixed_field : bool
+        Whether every entry takes part once. Default: skills are drawn from the shrunk scores with
+        replacement, as many as can have the correlation, as in the paper.
 
     Returns
     -------
@@ -224,8 +256,8 @@ def shrink_scores(
 
     Notes
     -----
-    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272, for the field as it is; the paper redraws it with
-    replacement (module docstring). The weight is solved to 1e-7.
+    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272. The weight is solved to 1e-7; it is 1 where no
+    weight solves the equation.
 
     Examples
     --------
@@ -237,21 +269,15 @@ def shrink_scores(
     board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
     kept, best = board["scores"], board["observed_maximum"]
 
-    def skills_at(weight: float) -> tuple[FloatArray, Any]:
-        skills = weight * kept + (1 - weight) * chance
-        return skills, _feasible(skills, correlation)
-
     def law_at(weight: float) -> MaximumLaw:
-        skills, feasible = skills_at(weight)
-        return maximum_law(
-            n_test=n_test, skill=skills[feasible], correlation=correlation, rough=True
-        )
+        skills = weight * kept + (1 - weight) * chance
+        return field_law(skills, n_test=n_test, correlation=correlation, fixed_field=fixed_field)
 
     # the limit is to be the observed score, not the one below
     excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
     found = _shrunk(law_at, excess_of, board)
-    infeasible = int(np.sum(~skills_at(found["weight"])[1]))
-    return _estimate_accuracy(board | found, infeasible)
+    found |= {"fixed_field": fixed_field}
+    return _estimate_accuracy(board | found, kept.size - found["law"].n_classifiers)
 
 
 def shrink_aucs(
@@ -262,6 +288,7 @@ def shrink_aucs(
     correlation: float = 0.0,
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
+    fixed_field: bool = False,
 ) -> FieldEstimate:
     """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
 
@@ -276,7 +303,7 @@ def shrink_aucs(
         Test items of each class.
     correlation : float
         rho of each classifier's scores with a reference score that every item has.
-    criterion, ci_prob
+    criterion, ci_prob, fixed_field
         As in ``shrink_scores``.
 
     Returns
@@ -299,13 +326,15 @@ def shrink_aucs(
     kept, best = board["scores"], board["observed_maximum"]
     values, copies = np.unique(kept, return_counts=True)
     field = AucField.of(best, n_positive, n_negative, correlation, 1.0)
+    law_of = field.fixed if fixed_field else field.resampled
 
     def law_at(weight: float) -> AucMaximumLaw:
-        levels, below = field.fixed(weight * values + (1 - weight) / 2, copies.astype(float))
+        levels, below = law_of(weight * values + (1 - weight) / 2, copies.astype(float))
         top = weight * best + (1 - weight) / 2
         return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
 
     found = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
+    found |= {"fixed_field": fixed_field}
     error = float(auc_std(best, n_positive, n_negative))
     return _estimate(board | found, error, auc_law(best, n_positive, n_negative).interval(ci_prob))
 
@@ -321,12 +350,12 @@ def crop_scores(
 ) -> FieldEstimate:
     """Best score that remains when the best entries are left out until the rest can explain them.
 
-    As many classifiers as before are drawn with replacement from the entries up to a threshold.
-    The threshold is the highest score at which the expected best score, or the upper limit of its
-    interval, does not exceed the observed one; it moves in steps, from one score to the next.
+    As many skills as all entries that can have the correlation are drawn with replacement from
+    those of them up to a threshold, which is theta0. The threshold is the highest score at which
+    the expected best score, or the upper limit of its interval, does not exceed the observed one;
+    it moves in steps, from one score to the next.
 
-    Parameters, errors and notes are those of ``shrink_scores``; Appendix A of the paper. Skills
-    that cannot have the correlation get the largest that they can.
+    Parameters, errors and notes are those of ``shrink_scores``; Appendix A of the paper.
 
     Returns
     -------
@@ -343,11 +372,15 @@ def crop_scores(
     kept, best = board["scores"], board["observed_maximum"]
     levels = np.unique(kept)
 
+    def feasible_at(index: int) -> FloatArray:
+        return np.asarray(kept[_feasible(kept, correlation, float(levels[index]))])
+
     def law_at(index: int) -> MaximumLaw:
-        remaining = kept[kept <= levels[index]]
+        skills = feasible_at(index)
         return resampled_maximum_law(
-            remaining, n_test=n_test, n_classifiers=kept.size, correlation=correlation
-        )
+            skills[skills <= levels[index]],
+            n_test=n_test, n_classifiers=skills.size, correlation=correlation,
+        )  # fmt: skip
 
     excess_of = _excess_of(criterion, best, _count(best, n_test), (1 + ci_prob) / 2)
     low, high = 0, levels.size  # the criterion is met at low, and is not at high
@@ -359,8 +392,7 @@ def crop_scores(
         "method": "crop", "estimate": threshold, "threshold": threshold, "law": law_at(low),
         "excess": law_at(levels.size - 1).mean() - best,
     }  # fmt: skip
-    infeasible = int(np.sum(~_feasible(kept[kept <= threshold], correlation)))
-    return _estimate_accuracy(board | found, infeasible)
+    return _estimate_accuracy(board | found, kept.size - found["law"].n_classifiers)
 
 
 def _observed(
@@ -419,10 +451,11 @@ def _estimate(
     """With whether there is a multiplicity to correct, and why not."""
     excess, reason = found["excess"], ""
     if excess <= _NEGLIGIBLE * error:
+        place, size = "above" if excess > 0 else "below", abs(excess)
         reason = (
             "no multiplicity to correct: were the scores the skills, the best score would be "
-            f"expected {excess:.1e} above the observed one, {excess / error:.1%} of its standard "
-            f"error (root {found['estimate']:.7f})"
+            f"expected {size:.2g} {place} the observed one, {size / error:.1%} of its standard "
+            "error"
         )
     verdict: dict[str, Any] = {"multiplicity": not reason, "reason": reason}
     return FieldEstimate(**found, **verdict, single=single, n_infeasible=n_infeasible)
@@ -435,12 +468,12 @@ def _estimate_accuracy(found: dict[str, Any], n_infeasible: int) -> FieldEstimat
     return _estimate(found, error, single, n_infeasible)
 
 
-def _feasible(skills: FloatArray, correlation: float) -> Any:
-    """Which skills can have the correlation with a reference as good as the best (Eq. 8)."""
+def _feasible(skills: FloatArray, correlation: float, reference: float | None = None) -> Any:
+    """Which skills can have the correlation with the reference, by default the best (Eq. 8)."""
     if correlation == 0:
         return np.ones(skills.size, bool)
-    low, _ = feasible_skills(correlation, float(skills.max()))
-    return skills >= low
+    theta0 = float(skills.max()) if reference is None else reference
+    return skills >= feasible_skills(correlation, theta0)[0]
 
 
 def _excess_of(

@@ -176,6 +176,7 @@ def estimate_sota(
     n_classes: int | None = None,
     criterion: Criterion | None = None,
     correlation: float | None = None,
+    fixed_field: bool = False,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree: ...

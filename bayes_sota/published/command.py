@@ -28,8 +28,10 @@ FULL_SIZE = 500
     type=InputDirectory(),
     default=None,
     help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
-    "figure-9 need, of the VTAB scores (vtab_scores_16x19.csv) that vtab and epp-figure-6 need, "
-    "or of further tasks for cv-...: tables NAME.csv with two classes in a column y, and "
+    "figure-9 need, of the VTAB scores (vtab_scores_16x19.csv) that vtab, epp-figure-3 and "
+    "epp-figure-6 need, of the published skills and deviances (epp_34_datasets.csv.gz, "
+    "deviances_34_datasets.csv) that epp-openml needs, or of further tasks for cv-...: tables "
+    "NAME.csv with two classes in a column y, and "
     "NAME_test.csv for a true test set.",
 )
 @number_option(
@@ -57,9 +59,9 @@ def reproduce(
 ) -> int:
     """Recompute published numbers; without ITEMS all of them but the study of cross-validation.
 
-    A number is reproduced, differs (explained, both numbers pinned), is not verifiable, or is
-    off; only off makes the exit code 1. A finding in words holds, does not hold, or cannot be told
-    from the new runs.
+    A number is reproduced, differs (a row "as run" shows why), is of another setting (what if),
+    is printed nowhere (ours), is not verifiable, or is off; only off makes the exit code 1. A
+    finding in words holds, does not hold, or cannot be told from the new runs.
 
     \b
     ITEMS, of Møllersen & Holsbø (second version):
@@ -68,7 +70,7 @@ def reproduce(
       figure-2 to figure-6, figure-8 to figure-11
     \b
     ITEMS, of the EPP paper (Gosiewska, Woźnica & Biecek):
-      vtab epp-tables-6-8 epp-figure-4 epp-figure-5 epp-figure-6
+      vtab epp-openml epp-tables-4-5 epp-tables-6-8 epp-figure-3 to epp-figure-6
     \b
     ITEMS, of the study of cross-validation (Raeder, Hoens & Chawla), which takes minutes and
     needs scikit-learn (extra cv):

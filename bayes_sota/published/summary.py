@@ -4,9 +4,12 @@
   simulated may in addition be off by three of its standard errors, and those come from the numbers
   of repetitions that the source states, never from what is observed here.
 - ``differs``: the source prints something else than its own formula gives. The computed value is
-  pinned; should it ever leave its pinned digits, the state is ``off``.
-- ``not verifiable``: nothing is printed to compare with; the note says why.
-- ``off``: none of these, a defect of the package.
+  pinned, and a row "as run" of the same item shows the explanation to be true.
+- ``what if``: of another setting than the printed one.
+- ``ours``: printed nowhere, but computed and pinned.
+- ``not verifiable``: nothing to compare with, or nothing that explains the difference; the note
+  says why.
+- ``off``: none of these, or a pinned value that left its digits: a defect of the package.
 
 Findings in words, of the study of cross-validation, hold, do not hold, or cannot be told from the
 new runs; none of that is a defect.
@@ -38,8 +41,9 @@ if TYPE_CHECKING:
     from bayes_sota.published.findings import Finding
 
 State = Literal[
-    "reproduced", "differs", "not verifiable", "off", "holds", "does not hold", "cannot tell"
-]
+    "reproduced", "differs", "what if", "ours", "not verifiable", "off",
+    "holds", "does not hold", "cannot tell",
+]  # fmt: skip
 _STANDARD_ERRORS = 3.0
 LEAST_ITERATIONS = 6
 _ROUNDING = 1e-12  # a computed value in the middle of two printed ones rounds either way
@@ -55,8 +59,11 @@ _ITEMS: dict[Callable[..., dict[str, Any]], str] = {
     numbers_maximum.table_4: "table-4",
     numbers_maximum.cassava: "cassava figure-9",
     numbers_maximum.best_auc: "auc figure-10",
-    numbers_maximum.highest_best_auc: "melanoma figure-11",
+    numbers_maximum.melanoma: "melanoma figure-11",
     numbers_epp.vtab: "vtab",
+    numbers_epp.openml_study: "epp-openml",
+    numbers_epp.tables_4_5: "epp-tables-4-5",
+    numbers_epp.figure_3: "epp-figure-3",
     numbers_epp.tables_6_8: "epp-tables-6-8",
     numbers_epp.openml: "epp-figure-4 epp-figure-5",
     numbers_epp.figure_6: "epp-figure-6",
@@ -66,6 +73,7 @@ _READERS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "obesity": numbers_maximum.read_board,
     "cassava": numbers_maximum.read_board,
     "vtab": numbers_epp.fit_vtab,
+    "openml_study": numbers_epp.read_openml_study,
 }
 
 
@@ -85,9 +93,9 @@ class Comparison:
         The value computed here.
     tolerance : float
         Largest accepted distance: half a unit of the last printed digit, plus three standard
-        errors of the source's simulation where it simulated. For ``differs``, half a unit of the
+        errors of the source's simulation where it simulated. Of pinned values, half a unit of the
         last pinned digit.
-    state : {"reproduced", "differs", "not verifiable", "off"}
+    state : {"reproduced", "differs", "what if", "ours", "not verifiable", "off"}
         Of a finding in words {"holds", "does not hold", "cannot tell"}; ``published`` is the
         finding, and ``computed`` the number that the verdict turns on.
     note : str
@@ -130,8 +138,8 @@ def item_names() -> list[str]:
 
     Names that begin with ``cv-`` are of the study of cross-validation by Raeder, Hoens & Chawla.
     Fig. 1 and 7 of Møllersen & Holsbø are diagrams of a sampling procedure, with nothing to
-    compute; what their first version prints alone is left out. ``vtab``,
-    ``epp-tables-6-8`` and ``epp-figure-4`` to ``epp-figure-6`` are of the EPP paper.
+    compute; what their first version prints alone is left out. ``vtab`` and those
+    that begin with ``epp-`` are of the EPP paper.
 
     Examples
     --------
@@ -160,8 +168,9 @@ def reproduce(
         (``cv-``), which takes minutes.
     data : path, optional
         Directory of the Kaggle leaderboards that Tables 2 and 4, the cassava example and Fig. 8
-        and 9 need, and of the VTAB scores that ``vtab`` and ``epp-figure-6`` need; without them
-        these are not verifiable. For the study of further tasks (``published.study.read_tasks``).
+        and 9 need, of the VTAB scores that ``vtab``, ``epp-figure-3`` and ``epp-figure-6`` need,
+        and of the skills and deviances of ``epp-openml``; without them these are not verifiable.
+        For the study of further tasks (``published.study.read_tasks``).
     iterations : int, optional
         Of the study: random partitions of each task into 2, 5 and 10 folds. Default 10; the
         source has 500.
@@ -188,7 +197,7 @@ def reproduce(
     Examples
     --------
     >>> [one.state for one in reproduce(["mania"])]
-    ['differs', 'differs', 'reproduced']
+    ['differs', 'differs', 'reproduced', 'reproduced', 'reproduced']
     """
     published = load_published()
     known = published["items"]
@@ -287,7 +296,8 @@ def judge(item: str, quantity: str, row: dict[str, Any], computed: Any = None) -
         As in ``Comparison``.
     row : dict
         ``note``; ``printed`` digits; ``pinned``, the digits that the formula gives where others or
-        none are printed; ``standard_error`` of the source's simulation.
+        none are printed; ``state`` of a value that holds its pin, where it is not one that differs
+        or is ours; ``standard_error`` of the source's simulation.
     computed : float, (float, float) or None
         The number, or number and standard error of the source's simulation.
 
@@ -306,7 +316,8 @@ def judge(item: str, quantity: str, row: dict[str, Any], computed: Any = None) -
     value, error = computed if isinstance(computed, tuple) else alone
     half_unit = 0.5 * 10.0 ** -len(expected.partition(".")[2])
     tolerance = half_unit + _STANDARD_ERRORS * error
-    right: State = "reproduced" if pinned is None else "differs" if printed else "not verifiable"
+    usual: State = "reproduced" if pinned is None else "differs" if printed else "ours"
+    right: State = row.get("state", usual)
     state = right if _agrees(expected, value, tolerance) else "off"
     if pinned is not None:
         note = f"{note}; pinned at {pinned}"
@@ -346,7 +357,7 @@ def report_comparisons(
     Examples
     --------
     >>> print(report_comparisons(reproduce(["mania"])).text.partition(" (")[0])
-    Of 3 published numbers 1 is reproduced and 2 differ for known reasons.
+    Of 5 published numbers 3 are reproduced and 2 differ for known reasons.
     """
     found = list(comparisons)
     states = {state: [one for one in found if one.state == state] for state in _SAID}
@@ -393,6 +404,8 @@ def _tally(counts: dict[str, int], words: dict[str, tuple[str, str]], what: str)
 _OF_NUMBERS = {
     "reproduced": ("is reproduced", "are reproduced"),
     "differs": ("differs for a known reason", "differ for known reasons"),
+    "what if": ("is of another setting", "are of other settings"),
+    "ours": ("is printed nowhere", "are printed nowhere"),
     "not verifiable": ("is not verifiable", "are not verifiable"),
     "off": ("is off", "are off"),
 }

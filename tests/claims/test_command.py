@@ -92,6 +92,20 @@ def test_spreads_of_means_and_planning(capsys) -> None:
     assert "no size makes the claim" in out
 
 
+def test_means_and_a_size_alone_have_imputed_spreads(capsys) -> None:
+    found = result(capsys, *MEANS)
+    first, second = (2 / 3 * mean * (1 - mean) for mean in (0.81, 0.80))
+    assert found["sd"] == pytest.approx([first, second])
+    assert found["sd_imputed"] is True
+    given = result(capsys, *MEANS, "--sd", first, second)
+    assert found["p_false"] == pytest.approx(given["p_false"], rel=1e-12)
+    assert (given["sd_imputed"], given["sd_sensitivity"]) == (False, [])
+    for factor, p in found["sd_sensitivity"]:
+        other = result(capsys, *MEANS, "--sd", factor * first, factor * second)
+        assert p == pytest.approx(other["p_false"], rel=1e-9)
+    assert "imputed from the means. They were not reported: a rule of thumb" in found["text"]
+
+
 def test_draws_and_figures_are_written(capsys, folder: Path) -> None:
     found = result(capsys, *REPORTED, "--seed", 1, "--output", "c.nc", "--figure", "c.png")
     tree = bs.read_result("c.nc")
@@ -176,7 +190,8 @@ def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:
         ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
         ((*REPORTED, "--output", "draws.csv"), "which is a table (--table)"),
         ((*REPORTED, "--figure", "no/x.png"), "does not exist"),
-        (MEANS, "give one of --sd,"),
+        ((*MEANS, "--sd", ".1", ".1", "--sd-difference", ".1"), "give one of --sd,"),
+        ((*MEANS, "--unbounded"), "--unbounded needs --sd or --sd-difference"),
         ((*MEANS, "--sd-difference", ".1", "--figure", "x.png"), "--figure shows the correlation"),
         (("plan", "--gap", "0.1"), "--gap and --winner"),
         (("plan", "--gap", "0.1", "--winner", ".9", "--assurance", ".8"), "needs --n-test"),

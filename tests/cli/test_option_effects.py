@@ -114,6 +114,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--rope": ("0.01",), "--round-column": ("data",), "--run-separator": ("@", "x"),
     "--score-column": ("other", "score2"), "--scorer": ("x",), "--sd": ("0.2 0.1", "0.4 0 -0.5"),
     "--sd-coefficients": ("0.5 0 -0.5",), "--sd-difference": ("0.2",), "--seed": ("2",),
+    "--similarity": ("0.95",),
     "--standard-error": ("0.05", "0.3"), "--standard-error-private": ("0.02",),
     "--standard-error-public": ("0.02",), "--submissions": ("7", "2:30"), "--test": ("a b",),
     "--test-fraction": ("0.3",),

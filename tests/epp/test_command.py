@@ -54,6 +54,8 @@ def test_published_numbers(capsys, data_directory: Path) -> None:
     first = found["players"][0]
     assert first["player"] == "Sup-Rotation-100%"
     assert first["epp"] == pytest.approx(3.2073, abs=1e-4)
+    assert first["elo"] == pytest.approx(1500 + 3.2073 * 400 / np.log(10), abs=0.02)
+    assert first["elo_se"] == pytest.approx(first["se"] * 400 / np.log(10))
     assert first["rank_interval"][0] == 1
     assert first["interval"][0] < 3.2073 < first["interval"][1]
     assert first["p_beats_average"] == pytest.approx(1 / (1 + np.exp(-3.2073)), abs=1e-4)

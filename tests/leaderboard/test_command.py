@@ -125,6 +125,12 @@ REFUSED = {
         ("--n-test 500 --drop-above 0.1", "no entry would be left"),
         ("--n-test 500 --drop-above 0.99999", "--drop-above 0.99999 leaves out nothing"),
         ("--n-test 500 --correlation 1.2", "correlation"),
+        ("--n-test 500 --similarity 0.3", "similarity must lie in [0."),
+        ("--n-test 500 --similarity 0.9 --correlation 0.5", "--correlation has no effect on --sim"),
+        ("--n-test 500 --similarity 0.9 --pairwise-correlation 0.5", "--pairwise-correlation has"),
+        ("--metric auc --n-test 500 --n-positive 90 --similarity 0.9", "for the accuracies of one"),
+        ("--n-test 500 --fixed-field", "--fixed-field has no effect on any method but shrink"),
+        ("--n-test 500 --method crop --n-classes 4 --fixed-field", "no effect on --method crop"),
         ("--n-test 500 --method abc", "drop all others in FILE; for an answer from"),
         ("--n-test 500 --reference-skill 0.9", "skill has no effect on FILE"),
         ("--n-test 500 --new-score 92", "in percent? then write 0.92"),
@@ -225,6 +231,26 @@ def test_point_estimates_for_people(capsys: Capture, files: Path) -> None:
     assert "scores are taken as they are" in out  # 490 does not fit the digits
     out = run(capsys, "sota", files / "lone.csv", "--n-test", 1000, *base)[1]
     assert "No multiplicity to correct" in out
+
+
+@pytest.mark.slow
+def test_similarity_stands_for_the_correlation(capsys: Capture, files: Path) -> None:
+    """By its formula at the best score: 0.9 for a maximum, the highest of a FILE, or theta0."""
+    few = ("--draws", 100, "--chains", 2, "--seed", 1, "--no-sensitivity")
+    boards = {
+        ("--maximum", 0.9): (0.9, ("--n-test", 300, "--classifiers", 20, *few)),
+        ("--maximum", "0.90", "--reference-skill", 0.85): (
+            0.85, ("--n-test", 300, "--classifiers", 20, *few)
+        ),
+        (files / "skewed.csv", "--method", "shrink", "--n-classes", 4): (
+            scores_of(files / "skewed.csv").max(), ("--n-test", 500)
+        ),
+    }  # fmt: skip
+    for base, (skill, more) in boards.items():
+        pairwise = (0.92 - (1 - skill) ** 2 - skill**2) / (2 * skill * (1 - skill))
+        found = run_json(capsys, "sota", *base, "--similarity", 0.92, *more)
+        direct = run_json(capsys, "sota", *base, "--pairwise-correlation", pairwise, *more)
+        assert found["theta_sota"] == pytest.approx(direct["theta_sota"], rel=1e-9)
 
 
 def test_shrunk_aucs(capsys: Capture, files: Path) -> None:

@@ -13,6 +13,7 @@ from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import (
     NOISE,
     conditional_probabilities,
+    correlation_of_similarity,
     feasible_correlation,
     feasible_skills,
     log_characteristic_function,
@@ -193,3 +194,28 @@ def test_field_survival_agrees_with_integration(distribution, tolerance):
         exact = sum(mass[i] * convolution(x, n, k, a[i], b[i]) for i in range(u.size))
         assert 1e-3 < exact < 0.999
         assert ours[row] == pytest.approx(exact, rel=tolerance)
+
+
+def test_similarity_gives_back_the_correlation():
+    """Simulated answers of two classifiers that share a reference agree as often as was said."""
+    skill, similarity = 0.8, 0.83
+    rho = correlation_of_similarity(similarity, skill)
+    a, b = conditional_probabilities(skill, rho, skill)
+    agree = skill * (a**2 + (1 - a) ** 2) + (1 - skill) * (b**2 + (1 - b) ** 2)
+    assert agree == pytest.approx(similarity, abs=1e-12)
+    ends = [correlation_of_similarity(s, skill) for s in (0.8**2 + 0.2**2, 1.0)]
+    assert ends == pytest.approx([0.0, 1.0], abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "skill", "message"),
+    [
+        (0.6, 0.8, r"must lie in \[0.68, 1\] at an accuracy of 0.8"),
+        (1.01, 0.8, "got 1.01"),
+        (0.9, 1.0, r"skill must lie in \(0, 1\)"),
+        (float("nan"), 0.8, "got nan"),
+    ],
+)
+def test_impossible_similarities_are_refused(similarity, skill, message):
+    with pytest.raises(InputError, match=message):
+        correlation_of_similarity(similarity, skill)

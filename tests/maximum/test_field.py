@@ -49,7 +49,7 @@ def test_weak_fixed_classifiers_left_out_change_nothing(monkeypatch, kind, n):
     skills = skills_of(kind, 600)
     arguments = (skills, n, 0.6, float(skills.max()) - 1e-6)
     part = fixed_field(*arguments)
-    monkeypatch.setattr(module, "_lowest_fixed", lambda *_: 0.0)
+    monkeypatch.setattr(module, "_least_score", lambda *_: 0.0)
     whole = fixed_field(*arguments)
     assert whole.skills[0] <= part.skills[0]
     np.testing.assert_allclose(cdf(part), cdf(whole), rtol=0, atol=1e-10)

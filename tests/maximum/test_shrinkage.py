@@ -57,7 +57,8 @@ def test_obesity_shrunk_to_the_expected_maximum() -> None:
         n_test=13_840, skill=found.scores, correlation=0.6, cap_correlation=True, rough=True
     )
     assert as_is.mean() == pytest.approx(0.9159, abs=5e-5)
-    assert found.excess == pytest.approx(as_is.mean() - found.observed_maximum, abs=1e-6)
+    # of the fixed field, in which every entry takes part, it is larger
+    assert 0 < as_is.mean() - found.observed_maximum - found.excess < 5e-6
 
 
 @pytest.mark.slow
@@ -77,40 +78,80 @@ def test_obesity_cropped() -> None:
     upper = crop_scores(scores, n_test=13_840, chance=1 / 7, criterion="upper")
     assert upper.n_above() == 1844  # printed, with .9026
     assert upper.estimate == pytest.approx(0.9026, abs=2e-4)
-    assert upper.interval == pytest.approx((0.9050, 0.9116), abs=5e-5)
+    assert upper.interval == pytest.approx((0.9050, 0.9116), abs=1 / 13_840)  # counts
     expected = crop_scores(scores, n_test=13_840, chance=1 / 7)
     assert expected.estimate == pytest.approx(0.9063, abs=3e-4)
     # one step further the best score is expected above the observed one
     above = np.unique(scores[scores > expected.estimate])[0]
     remaining = expected.scores[expected.scores <= above]
-    law = resampled_maximum_law(remaining, n_test=13_840, n_classifiers=3556, correlation=0.6)
+    law = resampled_maximum_law(remaining, n_test=13_840, n_classifiers=3404, correlation=0.6)
     assert expected.expected_maximum <= expected.observed_maximum < law.mean()
 
 
-@pytest.mark.slow
 @needs_data
 def test_cassava_has_no_multiplicity() -> None:
     scores = kaggle("cassava-leaf-disease-classification")
     found = shrink_scores(scores, n_test=15_000, chance=1 / 5)
     assert not found.multiplicity
     assert "no multiplicity to correct" in found.reason
+    assert (found.estimate, found.weight, found.n_above()) == (0.9132, 1.0, 0)
+    assert (found.scores.size, found.n_infeasible, found.law.n_classifiers) == (3755, 540, 3215)
+    assert found.expected_maximum == pytest.approx(0.91092, abs=5e-6)
+    assert found.excess == pytest.approx(found.expected_maximum - 0.9132, abs=1e-12)
+    simulated = redrawn_best(np.sort(scores)[-3215:], 3215, 0.6, 1000, seed=6, n=15_000)
+    error = simulated.std() / np.sqrt(1000)
+    assert found.expected_maximum == pytest.approx(simulated.mean(), abs=4 * error)
+
+
+@pytest.mark.slow
+@needs_data
+def test_the_fixed_field_of_cassava_has_a_root() -> None:
+    scores = kaggle("cassava-leaf-disease-classification")
+    found = shrink_scores(scores, n_test=15_000, chance=1 / 5, fixed_field=True)
+    assert (found.multiplicity, found.fixed_field) == (False, True)
     assert found.estimate == pytest.approx(0.9131996, abs=1e-7)
-    assert "0.9131996" in found.reason
 
 
+def redrawn_best(
+    skills: np.ndarray, m: int, rho: float, repeats: int, seed: int, n: int = N
+) -> np.ndarray:
+    """Best scores of m skills drawn with replacement in every repetition; the reference stays."""
+    rng, theta0 = np.random.default_rng(seed), float(skills.max())
+    drawn = rng.choice(skills, (repeats, m))
+    a, b = conditional_probabilities(drawn.ravel(), rho, theta0)
+    right = rng.binomial(n, theta0, repeats)[:, None]
+    scores = rng.binomial(right, a.reshape(drawn.shape))
+    scores += rng.binomial(n - right, b.reshape(drawn.shape))
+    return scores.max(axis=1) / n
+
+
+@pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize("rho", [0.0, 0.6])
-def test_the_shrunk_field_gives_the_observed_maximum(rho: float) -> None:
+def test_the_shrunk_field_gives_the_observed_maximum(rho: float, fixed: bool) -> None:
     scores = board()
-    found = shrink_scores(scores, n_test=N, chance=0.1, correlation=rho)
+    found = shrink_scores(scores, n_test=N, chance=0.1, correlation=rho, fixed_field=fixed)
     skills = found.weight * scores + (1 - found.weight) * 0.1
     if rho:
         skills = skills[skills >= feasible_skills(rho, skills.max())[0]]
     assert found.n_infeasible == scores.size - skills.size
-    simulated = best_scores(skills, N, rho, 20_000, seed=1)
+    if fixed:
+        simulated = best_scores(skills, N, rho, 20_000, seed=1)
+    else:
+        simulated = redrawn_best(skills, skills.size, rho, 20_000, seed=1)
     error = simulated.std() / np.sqrt(simulated.size)
     assert simulated.mean() == pytest.approx(scores.max(), abs=4 * error)
     assert found.expected_maximum == pytest.approx(scores.max(), abs=1e-8)
     assert found.estimate == pytest.approx(skills.max(), abs=1e-12)
+
+
+def test_redrawn_fields_shrink_less_than_the_fixed_one() -> None:
+    """A field that may miss its leader expects less, so that less is taken off."""
+    scores = board()
+    redrawn, fixed = (
+        shrink_scores(scores, n_test=N, chance=0.1, fixed_field=fixed) for fixed in (False, True)
+    )
+    assert redrawn.excess < fixed.excess
+    assert redrawn.estimate > fixed.estimate
 
 
 @pytest.mark.slow
@@ -120,7 +161,7 @@ def test_the_upper_limit_of_the_shrunk_field_is_the_observed_maximum() -> None:
     assert found.interval[1] == pytest.approx(scores.max(), abs=1e-12)
     skills = found.weight * scores + (1 - found.weight) * 0.1
     skills = skills[skills >= feasible_skills(0.6, skills.max())[0]]
-    simulated = best_scores(skills, N, 0.6, 20_000, seed=2)
+    simulated = redrawn_best(skills, skills.size, 0.6, 20_000, seed=2)
     assert np.mean(simulated > scores.max() - 0.5 / N) == pytest.approx(0.025, abs=0.005)
 
 
@@ -128,40 +169,74 @@ def test_the_upper_limit_of_the_shrunk_field_is_the_observed_maximum() -> None:
 def test_cropped_fields_are_drawn_with_replacement() -> None:
     scores = board()
     found = crop_scores(scores, n_test=N, chance=0.1)
-    rng = np.random.default_rng(3)
-    remaining = scores[scores <= found.threshold]
-    simulated = [
-        best_scores(rng.choice(remaining, scores.size), N, 0.6, 1, seed)[0] for seed in range(3000)
-    ]
-    # the reference is as good as the best that was drawn, nearly always the best that remains
-    assert np.mean(simulated) == pytest.approx(found.expected_maximum, abs=5e-4)
+    feasible = scores[scores >= feasible_skills(0.6, found.threshold)[0]]
+    assert found.n_infeasible == scores.size - feasible.size > 0
+    remaining = feasible[feasible <= found.threshold]
+    simulated = redrawn_best(remaining, feasible.size, 0.6, 20_000, seed=3)
+    error = simulated.std() / np.sqrt(simulated.size)
+    assert simulated.mean() == pytest.approx(found.expected_maximum, abs=4 * error)
 
 
 def test_a_lone_leader_is_not_corrected() -> None:
-    found = shrink_scores([0.6, 0.62, 0.61, 0.9], n_test=2000, chance=0.1)
-    assert not found.multiplicity
-    assert found.estimate == pytest.approx(0.9, abs=1e-6)
+    scores = [0.6, 0.62, 0.61, 0.9]
+    for estimate in (shrink_scores, crop_scores):
+        found = estimate(scores, n_test=2000, chance=0.1, correlation=0)
+        assert (found.estimate, found.multiplicity) == (0.9, False)
+        simulated = redrawn_best(np.array(scores), 4, 0.0, 20_000, seed=7, n=2000)
+        error = simulated.std() / np.sqrt(20_000)
+        assert simulated.mean() < 0.83  # missing in (3 / 4)^4 of the fields
+        assert found.expected_maximum == pytest.approx(simulated.mean(), abs=4 * error)
+    fixed = shrink_scores(scores, n_test=2000, chance=0.1, fixed_field=True)
+    assert fixed.estimate == pytest.approx(0.9, abs=1e-6)
+    assert not fixed.multiplicity
+
+
+def test_a_lone_auc_is_not_corrected() -> None:
+    """A gap of fifteen standard errors: the others' estimates count where the leader is missing."""
+    aucs = np.array([0.6, 0.62, 0.9])
+    found = shrink_aucs(aucs, n_positive=40, n_negative=100)
+    assert (found.estimate, found.multiplicity) == (0.9, False)
+    simulated = simulated_best_aucs(np.random.default_rng(8).choice(aucs, (4000, 3)))
+    error = simulated.std() / np.sqrt(4000)
+    assert found.expected_maximum == pytest.approx(simulated.mean(), abs=4 * error)
+
+
+def simulated_best_aucs(skills: np.ndarray) -> np.ndarray:
+    """Best estimate of every row of AUCs, on 40 positive and 100 negative binormal scores."""
+    rng, shape = np.random.default_rng(4), skills.shape
+    x = ndtri(skills)[..., None] * np.sqrt(2) + rng.standard_normal((*shape, 40))
+    ranks = np.concatenate([x, rng.standard_normal((*shape, 100))], axis=2).argsort(axis=2)
+    places = np.sum(np.where(ranks < 40, np.arange(140), 0), axis=2)  # of the positives
+    return ((places - 40 * 39 / 2) / 4000).max(axis=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["expected", "upper"])
 def test_shrunk_aucs_give_the_observed_maximum(criterion: str) -> None:
     aucs = np.repeat(0.6 + 0.3 * np.linspace(0, 1, 5) ** 0.4, 2)
-    found = shrink_aucs(aucs, n_positive=40, n_negative=100, criterion=criterion)
+    found = shrink_aucs(aucs, n_positive=40, n_negative=100, criterion=criterion, fixed_field=True)
     skills = found.weight * aucs + (1 - found.weight) / 2
     assert found.estimate == pytest.approx(skills.max(), abs=1e-12)
     law = auc_maximum_law(skills, n_positive=40, n_negative=100)  # another set of nodes
     observed = law.mean() if criterion == "expected" else law.interval()[1]
     assert observed == pytest.approx(0.9, abs=2e-5)
-    rng, repeats = np.random.default_rng(4), 2000
-    x = ndtri(skills)[:, None] * np.sqrt(2) + rng.standard_normal((repeats, 10, 40))
-    ranks = np.concatenate([x, rng.standard_normal((repeats, 10, 100))], axis=2).argsort(axis=2)
-    places = np.sum(np.where(ranks < 40, np.arange(140), 0), axis=2)  # of the positives
-    best = ((places - 40 * 39 / 2) / 4000).max(axis=1)
+    best = simulated_best_aucs(np.tile(skills, (2000, 1)))
     if criterion == "expected":
-        assert best.mean() == pytest.approx(0.9, abs=4 * best.std() / np.sqrt(repeats) + 2e-4)
+        assert best.mean() == pytest.approx(0.9, abs=4 * best.std() / np.sqrt(2000) + 2e-4)
     else:
         assert np.mean(best >= 0.9) == pytest.approx(0.025, abs=0.012)
+
+
+@pytest.mark.slow
+def test_redrawn_aucs_give_the_observed_maximum() -> None:
+    aucs = np.repeat(0.6 + 0.3 * np.linspace(0, 1, 5) ** 0.4, 2)
+    found = shrink_aucs(aucs, n_positive=40, n_negative=100)
+    skills = found.weight * aucs + (1 - found.weight) / 2
+    drawn = np.random.default_rng(5).choice(skills, (4000, 10))
+    best = simulated_best_aucs(drawn)
+    assert best.mean() == pytest.approx(0.9, abs=4 * best.std() / np.sqrt(best.size) + 2e-4)
+    fixed = shrink_aucs(aucs, n_positive=40, n_negative=100, fixed_field=True)
+    assert found.estimate > fixed.estimate
 
 
 def test_clopper_pearson() -> None:
@@ -212,13 +287,15 @@ def test_point_estimates_are_a_method_of_estimate_sota() -> None:
             summarize(tree)
     upper = estimate_sota(board, method="shrink", n_classes=2, criterion="upper", correlation=0.3)
     assert upper.attrs["criterion"] == "upper"
-    aucs = Leaderboard([0.8, 0.85, 0.9], n_test=500, n_positive=60, metric="auc")
+    aucs = Leaderboard([0.88, 0.89, 0.895, 0.9], n_test=500, n_positive=60, metric="auc")
     found = estimate_sota(aucs, method="shrink", correlation=0.5)
     assert 0.5 < float(found["point_estimate"]["theta_sota"]) < 0.9
     for wrong, settings, message in (
         (board, {"method": "shrink"}, "n_classes is the number of classes"),
         (board.maximum_only(), {"method": "crop", "n_classes": 2}, "all scores of a board"),
         (board, {"criterion": "upper"}, "criterion has no effect on any method but shrink"),
+        (board, {"fixed_field": True}, "fixed_field has no effect on any method but shrink"),
+        (board, {"method": "crop", "n_classes": 2, "fixed_field": True}, "fixed_field has no"),
         (aucs, {"method": "crop"}, "AUCs take method"),
     ):
         with pytest.raises(InputError, match=message):

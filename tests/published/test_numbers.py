@@ -5,6 +5,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtr, ndtri, xlogy
@@ -14,7 +15,6 @@ from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.shrinkage import binomial_interval
 from bayes_sota.published import Comparison, reproduce
-from bayes_sota.published.numbers_maximum import highest_best_auc
 from bayes_sota.published.summary import load_published
 
 PUBLISHED = load_published()
@@ -71,8 +71,10 @@ def test_the_bound_of_figure_11_bounds() -> None:
     aucs = np.linspace(0.85, 0.8992, 3300)
     mixed = auc_maximum_law(aucs, n_positive=131, n_negative=7556).mean()
     assert mixed < verdict.computed == pytest.approx(0.9409, abs=5e-5)
-    (other,) = highest_best_auc(SETTINGS, "auc").values()
-    assert f"{other:.4f}" in verdict.note
+    as_run = auc_maximum_law(0.8992, n_positive=52, n_negative=2948, n_classifiers=3300).mean()
+    other = values("figure-11")["as run, 3,000 items and 52 positives: highest expected best AUC"]
+    assert other.computed == pytest.approx(as_run, abs=1e-12)
+    assert as_run > 0.949
 
 
 @pytest.mark.slow
@@ -94,10 +96,57 @@ def test_win_probabilities_of_tables_6_to_8() -> None:
     differences = [1.27 - 1.08, -5.91 + 7.52, 7.49 - 6.25, 1.29 - 1.16]
     np.testing.assert_allclose([one.computed for one in found], expit(differences), rtol=1e-12)
     assert [one.published for one in found] == ["0.55", "0.83", "0.77", "0.53"]
+    cut = values("epp-tables-6-8")["as run: P(gbm1184 beats ranger1106), cut after two digits"]
+    assert (cut.computed, cut.state) == (0.77, "reproduced")
     # what the rounding of the printed EPPs allows, as the note says, reaches below .775
     assert expit(7.485 - 6.255) < 0.775 < found[2].computed
     assert f"{expit(7.485 - 6.255):.4f} to {expit(7.495 - 6.245):.4f}" in found[2].note
     assert logit(0.77) < 7.485 - 6.255  # so .77 is 0.7738, cut or rounded
+
+
+def test_openml_study_by_pandas(data_directory: Path) -> None:
+    """The published skills and deviances, read and counted in another way."""
+    folder = data_directory / "openml_epp"
+    skills = pd.read_csv(folder / "epp_34_datasets.csv.gz")
+    fits = pd.read_csv(folder / "deviances_34_datasets.csv", index_col="dataset")
+    found = {one.quantity: one for one in reproduce(["epp-openml"], folder)}
+    skills["family"] = skills["model"].str.split("_").str[0]
+    whole = skills.groupby("dataset")["family"].nunique() == 5
+    assert list(whole.index[~whole]) == [4135]
+    fits = fits.loc[whole.index[whole]].sort_index()
+    models = skills.groupby("dataset").size()[whole]
+    assert ((models * (models - 1)) == fits["n_obs"]).all()  # every match twice
+    own = chi2.sf(fits["deviance"], models * (models - 2)) > 0.05
+    first = chi2.sf(fits["deviance"], 2000 * 1998) > 0.05
+    assert list(fits.index[own != first]) == [1461]
+    assert models[1461] == 1846
+    fitting = "tournaments that fit no worse than their own shares of wins"
+    assert found[fitting].computed == own.sum() == 11
+    as_run = "as run, degrees of freedom of the first data set: the same"
+    assert found[as_run].computed == first.sum() == 12
+    assert found["EPPs of the tournaments"].computed == models.sum()
+    ends = [fits["deviance"].idxmin(), fits["deviance"].idxmax()]
+    said = ["as run: data set of the best fit, by the caption",
+            "as run: data set of the least accurate fit, by the caption"]  # fmt: skip
+    assert [found[one].computed for one in said] == ends
+    forests = skills[skills["family"] == "randomForest"].groupby("dataset")["epp"].min()
+    name = "tournaments in which all random forests are above 0"
+    assert found[name].computed == (forests > 0).sum()
+    pair = skills[(skills["dataset"] == 1046) & skills["model"].isin(["gbm_1184", "ranger_1106"])]
+    win = expit(-np.diff(pair.sort_values("model")["epp"])[0])
+    assert found["P(gbm1184 beats ranger1106)"].computed == pytest.approx(win, abs=1e-12)
+    assert {one.state for one in found.values()} == {"reproduced", "differs", "ours"}
+
+
+def test_figure_3_of_epp_by_hand(data_directory: Path) -> None:
+    vtab = Vtab(data_directory / "vtab" / SETTINGS["vtab"]["file"])
+    rows = {name: vtab.scores[vtab.players.index(name)] for name in SETTINGS["vtab_boxes"]}
+    gan, vae, exemplar = rows.values()
+    found = {one.quantity: one for one in reproduce(["epp-figure-3"], data_directory / "vtab")}
+    gap = found["mean score of Uncond-BigGAN minus VAE"].computed
+    assert gap == pytest.approx(gan.mean() - vae.mean(), abs=1e-12)
+    assert exemplar.std() < gan.std() < vae.std()
+    assert {one.state for one in found.values()} == {"not verifiable", "ours", "reproduced"}
 
 
 class Vtab:
