@@ -24,6 +24,7 @@ from bayes_sota.core.command import (
     Shown,
     check_positives,
     command,
+    domain_option,
     interval_option,
     model_option,
     number_option,
@@ -57,8 +58,8 @@ _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes")
 _OF_DRAWS = (
-    "classifiers", "submissions", "model", "new_n_test", "learn_rho", "draws", "chains", "cores",
-    "seed", "no_sensitivity", *_QUESTIONS,
+    "classifiers", "submissions", "model", "domain", "new_n_test", "learn_rho", "draws", "chains",
+    "cores", "seed", "no_sensitivity", *_QUESTIONS,
 )  # fmt: skip
 
 
@@ -118,6 +119,7 @@ submissions_option = click.option(
 field_options = _together(
     number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
     number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
+    domain_option,
     model_option,
     tries_option,
     submissions_option,
@@ -250,6 +252,7 @@ def _whole(text: str) -> int:
 )  # fmt: skip
 @number_option(COUNT, "--n-classes", help="Classes of the task (shrink, crop).")
 @model_option
+@domain_option
 @number_option(
     CORRELATION, "--correlation",
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
@@ -343,7 +346,9 @@ def _estimate(
     }  # fmt: skip
     if file is None:
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
-        spec = chosen_model(options["model"], "observed_maximum")
+        spec = chosen_model(
+            options["model"], "observed_maximum", correlation=rho, domain=options["domain"]
+        )
         settings |= {name: options[name] for name in ("reference_skill", "groups")}
         return report_sota(_boards(options, spec), model=spec, **settings)
     _refuse("FILE", options, _OF_MAXIMA)
@@ -352,7 +357,7 @@ def _estimate(
         raise InputError(_maximum_of(data))
     if not isinstance(data, Leaderboard):
         _refuse("answers and item scores, which have none", options, ("no_sensitivity",))
-    settings |= {name: options[name] for name in ("model", "learn_rho", "groups")}
+    settings |= {name: options[name] for name in ("model", "domain", "learn_rho", "groups")}
     return report_sota(data, **settings)
 
 
@@ -514,7 +519,9 @@ def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
 
     rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
     ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
-    spec = chosen_model(options.pop("model"), "leaderboard", correlation=rho)
+    spec = chosen_model(
+        options.pop("model"), "leaderboard", correlation=rho, domain=options.pop("domain")
+    )
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed, "model": spec}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)

@@ -11,6 +11,7 @@ from bayes_sota.core.command import (
     OutputFile,
     Shown,
     command,
+    domain_option,
     interval_option,
     model_option,
     number_option,
@@ -42,6 +43,7 @@ from bayes_sota.leaderboard.command import question_options
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )  # fmt: skip
 @model_option
+@domain_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @number_option(
     COUNT, "--new-n-test",
@@ -66,7 +68,9 @@ def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **opti
     from bayes_sota.paired.summary import describe_paired
 
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
-    spec = chosen_model(options.pop("model"), "paired", correlation=rho)
+    spec = chosen_model(
+        options.pop("model"), "paired", correlation=rho, domain=options.pop("domain")
+    )
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     private_file = options.pop("private_file")
     asked = (options.pop(name) for name in ("above", "new_score", "gap", "new_n_test"))

@@ -51,6 +51,7 @@ def estimate_paired(
     priors: Priors | PairedPriors | None = None,
     *,
     model: Model = None,
+    domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,
@@ -75,6 +76,9 @@ def estimate_paired(
         ``model``.
     model : ModelSpecification, name or path, optional
         Named specification with priors and sizes of samples.
+    domain : {"image-classifiers", "language-models", "tabular"}, optional
+        Domain whose prior of rho the default model takes. Not together with ``priors`` or
+        ``model``.
     draws, chains : int, optional
         Draws per chain, and chains; default those of the model, 250 and 4.
     random_seed : int, SeedSequence, Generator or None
@@ -113,7 +117,7 @@ def estimate_paired(
     (1, ('chain', 'draw', 'classifier'))
     """
     check_choice("groups", groups, Groups)
-    spec = chosen_model(model, "paired", priors)
+    spec = chosen_model(model, "paired", priors, domain=domain)
     sizes = spec.sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
     given: Any = {"rng": rng, "draws": sizes["draws"] * sizes["chains"], "top": top}
@@ -147,6 +151,7 @@ def estimate_sota(
     method: Literal["auto", "exact"] | None = None,
     priors: Priors | PairedPriors | None = None,
     model: Model = None,
+    domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,
@@ -159,6 +164,7 @@ def estimate_sota(
     method: str | None = None,
     priors: Priors | None = None,
     model: Model = None,
+    domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,
