@@ -20,13 +20,19 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
 )
+from bayes_sota.core.schema import DOMAINS
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.specification import ModelSpecification, parse_specification
 from bayes_sota.data.examples import Example, load_example
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.specification import chosen_model, load_model, model_names
+from bayes_sota.leaderboard.specification import (
+    chosen_model,
+    load_model,
+    model_names,
+    source_of_rho,
+)
 from bayes_sota.maximum.law import maximum_law
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
@@ -196,6 +202,24 @@ def test_the_default_of_every_builder_is_a_file(builder: str) -> None:
     assert (default.priors, default.sampler) == (file.priors, file.sampler)
 
 
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("builder", ["observed_maximum", "leaderboard", "paired"])
+def test_a_domain_changes_the_prior_of_rho_alone(builder: str, domain: str) -> None:
+    found, usual = chosen_model(None, builder, domain=domain), chosen_model(None, builder)
+    stated = load_model(domain).priors.correlation
+    assert found.priors == replace(usual.priors, correlation=stated) != usual.priors
+    assert found.sampler == usual.sampler
+    assert source_of_rho(found.name) == f"the prior of the domain {domain}"
+
+
+@pytest.mark.parametrize("name", [*DOMAINS, "leaderboard", "observed-maximum", "paired-boards"])
+def test_the_prose_of_a_file_has_the_numbers_of_its_prior_of_rho(name: str) -> None:
+    spec = load_model(name)
+    law = stats.beta(spec.priors.correlation.a, spec.priors.correlation.b)
+    low, high = law.ppf([0.025, 0.975])
+    assert f"{law.mean():.2f} on average and between {low:.2f} and {high:.2f}" in spec.meaning
+
+
 def normal_of(low: float, high: float) -> list[float]:
     """Mean and sd of the normal law of which 95 % lie between two ends."""
     return [(low + high) / 2, (high - low) / (2 * stats.norm.ppf(0.975))]
@@ -332,7 +356,7 @@ def test_priors_must_belong_to_the_builder() -> None:
 
 def test_the_default_model_has_the_default_priors() -> None:
     spec = load_model("observed-maximum")
-    assert spec.priors == MaximumPriors(LogitNormalSkill(), BetaCorrelation(14, 5))
+    assert spec.priors == MaximumPriors(LogitNormalSkill(), BetaCorrelation(5.7, 2.6))
     assert load_model("obesity-risk-maximum").priors == spec.priors
 
 
@@ -398,7 +422,7 @@ def test_hash_follows_the_numbers_and_not_the_prose() -> None:
 
 def test_integers_given_in_python_hash_as_the_file_does() -> None:
     file = load_model("observed-maximum")
-    python = replace(file, priors=MaximumPriors(correlation=BetaCorrelation(14, 5)))
+    python = replace(file, priors=MaximumPriors(correlation=BetaCorrelation(5.7, 2.6)))
     assert python.specification_hash == file.specification_hash
 
 

@@ -363,9 +363,11 @@ def _compared_by_items(
 
 
 def _assumed(rho: dict[str, Any], spec: ModelSpecification) -> str:
+    known = spec.priors.correlation.is_fixed
+    source = "" if known else f", from {source_of_rho(spec.name)}"
     return (
         "how far entries share the luck of the items is assumed, not learnt: rho is "
-        f"{_rho_and_interval(rho)}, from {source_of_rho(spec.name)}; the larger, the fewer are tied"
+        f"{_rho_and_interval(rho)}{source}; the larger, the fewer are tied"
     )
 
 

@@ -154,7 +154,9 @@ class SotaReport(ContentReport):
             return [how]
         low, high = rho["interval"]
         source = "learnt from the data"
-        if not rho["learnt"]:
+        if low == high:
+            source = "as set, not learnt"
+        elif not rho["learnt"]:
             source = f"not learnt, as one board cannot tell it: {source_of_rho(found['model'])}"
         return [f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}", how]
 
@@ -246,7 +248,7 @@ def report_sota(
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> report = report_sota(board, random_seed=1, sensitivity=False)
     >>> report.cells()[0]
-    ['theta_sota', '0.970', '0.012', '0.941 to 0.989', 'skill of the best classifier']
+    ['theta_sota', '0.969', '0.012', '0.944 to 0.988', 'skill of the best classifier']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     whole = is_whole(boards[0])

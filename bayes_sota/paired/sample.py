@@ -36,7 +36,15 @@ from bayes_sota.paired.posterior import (
 from bayes_sota.paired.replicates import replicate_scores, simulate_boards
 from bayes_sota.paired.teams import Coordinate, Selection
 
-_TAKEN = ("priors", "model", "draws", "chains", "random_seed", "groups")  # of ``estimate_sota``
+_TAKEN = (
+    "priors",
+    "model",
+    "domain",
+    "draws",
+    "chains",
+    "random_seed",
+    "groups",
+)  # of ``estimate_sota``
 _PER_TEAM = ("skill", "expected_private")
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _DIMENSIONS = {

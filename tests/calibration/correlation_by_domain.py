@@ -10,6 +10,9 @@ fields of a matrix; a prior of rho is what this says of a new field.
 defaults, and by the prior of all domains and of its own domain that the other matrices give.
 """
 
+import argparse
+import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +42,7 @@ TABLES = (
     "abalone-old", "banknote", "breast-w", "credit-g", "diabetes", "oil-spill", "phoneme",
     "segment-window", "wine-red-good",
 )  # fmt: skip
+JUDGED = ("cifar10", "chembench", "digits")
 PUBLISHED = {"imagenet": (IMAGES, 0.77), "eleven benchmarks": (LANGUAGE, 0.56)}
 PUBLISHED_ERROR = 0.03  # of rho: printed with two digits, from means over pairs
 FIELDS = 12  # random fields of each kind: from all, strong, weak
@@ -178,13 +182,19 @@ def beta_of(mean: float, sd: float) -> BetaCorrelation:
 def judge_one(
     answers: Responses, n_test: int, index: int, priors: dict[str, BetaCorrelation]
 ) -> Iterator[dict]:
-    """What each prior says of one board, the truth, and the variance of the leaders' shift."""
+    """What each prior says of one board, the truth, and two shifts of the leaders, squared.
+
+    ``shift`` is the variance of what all leaders share, ``five`` the mean error of the five that
+    are truly best: what is left to somebody who knows everything else.
+    """
     seed = [20261123, n_test, index]
     drawn, skills, field = draw_real_board(answers, n_test, index, np.random.default_rng(seed))
     same = draw_real_board(answers, answers.n_items, index, np.random.default_rng(seed))[0]
     best = float(skills.max())
     shift = response_correlation(same).rho ** 2 * best * (1 - best) / n_test
-    facts = {"n_test": n_test, "field": field, "index": index, "shift": shift}
+    five = np.argsort(-skills, kind="stable")[:5]
+    error = float(np.mean(drawn.scores[five] - skills[five]))
+    facts = {"n_test": n_test, "field": field, "shift": shift, "five": error**2}
     for name, prior in priors.items():
         assumed = BoardPriors(correlation=prior)
         rng = np.random.default_rng([*seed, 1])
@@ -198,8 +208,65 @@ def judged(rows: pd.DataFrame, by: tuple[str, ...]) -> pd.DataFrame:
     groups = rows.assign(square=(rows["raw"] - rows["truth"]) ** 2).groupby(
         ["prior", *by, "estimand"]
     )
-    means = groups[["shift", "square"]].mean()
+    means = groups[["shift", "five", "square"]].mean()
     return table.assign(
         shift_only=(means["shift"] / means["square"]) ** 0.5,
+        five_best=(means["five"] / means["square"]) ** 0.5,
         bias_ratio=table["bias"] / table["raw_bias"],
     )
+
+
+def learn_all(directory: Path) -> list[Learnt]:
+    """What every matrix says of rho, printed values included."""
+    tables = {name: table_answers(name, directory) for name in TABLES}
+    matrices = real_matrices(directory) | tables
+    return [*(learn_matrix(answers, name) for name, answers in matrices.items()), *published()]
+
+
+def show_priors(learnt: list[Learnt]) -> None:
+    """Print what each matrix says, and the prior of each domain and of a new one."""
+    for one in learnt:
+        fields = "" if one.fields is None else f", sd of fields {one.fields**0.5:.2f}"
+        said = f"rho {expit(one.value):.3f}, error of the log odds {one.error:.2f}{fields}"
+        print(f"{one.name} ({one.domain}): {said}")
+    for name, (mean, sd) in learn_priors(learnt).items():
+        prior = beta_of(mean, sd)
+        low, high = prior.quantile([0.025, 0.975])
+        centre = prior.a / (prior.a + prior.b)
+        print(f"{name}: {prior}, mean {centre:.2f}, 95 % {low:.2f} to {high:.2f}")
+
+
+def judge_matrix(name: str, directory: Path, sizes: list[int], boards: int) -> pd.DataFrame:
+    """Boards of one matrix by the old default and by what the other matrices say."""
+    answers = real_matrices(directory)[name]
+    found = learn_priors([one for one in learn_all(directory) if one.name != name])
+    priors = {
+        "old default": OLD,
+        "any domain": beta_of(*found["all"]),
+        "own domain": beta_of(*found[domain_of(name)]),
+    }
+    print(f"{name}: {priors}")
+    rows = [
+        row | {"matrix": name}
+        for n_test in sizes
+        for index in range(boards)
+        for row in judge_one(answers, n_test, index, priors)
+    ]
+    return pd.DataFrame(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["learn", "judge"])
+    parser.add_argument("--boards", type=int, default=100)
+    parser.add_argument("--n-test", type=int, nargs="+", default=[200, 500, 1000, 2000])
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")  # of learners that stop early
+    data = Path(os.environ["BAYES_SOTA_DATA"])
+    if chosen.what == "learn":
+        show_priors(learn_all(data))
+    else:
+        each = [judge_matrix(name, data, chosen.n_test, chosen.boards) for name in JUDGED]
+        together = pd.concat(each)
+        for by in ((), ("matrix",), ("n_test",), ("field",)):
+            print(judged(together, by).round(3).to_string())
