@@ -20,17 +20,25 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
 )
+from bayes_sota.core.schema import DOMAINS
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.specification import ModelSpecification, parse_specification
 from bayes_sota.data.examples import Example, load_example
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.specification import chosen_model, load_model, model_names
+from bayes_sota.leaderboard.specification import (
+    chosen_model,
+    load_model,
+    model_names,
+    source_of_rho,
+)
 from bayes_sota.maximum.law import maximum_law
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 FILES = sorted(MODELS.glob("*.toml"))
+SAME_MODEL = {"image-classifiers", "tabular"}  # as language-models, with other numbers of rho
+BUILT_FILES = [path for path in FILES if path.stem not in SAME_MODEL]
 MAXIMUM_FILES = [path for path in FILES if load_model(path).builder == "observed_maximum"]
 
 VALID = """
@@ -154,7 +162,9 @@ def some_model(builder: str) -> pm.Model:
     return MODELS_OF[builder](load_model(BUILDERS[builder].default))
 
 
-@pytest.mark.parametrize("path", [quick_or_slow(path) for path in FILES], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [quick_or_slow(path) for path in BUILT_FILES], ids=lambda p: p.stem
+)
 @pytest.mark.filterwarnings("ignore:The effect of Potentials")
 def test_named_model_has_a_finite_density_and_sensible_draws(path: Path) -> None:
     spec = load_model(path)
@@ -172,7 +182,7 @@ def test_named_model_has_a_finite_density_and_sensible_draws(path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", BUILT_FILES, ids=lambda p: p.stem)
 def test_named_model_samples_as_it_says(path: Path) -> None:
     """Its name and hash, its settings, and draws that can be trusted."""
     spec = load_model(path)
@@ -194,6 +204,24 @@ def test_the_default_of_every_builder_is_a_file(builder: str) -> None:
     file, default = load_model(BUILDERS[builder].default), chosen_model(None, builder)
     assert default.specification_hash == file.specification_hash
     assert (default.priors, default.sampler) == (file.priors, file.sampler)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("builder", ["observed_maximum", "leaderboard", "paired"])
+def test_a_domain_changes_the_prior_of_rho_alone(builder: str, domain: str) -> None:
+    found, usual = chosen_model(None, builder, domain=domain), chosen_model(None, builder)
+    stated = load_model(domain).priors.correlation
+    assert found.priors == replace(usual.priors, correlation=stated) != usual.priors
+    assert found.sampler == usual.sampler
+    assert source_of_rho(found.name) == f"the prior of the domain {domain}"
+
+
+@pytest.mark.parametrize("name", [*DOMAINS, "leaderboard", "observed-maximum", "paired-boards"])
+def test_the_prose_of_a_file_has_the_numbers_of_its_prior_of_rho(name: str) -> None:
+    spec = load_model(name)
+    law = stats.beta(spec.priors.correlation.a, spec.priors.correlation.b)
+    low, high = law.ppf([0.025, 0.975])
+    assert f"{law.mean():.2f} on average and between {low:.2f} and {high:.2f}" in spec.meaning
 
 
 def normal_of(low: float, high: float) -> list[float]:
@@ -221,7 +249,7 @@ def stated_priors(spec: ModelSpecification) -> dict[str, list[float]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", BUILT_FILES, ids=lambda p: p.stem)
 def test_the_built_model_has_the_priors_that_the_file_states(path: Path) -> None:
     """Read from the variables of the model; where a variable is derived, from its draws."""
     spec = load_model(path)
@@ -332,7 +360,7 @@ def test_priors_must_belong_to_the_builder() -> None:
 
 def test_the_default_model_has_the_default_priors() -> None:
     spec = load_model("observed-maximum")
-    assert spec.priors == MaximumPriors(LogitNormalSkill(), BetaCorrelation(14, 5))
+    assert spec.priors == MaximumPriors(LogitNormalSkill(), BetaCorrelation(5.7, 2.6))
     assert load_model("obesity-risk-maximum").priors == spec.priors
 
 
@@ -398,7 +426,7 @@ def test_hash_follows_the_numbers_and_not_the_prose() -> None:
 
 def test_integers_given_in_python_hash_as_the_file_does() -> None:
     file = load_model("observed-maximum")
-    python = replace(file, priors=MaximumPriors(correlation=BetaCorrelation(14, 5)))
+    python = replace(file, priors=MaximumPriors(correlation=BetaCorrelation(5.7, 2.6)))
     assert python.specification_hash == file.specification_hash
 
 

@@ -417,6 +417,7 @@ def selection(
     correlation: float | None,
     pairwise_correlation: float | None,
     model: str | None,
+    domain: str | None,
     seed: int | None,
     shown: Shown,
     **reading: Any,
@@ -431,7 +432,7 @@ def selection(
     from bayes_sota.leaderboard.specification import chosen_model
 
     rho = chosen_correlation(correlation, pairwise_correlation)
-    spec = chosen_model(model, "leaderboard", correlation=rho)
+    spec = chosen_model(model, "leaderboard", correlation=rho, domain=domain)
     rng, used_seed = resolve_seed(seed)
     entries = read_file(file, file_format, **reading)
     found = claim_of_best_entry(entries, model=spec, random_seed=rng)

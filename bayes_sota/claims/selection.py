@@ -264,6 +264,7 @@ def claim_of_best_entry(
     priors: Priors | BoardPriors | None = None,
     *,
     model: Model = None,
+    domain: str | None = None,
     given: MethodComparison | None = None,
     random_seed: int | np.random.Generator | None = None,
 ) -> SelectedClaim:
@@ -278,6 +279,8 @@ def claim_of_best_entry(
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
         Of whole boards; its priors count.
+    domain : {"image-classifiers", "language-models", "tabular"}, optional
+        Domain whose prior of rho counts. Not together with ``priors`` or ``model``.
     given : MethodComparison, optional
         Of the same answers or item scores, where it is known already.
     random_seed : int, Generator or None
@@ -301,7 +304,7 @@ def claim_of_best_entry(
     """
     rng = generator_of(random_seed)
     check_luck(priors, entries)
-    known = chosen_model(model, "leaderboard", priors).priors
+    known = chosen_model(model, "leaderboard", priors, domain=domain).priors
     if not isinstance(entries, Leaderboard):
         return _of_items(entries, known, given, rng)
     if given is not None:

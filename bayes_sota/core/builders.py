@@ -121,7 +121,7 @@ class PairedPriors:
     Examples
     --------
     >>> PairedPriors(offsets=(0.0,)).correlation
-    BetaCorrelation(a=14.0, b=5.0)
+    BetaCorrelation(a=5.7, b=2.6)
     """
 
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)

@@ -21,7 +21,7 @@ from click.core import ParameterSource
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, check_writable
-from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.schema import DOMAINS, SCHEMA_VERSION
 from bayes_sota.core.text import plain_text, shown_path
 
 if TYPE_CHECKING:
@@ -392,6 +392,12 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--model``, priors and settings of the sampler by name or from a file."""
     text = "Named specification of priors (bayes-sota models), or a TOML file."
     return click.option("--model", type=NameOrFile(), help=text)(command)
+
+
+def domain_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--domain``, whose prior of rho is taken."""
+    text = "Domain of the classifiers, for the prior of rho; default a prior for any."
+    return click.option("--domain", type=click.Choice(DOMAINS), help=text)(command)
 
 
 def interval_option(command: Callable[..., Any]) -> Callable[..., Any]:

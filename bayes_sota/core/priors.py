@@ -175,14 +175,17 @@ class CorrelationPrior(ABC):
 
 @dataclass(frozen=True)
 class BetaCorrelation(CorrelationPrior):
-    """Beta prior on rho; the default has mean 0.74 and a 95 % interval from 0.52 to 0.90.
+    """Beta prior on rho; the default has mean 0.69 and a 95 % interval from 0.36 to 0.93.
 
-    Møllersen & Holsbø take rho = 0.6 from the similarity of ImageNet models of Mania et al. 2019;
-    their formula, applied to the same numbers, gives 0.77 (``bayes-sota reproduce mania``).
+    The default is what response matrices of three domains say of a field of a new one: rho among
+    the leaders is 0.72 to 0.77 of image classifiers, 0.55 of language models and 0.68 to 0.84 of
+    scikit-learn's classifiers (``tests/calibration/correlation_by_domain.py``). ``--domain`` has
+    narrower ones. Møllersen & Holsbø take rho = 0.6 from the similarity of ImageNet models of
+    Mania et al. 2019; their formula gives 0.77 (``bayes-sota reproduce mania``).
     """
 
-    a: float = 14.0
-    b: float = 5.0
+    a: float = 5.7
+    b: float = 2.6
 
     family: ClassVar[str] = "beta"
 
@@ -416,10 +419,7 @@ class BoardPriors(FieldPriors):
     typical, spread : (float, float)
         As in ``FieldPriors``.
     correlation : CorrelationPrior
-        rho of one classifier with what all share. The default, Beta(16, 4), has mean 0.80 and a
-        95 % interval from 0.60 to 0.94: the mean pairwise correlation among the strongest 5 to 20
-        classifiers of real response matrices is 0.55 to 0.74, rho 0.74 to 0.86. The leaders of a
-        board are more alike than its field, and theta_sota is about leaders.
+        rho of one classifier with what all share: of the leaders, as theta_sota is about them.
     families : tuple of str
         Shapes of P(psi) to average over, equally likely a priori
         (``bayes_sota.leaderboard.shapes``).
@@ -434,7 +434,7 @@ class BoardPriors(FieldPriors):
     ('normal', 'ex-gaussian')
     """
 
-    correlation: CorrelationPrior = field(default_factory=lambda: BetaCorrelation(16.0, 4.0))
+    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
     families: tuple[str, ...] = BOARD_FAMILIES
     submission_luck: CorrelationPrior = field(default_factory=wide_luck)
 

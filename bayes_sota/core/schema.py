@@ -8,6 +8,8 @@ from typing import Final
 
 SCHEMA_VERSION: Final = "2"
 
+DOMAINS: Final = ("image-classifiers", "language-models", "tabular")  # each has a file in models/
+
 POINT_METHODS: Final = ("shrink", "crop")  # the group point_estimate instead of a posterior
 
 GROUPS: Final = (

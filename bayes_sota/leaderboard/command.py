@@ -25,6 +25,7 @@ from bayes_sota.core.command import (
     Shown,
     check_positives,
     command,
+    domain_option,
     interval_option,
     model_option,
     number_option,
@@ -58,8 +59,8 @@ _OF_MAXIMA = ("maximum", "reference_skill")
 _QUESTIONS = ("above", "new_score", "gap")
 _OF_POINTS = ("criterion", "n_classes", "fixed_field")
 _OF_DRAWS = (
-    "classifiers", "submissions", "model", "new_n_test", "learn_rho", "draws", "chains", "cores",
-    "seed", "no_sensitivity", *_QUESTIONS,
+    "classifiers", "submissions", "model", "domain", "new_n_test", "learn_rho", "draws", "chains",
+    "cores", "seed", "no_sensitivity", *_QUESTIONS,
 )  # fmt: skip
 
 
@@ -119,6 +120,7 @@ submissions_option = click.option(
 field_options = _together(
     number_option(CORRELATION, "--pairwise-correlation", help="Known rho^2."),
     number_option(CORRELATION, "--correlation", help="Known rho instead of its prior."),
+    domain_option,
     model_option,
     submissions_option,
     click.option("--classifiers", help="Number or range A:B; default those in FILE."),
@@ -259,6 +261,7 @@ def _whole(text: str) -> int:
     "with replacement, as in the paper.",
 )  # fmt: skip
 @model_option
+@domain_option
 @number_option(
     CORRELATION, "--correlation",
     help="Known rho instead of its prior; of AUC estimates, but with --method shrink of scores.",
@@ -360,7 +363,9 @@ def _estimate(
     }  # fmt: skip
     if file is None:
         _refuse("--maximum", options, ("learn_rho", "drop_above"))
-        spec = chosen_model(options["model"], "observed_maximum")
+        spec = chosen_model(
+            options["model"], "observed_maximum", correlation=rho, domain=options["domain"]
+        )
         settings |= {name: options[name] for name in ("reference_skill", "groups")}
         boards = _boards(options, spec)
         best = boards[0].maximum if len(boards) == 1 else None
@@ -372,7 +377,7 @@ def _estimate(
         raise InputError(_maximum_of(data))
     if not isinstance(data, Leaderboard):
         _refuse("answers and item scores, which have none", options, ("no_sensitivity",))
-    settings |= {name: options[name] for name in ("model", "learn_rho", "groups")}
+    settings |= {name: options[name] for name in ("model", "domain", "learn_rho", "groups")}
     best = data.maximum if isinstance(data, Leaderboard) else None
     settings |= {"correlation": _correlation_of(options, rho, best)}
     return report_sota(data, **settings)
@@ -383,6 +388,7 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
     similarity = options["similarity"]
     if similarity is None:
         return rho
+    refuse_unused("--similarity, which gives rho", {"--domain": options["domain"]})
     from bayes_sota.maximum.dependence import correlation_of_similarity
 
     if best is None or options["metric"] != "accuracy":
@@ -558,7 +564,9 @@ def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
 
     rho = chosen_correlation(options.pop("correlation"), options.pop("pairwise_correlation"))
     ci_prob, draws, seed = (options.pop(name) for name in ("ci_prob", "draws", "seed"))
-    spec = chosen_model(options.pop("model"), "leaderboard", correlation=rho)
+    spec = chosen_model(
+        options.pop("model"), "leaderboard", correlation=rho, domain=options.pop("domain")
+    )
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed, "model": spec}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)

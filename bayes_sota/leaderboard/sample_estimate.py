@@ -71,6 +71,7 @@ def estimate_sota(
     method: str | None = None,
     priors: Priors | None = None,
     model: Model = None,
+    domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,
@@ -108,6 +109,9 @@ def estimate_sota(
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
         Named specification with priors and sampler settings.
+    domain : {"image-classifiers", "language-models", "tabular"}, optional
+        Domain whose prior of rho the default model takes; its default serves any domain. Not
+        together with ``priors`` or ``model``.
     draws, chains : int, optional
         Draws per chain and chains; default those of the model, 1000 and 4, but 2,000 draws or
         more where NUTS samples a whole board.
@@ -156,14 +160,16 @@ def estimate_sota(
         from bayes_sota.maximum.sample import estimate_point
 
         drawn = {"draws": draws, "chains": chains, "random_seed": random_seed, "cores": cores}
-        given = {"priors": priors, "model": model, "new_n_test": new_n_test, **drawn}
+        given = {"priors": priors, "model": model, "domain": domain, **drawn}
+        given |= {"new_n_test": new_n_test}
         refuse_unused(f'method "{method}"', {**given, **of_maxima, **of_scores, **some})
         if len(boards) > 1:
             raise InputError(f'method "{method}" takes one board with its scores')
         return estimate_point(boards[0], method, **point)  # type: ignore[arg-type]
     refuse_unused("any method but shrink and crop", point)
     whole = is_whole(boards[0])
-    spec = chosen_model(model, "leaderboard" if whole else "observed_maximum", priors)
+    builder = "leaderboard" if whole else "observed_maximum"
+    spec = chosen_model(model, builder, priors, domain=domain)
     chosen = method or spec.sampler.method
     if chosen not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {chosen!r}")

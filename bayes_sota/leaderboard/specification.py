@@ -9,10 +9,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.builders import BUILDERS
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.builders import BUILDERS, unknown
 from bayes_sota.core.builders import SamplerSettings as SamplerSettings
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.schema import DOMAINS
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import parse_specification
 from bayes_sota.data.examples import Example
@@ -73,7 +75,11 @@ def model_names() -> list[str]:
 
 
 def chosen_model(
-    model: Model, builder: str, priors: Any = None, correlation: float | None = None
+    model: Model,
+    builder: str,
+    priors: Any = None,
+    correlation: float | None = None,
+    domain: str | None = None,
 ) -> ModelSpecification:
     """Specification that an estimate takes: the given one, else the default one of its builder.
 
@@ -86,19 +92,29 @@ def chosen_model(
         In place of a model: the specification then has them, and no name.
     correlation : float, optional
         A known rho in place of its prior.
+    domain : str, optional
+        One of ``DOMAINS``, whose prior of rho the default model takes.
 
     Raises
     ------
     InputError
-        Priors beside a model, or a model of another builder; the message has the right ones.
+        Priors beside a model, a domain beside what has a rho of its own, or a model of another
+        builder; the message has the right ones.
 
     Examples
     --------
     >>> chosen_model(None, "paired", correlation=0.6).priors.correlation
     FixedCorrelation(value=0.6)
+    >>> chosen_model(None, "paired", domain="tabular").priors.correlation
+    BetaCorrelation(a=31.0, b=9.3)
     """
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
+    if domain is not None:
+        given = {"a model": model, "priors": priors, "a known correlation": correlation}
+        for what, value in given.items():
+            refuse_unused(what, {"domain": None if value is None else domain})
+        model = _of_domain(domain, builder)
     if model is None:
         name = BUILDERS[builder].default if priors is None else "unnamed"
         model = ModelSpecification(name, builder=builder, priors=priors)
@@ -112,6 +128,34 @@ def chosen_model(
     if correlation is None:
         return spec
     return replace(spec, priors=replace(spec.priors, correlation=FixedCorrelation(correlation)))
+
+
+def _of_domain(domain: str, builder: str) -> ModelSpecification:
+    """Default model of a builder with the prior of rho of a domain."""
+    if domain not in DOMAINS:
+        raise unknown("domain", domain, DOMAINS)
+    of_boards = load_model(domain)
+    if builder == of_boards.builder:
+        return of_boards
+    usual = chosen_model(None, builder)
+    priors = replace(usual.priors, correlation=of_boards.priors.correlation)
+    return replace(usual, name=f"{usual.name}-{domain}", priors=priors)
+
+
+def source_of_rho(model: str) -> str:
+    """Where the prior of rho of a named model comes from, in words.
+
+    Examples
+    --------
+    >>> source_of_rho("paired-boards"), source_of_rho("observed-maximum-tabular")
+    ('the prior for any domain', 'the prior of the domain tabular')
+    """
+    domains = [domain for domain in DOMAINS if model.endswith(domain)]
+    if domains:
+        return f"the prior of the domain {domains[0]}"
+    if model in [builder.default for builder in BUILDERS.values()]:
+        return "the prior for any domain"
+    return "the priors given" if model == "unnamed" else f"the model {model}"
 
 
 def _models_directory() -> Path:

@@ -27,7 +27,12 @@ from bayes_sota.items.comparison import compare_methods, compare_with_leader
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
-from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.specification import (
+    Model,
+    ModelSpecification,
+    chosen_model,
+    source_of_rho,
+)
 from bayes_sota.leaderboard.submissions import check_luck
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
@@ -213,6 +218,7 @@ def board_table(
     n_test: Any = None,
     priors: Priors | BoardPriors | None = None,
     model: Model = None,
+    domain: str | None = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = None,
@@ -239,6 +245,9 @@ def board_table(
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
         Whole boards', whose priors count; sizes of samples are those of ``draws``.
+    domain : {"image-classifiers", "language-models", "tabular"}, optional
+        Domain whose prior of rho counts; its default serves any domain. Not together with
+        ``priors`` or ``model``.
     ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the leader.
     draws : int
@@ -267,7 +276,8 @@ def board_table(
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
-    known = chosen_model(model, "leaderboard", priors).priors
+    spec = chosen_model(model, "leaderboard", priors, domain=domain)
+    known = spec.priors
     questions = Questions(above, new_score, gap, new_n_test)
     questions.check_used("the table of a board")
     board, items = _as_board(board_or_responses, n_test)
@@ -280,7 +290,7 @@ def board_table(
         entries = draw_entry_skills(posterior.fit, min(draws, most), rng)
         tied, compared_by = entries.tied_with_best(ci_prob), "scores"
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": False}
-        remarks = [_assumed(rho)]
+        remarks = [_assumed(rho, spec)]
     else:
         count = min(max(draws, _DRAWS), most)
         posterior = joint = items_posterior(items, known, draws=count, random_seed=rng)
@@ -348,10 +358,12 @@ def _compared_by_items(
     return compare_methods(responses, draws=1, random_seed=0).tied_with_best(ci_prob), notes
 
 
-def _assumed(rho: dict[str, Any]) -> str:
+def _assumed(rho: dict[str, Any], spec: ModelSpecification) -> str:
+    known = spec.priors.correlation.is_fixed
+    source = "" if known else f", from {source_of_rho(spec.name)}"
     return (
         "how far entries share the luck of the items is assumed, not learnt: rho is "
-        f"{_rho_and_interval(rho)}; the larger, the fewer are tied"
+        f"{_rho_and_interval(rho)}{source}; the larger, the fewer are tied"
     )
 
 

@@ -24,7 +24,7 @@ from bayes_sota.leaderboard.sample_estimate import (
     is_whole,
     sota_sensitivity,
 )
-from bayes_sota.leaderboard.specification import Model, chosen_model
+from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_rho
 from bayes_sota.leaderboard.summary_entries import CITED, on_items
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
@@ -153,7 +153,11 @@ class SotaReport(ContentReport):
         if found["n_above_sota"] is None:
             return [how]
         low, high = rho["interval"]
-        source = "learnt from the data" if rho["learnt"] else "not learnt: one board cannot tell it"
+        source = "learnt from the data"
+        if low == high:
+            source = "as set, not learnt"
+        elif not rho["learnt"]:
+            source = f"not learnt, as one board cannot tell it: {source_of_rho(found['model'])}"
         return [f"rho {rho['mean']:.2f} ({low:.2f} to {high:.2f}), {source}", how]
 
     def paragraph(self) -> list[str]:
@@ -167,8 +171,8 @@ class SotaReport(ContentReport):
             for subject, board in zip(self.subjects, boards, strict=True)
         ]
         return [
-            *said, *as_sentences(self.legend()), self._field(), about_rho(found["rho"]),
-            *self._elsewhere(), *as_sentences(self.notes),
+            *said, *as_sentences(self.legend()), self._field(),
+            about_rho(found["rho"], found["model"]), *self._elsewhere(), *as_sentences(self.notes),
         ]  # fmt: skip
 
     def basis(self) -> list[str]:
@@ -206,6 +210,7 @@ def report_sota(
     *,
     model: Model = None,
     correlation: float | None = None,
+    domain: str | None = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     above: float | None = None,
@@ -223,6 +228,8 @@ def report_sota(
     model : ModelSpecification, name or path, optional
     correlation : float, optional
         A known rho instead of the model's prior.
+    domain : str, optional
+        As in ``estimate_sota``.
     reference_skill, new_n_test
         As in ``estimate_sota``.
     above, new_score, gap : float, optional
@@ -241,12 +248,12 @@ def report_sota(
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> report = report_sota(board, random_seed=1, sensitivity=False)
     >>> report.cells()[0]
-    ['theta_sota', '0.970', '0.012', '0.941 to 0.989', 'skill of the best classifier']
+    ['theta_sota', '0.969', '0.012', '0.944 to 0.988', 'skill of the best classifier']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
-    spec = chosen_model(model, builder, correlation=correlation)
+    spec = chosen_model(model, builder, correlation=correlation, domain=domain)
     tree = estimate_sota(
         data, model=spec, reference_skill=reference_skill, new_n_test=new_n_test, **settings
     )
@@ -389,7 +396,7 @@ def _beside(found: dict[str, Any]) -> str:
     return f"{gap} {'below' if found['bias'] > 0 else 'above'} the best score"
 
 
-def about_rho(rho: dict[str, Any]) -> str:
+def about_rho(rho: dict[str, Any], model: str) -> str:
     """What was assumed or learnt of the correlation."""
     (low, high), mean = rho["interval"], f"{rho['mean']:.2f}"
     said = "The correlation of a classifier's score with that of a reference classifier (rho) is"
@@ -398,7 +405,10 @@ def about_rho(rho: dict[str, Any]) -> str:
     interval = f"{mean} ({low:.2f} to {high:.2f})"
     if rho["learnt"]:
         return f"{said} learnt: {interval}."
-    return f"{said} assumed, not learnt: {interval}."
+    return (
+        f"{said} assumed, not learnt: {interval}, from {source_of_rho(model)}; the higher, the "
+        "less of the spread of the scores is taken for luck."
+    )
 
 
 def _decimals(found: dict[str, Any]) -> int:

@@ -17,7 +17,7 @@ from bayes_sota.core.errors import InputError
 
 _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
-    "default prior of sota is a rho of 0.74: --correlation"
+    "default prior of sota is a rho of 0.69: --correlation"
 )
 
 
@@ -64,7 +64,7 @@ def maximum(
     """Exact law of the best observed score of classifiers of known skill.
 
     Without a correlation the classifiers are taken as independent, which real ones are not: the
-    mean of the default prior of sota is a rho of 0.74.
+    mean of the default prior of sota is a rho of 0.69.
     """
     from bayes_sota.maximum.summary import describe_maximum
 

@@ -11,6 +11,7 @@ from bayes_sota.core.command import (
     OutputFile,
     Shown,
     command,
+    domain_option,
     interval_option,
     model_option,
     number_option,
@@ -47,6 +48,7 @@ from bayes_sota.leaderboard.command import (
 )  # fmt: skip
 @submissions_option
 @model_option
+@domain_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
 @number_option(
     COUNT, "--new-n-test",
@@ -71,7 +73,9 @@ def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **opti
     from bayes_sota.paired.summary import describe_paired
 
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
-    spec = chosen_model(options.pop("model"), "paired", correlation=rho)
+    spec = chosen_model(
+        options.pop("model"), "paired", correlation=rho, domain=options.pop("domain")
+    )
     options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
     options["submissions"] = parse_submissions(options["submissions"])
     private_file = options.pop("private_file")

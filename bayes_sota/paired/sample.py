@@ -38,7 +38,15 @@ from bayes_sota.paired.replicates import replicate_scores, simulate_boards
 from bayes_sota.paired.residuals import Residuals
 from bayes_sota.paired.teams import Coordinate, Selection
 
-_TAKEN = ("priors", "model", "draws", "chains", "random_seed", "groups")  # of ``estimate_sota``
+_TAKEN = (
+    "priors",
+    "model",
+    "domain",
+    "draws",
+    "chains",
+    "random_seed",
+    "groups",
+)  # of ``estimate_sota``
 _PER_TEAM = ("skill", "expected_private")
 LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
 NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -54,6 +62,7 @@ def estimate_paired(
     priors: Priors | PairedPriors | None = None,
     *,
     model: Model = None,
+    domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,
@@ -79,6 +88,9 @@ def estimate_paired(
         submissions. Not together with ``model``.
     model : ModelSpecification, name or path, optional
         Named specification with priors and sizes of samples.
+    domain : {"image-classifiers", "language-models", "tabular"}, optional
+        Domain whose prior of rho the default model takes. Not together with ``priors`` or
+        ``model``.
     draws, chains : int, optional
         Draws per chain, and chains; default those of the model, 250 and 4.
     random_seed : int, SeedSequence, Generator or None
@@ -120,7 +132,7 @@ def estimate_paired(
     """
     check_choice("groups", groups, Groups)
     check_luck(priors, boards)
-    spec = chosen_model(model, "paired", priors)
+    spec = chosen_model(model, "paired", priors, domain=domain)
     sizes = spec.sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
     given: Any = {"rng": rng, "draws": sizes["draws"] * sizes["chains"], "top": top}
@@ -154,6 +166,7 @@ def estimate_sota(
     method: Literal["auto", "exact"] | None = None,
     priors: Priors | PairedPriors | None = None,
     model: Model = None,
+    domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,
@@ -166,6 +179,7 @@ def estimate_sota(
     method: str | None = None,
     priors: Priors | None = None,
     model: Model = None,
+    domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
     random_seed: Seed = None,

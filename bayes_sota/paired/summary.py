@@ -109,7 +109,8 @@ class PairedReport(ContentReport):
             f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
             f"errors of the scores are {known}.",
             *about_luck(found.get("submission_luck")),
-            *sentences_of(found), about_rho(found["rho"]), *as_sentences(self.notes),
+            *sentences_of(found), about_rho(found["rho"], found["model"]),
+            *as_sentences(self.notes),
         ]  # fmt: skip
 
     def basis(self) -> list[str]:

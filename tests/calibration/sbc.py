@@ -20,7 +20,7 @@ from arviz_stats.ecdf_utils import ecdf_pit
 from joblib import Parallel, delayed
 
 from bayes_sota.auc.scores import AucScores
-from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
+from bayes_sota.core.priors import BetaCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -55,7 +55,7 @@ class CalibrationSetting:
     n_classifiers: int = 100
     priors: MaximumPriors = field(
         default_factory=lambda: MaximumPriors(
-            LogitNormalSkill(typical=(0.7, 0.95), spread=(0.05, 0.6))
+            LogitNormalSkill(typical=(0.7, 0.95), spread=(0.05, 0.6)), BetaCorrelation(14.0, 5.0)
         )
     )
     reference_skill: float = 0.92

@@ -99,6 +99,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--boards": ("2",), "--chains": ("3",), "--classifiers": ("25", "20:300"),
     "--cluster-column": ("cluster", "group", "judge"), "--congruence": ("0.85",),
     "--correlation": ("0.4", "0.45"), "--correlation-range": ("0.1 0.4",), "--decimals": ("5", "3"),
+    "--domain": ("tabular",),
     "--draws": ("6000", "70"), "--drop-above": ("0.89",), "--gap": ("0.03",),
     "--group-by": ("topic",), "--group-column": ("data",), "--item-column": ("item", "a"),
     "--label-column": ("gold", "a"), "--level": ("0.2",), "--local-rope": ("0.4",),

@@ -34,6 +34,9 @@ TWO = "has no effect on two boards of the same teams"
         (PAIR, {"learn_rho": True}, f"learn_rho {TWO}"),
         (PAIR, {"cores": 2}, f"cores {TWO}"),
         (PAIR, {"model": "paired-boards", "priors": bs.Priors()}, "give either priors or a model"),
+        (PAIR, {"domain": "tabular", "priors": bs.Priors()}, "domain has no effect on priors"),
+        (WHOLE, {"domain": "tabular", "model": "leaderboard"}, "domain has no effect on a model"),
+        (BEST, {"domain": "tables"}, "unknown domain 'tables'; allowed: image-classifiers"),
     ],
 )
 def test_what_has_no_effect_is_refused(data, given: dict, message: str) -> None:

@@ -102,9 +102,9 @@ def test_impossible_parameters_are_refused(make, given, message):
 def test_default_correlation_is_what_its_docstring_says():
     prior = BetaCorrelation()
     q = np.array([0.025, 0.5, 0.975])
-    np.testing.assert_allclose(prior.quantile(q), stats.beta(14, 5).ppf(q), rtol=1e-10)
-    np.testing.assert_allclose(prior.quantile(q[[0, 2]]).round(2), [0.52, 0.90])
-    assert round(stats.beta(14, 5).mean(), 2) == 0.74
+    np.testing.assert_allclose(prior.quantile(q), stats.beta(5.7, 2.6).ppf(q), rtol=1e-10)
+    np.testing.assert_allclose(prior.quantile(q[[0, 2]]).round(2), [0.36, 0.93])
+    assert round(stats.beta(5.7, 2.6).mean(), 2) == 0.69
     assert not prior.is_fixed
 
 

@@ -146,7 +146,7 @@ def test_coverage_on_boards_of_the_model() -> None:
     """Forty boards: intervals of 95 % of the winner's and the best skill, and of rho."""
     inside = np.zeros(3)
     for seed in range(40):
-        rho = float(np.random.default_rng([12, seed]).beta(14, 5))
+        rho = float(np.random.default_rng([12, seed]).beta(5.7, 2.6))
         theta, x, y = simulated(100 + seed, rho)
         draws = fitted(x, y, ERRORS, seed, points=800).draws
         truth = {"winner_skill": theta[x.argmax()], "theta_sota": theta.max(), "rho": rho}

@@ -77,7 +77,7 @@ def test_log_likelihood_is_what_the_points_were_weighted_by(tree: xr.DataTree) -
         family = FAMILIES[list(FAMILIES)[draws["family"][i]]]
         start, width = likelihood.shift_scale
         own = np.array([
-            posterior_normal(14, 5, noise.rho[i]),
+            posterior_normal(5.7, 2.6, noise.rho[i]),
             (np.log(noise.outliers[i] / (1 - noise.outliers[i])) + 4) / 1.5,
             (noise.shift[i] - start) / width,
         ])  # fmt: skip
@@ -119,7 +119,7 @@ def test_the_prior_is_wider_and_has_its_own_winner(tree: xr.DataTree) -> None:
         assert prior[name].std() > 1.1 * found[name].std(), name
     best = tree["prior_predictive"]["score"].sel(board="public").max("classifier")
     np.testing.assert_allclose(prior["multiplicity_bias"], best - prior["theta_sota"])
-    assert prior["rho"].mean() == pytest.approx(14 / 19, abs=0.03)
+    assert prior["rho"].mean() == pytest.approx(5.7 / 8.3, abs=0.03)
     assert np.all(prior["theta_sota"] >= prior["winner_skill"])
     assert np.bincount(prior["family"].values.ravel()).size == len(FAMILIES)
 
