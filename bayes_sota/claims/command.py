@@ -23,28 +23,29 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.command import (
+    ESTIMATE_OPTIONS,
     InputFile,
     OutputFile,
-    Shown,
+    Reported,
     command,
     echo_problem,
+    estimate_options,
     interval_option,
     number_option,
-    output_options,
     packed_options,
-    report_options,
     seed_option,
-    table_option,
-    text_option,
     top_option,
-    write_result_files,
+    write_result,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.leaderboard.command import field_options, read_file
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
+
     from bayes_sota.claims.summary import ClaimReport
+    from bayes_sota.claims.summary_review import ClaimsTable
 
 _DRAWS = Range(100, 1_000_000, whole=True)
 
@@ -55,11 +56,10 @@ def claim() -> None:
 
 
 @dataclass(frozen=True)
-class _Output(Shown):
+class _Output(Reported):
     """What a command shows and writes; checked before anything is computed."""
 
     level: float
-    figure: Path | None
     output: Path | None
     seed: int | None
 
@@ -68,43 +68,35 @@ class _Output(Shown):
         if self.output is None:
             refuse_unused("an exact answer: it is for --output", {"--seed": self.seed})
 
-    def write(self, tree: Callable[[], Any], figure: Callable[[], Any]) -> None:
-        """Write the result and the figure, if they were asked for."""
-        write_result_files(self.output, tree, self.figure, figure)
-
     def deliver_claim(self, report: "ClaimReport") -> int:
-        """The same for a claim from two reported numbers."""
+        """Write the result of a claim from two reported numbers, and show it."""
+        if self.figure is not None and not report.curve.size:
+            raise InputError("--figure shows the correlation, which --sd-difference has no use for")
+        write_result(self.output, partial(report.to_datatree, random_seed=self.seed))
+        return self.deliver(
+            report, draw=partial(_draw_claim, report) if report.curve.size else None
+        )
 
-        def figure() -> Any:
-            from bayes_sota.claims.plots_curves import plot_claim_sensitivity
 
-            if not report.curve.size:
-                raise InputError(
-                    "--figure shows the correlation, which --sd-difference has no use for"
-                )
-            number = report.assumed.get("value")
-            return plot_claim_sensitivity(
-                report.frame, p_false=report.p_false, assumed=number, level=self.level,
-                independent=report.independent, needed=report.needed, unknown=report.unknown,
-                title=report.what,
-            )  # fmt: skip
+def _draw_claim(report: "ClaimReport") -> "PlotCollection":
+    from bayes_sota.claims.plots_curves import plot_claim_sensitivity
 
-        self.write(partial(report.to_datatree, random_seed=self.seed), figure)
-        return self.deliver(report)
+    return plot_claim_sensitivity(
+        report.frame, p_false=report.p_false, assumed=report.assumed.get("value"),
+        level=report.level, independent=report.independent, needed=report.needed,
+        unknown=report.unknown, title=report.what,
+    )  # fmt: skip
 
 
 _level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
 _tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
-_figure = click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf.")
 
 
 def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--level``, ``--figure``, ``--output`` and what every report has, as one."""
     draws = "Posterior draws as a DataTree: FILE.nc."
     output = click.option("--output", type=OutputFile("result"), help=draws)
-    options = (
-        output_options, seed_option, output, _figure, table_option, text_option, _level,
-    )  # fmt: skip
+    options = (*ESTIMATE_OPTIONS, seed_option, output, _level)
     return packed_options(function, _Output, options)
 
 
@@ -280,13 +272,13 @@ def responses(
         level=shown.level, selection=not no_selection, random_seed=shown.seed,
     )  # fmt: skip
 
-    def figure() -> Any:
+    def draw() -> "PlotCollection":
         from bayes_sota.claims.plots import plot_methods
 
         return plot_methods(report.to_datatree(), ci_prob=ci_prob)
 
-    shown.write(report.to_datatree, figure)
-    return shown.deliver(report, top)
+    write_result(shown.output, report.to_datatree)
+    return shown.deliver(report, top, draw)
 
 
 def _read_outcomes(
@@ -336,16 +328,14 @@ def _read_outcomes(
 @number_option(ASSURANCE, "--power", help="At this true gap; default 0.8.")
 @number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
 @number_option(ASSURANCE, "--assurance", help="With --n-test; default 0.8.")
-@_figure
 @_level
-@report_options
+@estimate_options
 def plan(
     power: float | None,
     n_test: int | None,
     assurance: float | None,
-    figure: Path | None,
     level: float,
-    shown: Shown,
+    shown: Reported,
     **given: Any,
 ) -> int:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means."""
@@ -359,19 +349,19 @@ def plan(
     found = plan_claim(
         _gap(**given), level=level, power=power or 0.8, n_test=n_test, assurance=assurance or 0.8
     )
-    if figure is not None:
-        import pandas as pd
+    return shown.deliver(describe_plan(found), draw=partial(_plan_figure, found, level, n_test))
 
-        from bayes_sota.claims.plots_curves import plot_required_size
-        from bayes_sota.core.plots import save_figure
 
-        sizes = pd.DataFrame(found.required(), columns=["gap", "assumption", "n_needed"])
-        drawn = plot_required_size(
-            sizes, level=level, n_test=n_test, gap=found.gap.describe()["gap"],
-            n_needed=found.n_needed if n_test is None else None, title=found.title,
-        )  # fmt: skip
-        save_figure(drawn, figure)
-    return shown.deliver(describe_plan(found))
+def _plan_figure(found: Any, level: float, n_test: int | None) -> "PlotCollection":
+    import pandas as pd
+
+    from bayes_sota.claims.plots_curves import plot_required_size
+
+    sizes = pd.DataFrame(found.required(), columns=["gap", "assumption", "n_needed"])
+    return plot_required_size(
+        sizes, level=level, n_test=n_test, gap=found.gap.describe()["gap"],
+        n_needed=found.n_needed if n_test is None else None, title=found.title,
+    )  # fmt: skip
 
 
 def _gap(
@@ -410,7 +400,7 @@ def _gap(
 @click.argument("file", type=InputFile())
 @field_options
 @seed_option
-@report_options
+@estimate_options
 def selection(
     file: Path,
     file_format: str,
@@ -419,7 +409,7 @@ def selection(
     model: str | None,
     domain: str | None,
     seed: int | None,
-    shown: Shown,
+    shown: Reported,
     **reading: Any,
 ) -> int:
     """The claim "best of all entries", with and without the luck of having been picked.
@@ -453,14 +443,12 @@ def selection(
 )  # fmt: skip
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
-@_figure
-@report_options
+@estimate_options
 def batch(
     file: Path,
     any_accuracy: bool,
     top: int,
-    figure: Path | None,
-    shown: Shown,
+    shown: Reported,
     **given: Any,
 ) -> int:
     """Probability that each claim of a review is false, and the share of doubtful claims.
@@ -474,16 +462,17 @@ def batch(
     from bayes_sota.claims.summary_review import claims_table
 
     found = claims_table(file, check_counts=not any_accuracy, **given)
-    if figure is not None:
-        from bayes_sota.claims.plots import plot_claims
-        from bayes_sota.core.plots import save_figure
-
-        frame = found.frame.assign(name=found.names(), group=found.groups())
-        save_figure(plot_claims(frame, level=found.level, backend="matplotlib"), figure)
-    shown.show(found, top)
+    shown.show(found, top, partial(_draw_claims, found))
     for reason in found.reasons:
         echo_problem("warning", f"left out: {reason}")
     return 1 if found.reasons else 0
+
+
+def _draw_claims(found: "ClaimsTable") -> "PlotCollection":
+    from bayes_sota.claims.plots import plot_claims
+
+    frame = found.frame.assign(name=found.names(), group=found.groups())
+    return plot_claims(frame, level=found.level)
 
 
 for _command in (classification, segmentation, responses, selection, plan, batch):

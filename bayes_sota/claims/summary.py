@@ -27,7 +27,7 @@ from bayes_sota.claims.congruence import (
 from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
-from bayes_sota.core.tables import SOFTWARE, ResultTable
+from bayes_sota.core.tables import SOFTWARE, ResultTable, Slider
 from bayes_sota.core.text import as_sentences, chance
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.printed_scores import Rounding
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _POINTS = 9  # of the sensitivity in a table
+_SET = {
+    "congruence": "congruence: the share of items that both got right",
+    "correlation": "correlation of both methods' cases",
+}
 _ALPHAS = (0.25, 0.5, 1.0, 2.0)
 SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
@@ -116,6 +120,17 @@ class ClaimReport(ResultTable):
 
         draw: Any = claim_tree if self.unknown == "congruence" else claim_tree_of_means
         return draw(**self.drawn_from, random_seed=random_seed)
+
+    def sliders(self) -> list[Slider]:
+        if len(self.sensitivity) < 3:
+            return []
+        steps = tuple(
+            f"With {x:.3f} the claim is false with probability {chance(p)}."
+            for x, p in self.sensitivity
+        )
+        return [
+            Slider(f"If the {self.unknown} were known", _SET[self.unknown], steps, len(steps) // 2)
+        ]
 
     def sentences(self) -> list[str]:
         if self.unknown == "correlation":

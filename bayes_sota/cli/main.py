@@ -47,7 +47,8 @@ def _run(arguments: Sequence[str] | None) -> object:
     # PyMC announces its work on standard error unless logging is set up; the commands report
     # diagnostics themselves.
     logging.getLogger().addHandler(logging.NullHandler())
-    return cli.main(args=arguments, prog_name="bayes-sota", standalone_mode=False)
+    typed = sys.argv[1:] if arguments is None else list(arguments)  # a report shows the command
+    return cli.main(args=typed, prog_name="bayes-sota", standalone_mode=False, obj=typed)
 
 
 def _exit_code(run: Callable[[], object]) -> int:

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from bayes_sota.core.tables import ResultTable
 
+    type Draw = Callable[[], PlotCollection] | None
 
 _LONGEST = 200  # characters of a cell
 _LONGEST_LINE, _HEAD = 700, 450
@@ -350,9 +351,46 @@ class Shown:
             click.echo(plain_text(line))
 
 
+@dataclass(frozen=True)
+class Reported(Shown):
+    """What a command shows of an estimate, and the files of its page and its figure."""
+
+    report: Path | None
+    figure: Path | None
+
+    def deliver(self, report: "ResultTable", top: int | None = None, draw: "Draw" = None) -> int:
+        """The same, with what draws the figure."""
+        self.show(report, top, draw)
+        return echo_verdict(report.reasons)
+
+    def show(self, report: "ResultTable", top: int | None = None, draw: "Draw" = None) -> None:
+        """The same, with the figure and the page; what was not asked for is not drawn."""
+        drawn = None if draw is None else cache(draw)
+        if self.figure is not None:
+            from bayes_sota.core.plots import save_figure
+
+            if drawn is None:
+                raise InputError("this result has no figure: leave out --figure")
+            save_figure(drawn(), self.figure)
+        if self.report is not None:
+            from bayes_sota.core.command_report import write_report
+
+            context = click.get_current_context()
+            write_report(
+                self.report, report, drawn, content=json_text(report.to_dict()),
+                about=context.command_path, arguments=context.find_root().obj or (),
+            )  # fmt: skip
+        super().show(report, top)
+
+
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--table``, ``--text``, ``--json`` and ``--quiet``, which reach the command as ``shown``."""
     return packed_options(command, Shown, (output_options, text_option, table_option))
+
+
+def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same with ``--figure`` and ``--report``."""
+    return packed_options(command, Reported, ESTIMATE_OPTIONS)
 
 
 def table_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -367,6 +405,24 @@ def text_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--text", is_flag=True, is_eager=True, help="Only a paragraph for a paper."
     )(command)
+
+
+def figure_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--figure``, as the ending of its name says."""
+    text = "Figure: .png, .svg or .pdf."
+    return click.option("--figure", type=OutputFile("figure"), help=text)(command)
+
+
+def page_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--report``, one page with everything."""
+    text = (
+        "Page with answer, figure, tables and assumptions: FILE.html; it opens without a network."
+    )
+    return click.option("--report", type=OutputFile("report"), help=text)(command)
+
+
+ESTIMATE_OPTIONS = (output_options, text_option, table_option, figure_option, page_option)
+"""What every estimate can show and write, the last first."""
 
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -490,21 +546,12 @@ def show_progress(quiet: bool, as_json: bool) -> bool:
     return not quiet and not as_json and sys.stderr.isatty()
 
 
-def write_result_files(
-    output: Path | None,
-    tree: "Callable[[], xr.DataTree]",
-    figure: Path | None,
-    drawn: "Callable[[], PlotCollection]",
-) -> None:
-    """Write what was asked for; what was not is not computed."""
+def write_result(output: Path | None, tree: "Callable[[], xr.DataTree]") -> None:
+    """Write the result where that was asked for; else it is not made."""
     if output is not None:
         from bayes_sota.core.sample import save_result
 
         save_result(tree(), output)
-    if figure is not None:
-        from bayes_sota.core.plots import save_figure
-
-        save_figure(drawn(), figure)
 
 
 def packed_options(

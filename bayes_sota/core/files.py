@@ -13,8 +13,9 @@ _ENDINGS = {
     "table": (".tex", ".csv", ".md", ".json"),
     "figure": (".png", ".svg", ".pdf"),
     "result": (".nc",),
+    "report": (".html",),
 }
-_FLAGS = {"table": "--table", "figure": "--figure", "result": "--output"}
+_FLAGS = {"table": "--table", "figure": "--figure", "result": "--output", "report": "--report"}
 _drafts: set[Path] = set()
 
 

@@ -5,11 +5,13 @@ A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back
 colours can tell apart.
 """
 
+import base64
 import html
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -377,6 +379,25 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     with whole_file(target) as draft:
         collection.savefig(draft, **options)
     return target
+
+
+def svg_address(draw: "Callable[[], PlotCollection]") -> str:
+    """A figure as the address of an image, in which a browser runs nothing.
+
+    Parameters
+    ----------
+    draw : callable
+        It draws with matplotlib, whatever ArviZ's ``rcParams["plot.backend"]`` is.
+    """
+    import arviz_base
+    import matplotlib as mpl
+
+    drawn = BytesIO()
+    with arviz_base.rc_context({"plot.backend": "matplotlib"}):
+        figure = draw().viz["figure"].item()
+    with mpl.rc_context({"svg.hashsalt": "bayes_sota"}):
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode()
 
 
 def spread_out(heights: Sequence[float], apart: float) -> list[float]:

@@ -9,6 +9,7 @@ which round last: they have all digits, and the Monte Carlo error where there is
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +24,26 @@ if TYPE_CHECKING:
 
 SOFTWARE = f"bayes_sota {__version__}"
 """What a paragraph for a paper names."""
+
+
+@dataclass(frozen=True)
+class Slider:
+    """What follows from each value of an assumption, for a reader who tries them.
+
+    Attributes
+    ----------
+    question, label : str
+        What it is about, and what is set.
+    steps : tuple of str
+        A sentence for each value, in their order.
+    start : int
+        Place of the first one shown.
+    """
+
+    question: str
+    label: str
+    steps: tuple[str, ...]
+    start: int
 
 
 class ResultTable(ABC):
@@ -71,6 +92,10 @@ class ResultTable(ABC):
 
     def footer(self) -> list[str]:
         """What the numbers rest on."""
+        return []
+
+    def sliders(self) -> list[Slider]:
+        """Assumptions that were set to several values, with what follows from each."""
         return []
 
     def paragraph(self) -> list[str]:
@@ -164,20 +189,20 @@ class ResultTable(ABC):
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Table of texts in Markdown; columns of numbers are aligned to the right."""
-    align = ["---:" if of_numbers else ":---" for of_numbers in _numeric(header, rows)]
+    align = ["---:" if of_numbers else ":---" for of_numbers in numeric_columns(header, rows)]
     escaped = [[markdown_text(cell) for cell in row] for row in rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in (header, align, *escaped))
 
 
 def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Table of texts in LaTeX; columns of numbers are aligned to the right."""
-    align = "".join("r" if of_numbers else "l" for of_numbers in _numeric(header, rows))
+    align = "".join("r" if of_numbers else "l" for of_numbers in numeric_columns(header, rows))
     lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (header, *rows)]
     begin, end = rf"\begin{{tabular}}{{{align}}}", r"\end{tabular}"
     return "\n".join([begin, r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", end])
 
 
-def _numeric(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
+def numeric_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
     """Whether each column holds numbers alone."""
     columns = list(zip(*rows, strict=True)) or [() for _ in header]
     return [all(map(_is_number, column)) for column in columns]

@@ -10,22 +10,20 @@ import click
 
 from bayes_sota.core.arguments import NOT_NEGATIVE, PROCESSES, Range, refuse_unused
 from bayes_sota.core.command import (
+    ESTIMATE_OPTIONS,
     InputFile,
     OutputDirectory,
     OutputFile,
-    Shown,
+    Reported,
     command,
     interval_option,
     model_option,
     number_option,
-    output_options,
     packed_options,
     seed_option,
     show_progress,
-    table_option,
-    text_option,
     top_option,
-    write_result_files,
+    write_result,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import listed
@@ -60,7 +58,7 @@ def cv() -> None:
 
 
 @dataclass(frozen=True)
-class _RunOutput(Shown):
+class _RunOutput(Reported):
     """What a run shows and writes; checked before anything is computed."""
 
     scores: Path | None
@@ -100,7 +98,7 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Options of the output, as one."""
     scores = "Every score: learner, task, iteration, fold, score."
     options = (
-        output_options, text_option, table_option,
+        *ESTIMATE_OPTIONS,
         click.option("--scores", type=OutputFile(), help=f"{scores} FILE.csv."),
         click.option(
             "--responses", type=OutputFile(),
@@ -163,6 +161,7 @@ def run(
     """
     from bayes_sota.core.text import plain_text
     from bayes_sota.crossval.learners import named_learners, read_task
+    from bayes_sota.crossval.plots import plot_running_means
     from bayes_sota.crossval.run import repeated_cross_validation
     from bayes_sota.crossval.summary_runs import describe_runs
 
@@ -177,15 +176,15 @@ def run(
         **settings,
     )  # fmt: skip
     shown.write(found)
-    return shown.deliver(describe_runs(found))
+    draw = partial(plot_running_means, found.fold_scores)
+    return shown.deliver(describe_runs(found), draw=draw)
 
 
 @dataclass(frozen=True)
-class _JudgeOutput(Shown):
+class _JudgeOutput(Reported):
     """Where results go; checked before anything is computed."""
 
     top: int
-    figure: Path | None
     figure_kind: str | None
     task: str | None
     output: Path | None
@@ -193,9 +192,10 @@ class _JudgeOutput(Shown):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.figure is None and self.figure_kind is not None:
-            raise InputError("--figure-kind needs --figure FILE")
-        if self.task is not None and (self.figure is None or self.kind not in _OF_ONE_TASK):
+        drawn = self.figure or self.report
+        if not drawn and self.figure_kind is not None:
+            raise InputError("--figure-kind needs --figure FILE or --report FILE")
+        if self.task is not None and (not drawn or self.kind not in _OF_ONE_TASK):
             raise InputError("--task is for a --figure of --figure-kind means or scores")
 
     @property
@@ -207,14 +207,13 @@ class _JudgeOutput(Shown):
 def _judge_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Options of the output, as one."""
     options = (
-        output_options, text_option, table_option, seed_option,
+        *ESTIMATE_OPTIONS, seed_option,
         click.option("--task", help="Data set of a figure of means or scores."),
         click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
         click.option(
             "--figure-kind", type=click.Choice(_KINDS),
             help="What the figure shows. Default: means, after each iteration.",
         ),
-        click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf."),
         top_option(20, "Rows shown of a table."),
     )  # fmt: skip
     return packed_options(function, _JudgeOutput, options)
@@ -293,9 +292,9 @@ def judge(file: Path, shown: _JudgeOutput, bayes: bool, **asked: Any) -> int:
         if bayes
         else _judge(scores, probabilities, shown, settings | asked)
     )
-    drawn = partial(_figure, report, shown, settings["pairing"])
-    write_result_files(shown.output, tree, shown.figure, drawn)
-    return shown.deliver(report, shown.top)
+    write_result(shown.output, tree)
+    drawn = None if bayes else partial(_figure, report, shown, settings["pairing"])
+    return shown.deliver(report, shown.top, drawn)
 
 
 def _judge(

@@ -10,22 +10,20 @@ import click
 
 from bayes_sota.core.arguments import NOT_NEGATIVE, OPEN_SHARE, Range, refuse_unused
 from bayes_sota.core.command import (
+    ESTIMATE_OPTIONS,
     InputFile,
     OutputFile,
-    Shown,
+    Reported,
     command,
     interval_option,
     model_option,
     number_option,
-    output_options,
     packed_options,
     parse_tries,
     seed_option,
     show_progress,
-    table_option,
-    text_option,
     top_option,
-    write_result_files,
+    write_result,
 )
 from bayes_sota.core.errors import InputError
 
@@ -137,31 +135,27 @@ _MODEL = (
     ),
 )  # fmt: skip
 _OUTPUT = (
-    output_options,
-    text_option,
-    table_option,
+    *ESTIMATE_OPTIONS,
     seed_option,
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
     _choice("--figure-kind", "What the figure shows.", "forest", "matrix", "ranks"),
-    click.option("--figure", type=OutputFile("figure"), help="Figure: .png, .svg or .pdf."),
     top_option(20, "Players shown."),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class EppOutput(Shown):
+class EppOutput(Reported):
     """Where results go; checked before anything is computed."""
 
     top: int
-    figure: Path | None
     figure_kind: str
     output: Path | None
     seed: int | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.figure is None and self.figure_kind != "forest":
-            raise InputError("--figure-kind needs --figure FILE")
+        if not (self.figure or self.report) and self.figure_kind != "forest":
+            raise InputError("--figure-kind needs --figure FILE or --report FILE")
 
 
 def _packed(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,9 +189,13 @@ def epp(files: tuple[Path, ...], shown: EppOutput, **asked: Any) -> int:
     estimate = _sample if asked["bayes"] else _fit if len(tables) == 1 else _fit_several
     about = {"ci_prob": asked["ci_prob"], "reading": reading}
     report, result, tree = estimate(tables, shown, asked, about)
-    drawn = partial(_figure, result, shown.figure_kind, asked["ci_prob"])
-    write_result_files(shown.output, tree, shown.figure, drawn)
-    return shown.deliver(report, shown.top)
+    write_result(shown.output, tree)
+    draw = (
+        None
+        if len(tables) > 1 and not asked["bayes"]
+        else partial(_figure, result, shown.figure_kind, asked["ci_prob"])
+    )
+    return shown.deliver(report, shown.top, draw)
 
 
 type _Found = tuple[EppReport, Any, Callable[[], xr.DataTree]]

@@ -4,6 +4,7 @@ from .models import field_log_density as field_log_density
 from .models import observe_scores as observe_scores
 from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
+from .plots import plot_entries as plot_entries
 from .plots import plot_sensitivity as plot_sensitivity
 from .sample_estimate import coverage as coverage
 from .sample_estimate import estimate_sota as estimate_sota

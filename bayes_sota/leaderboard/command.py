@@ -1,7 +1,7 @@
 """``bayes-sota sota``, ``board`` and ``models``, and how commands read boards."""
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,12 @@ from bayes_sota.core.arguments import (
 from bayes_sota.core.command import (
     InputFile,
     OutputFile,
+    Reported,
     Shown,
     check_positives,
     command,
     domain_option,
+    estimate_options,
     interval_option,
     model_option,
     number_option,
@@ -42,10 +44,14 @@ from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
 
 if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_plots import PlotCollection
+
     from bayes_sota.core.types import Groups
     from bayes_sota.data.item_scores import ItemScores
     from bayes_sota.data.responses import Responses
     from bayes_sota.leaderboard.specification import ModelSpecification
+    from bayes_sota.leaderboard.summary_entries import EntryTable
     from bayes_sota.leaderboard.summary_sota import PointReport, SotaReport
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -289,8 +295,8 @@ def _whole(text: str) -> int:
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
-@report_options
-def sota(file: Path | None, output: Path | None, shown: Shown, **options: Any) -> int:
+@estimate_options
+def sota(file: Path | None, output: Path | None, shown: Reported, **options: Any) -> int:
     """Posterior of the best classifier's true skill.
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), a response matrix (one row per
@@ -306,7 +312,16 @@ def sota(file: Path | None, output: Path | None, shown: Shown, **options: Any) -
     report = estimate_as_typed(file, options, groups=groups, progressbar=progressbar)
     if output is not None:
         save_result(report.tree, output)
-    return shown.deliver(report)
+    of_draws = "posterior" in report.tree.children
+    draw = partial(draw_best_skill, report.tree, options["ci_prob"]) if of_draws else None
+    return shown.deliver(report, draw=draw)
+
+
+def draw_best_skill(tree: "xr.DataTree", ci_prob: float) -> "PlotCollection":
+    """Figure of the best skill, of one board or of two."""
+    from bayes_sota.maximum.plots import plot_sota
+
+    return plot_sota(tree, ci_prob=ci_prob)
 
 
 def estimate_as_typed(
@@ -551,8 +566,8 @@ def _read_scores(
 @top_option(15, "Entries shown.")
 @interval_option
 @seed_option
-@report_options
-def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
+@estimate_options
+def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
     FILE is a leaderboard (one row per entry), or a response matrix (one row per item, one column
@@ -570,7 +585,13 @@ def board(file: Path, shown: Shown, top: int, **options: Any) -> int:
     settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed, "model": spec}
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)
-    return shown.deliver(table, top)
+    return shown.deliver(table, top, partial(_draw_entries, table))
+
+
+def _draw_entries(table: "EntryTable") -> "PlotCollection":
+    from bayes_sota.leaderboard.plots import plot_entries
+
+    return plot_entries(table)
 
 
 @command(epilog="Example: bayes-sota models --json")

@@ -1,6 +1,6 @@
-"""How the best skill moves with what is assumed rather than observed.
+"""How the best skill moves with what is assumed, and the skills of entries.
 
-Draws a table and computes nothing; ``tests/leaderboard/test_plots.py`` reads the intervals back.
+Draws tables and computes nothing; ``tests/leaderboard/test_plots.py`` reads the intervals back.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, rounded, title_figure
+from bayes_sota.core.text import shown_name
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
+
+    from bayes_sota.leaderboard.summary_entries import EntryTable
 
 
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
@@ -139,6 +143,11 @@ def _limits(table: list[Any], observed_maximum: float | None) -> xr.DataArray:
     extra = [] if observed_maximum is None else [observed_maximum]
     low = min([*(row.lower for row in table), *extra])
     high = max([*(row.upper for row in table), *extra])
+    return _padded(low, high)
+
+
+def _padded(low: float, high: float) -> xr.DataArray:
+    """Ends of an axis a little further apart; those of shares stay within 0 and 1."""
     margin = 0.05 * (high - low)
     if low >= 0 and high <= 1:
         return make_bounds(max(0.0, low - margin), min(1.0, high + margin))
@@ -159,3 +168,71 @@ def _finding(table: list[Any]) -> str:
         f"({rounded(given.mean, half / 2)} as given, {rounded(last.mean, half / 2)} with "
         f"{_label(last)})"
     )
+
+
+def plot_entries(
+    table: "EntryTable",
+    *,
+    top: int = 20,
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
+) -> "PlotCollection":
+    """Skill of the best entries with its interval, beside the score of each.
+
+    Entries that are tied with the best are blue, others grey; the score is a ring.
+
+    Parameters
+    ----------
+    table : EntryTable
+        As ``board_table`` gives it.
+    top : int
+        Entries shown.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+
+    Returns
+    -------
+    PlotCollection
+        Artists in ``viz``: ``interval_0``, ``skill_0``, ``score_0``, ``interval_1``, ... from the
+        best score down, each with the variable ``skill``.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard([0.93, 0.90, 0.91, 0.88], n_test=500, names=list("abcd"))
+    >>> figure = plot_entries(bs.board_table(board, random_seed=0), backend="none")
+    >>> figure.viz["score_0"]["skill"].item()["x"].tolist()
+    [0.93]
+    """
+    COUNT.check(top, "top")
+    rows = list(table.frame.head(top).itertuples(index=False))
+    ends = [x for row in rows for x in (row.skill_lower, row.skill_upper, row.score)]
+    limits = _padded(min(ends), max(ends))
+    where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
+    size = (7.4, 1.6 + 0.3 * len(rows))
+    collection = make_collection({"skill": limits}, figsize=size, **where)
+    panel = Panel(collection, "skill")
+    for index, row in enumerate(rows):
+        color = COLORS["theta_sota" if row.tied_with_best else "prior"]
+        bounds = make_bounds(row.skill_lower, row.skill_upper)
+        panel.bar(f"interval_{index}", bounds, -index, color)
+        panel.dots(f"skill_{index}", xr.DataArray([row.skill], dims="point"), -index, color)
+        score = xr.DataArray([row.score], dims="point")
+        panel.dots(f"score_{index}", score, -index, COLORS["observed_maximum"], marker="|")
+    names = [shown_name(str(row.name)) for row in rows]
+    panel.set_axes(
+        limits,
+        xlabel=f"skill: mean and {table.ci_prob:.0%} interval; line: score",
+        xlim=limits,
+        ylim=(0.6 - len(rows), 0.6),
+        yticks=lambda _: ([-float(i) for i in range(len(rows))], names),
+    )
+    title_figure(
+        collection, f"{table.n_tied:,} of {len(table.frame):,} entries are tied with the best"
+    )
+    return collection

@@ -18,7 +18,7 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import SOFTWARE, ResultTable
-from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, plain_text
 from bayes_sota.data.checks import GIVEN, INFERRED
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
@@ -136,23 +136,32 @@ class EntryTable(ResultTable):
             "text": self.text,
         }
 
-    def paragraph(self) -> list[str]:
-        """The entry with the best score, the best skill, ties, and what is assumed."""
+    def sentences(self) -> list[str]:
+        """The entry with the best score, the best skill, what was asked, and ties."""
         first, d, m = self.frame.iloc[0], self.decimals[1], len(self.frame)
         others = int((self.frame["rank"] == 1).sum()) - 1
         ends = f"{first['skill_lower']:.{d}f} to {first['skill_upper']:.{d}f}"
         where = "" if self.name == "board" else f' of "{self.name}"'
         shared = f", shared with {counted(others, 'other')}" if others else ""
         return [
-            f"Of {m:,} entries{where} {first['name']} has the best score, "
+            f"Of {m:,} entries{where} {plain_text(first['name'], 200)} has the best score, "
             f"{first['score']:.{self.decimals[0]}f}"
             f"{on_items(self.n_test, self.n_test_source)}{shared}. "
             f"Its skill is estimated at {first['skill']:.{d}f} ({self.ci_prob:.0%} interval "
             f"{ends}), and it is the best of all with probability "
             f"{chance(first['p_best'], first['p_best_mcse'])}.",
             f"The skill of the best classifier (theta_sota) is estimated at {self._best()}.",
-            *self.legend()[1:], *as_sentences(self.notes),
-        ]  # fmt: skip
+            *sentences_of(self.answers),
+            f"{self._tied()} That is what the {self.compared_by}{self._items()} show at "
+            f"{self.ci_prob:.0%}.",
+        ]
+
+    def paragraph(self) -> list[str]:
+        """The same, and what is assumed."""
+        return [*self.sentences(), *self.legend(), *as_sentences(self.notes)]
+
+    def _items(self) -> str:
+        return "" if self.n_test is None else f" on {self.n_test:,} items ({self.n_test_source})"
 
     def basis(self) -> list[str]:
         how = f"{self.draws:,} draws of the exact posterior of all skills, seed {self.seed}"
@@ -184,13 +193,8 @@ class EntryTable(ResultTable):
         m = len(self.frame)
         hidden = 0 if top is None else max(m - top, 0)
         rest = [f"{hidden:,} more entries are not shown."] if hidden else []
-        items = "" if self.n_test is None else f" on {self.n_test:,} items ({self.n_test_source})"
         return [
             *rest,
-            f"Skill of the best classifier (theta_sota): {self._best()}.",
-            *sentences_of(self.answers),
-            f"{self._tied()} That is what the {self.compared_by}{items} show at "
-            f"{self.ci_prob:.0%}.",
             "Skill is the expected score on new items of the same kind. Its interval includes the "
             "luck that all entries share on these items; ranks, P(best) and ties do not.",
         ]

@@ -15,7 +15,7 @@ from bayes_sota.core.summary import (
     seed_of,
     summarize,
 )
-from bayes_sota.core.tables import SOFTWARE, ResultTable
+from bayes_sota.core.tables import SOFTWARE, ResultTable, Slider
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
@@ -42,6 +42,19 @@ _ASSUMED = {
     "spread": "the spread of skills",
     "family": "the family of skills",
 }
+_WHAT_TO_REPORT = (
+    "Skill is the expected score on new items of the same kind. Report winner_skill for how good "
+    "the winner is, and theta_sota for how good the best is."
+)
+_ABOVE = (
+    "theta_sota is above the best score: the winner need not be the best, and all may have been "
+    "unlucky with these items."
+)
+_SLIDERS = {
+    "rho": ("rho, how far classifiers share the luck of the items", "If rho were known"),
+    "submission_luck": ("lambda, how far luck chose among submissions", "If lambda were known"),
+}
+"""Assumptions with a grid: what is set, and what the slider is about."""
 MEANING = {
     "theta_sota": "skill of the best classifier",
     "expected_sota": "expected best skill, fresh fields",
@@ -119,6 +132,14 @@ class SotaReport(ContentReport):
         """What each table is about."""
         return list(self.headings)
 
+    def sliders(self) -> list[Slider]:
+        found = self.content["sensitivity"]
+        return [
+            _slider(label, rows, question)
+            for name, (label, question) in _SLIDERS.items()
+            if len(rows := found.get(name, [])) > 2
+        ]
+
     def header(self) -> list[str]:
         return ["quantity", "mean", "sd", f"{self.content['prob']:.0%} interval", "what it is"]
 
@@ -134,17 +155,31 @@ class SotaReport(ContentReport):
             shown.append((header, [_assumption_cells(row) for row in self.sensitivity]))
         return shown
 
+    def sentences(self) -> list[str]:
+        """How good the winner is, how good the best is, what was asked, and what to report."""
+        boards = self.content.get("boards", [self.content])
+        said = [
+            f"{subject} The true skill of the classifier that has it (winner_skill) is "
+            f"{self.estimate('winner_skill', board)}, that of the best classifier, whichever it "
+            f"is (theta_sota), {self.estimate('theta_sota', board)}."
+            for subject, board in zip(self.subjects, boards, strict=True)
+        ]
+        above = [_ABOVE] if min(board["bias"] for board in boards) < 0 else []
+        return [*said, *self._asked(), *above, _WHAT_TO_REPORT]
+
+    def _asked(self) -> list[str]:
+        boards = self.content.get("boards", [self.content])
+        return [line for board in boards for line in sentences_of(board)]
+
     def legend(self, top: int | None = None) -> list[str]:
-        lines, above = [], self.content["n_above_sota"]
-        if above is not None:
-            low, high = above["interval"]
-            lines.append(
-                "The number of entries with an observed score better than theta_sota is "
-                f"{above['median']:.0f} ({low:.0f} to {high:.0f})"
-            )
-        for board in self.content.get("boards", [self.content]):
-            lines += sentences_of(board)
-        return lines
+        above = self.content["n_above_sota"]
+        if above is None:
+            return []
+        low, high = above["interval"]
+        return [
+            "The number of entries with an observed score better than theta_sota is "
+            f"{above['median']:.0f} ({low:.0f} to {high:.0f})"
+        ]
 
     def footer(self) -> list[str]:
         """What the numbers rest on."""
@@ -171,8 +206,9 @@ class SotaReport(ContentReport):
             for subject, board in zip(self.subjects, boards, strict=True)
         ]
         return [
-            *said, *as_sentences(self.legend()), self._field(),
-            about_rho(found["rho"], found["model"]), *self._elsewhere(), *as_sentences(self.notes),
+            *said, *as_sentences([*self.legend(), *self._asked()]), self._field(),
+            about_rho(found["rho"], found["model"]),
+            *self._elsewhere(), *as_sentences(self.notes),
         ]  # fmt: skip
 
     def basis(self) -> list[str]:
@@ -426,6 +462,20 @@ def _reading(board: Leaderboard) -> str:
     low, high = board.counts
     right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     return f"read as {right} right answers of {board.n_test:,}"
+
+
+def _slider(label: str, rows: list[dict[str, Any]], question: str) -> Slider:
+    steps = []
+    for row in rows:
+        d, (low, high) = (
+            decimals_for((row["interval"][1] - row["interval"][0]) / 4),
+            row["interval"],
+        )
+        steps.append(
+            f"At {row['value']:.2f} the skill of the best classifier would be "
+            f"{row['mean']:.{d}f} ({low:.{d}f} to {high:.{d}f})."
+        )
+    return Slider(question, label, tuple(steps), len(rows) // 2)
 
 
 def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:

@@ -1,5 +1,6 @@
 """``bayes-sota paired``: public and private leaderboards of the same teams."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,18 @@ from bayes_sota.core.arguments import CORRELATION, COUNT, POSITIVE, SHARE
 from bayes_sota.core.command import (
     InputFile,
     OutputFile,
-    Shown,
+    Reported,
     command,
     domain_option,
+    estimate_options,
     interval_option,
     model_option,
     number_option,
-    report_options,
     seed_option,
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.leaderboard.command import (
+    draw_best_skill,
     parse_submissions,
     question_options,
     submissions_option,
@@ -58,8 +60,8 @@ from bayes_sota.leaderboard.command import (
 @click.option("--output", type=OutputFile("result"), help="netCDF file.")
 @interval_option
 @seed_option
-@report_options
-def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **options: Any) -> int:
+@estimate_options
+def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **options: Any) -> int:
     """Skill of the best team and of the public winner from the public and the private board.
 
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
@@ -89,7 +91,8 @@ def paired(file: Path, output: Path | None, shown: Shown, ci_prob: float, **opti
     )  # fmt: skip
     if output is not None:
         save_result(tree, output)
-    return shown.deliver(describe_paired(tree, boards, ci_prob, questions))
+    draw = partial(draw_best_skill, tree, ci_prob)
+    return shown.deliver(describe_paired(tree, boards, ci_prob, questions), draw=draw)
 
 
 def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:

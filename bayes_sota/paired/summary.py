@@ -44,9 +44,12 @@ class PairedReport(ContentReport):
     ----------
     how : str
         Method, draws and seed.
+    tree : xarray.DataTree
+        The result itself.
     """
 
     how: str
+    tree: xr.DataTree
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -93,11 +96,9 @@ class PairedReport(ContentReport):
             *sentences_of(self.content),
         ]
 
-    def paragraph(self) -> list[str]:
-        """The best team, the public winner, and what is assumed."""
+    def sentences(self) -> list[str]:
+        """The best team and the public winner."""
         found, winner = self.content, self.content["public_winner"]
-        errors = found["standard_errors"]
-        known = "given" if errors["known"] else "learnt from the differences"
         return [
             f"Of {found['n_classifiers']:,} teams with a public and a private score "
             f"{found['n_modelled']:,} are modelled. The skill of the best team, its expected score "
@@ -106,6 +107,14 @@ class PairedReport(ContentReport):
             f"public and {winner['private_score']:.4f} on the private board; its skill is "
             f"estimated at {self.estimate('winner_skill')}, and it is the best of all teams with "
             f"probability {_chance(winner)}.",
+        ]
+
+    def paragraph(self) -> list[str]:
+        """The best team, the public winner, and what is assumed."""
+        found = self.content
+        known = "given" if found["standard_errors"]["known"] else "learnt from the differences"
+        return [
+            *self.sentences(),
             f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
             f"errors of the scores are {known}.",
             *about_luck(found.get("submission_luck")),
@@ -180,7 +189,7 @@ def describe_paired(
         "diagnostics": diagnostics | {k: attributes[k] for k in (_SIZE,) if k in attributes},
         "seed": seed_of(tree),
     }
-    return PairedReport(content, how_drawn(tree))
+    return PairedReport(content, how_drawn(tree), tree)
 
 
 def _winner(

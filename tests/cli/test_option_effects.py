@@ -145,8 +145,8 @@ READ = {
     "--data": ".", "--other-folds": "repeats3.csv", "--truth": "tested.csv",
 }  # fmt: skip
 ENDINGS = {
-    "--figure": ".png", "--scores": ".csv", "--table": ".csv", "--output": ".nc",
-    "--responses": ".csv", "--item-scores": ".csv",
+    "--figure": ".png", "--report": ".html", "--scores": ".csv", "--table": ".csv",
+    "--output": ".nc", "--responses": ".csv", "--item-scores": ".csv",
 }  # fmt: skip
 # what takes minutes: the Bayesian model, and ABC and NUTS
 SAMPLED = {

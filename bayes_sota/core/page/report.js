@@ -1,0 +1,112 @@
+
+"use strict";
+const PAGE = 200;
+
+async function unpacked(element) {
+  const text = element.textContent;
+  if (!text.startsWith("gzip:")) return JSON.parse(text);
+  const bytes = Uint8Array.from(atob(text.slice(5)), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+function numberOf(cell) {
+  const found = cell.replaceAll(",", "").match(/-?\d+(\.\d+)?(e-?\d+)?/);
+  return found ? Number(found[0]) : NaN;
+}
+
+function compare(a, b) {
+  const [x, y] = [numberOf(a), numberOf(b)];
+  if (Number.isNaN(x) || Number.isNaN(y)) return a.localeCompare(b);
+  return x - y || a.localeCompare(b);
+}
+
+async function enliven(section) {
+  const all = await unpacked(section.querySelector("script"));
+  const heads = [...section.querySelectorAll("th")];
+  const body = section.querySelector("tbody");
+  const more = section.querySelector(":scope > button");
+  const search = section.querySelector("input");
+  const status = section.querySelector("[role=status]");
+  let rows = all;
+  let shown = body.rows.length;
+  let sorted = { column: -1, down: false };
+
+  function cellOf(text, column) {
+    const cell = document.createElement("td");
+    cell.dir = "auto";
+    cell.classList.toggle("number", heads[column].classList.contains("number"));
+    cell.classList.toggle("short", text.length < 24);
+    cell.textContent = text;
+    return cell;
+  }
+
+  function draw() {
+    const lines = rows.slice(0, shown).map((row) => {
+      const line = document.createElement("tr");
+      line.append(...row.map(cellOf));
+      return line;
+    });
+    body.replaceChildren(...lines);
+    more.hidden = shown >= rows.length;
+    const count = Math.min(shown, rows.length).toLocaleString("en");
+    status.textContent = `${count} of ${rows.length.toLocaleString("en")} rows`;
+  }
+
+  function choose() {
+    const wanted = search.value.toLocaleLowerCase();
+    rows = all.filter((row) => row.some((cell) => cell.toLocaleLowerCase().includes(wanted)));
+    if (sorted.column >= 0) {
+      const sign = sorted.down ? -1 : 1;
+      rows.sort((a, b) => sign * compare(a[sorted.column], b[sorted.column]));
+    }
+    draw();
+  }
+
+  function sort(column) {
+    sorted = { column, down: sorted.column === column && !sorted.down };
+    heads.forEach((head) => head.removeAttribute("aria-sort"));
+    heads[column].setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
+    choose();
+  }
+
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    button.addEventListener("click", () => sort(column));
+    head.replaceChildren(button);
+  });
+  search.addEventListener("input", choose);
+  more.addEventListener("click", () => {
+    shown += PAGE;
+    draw();
+  });
+  section.querySelector(".tools").hidden = all.length < 10;
+  draw();
+}
+
+function enlivenSlider(section) {
+  const steps = [...section.querySelectorAll("ol li")].map((step) => step.textContent);
+  const [range, output] = [section.querySelector("input"), section.querySelector("output")];
+  range.addEventListener("input", () => {
+    output.textContent = steps[Number(range.value)];
+  });
+}
+
+function offer(button) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const content = await unpacked(document.getElementById("content"));
+    const link = document.createElement("a");
+    const file = new Blob([JSON.stringify(content, null, 2)], { type: "application/json" });
+    link.href = URL.createObjectURL(file);
+    link.download = "result.json";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+}
+
+document.querySelectorAll("section.table").forEach((section) => enliven(section));
+document.querySelectorAll("section.slider").forEach(enlivenSlider);
+offer(document.getElementById("download"));

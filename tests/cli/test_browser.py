@@ -1,0 +1,145 @@
+"""Pages of reports in a browser: no error, sorting, searching, sliders, hostile names."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayes_sota.cli import main
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (shutil.which("chromium") and shutil.which("chromedriver")),
+        reason="needs the programs chromium and chromedriver",
+    ),
+]
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--allow-file-access-from-files",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+def report_of(capsys, folder: Path, *arguments: str) -> dict:
+    """Runs a command with ``--report`` and ``--json``; the page is ``folder/page.html``."""
+    with pytest.raises(SystemExit) as stop:
+        main([*arguments, "--report", str(folder / "page.html"), "--json"])
+    assert not stop.value.code
+    return json.loads(capsys.readouterr().out)
+
+
+def opened(browser, folder: Path):
+    browser.get((folder / "page.html").as_uri())
+    errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert not errors
+    return browser
+
+
+def cells(browser, table: int, column: int) -> list[str]:
+    found = browser.find_elements("css selector", "section.table")[table]
+    rows = found.find_elements("css selector", "tbody tr")
+    return [row.find_elements("tag name", "td")[column].text for row in rows]
+
+
+NAMES = ["<script>document.title='x'</script>", '<img src=x onerror="document.title=1">', "{{7*7}}"]
+
+
+@pytest.fixture
+def board(tmp_path) -> Path:
+    scores = np.sort(np.random.default_rng(0).integers(700, 900, 300))[::-1] / 1000
+    names = NAMES + [f"model {i}" for i in range(297)]
+    lines = [f'"{n.replace(chr(34), chr(34) * 2)}",{s}' for n, s in zip(names, scores, strict=True)]
+    path = tmp_path / "board.csv"
+    path.write_text("\n".join(["name,score", *lines]))
+    return path
+
+
+def test_a_board_sorts_searches_and_shows_more(browser, board, tmp_path, capsys) -> None:
+    found = report_of(capsys, tmp_path, "board", str(board), "--n-test", "1000", "--seed", "1")
+    page = opened(browser, tmp_path)
+    assert page.title == "bayes-sota board"
+    assert cells(page, 0, 1)[:3] == NAMES
+    assert len(cells(page, 0, 0)) == 25
+    skills = [f"{row['skill']['mean']:.4f}" for row in found["entries"][:25]]
+    shown = cells(page, 0, 3)
+    assert [s[: len(t)] for s, t in zip(skills, shown, strict=True)] == shown
+    page.find_element("css selector", "section.table > button").click()
+    assert len(cells(page, 0, 0)) == 225
+    score = page.find_elements("css selector", "th button")[2]
+    score.click()
+    assert cells(page, 0, 2) == sorted(cells(page, 0, 2))
+    page.find_element("css selector", "input[type=search]").send_keys("model 29")
+    assert set(cells(page, 0, 1)) == {"model 29"} | {f"model 29{i}" for i in range(7)}
+    assert "8 of 8 rows" in page.find_element("css selector", "[role=status]").text
+
+
+def test_a_slider_says_what_follows(browser, board, tmp_path, capsys) -> None:
+    found = report_of(capsys, tmp_path, "sota", str(board), "--n-test", "1000", "--seed", "1")
+    page = opened(browser, tmp_path)
+    grid = found["sensitivity"]["rho"]
+    page.execute_script(
+        "const r = document.querySelector('input[type=range]'); r.value = 0;"
+        "r.dispatchEvent(new Event('input'));"
+    )
+    said = page.find_element("tag name", "output").text
+    assert said.startswith(f"At {grid[0]['value']:.2f}")
+    assert f"{found['theta_sota']['mean']:.3f}" in page.find_element("tag name", "h1").text
+    image = page.find_element("tag name", "img")
+    assert page.execute_script("return arguments[0].naturalWidth", image) > 100
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("claim", "classification", "--accuracy", "0.90", "0.88", "--n-test", "500"),
+        ("claim", "segmentation", "--mean", ".81", ".80", "--sd", ".1", ".1", "--n-test", "100"),
+        ("claim", "plan", "--gap", "0.02", "--winner", "0.90"),
+        ("claim", "responses", "bayes_sota/data/example_files/answers.csv", "--seed", "1"),
+        ("claim", "selection", "bayes_sota/data/example_files/answers.csv", "--seed", "1"),
+        ("epp", "bayes_sota/data/example_files/rounds.csv", "--seed", "1"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2])[:20],
+)
+def test_every_report_opens_without_an_error(browser, tmp_path, capsys, arguments) -> None:
+    report_of(capsys, tmp_path, *arguments)
+    page = opened(browser, tmp_path)
+    assert page.find_element("tag name", "h1").text
+    assert page.find_elements("css selector", "section.table")
+
+
+def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> None:
+    import bayes_sota as bs
+    from bayes_sota.core.command import json_text
+    from bayes_sota.core.command_report import write_report
+    from bayes_sota.core.summary import ListReport
+
+    records = tuple({"name": f"model {i}", "score": i / 1e5} for i in range(100_000))
+    report = ListReport(
+        kind="models", records=records, columns={"name": "name", "score": "score"},
+        said=("Many models.",), source=(bs.__version__,),
+    )  # fmt: skip
+    content = json_text(report.to_dict())
+    write_report(tmp_path / "page.html", report, content=content, about="many")
+    assert (tmp_path / "page.html").stat().st_size < 3e6
+    page = opened(browser, tmp_path)
+    page.implicitly_wait(5)
+    search = page.find_element("css selector", "input[type=search]")
+    search.send_keys("model 99999")
+    assert cells(page, 0, 1) == ["0.99999"]

@@ -1,0 +1,139 @@
+"""Pages of reports: nothing from a stranger becomes markup, and all numbers are those of --json."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from functools import partial
+from html import unescape
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import bayes_sota as bs
+from bayes_sota.core.command import json_text
+from bayes_sota.core.command_report import report_page
+from bayes_sota.core.tables import Slider
+from bayes_sota.leaderboard.summary_entries import EntryTable
+
+HOSTILE = [
+    "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "</script>",
+    "\u202eright to left", "\U0001f600", "a" * 10_000, "\x1b[31mred", "javascript:alert(1)",
+]  # fmt: skip
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, what scripts hold, and the text of everything else."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.words: list[str] = []
+        self.inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside == "script":
+            self.scripts[-1] += data
+        else:
+            self.words.append(data)
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.tags)
+
+
+def unpacked(script: str):
+    if script.startswith("gzip:"):
+        script = gzip.decompress(base64.b64decode(script[5:])).decode()
+    return json.loads(script)
+
+
+def table_of(names: list[str], n_test: int = 500) -> EntryTable:
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.integers(350, 460, len(names)) / 500)[::-1]
+    board = bs.Leaderboard(scores, n_test=n_test, names=names)
+    return bs.board_table(board, draws=200, random_seed=0)
+
+
+def page_of(table) -> str:
+    return report_page(table, content=json_text(table.to_dict()), about="bayes-sota board")
+
+
+def test_names_from_strangers_stay_text() -> None:
+    page, plain = (Page(page_of(table_of(names))) for names in (HOSTILE, list("abcdefghi")))
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+    handlers = [name for _, attributes in page.tags for name in attributes if name[:2] == "on"]
+    assert not handlers
+    text = "".join(page.words)
+    assert "{{ 7 * 7 }}" in text
+    assert "49" not in [word.strip() for word in page.words]
+    assert "\x1b" not in text
+
+
+def test_the_page_has_all_rows_and_all_numbers_of_json() -> None:
+    table = table_of([f"model {i}" for i in range(60)])
+    page = Page(page_of(table))
+    rows, content = unpacked(page.scripts[0]), unpacked(page.scripts[1])
+    assert rows == table.cells()
+    assert content == json.loads(json_text(table.to_dict()))
+    assert page.count("tr") == 1 + 25  # the first rows, for a browser without scripts
+
+
+@pytest.mark.parametrize("rows", [10, 5000])
+def test_long_tables_are_compressed_and_come_back(rows: int) -> None:
+    table = table_of([f"model <{i}>" for i in range(rows)])
+    page = Page(page_of(table))
+    assert page.scripts[0].startswith("gzip:") == (rows > 1000)
+    assert unpacked(page.scripts[0])[-1][1] == table.cells()[-1][1]
+
+
+def test_the_policy_allows_the_page_s_script_and_no_other() -> None:
+    text = page_of(table_of(list("abc")))
+    page = Page(text)
+    policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv"))
+    digest = base64.b64encode(hashlib.sha256(page.scripts[-1].encode()).digest()).decode()
+    assert policy is not None
+    assert f"script-src 'sha256-{digest}'" in unescape(policy)
+    assert policy.startswith("default-src 'none'")
+    assert not re.findall(r"(?:https?:)?//[a-z]", re.sub(r"data:[^\"]+", "", text))
+
+
+def test_a_result_that_cannot_be_trusted_says_so_above_everything() -> None:
+    table = table_of(list("abc"))
+    doubtful = EntryTable(**vars(table) | {"reasons": ("too few <points>",)})
+    page = Page(page_of(doubtful))
+    assert ("section", "warning") in [(tag, a.get("class")) for tag, a in page.tags]
+    assert "too few <points>" in page.words
+    assert "No check of this result failed." not in "".join(page.words)
+
+
+def test_a_slider_starts_at_its_default_and_has_every_step() -> None:
+    board = bs.Leaderboard([0.93, 0.92, 0.91, 0.90, 0.88, 0.85], n_test=500)
+    report = bs.leaderboard.report_sota(board, random_seed=0)
+    (slider,) = report.sliders()
+    assert isinstance(slider, Slider)
+    grid = report.content["sensitivity"]["rho"]
+    assert len(slider.steps) == len(grid)
+    for step, row in zip(slider.steps, grid, strict=True):
+        assert f"At {row['value']:.2f}" in step
+        assert float(step.split("would be ")[1].split()[0]) == pytest.approx(row["mean"], abs=1e-3)
+    content = json_text(report.to_dict())
+    draw = partial(bs.plot_sota, report.tree)
+    page = Page(report_page(report, draw, content=content, about="bayes-sota sota"))
+    assert page.count("input") == 1 + page.count("table")
+    assert slider.steps[slider.start] in page.words
+    (image,) = [a for tag, a in page.tags if tag == "img"]
+    assert str(image["src"]).startswith("data:image/svg+xml;base64,")
+    assert report.sentences()[0] in str(image["alt"])
