@@ -20,7 +20,9 @@ from bayes_sota.core.types import FloatArray
 
 Range = tuple[float, float]
 NORMAL_975 = 1.959963984540054
-BOARD_FAMILIES = ("normal", "ex-gaussian", "plateau", "normal-laplace", "two-groups")
+BOARD_FAMILIES = (
+    "normal", "ex-gaussian", "plateau", "normal-laplace", "two-groups", "equals",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
