@@ -18,8 +18,9 @@ such shape, on the log-odds scale:
 The formulas use a handful of array functions (``Operations``), so that NumPy and PyTensor evaluate
 the same code. Every width is at least one grid step: a density narrower than the grid that
 integrates it would have no defined mass. Equals lie within one and a half steps of their place: the
-best of many draws from a normal peak would lie far above it. ``tests/leaderboard/test_shapes.py`` holds each
-density against its integral and, where SciPy has it, against SciPy.
+best of many draws from a normal peak would lie far above it.
+``tests/leaderboard/test_shapes.py`` holds each density against its integral and, where SciPy has
+it, against SciPy.
 """
 
 import math
