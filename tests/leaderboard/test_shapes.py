@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import interpolate, stats
 
-from bayes_sota.core.priors import BOARD_FAMILIES
+from bayes_sota.core.priors import KNOWN_FAMILIES
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
@@ -19,7 +19,7 @@ def density(name: str, t: np.ndarray, scale: FieldScale = SCALE, y: np.ndarray =
 
 
 def test_the_families_are_those_of_the_prior() -> None:
-    assert tuple(FAMILIES) == BOARD_FAMILIES
+    assert tuple(FAMILIES) == KNOWN_FAMILIES
 
 
 @pytest.mark.parametrize("name", FAMILIES)
