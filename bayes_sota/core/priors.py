@@ -21,6 +21,9 @@ from bayes_sota.core.types import FloatArray
 Range = tuple[float, float]
 NORMAL_975 = 1.959963984540054
 BOARD_FAMILIES = ("normal", "ex-gaussian", "plateau", "normal-laplace", "two-groups")
+"""Shapes that are averaged unless others are asked for."""
+
+KNOWN_FAMILIES = (*BOARD_FAMILIES, "equals")
 
 
 @dataclass(frozen=True)
@@ -422,7 +425,8 @@ class BoardPriors(FieldPriors):
         rho of one classifier with what all share: of the leaders, as theta_sota is about them.
     families : tuple of str
         Shapes of P(psi) to average over, equally likely a priori
-        (``bayes_sota.leaderboard.shapes``).
+        (``bayes_sota.leaderboard.shapes``). "equals", leaders with one and the same skill, is not
+        among the default ones (docs/calibration.md).
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
         its submissions the board shows. It counts where the board has ``submissions``. Two boards
@@ -444,8 +448,8 @@ class BoardPriors(FieldPriors):
         if not self.families or len(set(self.families)) < len(self.families):
             raise InputError(f"families must be one or more different names, got {self.families}")
         for name in self.families:
-            if name not in BOARD_FAMILIES:
-                allowed = ", ".join(BOARD_FAMILIES)
+            if name not in KNOWN_FAMILIES:
+                allowed = ", ".join(KNOWN_FAMILIES)
                 raise InputError(f"unknown family {name!r}; allowed: {allowed}")
 
 

@@ -12,12 +12,15 @@ such shape, on the log-odds scale:
 ``plateau``         equally many at every level between two soft edges
 ``normal-laplace``  exponential tails on both sides: leaders above the crowd
 ``two-groups``      a leading and a weaker group, both normal
+``equals``          leaders that are all equal, above an exponential tail of weaker entries
 ==================  ===============================================================
 
 The formulas use a handful of array functions (``Operations``), so that NumPy and PyTensor evaluate
 the same code. Every width is at least one grid step: a density narrower than the grid that
-integrates it would have no defined mass. ``tests/leaderboard/test_shapes.py`` holds each
-density against its integral and, where SciPy has it, against SciPy.
+integrates it would have no defined mass. Equals lie within one and a half steps of their place: the
+best of many draws from a normal peak would lie far above it.
+``tests/leaderboard/test_shapes.py`` holds each density against its integral and, where SciPy has
+it, against SciPy.
 """
 
 import math
@@ -167,6 +170,19 @@ def _two_groups(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) 
     )
 
 
+def _equals(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    tail = scale.width(ops, t[1])
+    soft = scale.resolved(ops, _LEAST_RATIO * tail)
+    tail = ops.maximum(tail, _LEAST_RATIO * soft)
+    below = scale.place(t[0]) + _edge(scale) - y
+    log_odds = 1.5 * t[2]
+    log_share = -ops.logaddexp(0.0 * log_odds, -log_odds)
+    return ops.logaddexp(
+        log_share + _log_peak(ops, below / scale.step) - math.log(scale.step),
+        log_share - log_odds + _log_tail(ops, below, soft, tail) - ops.log(tail),
+    )
+
+
 def add_strangers(ops: Operations, scale: FieldScale, log_shape: Any, y: Any, share: float) -> Any:
     """Log density of a shape with a share of entries that follow the prior of the place alone."""
     wide = _log_normal(ops, y - scale.location, scale.location_sd + 0.0 * y)
@@ -180,6 +196,13 @@ def _edge(scale: FieldScale) -> float:
 
 def _log_normal(ops: Operations, distance: Any, width: Any) -> Any:
     return -0.5 * (distance / width) ** 2 - ops.log(width) - _LOG_SQRT_2PI
+
+
+def _log_peak(ops: Operations, steps: Any) -> Any:
+    """Quadratic B-spline: on a grid of unit steps its sum is one wherever it lies."""
+    away = ops.maximum(steps, -steps)
+    inner, outer = ops.maximum(0.5 - away, 0.0), ops.maximum(1.5 - away, 0.0)
+    return ops.log(ops.maximum(0.5 * outer**2 - 1.5 * inner**2, 1e-300))
 
 
 def _log_tail(ops: Operations, distance: Any, soft: Any, tail: Any) -> Any:
@@ -202,5 +225,6 @@ FAMILIES: dict[str, SkillFamily] = {
             ("leaders", "width", "gap", "width of the rest", "share of leaders"),
             _two_groups,
         ),
+        SkillFamily("equals", ("edge", "tail", "share of equals"), _equals),
     )
 }

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import BOARD_FAMILIES, Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
@@ -86,7 +86,7 @@ def fit_pairs(
     likelihood: PairedLikelihood,
     rng: np.random.Generator,
     points: int = 2500,
-    families: tuple[str, ...] = tuple(FAMILIES),
+    families: tuple[str, ...] = BOARD_FAMILIES,
 ) -> Hyperposterior:
     """Posterior of the hyperparameters; each family has the same prior weight.
 

@@ -42,9 +42,12 @@ def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) 
     if family == "normal":
         y = place + width * rng.standard_normal((3, size))
     else:
-        tail, soft = width, width * np.exp(-1.2 + t[2])
+        equals = family == "equals"
+        tail, soft = width, width * (0.02 if equals else np.exp(-1.2 + t[2]))
         edge = place + location_sd / 2
         y = edge + soft * rng.standard_normal((3, size)) - tail * rng.exponential(size=(3, size))
+        if equals:
+            y = np.where(rng.random((3, size)) < expit(1.5 * t[2]), edge, y)
     stranger = rng.random((3, size)) < 0.5 / 3
     y = np.where(stranger, location + location_sd * rng.standard_normal((3, size)), y)
     counts = np.asarray(board.scores)[:, None] * board.n_test
@@ -66,7 +69,7 @@ def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) 
     }
 
 
-@pytest.mark.parametrize("family", ["normal", "ex-gaussian"])
+@pytest.mark.parametrize("family", ["normal", "ex-gaussian", "equals"])
 @pytest.mark.parametrize("rho", [pytest.param(0.0, marks=pytest.mark.slow), 0.8])
 def test_agrees_with_likelihood_weighting(rho: float, family: str) -> None:
     priors = BoardPriors(correlation=FixedCorrelation(rho), families=(family,))
@@ -206,6 +209,23 @@ def test_families_of_a_left_skewed_board() -> None:
     rows = compare_families(fit)
     assert rows["normal"]["elpd_loo"] < rows["ex-gaussian"]["elpd_loo"]
     assert rows["ex-gaussian"]["elpd_loo_se"] > 0
+
+
+def test_equal_leaders_are_recognised_and_their_spread_is_not_taken_for_skill() -> None:
+    """Half of the field has the skill .86, the others .80; rho is known, the shift is 0."""
+    rng, known = np.random.default_rng(12), FixedCorrelation(0.8)
+    skills = np.where(np.arange(400) < 200, 0.86, 0.80)
+    noise = 0.6 * np.sqrt(skills * (1 - skills) / 1000) * rng.standard_normal(400)
+    board = board_of(np.round(1000 * (skills + noise)), 1000)
+    smooth = BoardPriors(correlation=known)
+    with_equals = replace(smooth, families=(*smooth.families, "equals"))
+    found = leaderboard_posterior(board, with_equals, random_seed=1)
+    fit = found.fit
+    assert fit.family_weights[fit.families.index("equals")] > 0.8
+    before = leaderboard_posterior(board, smooth, random_seed=1).draws["theta_sota"].mean()
+    error = np.sqrt(0.86 * 0.14 / 1000)
+    assert 0.86 - 0.2 * error < found.draws["theta_sota"].mean() < 0.86 + 0.6 * error
+    assert found.draws["theta_sota"].mean() < before - 0.15 * error
 
 
 def test_replicated_boards_look_like_the_board() -> None:
