@@ -114,7 +114,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: An
     assert told["n_by_state"]["holds"] == 4
     assert told["seed"] == 0
     assert "seed 0" in told["text"]
-    assert "Of 3 published numbers 1 is reproduced and 2 differ" in told["text"]
+    assert "Of 5 published numbers 3 are reproduced and 2 differ" in told["text"]
     assert "Of 7 findings 4 hold and 3 do not hold." in told["text"]
 
 
