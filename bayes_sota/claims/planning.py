@@ -24,7 +24,7 @@ from bayes_sota.core.types import FloatArray
 
 _MOST = 10**9
 _LEVELS = 160  # nodes of a posterior
-_ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/claims.md)
+_ODDS_RATIO = 60.0  # median of real pairs of close classifiers (docs/measured/claims.md)
 _GAPS = 25  # of the figure of sizes
 Truth = tuple[FloatArray, ...]
 
@@ -409,7 +409,7 @@ class ClaimPlan:
         if isinstance(self.gap, GapOfAccuracies) and self.gap.congruence is None:
             yield (
                 f"real classifiers share more of their mistakes: --odds-ratio {_ODDS_RATIO:g} is "
-                "typical of close ones (docs/claims.md) and asks for fewer items"
+                "typical of close ones (docs/measured/claims.md) and asks for fewer items"
             )
         if self.highest_assurance is not None and self.n_assured is None:
             yield (

@@ -426,7 +426,7 @@ class BoardPriors(FieldPriors):
     families : tuple of str
         Shapes of P(psi) to average over, equally likely a priori
         (``bayes_sota.leaderboard.shapes``). "equals", leaders with one and the same skill, is not
-        among the default ones (docs/calibration.md).
+        among the default ones (docs/measured/calibration.md).
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
         its submissions the board shows. It counts where the board has ``submissions``. Two boards

@@ -379,7 +379,7 @@ def tests(study: Study) -> dict[str, Finding]:
     said = (
         f"of {len(p_values)} pairs the naive test calls {naive:.0%} different, the corrected "
         f"{corrected:.0%}; which are equal is not known here (rejection rates of equal learners: "
-        "docs/calibration.md; that no unbiased variance exists is a theorem)"
+        "docs/measured/calibration.md; that no unbiased variance exists is a theorem)"
     )
     return {"rejection of equal learners": Finding("cannot tell", float(naive - corrected), said)}
 

@@ -8,7 +8,7 @@ features; the other two thirds are the pool. A board takes 8 or more classifiers
 all, the stronger half, or all without the strongest third) and n items with replacement within
 each class, so that the truth is the AUC over the pool. Simulated boards have a known AUC. Routes:
 all AUCs, the scores of all items, the maximum alone. Opponents: the raw maximum with DeLong's
-interval, and shrinking (a point, on some boards). Tables: docs/calibration.md.
+interval, and shrinking (a point, on some boards). Tables: docs/measured/calibration.md.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 Run with ``uv run python tests/benchmarks/paired_misfits.py [--boards 20] [--jobs 2]``. Teams are
 drawn by the paper's law (Eq. 6, 7): exact binomials given one reference classifier per board
 (skill .88, rho from Beta(14, 5)), 150 teams, 600 public and 1,400 private items. One misfit at a
-time; the docs have the table (docs/paired.md).
+time; the docs have the table (docs/measured/paired.md).
 """
 
 import argparse

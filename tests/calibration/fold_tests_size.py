@@ -3,7 +3,7 @@
 Two learners of one kind see two sets of attributes that are exchangeable given the class: their
 expected scores are equal, whatever the size of the data, and their differences on folds depend on
 the items, as those of any two learners do. scikit-learn fits both on every fold of a new data set;
-the nominal level is 5 %. ``docs/calibration.md`` has the results.
+the nominal level is 5 %. ``docs/measured/calibration.md`` has the results.
 
     python tests/calibration/fold_tests_size.py 1000 10 10
 """

@@ -3,7 +3,7 @@ r"""NUTS against the exact route, where both exist: means, standard deviations a
 The references are sampled from many more points than the exact routes use: a mean of parameters
 from their few hundred effective points is itself uncertain by .08 standard deviations. Claims and
 EPP have their second routes in their tests. Each model is compiled once and sampled with every
-seed; ``docs/calibration.md`` has the results.
+seed; ``docs/measured/calibration.md`` has the results.
 
     python tests/calibration/nuts_against_exact.py 12 80 200 obesity:ex-gaussian maximum paired
 """

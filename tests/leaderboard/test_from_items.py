@@ -264,7 +264,7 @@ def simulated(rng, m=40, r=0.85, skewed=False):
 @pytest.mark.slow
 @pytest.mark.parametrize(("skewed", "boards", "least"), [(False, 9, 7), (True, 16, 10)])
 def test_the_truth_is_covered_and_the_error_is_below_that_of_the_best_score(skewed, boards, least):
-    """Fields with a sharp upper edge are covered four times in five (docs/calibration.md).
+    """Fields with a sharp upper edge are covered four times in five (docs/measured/calibration.md).
 
     The family of the normal fields is told; the others are sought among all.
     """
@@ -359,7 +359,7 @@ def coverage(correct, order, n, boards, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (1000, 0.85)])
 def test_coverage_on_digits(n, floor):
-    """At 200 items, few mistakes each, intervals are too narrow: docs/responses.md."""
+    """At 200 items, few mistakes each, intervals are too narrow: docs/measured/responses.md."""
     correct = load_responses_example("digits").held_out.correct
     order = np.argsort(-correct.mean(axis=0))[:120]
     assert coverage(correct, order, n, 60, 10) > floor
@@ -368,6 +368,6 @@ def test_coverage_on_digits(n, floor):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "floor"), [(200, 0.75), (1000, 0.85), (5000, 0.85)])
 def test_coverage_on_cifar10(data_directory, n, floor):
-    """At 200 items, six mistakes each, intervals are too narrow: docs/responses.md."""
+    """At 200 items, six mistakes each, intervals are too narrow: docs/measured/responses.md."""
     answers = read_responses(data_directory / "cifar10" / "correct_cifar10_test.csv")
     assert coverage(answers.correct, np.arange(30), n, 60, 11) > floor

@@ -258,7 +258,7 @@ def test_what_cannot_be_completed_is_refused(trace):
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "n_test"), [(12, 400), (80, 1000), (200, 1000)])
 def test_nuts_agrees_with_the_exact_route(m, n_test):
-    """Bounds are those of the study in ``docs/calibration.md``.
+    """Bounds are those of the study in ``docs/measured/calibration.md``.
 
     The fit has 25 times as many points as by default: a mean from some 150 effective points is
     itself uncertain by .08 standard deviations. Of the draws 900 and more are effective (.035 of a
