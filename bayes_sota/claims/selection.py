@@ -246,18 +246,6 @@ class SelectedClaim:
             chance(self.p_not_best, self.p_not_best_mcse),
         )
 
-    def sentences(self) -> list[str]:
-        """The answer in words."""
-        said = f"P({self.runner_up} is at least as good as {self.winner})"
-        false, not_best = self.corrected
-        return [
-            f"{said} = {false}, corrected for the selection; "
-            f"{chance(self.p_false)} as if both had been given beforehand",
-            f"P(another of the {len(self.p_best):,} entries is the best) = {not_best}, corrected "
-            "for the selection",
-            f"Mean correlation of an entry with what all share: {self.rho:.2f}",
-        ]
-
 
 def claim_of_best_entry(
     entries: Leaderboard | Responses | ItemScores,

@@ -145,9 +145,14 @@ class MethodsReport(ResultTable):
 
     def titles(self, top: int | None = None) -> list[str]:
         hidden = max(len(self.methods) - (top or len(self.methods)), 0)
-        return [f"{hidden:,} more with --top" if hidden else ""]
+        more = f"; {hidden:,} more with --top" if hidden else ""
+        return [f"{self.source}: {self.size}, {len(self.methods)} methods{more}"]
 
     def paragraph(self) -> list[str]:
+        return [*self._answer(), *as_sentences(self.notes)]
+
+    def _answer(self) -> list[str]:
+        """Who leads, whether that is so, and who may be as good."""
         of = self.comparison
         winner, others = of.methods[of.winner], [n for n in self.tied if n != of.methods[of.winner]]
         said = [
@@ -162,7 +167,7 @@ class MethodsReport(ResultTable):
                 "The winner was picked by its score on these items; allowing for that, another "
                 f"method is the best with probability {self.selected.corrected[1]}."
             )
-        return [*said, *as_sentences(self.notes)]
+        return said
 
     def basis(self) -> list[str]:
         of = self.comparison
@@ -171,24 +176,17 @@ class MethodsReport(ResultTable):
         return [f"Paired posterior, items as {unit}, {draws}", SOURCE]
 
     def sentences(self) -> list[str]:
-        of, alone = self.comparison, self.reported_alone
-        winner, second = of.methods[of.winner], of.methods[of.runner_up]
-        said = [
-            f"{self.source}: {self.size}, {len(of.methods)} methods",
-            f"P({second} is at least as good as {winner}) = {chance(of.p_false)}; "
-            f"P(another one beats {winner}) = {chance(of.p_beaten)}",
+        alone = self.reported_alone
+        if "p_false_without_items" not in alone:
+            return self._answer()
+        low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
+        return [
+            *self._answer(),
+            f"From the accuracies of the first two alone it is false that the winner is better "
+            f"than the runner-up with probability {chance(alone['p_false_without_items'])}, "
+            f"anything from {chance(low)} to {chance(high)}; both got {100 * alone['congruence']['value']:.1f} % of the items "
+            "right.",
         ]
-        if self.selected is not None:
-            corrected = " and ".join(self.selected.corrected)
-            said.append(f"Allowing for its having been picked: {corrected}")
-        if "p_false_without_items" in alone:
-            low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
-            said.append(
-                f"From the two accuracies alone: {chance(alone['p_false_without_items'])}, "
-                f"anything from {chance(low)} to {chance(high)}; both got "
-                f"{100 * alone['congruence']['value']:.1f} % of the items right"
-            )
-        return said
 
     def header(self) -> list[str]:
         corrected, region = self.selected is not None, self.rope is not None

@@ -82,11 +82,10 @@ def describe_selection(found: SelectedClaim, seed: int | None = None) -> Numbers
         f"for, and with {chance(found.p_false)} as if both had been given beforehand.",
         f"Another entry is the best with probability {not_best}. The mean "
         f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
-        *as_sentences(found.notes),
     )
     return NumbersReport(
         content=found.to_dict() | ({} if seed is None else {"seed": seed}),
-        rows=rows, said=said, lines=tuple(found.sentences()), notes=found.notes,
+        rows=rows, said=(*said, *as_sentences(found.notes)), lines=said, notes=found.notes,
         reasons=found.reasons,
         source=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
     )  # fmt: skip

@@ -374,15 +374,19 @@ class EppTable(ResultTable):
     def to_dict(self) -> dict[str, Any]:
         return {"players": [_player(row) for row in self.frame.to_dict("records")]}
 
-    def paragraph(self) -> list[str]:
-        """The best player of each tournament, and what a skill is."""
+    def sentences(self) -> list[str]:
+        """The best player of each tournament, and who may be."""
         first = self.frame[self.frame["rank"] == 1].to_dict("records")
         said = [self._said(row) for row in first]
         if "tied_with_best" in self.frame:
             names = self.frame.loc[self.frame["tied_with_best"], "player"].tolist()
             among = f"one of {listed(names)}" if len(names) > 1 else "this one"
             said.append(f"With {self.ci_prob:.0%} confidence the best player is {among}.")
-        return [*said, self.legend()[0]]
+        return said
+
+    def paragraph(self) -> list[str]:
+        """The same, and what a skill is."""
+        return [*self.sentences(), self.legend()[0]]
 
     def _said(self, row: dict[str, Any]) -> str:
         where = f"In {row['tournament']} " if "tournament" in row else ""

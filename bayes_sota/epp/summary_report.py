@@ -101,13 +101,16 @@ class EppReport(ResultTable):
     def legend(self, top: int | None = None) -> list[str]:
         return [*self.table.legend(), *self.findings]
 
-    def paragraph(self) -> list[str]:
-        """Who is the best, comparisons and quality, and what was assumed."""
+    def sentences(self) -> list[str]:
+        """Who is the best, and who may be."""
         name, _, size = str(self.content["title"]).rpartition(": ")
-        first, *rest = self.table.paragraph()
-        where = f'In "{name}" ({size}) ' if name else ""
-        notes = self.content["notes"]
-        return [f"{where}{first}", *rest, *as_sentences([*self.findings, *notes])]
+        first, *rest = self.table.sentences()
+        return [f'In "{name}" ({size}) {first}' if name else first, *rest]
+
+    def paragraph(self) -> list[str]:
+        """Who is the best, what a skill is, comparisons and quality, and what was assumed."""
+        found = [*self.findings, *self.content["notes"]]
+        return [*self.sentences(), self.table.legend()[0], *as_sentences(found)]
 
     def basis(self) -> list[str]:
         return [self.how, *self.table.basis()]

@@ -21,8 +21,8 @@ Were the skills of relatives taken for independent instead, the best of many nea
 hardly be shrunk, and be too good.
 
 ``tests/leaderboard/test_from_items.py`` compares with linear algebra, with the exact paired
-comparison, and with the truth of real response matrices and of simulated scores; docs/measured/responses.md
-and docs/measured/calibration.md have what was measured.
+comparison, and with the truth of real response matrices and of simulated scores; what was measured
+is in docs/measured/responses.md and docs/measured/calibration.md.
 """
 
 from abc import ABC, abstractmethod

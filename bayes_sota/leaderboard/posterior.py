@@ -13,8 +13,8 @@ part of the board (``fit.modelled_entries``). A replicated board is drawn as the
 that its scores are in the modelled part.
 
 Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
-covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has what this model does there,
-``tests/leaderboard/test_posterior.py`` the second route.
+covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has what this model does
+there, ``tests/leaderboard/test_posterior.py`` the second route.
 """
 
 from collections.abc import Iterable, Iterator

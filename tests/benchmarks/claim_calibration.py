@@ -1,4 +1,4 @@
-"""How often equal methods are told apart, and what a picked winner is worth (docs/measured/claims.md).
+"""How often equal methods are told apart, what a picked winner is worth (docs/measured/claims.md).
 
 ``python tests/benchmarks/claim_calibration.py equals`` (about two minutes) counts claims with
 P(false) < .05 among equal methods, for clusters, AUCs and runs; nominal is 10 %, because either of

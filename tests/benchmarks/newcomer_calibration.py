@@ -7,7 +7,8 @@ replacement; each of its classifiers in turn is held out as the newcomer, with i
 score on the same items or on as many others. The truth is the accuracy over all items.
 ``--simulated`` draws fields, reference classifier and maxima from the prior instead, ``--fields``
 whole boards with a normal field and normal errors, with one newcomer each. Newcomers more
-than four standard errors below the best of the others count as p = 0. Tables: docs/measured/calibration.md.
+than four standard errors below the best of the others count as p = 0. The tables are in
+docs/measured/calibration.md.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Simulation-based calibration of NUTS on boards of 12 entries with a normal field.
 
-It takes about half a minute a board; ``docs/measured/calibration.md`` has the p values of 100 of them.
+It takes about half a minute a board; the p values of 100 of them are in
+``docs/measured/calibration.md``.
 
     python tests/calibration/sbc_of_nuts.py 200
 """

@@ -1,4 +1,4 @@
-"""Simulation-based calibration: small here; ``sbc.py`` makes the studies of docs/measured/calibration.md.
+"""Simulation-based calibration, small; ``sbc.py`` makes those of docs/measured/calibration.md.
 
 A posterior that is wrong on purpose must be found out, or the right one's passing means nothing.
 """

@@ -141,7 +141,7 @@ def test_a_leaderboard_s_winner_was_picked(capsys) -> None:
     assert (found["winner"], found["n_entries"]) == ("a", 4)
     assert found["difference"] == pytest.approx(found["p_false_selected"] - found["p_false"])
     _, out, _ = run(capsys, *board)
-    assert "corrected for the selection" in out
+    assert "picked by its score is allowed" in out
 
 
 def test_a_review_for_people_and_in_files(capsys, folder: Path) -> None:
