@@ -184,8 +184,8 @@ class MethodsReport(ResultTable):
             *self._answer(),
             f"From the accuracies of the first two alone it is false that the winner is better "
             f"than the runner-up with probability {chance(alone['p_false_without_items'])}, "
-            f"anything from {chance(low)} to {chance(high)}; both got {100 * alone['congruence']['value']:.1f} % of the items "
-            "right.",
+            f"anything from {chance(low)} to {chance(high)}; both got "
+            f"{100 * alone['congruence']['value']:.1f} % of the items right.",
         ]
 
     def header(self) -> list[str]:
