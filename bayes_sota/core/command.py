@@ -121,6 +121,20 @@ class OutputFile(_File):
 _Written = OutputFile | OutputDirectory
 _Read = InputFile | NameOrFile
 
+_ABOUT_INPUT = frozenset((
+    "accuracy", "any_accuracy", "classifiers", "data", "decimals", "drop_above", "file_format",
+    "folds", "format", "group_by", "item_metric", "learners", "lower_is_better",
+    "lower_is_better_in", "maximum", "mean", "metric", "n_classes", "n_positive", "n_test",
+    "n_test_private", "n_test_public", "percent", "players", "rounding", "run_separator", "scorer",
+    "scoring", "sd", "sd_coefficients", "sd_difference", "skip_problems", "standard_error",
+    "standard_error_private", "standard_error_public", "submissions", "target", "theta", "uniform",
+    "unpaired_folds", "winner",
+))  # fmt: skip
+_ABOUT_OUTPUT = frozenset((
+    "as_json", "ci_prob", "figure_kind", "groups", "quiet", "task", "text", "top",
+))  # fmt: skip
+_GROUPS = ("Input", "Model and computation", "Output")
+
 
 class Command(click.Command):
     """Command whose files are checked, and whose errors speak of its options."""
@@ -136,6 +150,26 @@ class Command(click.Command):
             raise RuntimeError(str(error) or "unexpected end of a file") from error
         except KeyboardInterrupt:
             raise click.Abort from None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups: what is read, what is assumed, what is shown."""
+        found: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                found[_group_of(param)].append(record)
+        for group, records in found.items():
+            if records:
+                with formatter.section(group):
+                    formatter.write_dl(records)
+
+
+def _group_of(param: click.Parameter) -> str:
+    name = str(param.name)
+    if isinstance(param.type, _Written) or name in _ABOUT_OUTPUT or "--help" in param.opts:
+        return _GROUPS[2]
+    of_input = isinstance(param.type, InputFile) or name.endswith("_column") or name in _ABOUT_INPUT
+    return _GROUPS[0 if of_input else 1]
 
 
 command = partial(click.command, cls=Command)
