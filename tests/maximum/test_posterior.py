@@ -198,7 +198,8 @@ def test_denser_grids_change_nothing(skill, n_test, m, score, draws):
 def test_evidence_of_beta_skills_is_stable():
     """A grid that cut off low levels at large spreads once gave -8.324 here."""
     board = best("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
-    posterior = sota_posterior(board, MaximumPriors(BetaSkill()), draws=300, random_seed=1)
+    priors = MaximumPriors(BetaSkill(), BetaCorrelation(14, 5))
+    posterior = sota_posterior(board, priors, draws=300, random_seed=1)
     assert posterior.log_evidence == pytest.approx(-8.3080, abs=5e-4)
 
 
