@@ -100,7 +100,8 @@ def test_a_slider_says_what_follows(browser, board, tmp_path, capsys) -> None:
     )
     said = page.find_element("tag name", "output").text
     assert said.startswith(f"At {grid[0]['value']:.2f}")
-    assert f"{found['theta_sota']['mean']:.3f}" in page.find_element("tag name", "h1").text
+    answer, mean = page.find_element("tag name", "h1").text, found["theta_sota"]["mean"]
+    assert f"(theta_sota), {mean:.4f}" in answer or f"(theta_sota), {mean:.3f}" in answer
     image = page.find_element("tag name", "img")
     assert page.execute_script("return arguments[0].naturalWidth", image) > 100
 
