@@ -257,7 +257,7 @@ def summary_table(
     >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> table = bs.core.summary_table(bs.estimate_sota(board, random_seed=0))
     >>> table.cells()[0]
-    ['theta_sota', '0.970', '0.012', '0.944 to 0.989', '0.0002']
+    ['theta_sota', '0.969', '0.012', '0.942 to 0.989', '0.0002']
     """
     frame = summarize(tree, ci_prob, rope=rope).rename_axis("quantity").reset_index()
     return SummaryTable(frame, ci_prob, tuple(diagnose(tree)["reasons"]), how_drawn(tree))
