@@ -200,6 +200,8 @@ def _boards(
         return (board,)
     if isinstance(board, PairedBoards):
         raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
+    if not isinstance(board, Sequence):
+        raise InputError(f"a board, or several, must be given, got {type(board).__name__}")
     boards = tuple(board)
     if not boards:
         raise InputError("at least one leaderboard is needed")
