@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayes_sota.core.files import write_text
-from bayes_sota.core.plots import svg_address
+from bayes_sota.core.plots import by_matplotlib, svg_address
 from bayes_sota.core.tables import ResultTable, numeric_columns
 from bayes_sota.core.text import plain_text
 
@@ -101,7 +101,7 @@ def report_page(
         answer=answer,
         more=more,
         reasons=[plain_text(reason) for reason in report.reasons],
-        figure=None if draw is None else svg_address(draw),
+        figure=None if draw is None else svg_address(by_matplotlib(draw)),
         tables=_tables(report),
         legend=[plain_text(line) for line in report.legend()],
         notes=[plain_text(note) for note in report.notes],

@@ -381,22 +381,21 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     return target
 
 
-def svg_address(draw: "Callable[[], PlotCollection]") -> str:
-    """A figure as the address of an image, in which a browser runs nothing.
-
-    Parameters
-    ----------
-    draw : callable
-        It draws with matplotlib, whatever ArviZ's ``rcParams["plot.backend"]`` is.
-    """
+def by_matplotlib(draw: "Callable[[], PlotCollection]") -> "PlotCollection":
+    """Draw with matplotlib, whatever ArviZ's ``rcParams["plot.backend"]`` is."""
     import arviz_base
+
+    with arviz_base.rc_context({"plot.backend": "matplotlib"}):
+        return draw()
+
+
+def svg_address(collection: "PlotCollection") -> str:
+    """A figure of matplotlib as the address of an image, in which a browser runs nothing."""
     import matplotlib as mpl
 
     drawn = BytesIO()
-    with arviz_base.rc_context({"plot.backend": "matplotlib"}):
-        figure = draw().viz["figure"].item()
     with mpl.rc_context({"svg.hashsalt": "bayes_sota"}):
-        figure.savefig(drawn, format="svg", metadata={"Date": None})
+        collection.viz["figure"].item().savefig(drawn, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode()
 
 

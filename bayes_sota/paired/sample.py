@@ -38,15 +38,8 @@ from bayes_sota.paired.replicates import replicate_scores, simulate_boards
 from bayes_sota.paired.residuals import Residuals
 from bayes_sota.paired.teams import Coordinate, Selection
 
-_TAKEN = (
-    "priors",
-    "model",
-    "domain",
-    "draws",
-    "chains",
-    "random_seed",
-    "groups",
-)  # of ``estimate_sota``
+# Of the arguments of ``estimate_sota``, those that two boards take.
+_TAKEN = ("priors", "model", "domain", "draws", "chains", "random_seed", "groups")
 _PER_TEAM = ("skill", "expected_private")
 LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
 NEW_SCORES = ("winner_new_score", "best_new_score")
