@@ -377,25 +377,6 @@ class ClaimPlan:
         found = {name: getattr(self, name) for name in names}
         return {**found, **self.gap.describe(), "notes": list(self.notes())}
 
-    def sentences(self) -> Iterator[str]:
-        """The sizes in words."""
-        of = self.gap.describe()
-        unknown = "congruence" if "congruence" in of else "correlation"
-        yield (
-            f"{self.n_needed:,} items if exactly a gap of {of['gap']:.4g} is observed "
-            f"({unknown}: {of[unknown]['assumption']}, level {self.level:g})"
-        )
-        if self.n_for_power is not None:
-            yield (
-                f"{self.n_for_power:,} items for a claim with probability {self.power:g} if that "
-                "is the true gap"
-            )
-        if self.n_assured is not None:
-            yield (
-                f"about {self.n_assured_rounded:,} fresh items for a claim with probability "
-                f"{self.assurance:g}"
-            )
-
     @property
     def n_assured_rounded(self) -> int:
         """``n_assured`` with two digits, which is what it supports."""

@@ -10,7 +10,7 @@ from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.claims.summary import SOURCE
 from bayes_sota.core.summary import NumbersReport
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import as_sentences, chance
+from bayes_sota.core.text import chance
 from bayes_sota.leaderboard.summary_entries import CITED
 
 
@@ -34,8 +34,7 @@ def describe_plan(plan: ClaimPlan) -> NumbersReport:
     return NumbersReport(
         content=plan.to_dict(),
         rows=tuple((name, size, f"{size:,}") for name, size in sizes if size is not None),
-        said=(*_about_plan(plan), *as_sentences(plan.notes())), lines=tuple(plan.sentences()),
-        source=(basis, SOURCE), notes=tuple(plan.notes()),
+        said=tuple(_about_plan(plan)), source=(basis, SOURCE), notes=tuple(plan.notes()),
     )  # fmt: skip
 
 
@@ -85,7 +84,6 @@ def describe_selection(found: SelectedClaim, seed: int | None = None) -> Numbers
     )
     return NumbersReport(
         content=found.to_dict() | ({} if seed is None else {"seed": seed}),
-        rows=rows, said=(*said, *as_sentences(found.notes)), lines=said, notes=found.notes,
-        reasons=found.reasons,
+        rows=rows, said=said, notes=found.notes, reasons=found.reasons,
         source=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
     )  # fmt: skip

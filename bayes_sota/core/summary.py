@@ -17,7 +17,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import SOFTWARE, ResultTable
-from bayes_sota.core.text import chance, decimals_for, spreadsheet_text
+from bayes_sota.core.text import as_sentences, chance, decimals_for, spreadsheet_text
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -483,9 +483,9 @@ class NumbersReport(ResultTable):
     rows : tuple of (str, object, str)
         Names, numbers and their texts.
     said, source : tuple of str
-        Sentences of the paragraph, and what stands in its parentheses.
-    lines : tuple of str
-        What a screen shows instead of the table.
+        The answer in sentences, and what stands in the parentheses of the paragraph.
+    in_words : bool
+        Whether a screen shows the sentences instead of the table.
     notes, reasons : tuple of str
         What a reader should know, and why the result cannot be trusted (empty where it can).
     """
@@ -494,14 +494,9 @@ class NumbersReport(ResultTable):
     rows: tuple[tuple[str, Any, str], ...]
     said: tuple[str, ...]
     source: tuple[str, ...]
-    lines: tuple[str, ...] = ()
+    in_words: bool = True  # type: ignore[misc]
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-
-    @property
-    def in_words(self) -> bool:  # type: ignore[override]
-        """Whether a screen shows the lines."""
-        return bool(self.lines)
 
     @property
     def frame(self) -> "pd.DataFrame":
@@ -519,10 +514,10 @@ class NumbersReport(ResultTable):
         return self.content | {"text": self.text}
 
     def sentences(self) -> list[str]:
-        return list(self.lines)
+        return list(self.said)
 
     def paragraph(self) -> list[str]:
-        return list(self.said)
+        return [*self.said, *as_sentences(self.notes)]
 
     def basis(self) -> list[str]:
         return list(self.source)

@@ -44,31 +44,25 @@ def describe_size(fit: LatticeFit, notes: Sequence[str] = ()) -> NumbersReport:
         ("scores are", _HOW[fit.rounding], _HOW[fit.rounding]),
     )
     return NumbersReport(
-        content=content, rows=rows, said=tuple(_said(fit, notes)), lines=tuple(_lines(fit, size)),
+        content=content, rows=rows, said=tuple(_said(fit)),
         source=("exact arithmetic of the printed scores", SOFTWARE), notes=tuple(notes),
         reasons=reasons,
     )  # fmt: skip
 
 
-def _said(fit: LatticeFit, notes: Sequence[str]) -> list[str]:
-    how = _HOW[fit.rounding]
+def _said(fit: LatticeFit) -> list[str]:
+    """The size, how sure it is, and what else fits."""
+    how, other = _HOW[fit.rounding], []
+    if fit.other:
+        size = "no size fits" if fit.other[1] is None else f"the smallest is {fit.other[1]:,}"
+        other = [f"If they are {_HOW[fit.other[0]]} instead, {size}."]
     if not fit.is_identified:
-        return ["The scores do not give the number of test items away.", *as_sentences(notes)]
+        return ["The scores do not give the number of test items away.", *other]
+    some = ", ".join(f"{n:,}" for n in fit.candidates[:6])
     return [
         f"The number of test items, {fit.n_test:,}, was inferred from {fit.n_scores:,} distinct "
         f"scores with {fit.decimals} decimals ({how}).",
-        *as_sentences([fit.statement, *notes]),
+        *as_sentences([fit.statement]),
+        *([f"The next sizes that fit too are {some}."] if some else []),
+        *other,
     ]
-
-
-def _lines(fit: LatticeFit, size: str) -> list[str]:
-    """Short lines for a person: the size, what else fits, and how sure that is."""
-    lines = [f"n_test {size}", *as_sentences([fit.statement])]
-    if fit.candidates and fit.is_identified:
-        some = ", ".join(f"{n:,}" for n in fit.candidates[:6])
-        lines.append(f"The next sizes that fit too: {some}")
-    if fit.other:
-        how = {"floor": "Floored", "nearest": "Rounded"}[fit.other[0]]
-        size = "none fits" if fit.other[1] is None else f"the smallest is {fit.other[1]:,}"
-        lines.append(f"{how} instead, {size}.")
-    return lines

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayes_sota.core.summary import NumbersReport
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import as_sentences, chance
+from bayes_sota.core.text import chance, decimals_for
 
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
@@ -41,7 +41,8 @@ def describe_maximum(content: dict[str, Any]) -> NumbersReport:
     return NumbersReport(
         content=content,
         rows=tuple(rows),
-        said=(*_sentences(content), *as_sentences(content["notes"])),
+        said=tuple(_sentences(content)),
+        in_words=False,
         source=("exact law of the best score", SOFTWARE, _CITED),
         notes=tuple(content["notes"]),
     )
@@ -49,7 +50,15 @@ def describe_maximum(content: dict[str, Any]) -> NumbersReport:
 
 def _sentences(content: dict[str, Any]) -> list[str]:
     """The expected best score, its bias, and what was assumed."""
-    auc, (low, high), skills = "n_positive" in content, content["interval"], content["skills"]
+    auc, skills = "n_positive" in content, content["skills"]
+    digits = decimals_for(content["sd"])
+    best, low, high, bias, sota = (
+        f"{value:.{digits}f}"
+        for value in (
+            content["expected_maximum"], *content["interval"], content["bias"],
+            content["theta_sota"],
+        )
+    )  # fmt: skip
     of = f"skills uniform from {skills[0]:g} to {skills[-1]:g}"
     if len(skills) == 1:
         of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"
@@ -57,9 +66,8 @@ def _sentences(content: dict[str, Any]) -> list[str]:
     said = [
         f"The best of {content['n_classifiers']:,} classifiers with {of} on "
         f"{content['n_test']:,} test items{positives} is expected to score "
-        f"{content['expected_maximum']:.6f} (sd {content['sd']:.6f}, {content['prob']:.0%} "
-        f"interval {low:.6f} to {high:.6f}), {content['bias']:.6f} above the skill of the best "
-        f"classifier, {content['theta_sota']:.6f}."
+        f"{best} ({content['prob']:.0%} interval {low} to {high}): {bias} above the skill of the "
+        f"best classifier, {sota}, by luck alone."
     ]
     if reached := content.get("p_at_least"):
         said.append(
