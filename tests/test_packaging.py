@@ -59,7 +59,19 @@ def names_in(wheel: Path) -> set[str]:
 def expected_in_wheel() -> set[str]:
     """Every tracked kind of file of the package, and the models under the package."""
     package = ROOT / "bayes_sota"
-    kinds = (".py", ".pyi", ".json", ".typed", ".gz", ".toml", ".csv", ".html", ".css", ".js")
+    kinds = (
+        ".py",
+        ".pyi",
+        ".json",
+        ".typed",
+        ".gz",
+        ".toml",
+        ".csv",
+        ".html",
+        ".css",
+        ".js",
+        ".txt",
+    )
     files = (p for p in package.rglob("*") if p.suffix in kinds)
     kept = {p.relative_to(ROOT).as_posix() for p in files}
     return kept | {f"bayes_sota/_models/{name}.toml" for name in MODELS}

@@ -75,9 +75,9 @@ def infer_n(
 )
 @output_options
 def examples(output_dir: Path, as_json: bool, quiet: bool) -> int:
-    """Write small files to try: a leaderboard, answers to items, scores of rounds.
+    """Write a small file of each kind to try, and README.txt, which says what they are.
 
-    They are of real classifiers of handwritten digits (scikit-learn's).
+    Most are of real classifiers of handwritten digits (scikit-learn's).
     """
     from bayes_sota.data.examples import write_examples
 

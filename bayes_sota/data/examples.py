@@ -200,7 +200,9 @@ def _part(answers: Responses, part: str, name: str) -> Responses:
 
 
 def write_examples(directory: str | Path) -> list[Path]:
-    """Write the files of examples into a directory, which is made where there is none.
+    """Write a file of each kind, and README.txt, which says which command reads it.
+
+    The directory is made where there is none.
 
     Raises
     ------
@@ -211,10 +213,10 @@ def write_examples(directory: str | Path) -> list[Path]:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     [path.name for path in write_examples(folder)]
-    ['answers.csv', 'leaderboard.csv', 'rounds.csv']
+    ...     len([path.name for path in write_examples(folder) if path.suffix == ".csv"])
+    11
     """
-    sources = sorted(Path(__file__).with_name("example_files").glob("*.csv"))
+    sources = sorted(Path(__file__).with_name("example_files").iterdir())
     targets = [Path(directory) / source.name for source in sources]
     for target in targets:
         if target.exists():

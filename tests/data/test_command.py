@@ -1,6 +1,7 @@
 """``bayes-sota infer-n``: keys, exit codes, one line for bad input, and no PyMC."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 import bayes_sota
 from bayes_sota.cli import main
-from bayes_sota.data.examples import load_responses_example
+from bayes_sota.data.examples import load_responses_example, write_examples
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -127,16 +128,39 @@ def test_examples_are_files_to_run_and_none_is_written_over(
     assert not (folder / "answers.csv").exists()
 
 
+EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
+COMMANDS = re.findall(r"bayes-sota (.+)", (EXAMPLES / "README.txt").read_text())[1:]
+
+
+def test_the_readme_of_the_examples_names_each_file() -> None:
+    named = {word for command in COMMANDS for word in command.split() if word.endswith(".csv")}
+    assert named == {path.name for path in EXAMPLES.glob("*.csv")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_readme_of_the_examples_says_what_works(
+    command: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write_examples(tmp_path / "examples")
+    monkeypatch.chdir(tmp_path / "examples")
+    code, out, error = run(capsys, *command.split())
+    assert code == 0, error
+    assert len(out.splitlines()) > 3
+
+
 def test_example_files_are_of_the_bundled_benchmark() -> None:
     example = load_responses_example("digits")
-    folder = Path(bayes_sota.data.__file__ or "").with_name("example_files")
-    board = bayes_sota.read_leaderboard(folder / "leaderboard.csv", n_test=250)
+    board = bayes_sota.read_leaderboard(EXAMPLES / "leaderboard.csv", n_test=250)
     scores = dict(zip(example.test.names, example.test.scores, strict=True))
     assert dict(zip(board.names, board.scores, strict=True)) == pytest.approx(scores)
-    answers = bayes_sota.read_responses(folder / "answers.csv")
+    answers = bayes_sota.read_responses(EXAMPLES / "answers.csv")
     chosen = [example.test.names.index(name) for name in answers.names]
     assert (answers.correct == example.test.correct[:, chosen]).all()
-    rounds = bayes_sota.read_scores(folder / "rounds.csv")
+    rounds = bayes_sota.read_scores(EXAMPLES / "rounds.csv")
     held = example.held_out.correct[:1240, chosen].reshape(20, 62, 12).mean(axis=1)
     assert rounds.players == answers.names
     assert rounds.scores == pytest.approx(held, abs=6e-5)

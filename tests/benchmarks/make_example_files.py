@@ -1,0 +1,126 @@
+"""Makes the files of ``bayes-sota examples`` that are not the digits benchmark itself.
+
+``uv run python tests/benchmarks/make_example_files.py [DIRECTORY]``; every seed is fixed. The
+classifiers are those of the digits benchmark; ``claims.csv`` and ``submissions.csv`` are simulated.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_digits
+
+from bayes_sota.cli import main as cli
+from bayes_sota.data.examples import load_responses_example
+
+FOLDER = Path(__file__).resolve().parents[2] / "bayes_sota" / "data" / "example_files"
+EXAMPLE = load_responses_example("digits")
+
+
+def public_private() -> pd.DataFrame:
+    """Scores of every second classifier on 250 public and 1,000 other, private images."""
+    held = EXAMPLE.held_out.correct[:1000]
+    board = pd.DataFrame({
+        "team": EXAMPLE.test.names, "public": EXAMPLE.test.scores, "private": held.mean(axis=0),
+    })  # fmt: skip
+    return board[board["public"] > 0.8].iloc[::2].round(4)
+
+
+def battles(count: int = 600) -> pd.DataFrame:
+    """Two classifiers meet on an image that not both get right: who does wins."""
+    generator = np.random.default_rng(3)
+    chosen = [EXAMPLE.held_out.names.index(name) for name in example_names()]
+    rows = []
+    while len(rows) < count:
+        a, b = generator.choice(chosen, 2, replace=False)
+        right_a, right_b = EXAMPLE.held_out.correct[generator.integers(1247), [a, b]]
+        if right_a and right_b:
+            continue
+        first, second = (a, b) if right_a >= right_b else (b, a)
+        rows.append((
+            EXAMPLE.held_out.names[first], EXAMPLE.held_out.names[second], int(right_a == right_b)
+        ))  # fmt: skip
+    return pd.DataFrame(rows, columns=["winner", "loser", "tie"])
+
+
+def example_names() -> list[str]:
+    """Eight classifiers of different kinds and skills."""
+    best: dict[str, str] = {}
+    for place in EXAMPLE.test.scores.argsort()[::-1]:
+        best.setdefault(EXAMPLE.families[place], EXAMPLE.test.names[place])
+    return list(best.values())[:32:4]
+
+
+def submissions() -> pd.DataFrame:
+    """A simulated board of 1,000 items: each team shows the best of its submissions."""
+    generator = np.random.default_rng(19)
+    skills = 0.9 - generator.gamma(2.0, 0.012, size=180)
+    tries = generator.geometric(0.06, size=180)
+    scores = [
+        generator.binomial(1000, np.clip(skill + generator.normal(0, 0.004, n), 0, 1)).max() / 1000
+        for skill, n in zip(skills, tries, strict=True)
+    ]
+    board = pd.DataFrame({"score": scores, "submissions": tries}).sort_values(
+        "score", ascending=False
+    )
+    board.insert(0, "team", [f"team {k:03d}" for k in generator.permutation(180) + 1])
+    return board
+
+
+def claims() -> pd.DataFrame:
+    """Simulated claims of twelve papers, as their tables print them."""
+    generator = np.random.default_rng(7)
+    sizes = generator.choice([100, 250, 500, 1000, 5000], 12)
+    best = generator.uniform(0.75, 0.95, 12)
+    gaps = generator.exponential(0.015, 12)
+    right = np.array([np.rint(best * sizes), np.rint((best - gaps) * sizes)])
+    right[1] = np.minimum(right[1], right[0] - 1)
+    accuracies = np.round(right / sizes, 4)
+    return pd.DataFrame({
+        "name": [f"paper {k}" for k in range(1, 13)], "n_test": sizes,
+        "accuracy_a": accuracies[0], "accuracy_b": accuracies[1],
+        "group": np.where(np.arange(12) < 6, "conference", "journal"),
+    })  # fmt: skip
+
+
+def items() -> pd.DataFrame:
+    """Images of threes and eights as 16 numbers each, the sums of four pixels."""
+    data = load_digits()
+    chosen = np.isin(data.target, (3, 8))
+    blocks = data.images[chosen].reshape(-1, 4, 2, 4, 2).sum(axis=(2, 4)).reshape(-1, 16)
+    table = pd.DataFrame(blocks.astype(int), columns=[f"pixels_{k}" for k in range(1, 17)])
+    table["y"] = np.where(data.target[chosen] == 8, "eight", "three")
+    return table
+
+
+def manifest() -> pd.DataFrame:
+    """Two of the files, and a best score alone."""
+    return pd.DataFrame({
+        "identifier": ["digits", "submissions", "obesity-risk"],
+        "file": ["leaderboard.csv", "submissions.csv", ""],
+        "n_test": [250, 1000, 11072], "submissions": ["", "submissions", ""],
+        "maximum": ["", "", "0.91157"], "classifiers": ["", "", "3558"],
+        "rounding": ["", "", "floor"],
+    })  # fmt: skip
+
+
+def main(folder: Path) -> None:
+    """Write the files."""
+    tables = {
+        "public_private": public_private(), "battles": battles(), "submissions": submissions(),
+        "claims": claims(), "items": items(), "manifest": manifest(),
+    }  # fmt: skip
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
+    cli(
+        [
+            "cv", "run", str(folder / "items.csv"), "--target", "y", "--learners",
+            "nb,5nn,logistic,tree", "--iterations", "10", "--seed", "1", "--scores",
+            str(folder / "cross_validation.csv"), "--item-scores", str(folder / "auc.csv"),
+        ]
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
