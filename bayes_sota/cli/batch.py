@@ -70,10 +70,6 @@ class BatchReport(ListReport):
         texts = [name for name in self.text_columns if name in found]
         return found.fillna(dict.fromkeys(texts, ""))
 
-    def sentences(self) -> list[str]:
-        """How many boards, how many failed, and in how many the best score overstates."""
-        return list(self.said)
-
     def cells(self, top: int | None = None) -> list[list[str]]:
         chosen = replace(self, records=tuple(map(_shown_record, self.records[:top])))
         return super(BatchReport, chosen).cells()

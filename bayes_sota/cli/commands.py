@@ -6,6 +6,7 @@ from bayes_sota import __version__
 from bayes_sota.claims.command import claim
 from bayes_sota.cli.batch import batch
 from bayes_sota.cli.demo import demo
+from bayes_sota.cli.doctor import doctor
 from bayes_sota.crossval.command import cv
 from bayes_sota.data.command import examples, infer_n
 from bayes_sota.epp.command import epp
@@ -15,7 +16,8 @@ from bayes_sota.paired.command import paired
 from bayes_sota.published.command import reproduce
 
 _COMMANDS = (
-    demo, examples, infer_n, maximum, sota, batch, models, reproduce, paired, board, claim, epp, cv
+    demo, examples, infer_n, maximum, sota, batch, models, reproduce, paired, board, claim, epp, cv,
+    doctor,
 )  # fmt: skip
 
 cli = click.version_option(__version__, prog_name="bayes-sota")(

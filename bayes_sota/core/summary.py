@@ -545,7 +545,8 @@ class ListReport(ResultTable):
     columns : dict of str to str
         What people see: headings, and the keys of the records below them.
     said, source, below : tuple of str
-        Sentences of the paragraph, what stands in its parentheses, and lines below the table.
+        The answer in sentences, what stands in the parentheses of the paragraph, and lines below
+        the table.
     notes, reasons : tuple of str
         What a reader should know, and why the result cannot be trusted (empty where it can).
     facts : dict
@@ -572,7 +573,7 @@ class ListReport(ResultTable):
     def to_dict(self) -> dict[str, Any]:
         return {self.kind: list(self.records), **self.facts, "text": self.text}
 
-    def paragraph(self) -> list[str]:
+    def sentences(self) -> list[str]:
         return list(self.said)
 
     def basis(self) -> list[str]:

@@ -600,7 +600,6 @@ def models(shown: Shown) -> int:
     """List the named model specifications that --model takes."""
     from bayes_sota.core.summary import ListReport
     from bayes_sota.core.tables import SOFTWARE
-    from bayes_sota.core.text import listed
     from bayes_sota.leaderboard.specification import load_model, model_names
 
     specs, keys = map(load_model, model_names()), ("name", "description", "meaning", "citation")
@@ -608,9 +607,9 @@ def models(shown: Shown) -> int:
         {k: getattr(s, k) for k in (*keys, "builder")} | {"hash": s.specification_hash}
         for s in specs
     ]
-    names = listed([record["name"] for record in records], len(records))
+    said = f"There are {len(records)} named models; --model takes one by its name, or a file."
     report = ListReport(
-        kind="models", records=tuple(records), said=(f"The named models are {names}.",),
+        kind="models", records=tuple(records), said=(said,),
         columns={"name": "name", "builder": "builder", "what it is": "description"},
         source=(SOFTWARE,),
     )  # fmt: skip

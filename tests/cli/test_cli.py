@@ -270,3 +270,32 @@ def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
         code, out, _ = run(capsys, command, "--help")
         assert code == 0
         assert f"bayes-sota {command}" in out
+
+
+@pytest.mark.slow
+def test_doctor_tries_each_part(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "doctor", "--json")
+    result = json.loads(out)
+    states = {part["part"]: part["state"] for part in result["parts"]}
+    assert (code, result["diagnostics"]["ok"]) == (0, True)
+    assert {"numpy", "pymc", "exact law", "files and figures", "PyMC"} <= set(states)
+    assert "broken" not in states.values()
+
+
+def test_doctor_says_what_is_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> str:
+        raise OSError("no space\nleft on device")
+
+    needs = lambda _: ["numpy>=99", "nowhere-to-be-found", 'not-there; extra == "cv"']  # noqa: E731
+    monkeypatch.setattr("bayes_sota.cli.doctor.requires", needs)
+    monkeypatch.setattr("bayes_sota.cli.doctor._TRIALS", {"files and figures": broken})
+    code, out, error = run(capsys, "doctor", "--json")
+    parts = {part["part"]: part for part in json.loads(out)["parts"]}
+    assert code == 1
+    assert parts["numpy"]["found"].endswith(", needed >=99")
+    assert parts["nowhere-to-be-found"]["state"] == "broken"
+    assert parts["not-there (extra cv)"]["advice"] == 'python -m pip install "bayes-sota[cv]"'
+    assert parts["files and figures"]["found"] == "OSError: no space left on device"
+    assert "not-there" not in error

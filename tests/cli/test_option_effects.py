@@ -275,7 +275,7 @@ def test_permissions_allow_what_is_refused(
 
 def test_every_command_has_an_input() -> None:
     lacking = set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)}
-    assert lacking == {"demo", "examples"}
+    assert lacking == {"demo", "doctor", "examples"}
 
 
 @pytest.mark.parametrize("base", FAST)
