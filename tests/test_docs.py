@@ -5,13 +5,18 @@ Fences called ``py`` take minutes, and are tried where their subject is tested.
 
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from matplotlib import pyplot as plt
 
+import bayes_sota
 from bayes_sota.cli import main
+from bayes_sota.cli.commands import cli
 from bayes_sota.data.examples import write_examples
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,6 +66,26 @@ def test_links_lead_somewhere(page: Path) -> None:
         if place:
             headings = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.M)
             assert place in map(anchor, headings), target
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_or_a_network(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("_build", "generated"))
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", "docs", "site"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    pages = {path: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
+    loaded = re.compile(r'<(?:script|img|iframe|link)[^>]+(?:src|href)="(?:https?:)?//')
+    assert [path.name for path, text in pages.items() if loaded.search(text)] == []
+    found = "".join(path.name for path in pages)
+    assert [name for name in dir(bayes_sota) if f"bayes_sota.{name}.html" not in found] == []
+
+
+def test_every_command_is_on_the_page_of_commands() -> None:
+    text = (DOCS / "which-command.md").read_text(encoding="utf-8")
+    assert [name for name in cli.commands if f"bayes-sota {name}" not in text] == []
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("guide/*.md")), ids=name_of)
