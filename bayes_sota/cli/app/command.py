@@ -60,8 +60,9 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((_HOST, port), backlog=32)
     except OSError as error:
+        why = os.strerror(error.errno or 0)
         raise InputError(
-            f"port {port} cannot be used ({error.strerror}): --port 0 takes any that is free"
+            f"port {port} cannot be used ({why}): --port 0 takes any that is free"
         ) from None
 
 

@@ -53,6 +53,7 @@ class Field:
     """A parameter of a command as a form asks for it."""
 
     name: str
+    option: str
     labels: tuple[str, ...]
     help: str
     kind: str
@@ -61,12 +62,12 @@ class Field:
 
 
 _READING = {
-    "name_column": ("Column of the names",),
-    "score_column": ("Column of the scores",),
+    "name_column": ("Names",),
+    "score_column": ("Scores",),
 }
 _BOARD = {
     "file": ("File of the leaderboard or of the answers",),
-    "n_test": ("Test items",),
+    "n_test": ("Test items of a leaderboard",),
     "classifiers": ("Entries in all",),
     "submissions": ("Submissions per entry",),
     "metric": ("Metric",),
@@ -115,7 +116,7 @@ FORMS = (
         ("sota",), _BOARD, needed=("file",),
     ),
     Form(
-        "entries", "Who is the best? Every entry of a leaderboard",
+        "board", "Who is the best? Every entry of a leaderboard",
         "Skill, rank and chance to be the best of every entry, from scores or answers per item.",
         ("board",), _BOARD,
     ),
@@ -186,6 +187,7 @@ def _field(param: click.Parameter, labels: tuple[str, ...], *, needed: bool) -> 
         kind = "flag"
     return Field(
         name=str(param.name),
+        option=max(param.opts, key=len) if isinstance(param, click.Option) else "FILE",
         labels=labels,
         help=getattr(param, "help", None) or "",
         kind=kind,
@@ -236,7 +238,8 @@ def _given(
         if name not in form.labels:
             continue
         is_file = isinstance(param.type, InputFile)
-        found = [files[name]] * (name in files) if is_file else _typed(param, values.get(name, ()))
+        texts = [files.get(name, "")] if is_file else values.get(name, ())
+        found = _typed(param, texts)
         if isinstance(param, click.Argument):
             arguments += found
         elif found:
@@ -248,7 +251,7 @@ def _typed(param: click.Parameter, texts: Sequence[str]) -> list[str]:
     """As many values as the option takes, if there are any but its default."""
     found = [text.strip() for text in texts]
     given = any(found) and found != [getattr(param, "default", None)]
-    return [*found, *[""] * param.nargs][: param.nargs] if given else []
+    return [*found, *[""] * param.nargs][: max(param.nargs, 1)] if given else []
 
 
 def _is_flag(param: click.Parameter) -> bool:

@@ -23,7 +23,7 @@ from bayes_sota.cli.app.forms import Form, Values
 from bayes_sota.cli.exit_codes import exit_code
 from bayes_sota.core.errors import InputError
 
-_KEPT = 20  # results
+_KEPT = 10  # results; a whole board's netCDF file can have 100 MB
 _WAITING = 5  # questions at a time
 _SOONER, _LATER = 0, 1
 
@@ -73,11 +73,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """A question with what was typed, the folder of its files, and its runs."""
+    """A question with what was typed, its folder, names of the files that came, and its runs."""
 
     form: Form
     values: Values
     folder: Path
+    names: dict[Path, str] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
 
     @property
@@ -89,6 +90,13 @@ class Job:
     def answer(self) -> Run:
         """The run that wrote the report, or will."""
         return self.runs["report.html"]
+
+    def told(self, run: Run) -> str:
+        """Why a run gave nothing, with the names of files that their owner knows."""
+        said = run.problem
+        for path, name in self.names.items():
+            said = said.replace(str(path), name)
+        return said
 
 
 class Jobs:
@@ -112,7 +120,7 @@ class Jobs:
         InputError
             Too many are waiting.
         """
-        job = Job(form, values, self._folder / secrets.token_hex(16))
+        job = Job(form, values, self._folder / secrets.token_urlsafe(12))
         with self._turn:
             if self._queue.qsize() >= _WAITING:
                 raise InputError("too many questions wait for their answer: try again in a minute")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, redirect, render_template, request, send_file
-from werkzeug.exceptions import HTTPException, NotFound, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, InternalServerError, NotFound, RequestEntityTooLarge
 from werkzeug.serving import WSGIRequestHandler
 
 from bayes_sota.cli.app.forms import FORMS, Form, arguments_of, command_of, fields_of
@@ -173,17 +173,13 @@ class _Pages:
             seconds = time.monotonic() - job.answer.began
             return render_template("waiting.html", form=job.form, seconds=round(seconds))
         if job.answer.problem:
-            return self._shown(job.form, job.values, _told(job.answer, job)), 422
+            return self._shown(job.form, job.values, job.told(job.answer)), 422
         return self._report(job)
 
     def _report(self, job: Job) -> Response:
         """The report as it is in its file, with links to its files above it."""
         page = (job.folder / "report.html").read_text(encoding="utf-8")
-        command = command_of(job.form, self._jobs.group)
-        possible = {option for param in command.params for option in param.opts}
-        names = [name for name, option in FURTHER.items() if option in possible]
-        if "<figure>" not in page:
-            names = [name for name in names if not name.startswith("figure")]
+        names = [name for name in self._further(job) if "<figure>" in page or "figure" not in name]
         links = render_template(
             "links.html", form=job.form, key=job.key, names=["report.html", *names, "result.json"]
         )
@@ -194,21 +190,28 @@ class _Pages:
             response.headers["Content-Security-Policy"] = allowed
         return response
 
+    def _further(self, job: Job) -> list[str]:
+        """Files that the command can write."""
+        params = command_of(job.form, self._jobs.group).params
+        options = {option for param in params for option in param.opts}
+        return [name for name, option in FURTHER.items() if option in options]
+
     def file(self, key: str, name: str) -> Response:
         """A file of a result, which is written when it is asked for first."""
         job = self._found(key)
-        run = self._jobs.further(job, name) if name in FURTHER else job.runs.get(name)
+        possible = name in self._further(job)
+        run = self._jobs.further(job, name) if possible else job.runs.get(name)
         if run is None:
             raise NotFound
         run.done.wait()
         if run.problem:
-            raise _Refused(422, _told(run, job))
+            raise _Refused(422, job.told(run))
         return send_file(job.folder / name, as_attachment=True, download_name=name)
 
     def _found(self, key: str) -> Job:
         job = self._jobs.find(key)
         if job is None:
-            raise _Refused(404, "this result is no longer there: the last 20 are kept")
+            raise _Refused(404, "this result is no longer there: only the last ones are kept")
         return job
 
     def refuse(self, error: HTTPException) -> Any:
@@ -216,6 +219,8 @@ class _Pages:
         said = error.description or "this cannot be done"
         if isinstance(error, NotFound):
             said = "there is no such page"
+        if isinstance(error, InternalServerError):
+            said = "this is a bug: please report it"
         if isinstance(error, RequestEntityTooLarge):
             _drain()
             said = f"a question may have {_LARGEST // 10**6} MB with its files, this one has more"
@@ -231,15 +236,12 @@ def _stored(job: Job, names: set[str]) -> dict[str, tuple[Path, str]]:
             continue
         called = re.split(r"[/\\]", upload.filename)[-1]
         ending = Path(called).suffix.lower()
-        path = job.folder / (name + (ending if ending in _ENDINGS else ""))
+        stem = "private" if name.startswith("private") else job.form.name
+        path = job.folder / (stem + (ending if ending in _ENDINGS else ""))
         upload.save(path)
-        found[name] = path, plain_text(called, 200)
+        job.names[path] = plain_text(called, 200)
+        found[name] = path, job.names[path]
     return found
-
-
-def _told(run: Run, job: Job) -> str:
-    """Why a run gave nothing; a file has no folder for who uploaded it."""
-    return run.problem.replace(f"{job.folder}/", "").replace(f"{job.folder}", "")
 
 
 def _drain() -> None:
