@@ -337,6 +337,6 @@ def test_every_form_has_the_numbers_of_its_command(
     _, out, _ = shell(capsys, *[stored if w == file else w for w in typed[1].split()], "--json")
     assert json.loads(file_of(client, response, "result.json")) == json.loads(out)
     assert "<figure>" in response.text
-    assert file_of(client, response, "figure.pdf").startswith(b"%PDF")
-    if "result.nc" in response.text:
+    if form in ("answers", "epp"):
+        assert file_of(client, response, "figure.pdf").startswith(b"%PDF")
         assert file_of(client, response, "result.nc")[1:4] == b"HDF"
