@@ -63,6 +63,4 @@ def write_displayed_math(translator, node: nodes.math_block) -> None:  # type: i
 
 def setup(app: Sphinx) -> None:
     """Let Sphinx know the formulas."""
-    app.add_html_math_renderer(
-        "mathml", (write_inline_math, None), (write_displayed_math, None)
-    )
+    app.add_html_math_renderer("mathml", (write_inline_math, None), (write_displayed_math, None))

@@ -40,13 +40,15 @@ OWNERS = {
     "pandas": {"sample", "summary", "plots", "command"},
     "click": {"command"},
     "rich": {"command", "core.parallel"},
+    "flask": {"cli.app.pages"},
+    "werkzeug": {"cli.app.pages", "cli.app.command"},
     "sklearn": {"crossval.estimators", "crossval.fits", "crossval.learners"},
     "distributed": {"core.parallel"},
     "numba": set(),
     "pyarrow": {"data.files.opening"},
 }
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",
-         "pyarrow", "polars", "joblib", "sklearn", "distributed")  # fmt: skip
+         "pyarrow", "polars", "joblib", "sklearn", "distributed", "flask", "werkzeug")  # fmt: skip
 
 PATHS = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path

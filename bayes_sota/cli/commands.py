@@ -4,6 +4,7 @@ import click
 
 from bayes_sota import __version__
 from bayes_sota.claims.command import claim
+from bayes_sota.cli.app.command import app
 from bayes_sota.cli.batch import batch
 from bayes_sota.cli.demo import demo
 from bayes_sota.cli.doctor import doctor
@@ -17,7 +18,7 @@ from bayes_sota.published.command import reproduce
 
 _COMMANDS = (
     demo, examples, infer_n, maximum, sota, batch, models, reproduce, paired, board, claim, epp, cv,
-    doctor,
+    doctor, app,
 )  # fmt: skip
 
 cli = click.version_option(__version__, prog_name="bayes-sota")(

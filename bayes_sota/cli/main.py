@@ -1,17 +1,13 @@
-"""The one place where a run of the command line ends: in a line and an exit code.
+"""Where a run of the command line begins, and what its process is prepared for.
 
 The commands are imported inside, so that a signal meets its handler from the first moment.
 """
 
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from bayes_sota.cli.interrupts import ENDINGS, run_until_interrupted
-from bayes_sota.core.errors import BayesSotaError
-
-_BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
-_ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
+from bayes_sota.cli.exit_codes import debugging, exit_code
+from bayes_sota.cli.interrupts import run_until_interrupted
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -24,8 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     if arguments is None:
         _prepare_process()
-        sys.exit(_exit_code(lambda: run_until_interrupted(lambda: _run(None))))
-    sys.exit(_exit_code(lambda: _run(arguments)))
+        sys.exit(exit_code(lambda: run_until_interrupted(lambda: _run(None))))
+    sys.exit(exit_code(lambda: _run(arguments)))
 
 
 def _prepare_process() -> None:
@@ -33,7 +29,7 @@ def _prepare_process() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    if not sys.warnoptions and not _debugging():
+    if not sys.warnoptions and not debugging():
         import warnings
 
         warnings.simplefilter("ignore")
@@ -49,60 +45,3 @@ def _run(arguments: Sequence[str] | None) -> object:
     logging.getLogger().addHandler(logging.NullHandler())
     typed = sys.argv[1:] if arguments is None else list(arguments)  # a report shows the command
     return cli.main(args=typed, prog_name="bayes-sota", standalone_mode=False, obj=typed)
-
-
-def _exit_code(run: Callable[[], object]) -> int:
-    try:
-        result = run()
-    except KeyboardInterrupt as error:
-        return _end(error.args[0] if error.args else 2)
-    except SystemExit:  # this is how click ends where nobody reads the output any more
-        return _CLOSED
-    except BayesSotaError as error:
-        return _complain(str(error), _BAD_INPUT)
-    except OSError as error:
-        place = "" if error.filename is None else f": {error.filename}"
-        return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)
-    except Exception as error:
-        return _unexpected(error)
-    return result if isinstance(result, int) else 0
-
-
-def _unexpected(error: Exception) -> int:
-    """Exit code for errors of click, of memory, and for those that nobody thought of."""
-    import click
-
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(error.format_message())
-        return 0
-    if isinstance(error, click.ClickException):
-        return _complain(error.format_message(), _BAD_INPUT)
-    if isinstance(error, click.Abort):
-        return _end(2)
-    if _debugging():
-        import traceback
-
-        traceback.print_exc()
-    if isinstance(error, MemoryError):
-        return _complain("the memory of this machine is too small for this input", _BUG)
-    return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
-
-
-def _end(number: int) -> int:
-    """Say which signal ended the run; without imports, which take long at the start."""
-    message, code = ENDINGS[number]
-    if sys.stderr is not None:
-        after_echo = "\n" if sys.stderr.isatty() else ""  # of ^C
-        print(f"{after_echo}error: {message}", file=sys.stderr, flush=True)
-    return code
-
-
-def _debugging() -> bool:
-    return bool(os.environ.get("BAYES_SOTA_DEBUG"))
-
-
-def _complain(message: str, code: int) -> int:
-    from bayes_sota.core.command import echo_problem
-
-    echo_problem("error", message)
-    return code

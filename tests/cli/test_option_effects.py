@@ -22,6 +22,8 @@ SILENT = {
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
     "--cores": "the same draws, sooner",
     "--jobs": "the same numbers, sooner",
+    "--port": "of app, which runs until it is ended: test_app.py",
+    "--no-browser": "of app: test_app.py",
     "--groups": "of the files, not of what is said of them: test_batch.py",
     "--unbounded": "a permission: PERMISSIONS",
     "--any-accuracy": "a permission: PERMISSIONS",
@@ -275,7 +277,7 @@ def test_permissions_allow_what_is_refused(
 
 def test_every_command_has_an_input() -> None:
     lacking = set(COMMANDS) - {command_of(base) for base in (*FAST, *SLOW)}
-    assert lacking == {"demo", "doctor", "examples"}
+    assert lacking == {"app", "demo", "doctor", "examples"}
 
 
 @pytest.mark.parametrize("base", FAST)

@@ -32,7 +32,7 @@ FAST = (
     "models",
     "reproduce mania melanoma",
 )
-WITHOUT_A_PARAGRAPH = {"demo", "examples"}
+WITHOUT_A_PARAGRAPH = {"app", "demo", "examples"}
 
 
 @pytest.fixture(scope="module")

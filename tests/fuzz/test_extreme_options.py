@@ -67,6 +67,7 @@ BASES = {
 }
 # options that are tried in a process of their own kind of work, or not at all, and why
 LEFT_OUT = {
+    ("app", "--port"): "it runs until it is ended: test_app.py",
     ("demo", "--seed"): "the same option as everywhere; a demo takes a minute",
     ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
     ("cv judge", "--draws"): "NUTS: the slow test of sampled models",

@@ -1,0 +1,1 @@
+"""The local page: forms that run the commands, and show their reports."""

@@ -1,0 +1,70 @@
+"""How a run of a command ends: in a line on standard error and an exit code."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from bayes_sota.cli.interrupts import ENDINGS
+from bayes_sota.core.errors import BayesSotaError
+
+_BAD_INPUT, _BUG, _CLOSED = 2, 70, 141
+_ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
+
+
+def exit_code(run: Callable[[], object]) -> int:
+    """Exit code of a run, which says in one line on standard error what stopped it."""
+    try:
+        result = run()
+    except KeyboardInterrupt as error:
+        return _end(error.args[0] if error.args else 2)
+    except SystemExit:  # this is how click ends where nobody reads the output any more
+        return _CLOSED
+    except BayesSotaError as error:
+        return _complain(str(error), _BAD_INPUT)
+    except OSError as error:
+        place = "" if error.filename is None else f": {error.filename}"
+        return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)
+    except Exception as error:
+        return _unexpected(error)
+    return result if isinstance(result, int) else 0
+
+
+def _unexpected(error: Exception) -> int:
+    """Exit code for errors of click, of memory, and for those that nobody thought of."""
+    import click
+
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message())
+        return 0
+    if isinstance(error, click.ClickException):
+        return _complain(error.format_message(), _BAD_INPUT)
+    if isinstance(error, click.Abort):
+        return _end(2)
+    if debugging():
+        import traceback
+
+        traceback.print_exc()
+    if isinstance(error, MemoryError):
+        return _complain("the memory of this machine is too small for this input", _BUG)
+    return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
+
+
+def _end(number: int) -> int:
+    """Say which signal ended the run; without imports, which take long at the start."""
+    message, code = ENDINGS[number]
+    if sys.stderr is not None:
+        after_echo = "\n" if sys.stderr.isatty() else ""  # of ^C
+        print(f"{after_echo}error: {message}", file=sys.stderr, flush=True)
+    return code
+
+
+def debugging() -> bool:
+    """Whether someone looks for a bug, and wants to see where it is."""
+    return bool(os.environ.get("BAYES_SOTA_DEBUG"))
+
+
+def _complain(message: str, code: int) -> int:
+    from bayes_sota.core.command import echo_problem
+
+    echo_problem("error", message)
+    return code
