@@ -1,6 +1,6 @@
 """What works on every result: ArviZ's own functions on the trees of all routes.
 
-``python tests/test_arviz.py`` writes the table of docs/extending.md; a test holds it to what happens.
+``python tests/test_arviz.py`` writes the table of docs/extending.md, which a test compares.
 """
 
 import io
