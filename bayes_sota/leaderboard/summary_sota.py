@@ -305,7 +305,12 @@ def report_sota(
     if sensitivity and isinstance(boards[0], Leaderboard):
         theta0 = spec.reference_skill if reference_skill is None else reference_skill
         frame = sota_sensitivity(
-            boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=4000
+            boards,
+            priors=spec.priors,
+            reference_skill=theta0,
+            ci_prob=ci_prob,
+            draws=4000,
+            progressbar=bool(settings.get("progressbar")),
         )
         rows = frame.iloc[1:].to_dict("records")
     questions = Questions(above, new_score, gap, new_n_test)
