@@ -333,6 +333,7 @@ class Layout:
             "group": ("classifier", self.selection.group),
             "grid": ("node", likelihood.nodes),
             "field_prior": ("moment", list(likelihood.scale.prior)),
+            "observed_maximum": float(boards.public.max()),
         }
         limits = self.selection.teams.threshold
         if limits is not None:

@@ -332,7 +332,7 @@ def test_board_prints_a_short_table_and_writes_all_entries(
     assert (code, error) == (0, "")
     for words in (
         "teams: best 4 of 21 entries", "=1+1[red]", "team 457", "17 more entries are not shown.",
-        "(theta_sota)", "tied with the best", "500 items (given)", "Note: ", "seed 1",
+        "(theta_sota)", "tied with the best", "500 test items (number given)", "Note: ", "seed 1",
     ):  # fmt: skip
         assert words in out
     assert "team 400" not in out
