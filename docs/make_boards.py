@@ -1,8 +1,8 @@
 """Make the page of real boards again: ``python docs/make_boards.py``, with ``BAYES_SOTA_DATA`` set.
 
 The page is the one list of the boards: below each ``$ bayes-sota …`` stands what the command says
-first, and the next image is its figure. ``--check`` compares the sentences and draws nothing;
-``--claims FILE`` writes the table of claims that the last board needs.
+first, and an image right after it is its figure. ``--check`` compares the sentences and draws
+nothing; ``--claims FILE`` writes the table of claims of the review.
 """
 
 import argparse
@@ -27,7 +27,8 @@ from bayes_sota.cli import main as bayes_sota
 PAGE = Path(__file__).with_name("boards.md")
 CLAIMS = "ucr-claims.csv"
 _BLOCK = re.compile(
-    r"```console\n(?P<shell>(?:\$ .*\n)+)(?P<said>(?:(?!```).*\n)*)```\n\n!\[.*?\]\((?P<figure>.+?)\)"
+    r"```console\n(?P<shell>(?:\$ .*\n)+)(?P<said>(?:(?!```).*\n)*)```\n"
+    r"(?:\n!\[.*?\]\((?P<figure>.+?)\))?"
 )
 
 
@@ -43,13 +44,13 @@ class Shown:
         Its sentences, one per line.
     place : slice
         Of the sentences, in the text of the page.
-    figure : Path
+    figure : Path or None
     """
 
     arguments: list[str]
     said: str
     place: slice
-    figure: Path
+    figure: Path | None
 
 
 def shown_on(text: str) -> Iterator[Shown]:
@@ -58,7 +59,8 @@ def shown_on(text: str) -> Iterator[Shown]:
         typed = found["shell"].splitlines()[-1].removeprefix("$ bayes-sota ")
         arguments = shlex.split(os.path.expandvars(typed))
         place = slice(*found.span("said"))
-        yield Shown(arguments, found["said"], place, PAGE.parent / found["figure"])
+        figure = PAGE.parent / found["figure"] if found["figure"] else None
+        yield Shown(arguments, found["said"], place, figure)
 
 
 def run(arguments: list[str]) -> str:
@@ -80,7 +82,7 @@ def differences() -> list[str]:
     for shown in shown_on(PAGE.read_text(encoding="utf-8")):
         now = run(shown.arguments)
         if now != shown.said:
-            found.append(f"{shown.figure.stem}\n- {shown.said}+ {now}")
+            found.append(f"{shlex.join(shown.arguments)}\n- {shown.said}+ {now}")
     return found
 
 
@@ -88,12 +90,14 @@ def make() -> None:
     """Draw every figure, and write what is said below every command."""
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # the same figure is the same file
     matplotlib.rcParams["svg.hashsalt"] = "boards"
+    (PAGE.parent / "boards").mkdir(exist_ok=True)
     text = PAGE.read_text(encoding="utf-8")
     for shown in reversed(list(shown_on(text))):
-        shown.figure.parent.mkdir(exist_ok=True)
-        now = run([*shown.arguments, "--figure", str(shown.figure)])
+        drawn = ["--figure", str(shown.figure)] if shown.figure else []
+        now = run([*shown.arguments, *drawn])
         text = text[: shown.place.start] + now + text[shown.place.stop :]
-        print(f"{shown.figure.name}: {shown.figure.stat().st_size / 1024:.0f} kB")
+        if shown.figure:
+            print(f"{shown.figure.name}: {shown.figure.stat().st_size / 1024:.0f} kB")
     PAGE.write_text(text, encoding="utf-8")
 
 

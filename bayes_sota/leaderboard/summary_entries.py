@@ -150,7 +150,8 @@ class EntryTable(ResultTable):
             f"Its skill is estimated at {first['skill']:.{d}f} ({self.ci_prob:.0%} interval "
             f"{ends}), and it is the best of all with probability "
             f"{chance(first['p_best'], first['p_best_mcse'])}.",
-            f"The skill of the best classifier (theta_sota) is estimated at {self._best()}.",
+            f"The skill of the best of all, whichever it is (theta_sota), is estimated at "
+            f"{self._best()}.",
             *sentences_of(self.answers),
             f"{self._tied()} The {self.compared_by} show this at {self.ci_prob:.0%}.",
         ]
