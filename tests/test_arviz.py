@@ -1,6 +1,6 @@
 """What works on every result: ArviZ's own functions on the trees of all routes.
 
-``python tests/test_arviz.py`` writes the table of docs/arviz.md; a test holds it to what happens.
+``python tests/test_arviz.py`` writes the table of docs/extending.md, which a test compares.
 """
 
 import io
@@ -20,7 +20,7 @@ import xarray as xr
 import bayes_sota as bs
 from bayes_sota.data.fold_scores import FoldScores
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "arviz.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
 DRAWS = {"draws": 100, "random_seed": 0}
 TWO_SHAPES = bs.Priors(families=("normal", "plateau"))

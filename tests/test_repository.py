@@ -116,9 +116,9 @@ def readme_blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", read(ROOT / "README.md"), re.M | re.S)
 
 
-def run_here(code: str, *arguments: str) -> int:
+def run_in(folder: Path, code: str, *arguments: str) -> int:
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    return subprocess.run(command, cwd=folder, check=False).returncode
 
 
 def test_a_person_reads_the_readme_to_its_end() -> None:
@@ -126,11 +126,12 @@ def test_a_person_reads_the_readme_to_its_end() -> None:
 
 
 @pytest.mark.slow
-def test_the_examples_of_the_readme_run() -> None:
+def test_the_examples_of_the_readme_run(tmp_path: Path) -> None:
     shell = [block for block in readme_blocks("sh") if "pip install" not in block]
     python = readme_blocks("python")
-    assert (len(shell), len(python)) == (3, 1)
+    assert (len(shell), len(python)) == (4, 1)
     for line in shell:
         command = "import sys; from bayes_sota.cli import main; sys.exit(main(sys.argv[1:]))"
-        assert run_here(command, *shlex.split(line)[3:]) == 0
-    assert run_here(python[0]) == 0
+        assert run_in(tmp_path, command, *shlex.split(line)[3:]) == 0
+    assert run_in(tmp_path, python[0]) == 0
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000

@@ -187,6 +187,20 @@ def decimals_for(sd: float, mcse: float = 0.0) -> int:
     return min(digits, _decimals_of_error(mcse))
 
 
+def steady_decimals(sd: float, mcse: float) -> int:
+    """Decimals that another seed leaves as they are, or moves by one unit of the last.
+
+    Rows that are to be compared need them: four Monte Carlo standard errors are at most one unit.
+
+    Examples
+    --------
+    >>> steady_decimals(0.0069, 0.00015), steady_decimals(0.0069, 0.0)
+    (3, 4)
+    """
+    digits = decimals_for(sd)
+    return digits if mcse <= 0 else min(digits, int(np.clip(-np.log10(4 * mcse), 1, 8)))
+
+
 def _decimals_of_error(mcse: float) -> int:
     """Decimals, 1 to 8, up to the first digit of two Monte Carlo standard errors."""
     if not np.isfinite(mcse) or mcse <= 0:

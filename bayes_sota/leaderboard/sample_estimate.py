@@ -279,8 +279,8 @@ def sota_sensitivity(
     Returns
     -------
     pandas.DataFrame
-        Columns assumption, value, mean, lower, upper; the first row is the result itself. With
-        several boards, theta_sota is the first board's.
+        Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
+        result itself. With several boards, theta_sota is the first board's.
     """
     if isinstance(board, Responses | ItemScores):
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
@@ -296,10 +296,16 @@ def sota_sensitivity(
         rows = _maximum_rows(boards, given, reference_skill, draws, random_seed)
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     table = [
-        (assumption, value, float(theta.mean()), *np.quantile(theta, tails).tolist())
+        (
+            assumption,
+            value,
+            float(theta.mean()),
+            *np.quantile(theta, tails).tolist(),
+            float(theta.std() / np.sqrt(theta.size)),
+        )
         for assumption, value, theta in rows
     ]
-    return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper"])
+    return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
 
 type _Row = tuple[str, float | str, FloatArray]
@@ -308,11 +314,16 @@ type _Row = tuple[str, float | str, FloatArray]
 def _board_rows(
     board: Leaderboard, priors: BoardPriors, draws: int, random_seed: int | None
 ) -> Iterator[_Row]:
-    """Assumption, value and draws of theta_sota for a board with scores."""
+    """Assumption, value and draws of theta_sota for a board with scores.
+
+    All rows share their random numbers, so that rows differ by what was assumed.
+    """
     rng = generator_of(random_seed)
+    seed = int(rng.integers(2**63))
 
     def theta(fit: FieldFit, weights: FloatArray | None = None) -> FloatArray:
-        return board.sign * draw_leaderboard(fit, draws, rng, weights)["theta_sota"]
+        found = draw_leaderboard(fit, draws, np.random.default_rng(seed), weights)
+        return board.sign * found["theta_sota"]
 
     fit = fit_field(kernel_of(board), priors, rng)
     yield "as given", float("nan"), theta(fit)

@@ -16,7 +16,14 @@ from bayes_sota.core.summary import (
     summarize,
 )
 from bayes_sota.core.tables import SOFTWARE, ResultTable, Slider
-from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
+from bayes_sota.core.text import (
+    as_sentences,
+    chance,
+    counted,
+    decimals_for,
+    listed,
+    steady_decimals,
+)
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
@@ -232,7 +239,8 @@ class SotaReport(ContentReport):
         """The estimate under the other assumptions that were tried."""
         if not self.sensitivity or len(self.subjects) > 1:
             return []
-        means, d = [row["mean"] for row in self.sensitivity], _decimals(self.content["theta_sota"])
+        means = [row["mean"] for row in self.sensitivity]
+        d = steady_decimals(self.content["theta_sota"]["sd"], self.sensitivity[0]["mcse"])
         tried = dict.fromkeys(row["assumption"] for row in self.sensitivity)
         names = [_ASSUMED.get(name, name) for name in tried]
         return [
@@ -297,7 +305,7 @@ def report_sota(
     if sensitivity and isinstance(boards[0], Leaderboard):
         theta0 = spec.reference_skill if reference_skill is None else reference_skill
         frame = sota_sensitivity(
-            boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=1000
+            boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=4000
         )
         rows = frame.iloc[1:].to_dict("records")
     questions = Questions(above, new_score, gap, new_n_test)
@@ -392,7 +400,7 @@ def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         interval = [row["lower"], row["upper"]]
-        entry = {"value": row["value"], "mean": row["mean"], "interval": interval}
+        entry = {name: row[name] for name in ("value", "mean", "mcse")} | {"interval": interval}
         grouped.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
     return grouped
 
@@ -467,10 +475,8 @@ def _reading(board: Leaderboard) -> str:
 def _slider(label: str, rows: list[dict[str, Any]], question: str) -> Slider:
     steps = []
     for row in rows:
-        d, (low, high) = (
-            decimals_for((row["interval"][1] - row["interval"][0]) / 4),
-            row["interval"],
-        )
+        low, high = row["interval"]
+        d = steady_decimals((high - low) / 4, row["mcse"])
         steps.append(
             f"At {row['value']:.2f} the skill of the best classifier would be "
             f"{row['mean']:.{d}f} ({low:.{d}f} to {high:.{d}f})."
@@ -489,8 +495,8 @@ def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:
 
 
 def _assumption_cells(row: dict[str, Any]) -> list[str]:
-    d = decimals_for((row["upper"] - row["lower"]) / 4)
-    value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.4g}"
+    d = steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])
+    value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.2g}"
     if row["assumption"] == "n_classifiers":
         value = f"times {value}"
     interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"

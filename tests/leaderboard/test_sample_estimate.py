@@ -9,6 +9,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS, VARIABLES
 from bayes_sota.core.summary import observed_maximum_of
+from bayes_sota.core.text import steady_decimals
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.sample_estimate import (
     FIELDS,
@@ -90,6 +91,18 @@ def test_sensitivity_of_a_board() -> None:
     assert (rows["assumption"] == "rho learnt from the scores").sum() == 1
     known = bs.sota_sensitivity(BOARD, priors=ONE, draws=200)
     assert set(known["assumption"]) == {"as given", "n_classifiers"}
+
+
+@pytest.mark.parametrize("board", [MAXIMUM, BOARD], ids=["maximum", "board"])
+def test_another_seed_moves_the_printed_means_by_one_unit_at_most(board: bs.Leaderboard) -> None:
+    first, second = (
+        bs.leaderboard.report_sota(board, random_seed=seed).sensitivity for seed in (1, 2)
+    )
+    other = bs.sota_sensitivity(board, random_seed=5, draws=4000).iloc[1:]
+    for one, another, (_, third) in zip(first, second, other.iterrows(), strict=True):
+        assert one == another  # its seed is fixed, so that assumptions and not seeds are compared
+        digits = steady_decimals((one["upper"] - one["lower"]) / 4, one["mcse"])
+        assert abs(one["mean"] - third["mean"]) < 1.5 * 10.0**-digits
 
 
 def test_models_and_reference_skills_reach_the_result() -> None:

@@ -1,0 +1,94 @@
+"""Every example of the documentation runs, and every link leads somewhere.
+
+Fences called ``py`` take minutes, and are tried where their subject is tested.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib import pyplot as plt
+
+import bayes_sota
+from bayes_sota.cli import main
+from bayes_sota.cli.commands import cli
+from bayes_sota.data.examples import write_examples
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md")])
+LINKED = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[gm]*/*.md")])
+FENCE = re.compile(r"^```(sh|python)\n(.*?)^```$", re.M | re.S)
+
+
+def anchor(heading: str) -> str:
+    """What a heading is called in an address."""
+    words = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
+    return words.replace(" ", "-")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if FENCE.search(p.read_text())], ids=name_of)
+def test_the_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_examples(tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for language, code in FENCE.findall(page.read_text(encoding="utf-8")):
+        if language == "python":
+            exec(compile(code, name_of(page), "exec"), names)
+            plt.close("all")
+            continue
+        for line in code.replace("\\\n", " ").splitlines():
+            typed = shlex.split(line, comments=True)
+            with pytest.raises(SystemExit) as stop:
+                main(typed[typed.index("bayes-sota") + 1 :])
+            assert stop.value.code in (0, None), line
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, place = target.partition("#")
+        if ":" in path:
+            continue
+        other = (page.parent / path).resolve() if path else page
+        assert other.exists(), target
+        if place:
+            headings = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.M)
+            assert place in map(anchor, headings), target
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_or_a_network(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("_build", "generated"))
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", "docs", "site"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    pages = {path: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
+    loaded = re.compile(r'<(?:script|img|iframe|link)[^>]+(?:src|href)="(?:https?:)?//')
+    assert [path.name for path, text in pages.items() if loaded.search(text)] == []
+    found = "".join(path.name for path in pages)
+    assert [name for name in dir(bayes_sota) if f"bayes_sota.{name}.html" not in found] == []
+
+
+def test_every_command_is_on_the_page_of_commands() -> None:
+    text = (DOCS / "which-command.md").read_text(encoding="utf-8")
+    assert [name for name in cli.commands if f"bayes-sota {name}" not in text] == []
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("guide/*.md")), ids=name_of)
+def test_a_guide_is_read_in_a_few_minutes(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert len(prose.split()) <= 600
