@@ -19,7 +19,7 @@ author = "The bayes_sota developers"
 version = release = bayes_sota.__version__
 
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
-exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "jupyter_execute", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 nitpicky = True
 

@@ -4,6 +4,7 @@ Fences called ``py`` take minutes, and are tried where their subject is tested.
 """
 
 import contextlib
+import inspect
 import io
 import re
 import shlex
@@ -30,6 +31,10 @@ LINKED = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[gm]*/*.md"
 # A fence of text right after commands is the beginning of what the last of them prints.
 FENCE = re.compile(
     r"^```(sh|python)\n(.*?)^```$(?:\n+(?:`[^\n]* says:\n\n)?^```text\n(.*?)^```$)?", re.M | re.S
+)
+LOADED = re.compile(
+    r"""<(?:script|img|iframe|link|source)\b[^>]+(?:src|href)=["']?(?:https?:)?//"""
+    r"""|(?:url\(|@import|\bfrom|\bimport\()\s*["']?(?:https?:)?//"""
 )
 
 
@@ -87,6 +92,35 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert place in map(anchor, headings), target
 
 
+def what_loads_from_a_network(site: Path) -> list[str]:
+    """Pages and styles that a browser could not show whole without a network."""
+    texts = {p: p.read_text("utf-8") for end in ("html", "css") for p in site.rglob(f"*.{end}")}
+    return [path.name for path, text in texts.items() if LOADED.search(text)]
+
+
+def public_names() -> list[str]:
+    """Full names of what the package and its rooms make public."""
+    own = {name: getattr(bayes_sota, name) for name in bayes_sota.__all__}
+    rooms = [value for value in own.values() if inspect.ismodule(value)]
+    return [f"{place.__name__}.{name}" for place in (bayes_sota, *rooms) for name in place.__all__]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("page.html", '<script src="https://a.example/x.js"></script>'),
+        ("page.html", "<link rel='stylesheet' href='//a.example/x.css'>"),
+        ("page.html", '<script type="module">import x from "https://a.example/x.js"</script>'),
+        ("page.css", "src: url(https://a.example/x.woff2)"),
+        ("page.css", '@import "https://a.example/x.css";'),
+    ],
+)
+def test_what_needs_a_network_is_seen(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "own.html").write_text('<a href="https://a.example">x</a><script src="x.js">')
+    (tmp_path / name).write_text(text)
+    assert what_loads_from_a_network(tmp_path) == [name]
+
+
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning_or_a_network(tmp_path: Path) -> None:
     pytest.importorskip("sphinx")
@@ -95,11 +129,9 @@ def test_the_site_is_built_without_a_warning_or_a_network(tmp_path: Path) -> Non
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", "docs", "site"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    pages = {path: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
-    loaded = re.compile(r'<(?:script|img|iframe|link)[^>]+(?:src|href)="(?:https?:)?//')
-    assert [path.name for path, text in pages.items() if loaded.search(text)] == []
-    found = "".join(path.name for path in pages)
-    assert [name for name in dir(bayes_sota) if f"bayes_sota.{name}.html" not in found] == []
+    assert what_loads_from_a_network(tmp_path / "site") == []
+    described = {path.stem for path in (tmp_path / "site" / "api").rglob("*.html")}
+    assert [name for name in public_names() if name not in described] == []
 
 
 def test_every_command_is_on_the_page_of_commands() -> None:

@@ -95,6 +95,9 @@ def test_sdist_holds_what_a_reader_needs(sdist: Path) -> None:
     documents = ("README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "CONTRIBUTING.md")
     assert {*documents, "SECURITY.md", "pyproject.toml", "tests/conftest.py"} <= names
     assert {f"models/{name}.toml" for name in MODELS} <= names
+    assert "docs/index.md" in names
+    built = ("docs/_build", "docs/jupyter_execute", "docs/api/generated", "docs/notebooks")
+    assert [name for name in names if name.startswith(built)] == []
 
 
 @pytest.mark.slow
