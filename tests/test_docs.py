@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -146,14 +147,15 @@ def test_a_guide_is_read_in_a_few_minutes(page: Path) -> None:
 
 
 def print_again(page: Path) -> None:
-    """Put what commands print now, as many lines as before, into a page."""
+    """Put what commands say now, as many sentences as before, into a page."""
 
     def again(fence: re.Match[str]) -> str:
         if fence[1] != "sh" or fence[3] is None:
             return fence[0]
         lines = [printed(line) for line in fence[2].replace("\\\n", " ").splitlines()][-1]
-        count = len(re.findall(r"[.:]$", fence[3], re.M))
-        kept = [textwrap.fill(line, 88) for line in lines.splitlines()[:count]]
+        sentences = takewhile(lambda line: line.endswith("."), lines.splitlines())
+        count = len(re.findall(r"\.$", fence[3], re.M))
+        kept = [textwrap.fill(line, 88) for line in islice(sentences, count)]
         return fence[0].replace(fence[3], "\n".join(kept) + "\n")
 
     page.write_text(FENCE.sub(again, page.read_text(encoding="utf-8")), encoding="utf-8")
