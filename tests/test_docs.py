@@ -26,7 +26,7 @@ PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md")])
 LINKED = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[gm]*/*.md")])
 LOADED = re.compile(
     r"""<(?:script|img|iframe|link|source)\b[^>]+(?:src|href)=["']?(?:https?:)?//"""
-    r"""|(?:url\(|@import|\bfrom|\bimport\()\s*["']?(?:https?:)?//"""
+    r"""|(?:url\(|@import)\s*["']?(?:https?:)?//|\b(?:from\s*|import\()["']https?://"""
 )
 FENCE = re.compile(r"^```(sh|python)\n(.*?)^```$", re.M | re.S)
 
