@@ -3,12 +3,16 @@
 Fences called ``py`` take minutes, and are tried where their subject is tested.
 """
 
+import contextlib
 import inspect
+import io
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +28,14 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md")])
 LINKED = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[gm]*/*.md")])
+# A fence of text right after commands is the beginning of what the last of them prints.
+FENCE = re.compile(
+    r"^```(sh|python)\n(.*?)^```$(?:\n+(?:`[^\n]* says:\n\n)?^```text\n(.*?)^```$)?", re.M | re.S
+)
 LOADED = re.compile(
     r"""<(?:script|img|iframe|link|source)\b[^>]+(?:src|href)=["']?(?:https?:)?//"""
     r"""|(?:url\(|@import)\s*["']?(?:https?:)?//|\b(?:from\s*|import\()["']https?://"""
 )
-FENCE = re.compile(r"^```(sh|python)\n(.*?)^```$", re.M | re.S)
 
 
 def anchor(heading: str) -> str:
@@ -41,22 +48,34 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+def command_of(line: str) -> list[str]:
+    typed = shlex.split(line, comments=True)
+    return typed[typed.index("bayes-sota") + 1 :]
+
+
+def printed(line: str) -> str:
+    """What a command of a page prints; it must be trusted."""
+    with pytest.raises(SystemExit) as stop, contextlib.redirect_stdout(io.StringIO()) as out:
+        main(command_of(line))
+    assert stop.value.code in (0, None), line
+    return out.getvalue()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if FENCE.search(p.read_text())], ids=name_of)
-def test_the_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_run_and_print_what_the_page_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_examples(tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    for language, code in FENCE.findall(page.read_text(encoding="utf-8")):
+    for language, code, shown in FENCE.findall(page.read_text(encoding="utf-8")):
         if language == "python":
             exec(compile(code, name_of(page), "exec"), names)
             plt.close("all")
             continue
-        for line in code.replace("\\\n", " ").splitlines():
-            typed = shlex.split(line, comments=True)
-            with pytest.raises(SystemExit) as stop:
-                main(typed[typed.index("bayes-sota") + 1 :])
-            assert stop.value.code in (0, None), line
+        said = [printed(line) for line in code.replace("\\\n", " ").splitlines()][-1]
+        assert " ".join(said.split()).startswith(" ".join(shown.split())), code
 
 
 @pytest.mark.parametrize("page", LINKED, ids=name_of)
@@ -124,3 +143,24 @@ def test_every_command_is_on_the_page_of_commands() -> None:
 def test_a_guide_is_read_in_a_few_minutes(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     assert len(prose.split()) <= 600
+
+
+def print_again(page: Path) -> None:
+    """Put what commands print now, as many lines as before, into a page."""
+
+    def again(fence: re.Match[str]) -> str:
+        if fence[1] != "sh" or fence[3] is None:
+            return fence[0]
+        lines = [printed(line) for line in fence[2].replace("\\\n", " ").splitlines()][-1]
+        count = len(re.findall(r"[.:]$", fence[3], re.M))
+        kept = [textwrap.fill(line, 88) for line in lines.splitlines()[:count]]
+        return fence[0].replace(fence[3], "\n".join(kept) + "\n")
+
+    page.write_text(FENCE.sub(again, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        write_examples(Path(folder) / "examples")
+        for one in PAGES:
+            print_again(one)

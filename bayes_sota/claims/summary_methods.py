@@ -158,11 +158,13 @@ class MethodsReport(ResultTable):
         said = [
             f"On the same {self.size}, {winner} has the best score of {len(of.methods)} methods. "
             f"That it is better than the runner-up, {of.methods[of.runner_up]}, is false with "
-            f"probability {chance(of.p_false)}; that no other method is better than it, with "
-            f"{chance(of.p_beaten)}.",
+            f"probability {chance(of.p_false)}.",
             f"{listed(others)} cannot be told from it." if others else "No other is tied with it.",
         ]
-        if self.selected is not None:
+        if self.selected is None:
+            beaten = chance(of.p_beaten, share_mcse(of.p_beaten, len(of.draws)))
+            said.append(f"Some other method is better than it with probability {beaten}.")
+        else:
             said.append(
                 "The winner was picked by its score on these items; allowing for that, another "
                 f"method is the best with probability {self.selected.corrected[1]}."
@@ -182,10 +184,10 @@ class MethodsReport(ResultTable):
         low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
         return [
             *self._answer(),
-            f"From the accuracies of the first two alone it is false that the winner is better "
-            f"than the runner-up with probability {chance(alone['p_false_without_items'])}, "
-            f"anything from {chance(low)} to {chance(high)}; both got "
-            f"{100 * alone['congruence']['value']:.1f} % of the items right.",
+            "From the accuracies of the first two alone, without the answers, the claim would be "
+            f"false with probability {chance(alone['p_false_without_items'])} ({chance(low)} to "
+            f"{chance(high)}, depending on how many items both got right: here "
+            f"{100 * alone['congruence']['value']:.1f} %).",
         ]
 
     def header(self) -> list[str]:

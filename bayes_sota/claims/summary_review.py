@@ -84,10 +84,11 @@ class ClaimsTable(ResultTable):
         total, lowest, highest = self._shares()[""]
         if not total.n_claims:
             return "No claim can be used."
-        low, high = f"{lowest.expected_false:.1f}", f"{highest.expected_false:.1f}"
-        assumed = f" ({low} to {high}, as what is not reported may be)" if low != high else ""
+        d = 1 if highest.expected_false < 10 else 0
+        low, high = f"{lowest.expected_false:.{d}f}", f"{highest.expected_false:.{d}f}"
+        assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
         return (
-            f"Of {total.n_claims:,} claims about {total.expected_false:.1f} are expected to be "
+            f"Of {total.n_claims:,} claims about {total.expected_false:.{d}f} are expected to be "
             f"false{assumed}, and nobody knows which. The numbers support "
             f"{total.n_claims - highest.n_above:,}: their probability of being false is at most "
             f"{self.level:.3g}. They do not support {lowest.n_above:,}, which may be true all the "

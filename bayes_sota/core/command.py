@@ -375,7 +375,8 @@ class Shown:
 
     def _print(self, report: "ResultTable", top: int | None) -> None:
         """The answer in words, tables, what is below them, and notes."""
-        for line in report.sentences():
+        doubts = [f"Do not trust this result: {'; '.join(report.reasons)}."] * bool(report.reasons)
+        for line in (*doubts, *report.sentences()):
             click.echo(plain_text(line))
         for title, (header, rows) in zip(report.titles(top), report.tables(top), strict=True):
             if rows and not report.in_words:

@@ -8,8 +8,9 @@ boards. ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model i
 ``tests/calibration/board_shapes.py`` judges simulated boards.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import run_each
+from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import (
     BoardPriors,
     CorrelationPrior,
@@ -266,6 +267,7 @@ def sota_sensitivity(
     ci_prob: float = 0.95,
     draws: int = 2000,
     random_seed: int | None = 0,
+    progressbar: bool = False,
 ) -> pd.DataFrame:
     """How theta_sota moves with what is assumed rather than observed, by the exact route.
 
@@ -275,6 +277,7 @@ def sota_sensitivity(
 
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
     alone; the luck of chosen submissions, where the board has some; more entries than are listed.
+    ``progressbar`` shows how many are left.
 
     Returns
     -------
@@ -294,27 +297,24 @@ def sota_sensitivity(
         rows = _board_rows(boards[0], given, draws, random_seed)
     else:
         rows = _maximum_rows(boards, given, reference_skill, draws, random_seed)
-    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-    table = [
-        (
-            assumption,
-            value,
-            float(theta.mean()),
-            *np.quantile(theta, tails).tolist(),
-            float(theta.std() / np.sqrt(theta.size)),
-        )
-        for assumption, value, theta in rows
-    ]
+    tails, table, each = [(1 - ci_prob) / 2, (1 + ci_prob) / 2], [], tuple(rows)
+    with shown_progress(len(each), "assumptions", show=progressbar) as advance:
+        for assumption, value, draw in each:
+            theta = draw()
+            ends = np.quantile(theta, tails).tolist()
+            mcse = float(theta.std() / np.sqrt(theta.size))
+            table.append((assumption, value, float(theta.mean()), *ends, mcse))
+            advance()
     return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
 
-type _Row = tuple[str, float | str, FloatArray]
+type _Row = tuple[str, float | str, Callable[[], FloatArray]]
 
 
 def _board_rows(
     board: Leaderboard, priors: BoardPriors, draws: int, random_seed: int | None
 ) -> Iterator[_Row]:
-    """Assumption, value and draws of theta_sota for a board with scores.
+    """Assumption, value and what draws theta_sota, for a board with scores.
 
     All rows share their random numbers, so that rows differ by what was assumed.
     """
@@ -325,21 +325,24 @@ def _board_rows(
         found = draw_leaderboard(fit, draws, np.random.default_rng(seed), weights)
         return board.sign * found["theta_sota"]
 
+    def fitted(kernel: Any, priors: BoardPriors) -> FloatArray:
+        return theta(fit_field(kernel, priors, rng))
+
     fit = fit_field(kernel_of(board), priors, rng)
-    yield "as given", float("nan"), theta(fit)
+    yield "as given", float("nan"), partial(theta, fit)
     if fit.rho.size > fit.lucks:
         for rho in np.unique(fit.rho):
             at = (fit.rho == rho) / fit.lucks
-            yield "rho", float(rho), theta(fit, at)
+            yield "rho", float(rho), partial(theta, fit, at)
         learnt = fit.learnt_rho_weights
-        yield "rho learnt from the scores", float(learnt @ fit.rho), theta(fit, learnt)
+        yield "rho learnt from the scores", float(learnt @ fit.rho), partial(theta, fit, learnt)
     for family in fit.families if len(fit.families) > 1 else ():
-        yield "family", family, theta(fit.of_family(family))
+        yield "family", family, partial(theta, fit.of_family(family))
     for luck in _LUCKS if fit.kernel.has_luck else ():
         known = replace(priors, submission_luck=FixedCorrelation(luck))
-        yield "submission_luck", luck, theta(fit_field(fit.kernel, known, rng))
+        yield "submission_luck", luck, partial(fitted, fit.kernel, known)
     hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
-    yield "n_classifiers", _HIDDEN, theta(fit_field(kernel_of(hidden), priors, rng))
+    yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
 
 
 def _maximum_rows(
@@ -349,7 +352,7 @@ def _maximum_rows(
     draws: int,
     random_seed: int | None,
 ) -> Iterator[_Row]:
-    """Assumption, value and draws of theta_sota for maxima."""
+    """Assumption, value and what draws theta_sota, for maxima."""
     from bayes_sota.maximum.likelihood import default_reference_skill
     from bayes_sota.maximum.posterior import sota_posterior
 
@@ -361,24 +364,25 @@ def _maximum_rows(
         settings: Any = {"draws": draws, "random_seed": random_seed, "reference_skill": theta0}
         return sota_posterior(boards, priors, **settings).draws["theta_sota"][:, 0]
 
-    yield "as given", float("nan"), theta()
+    yield "as given", float("nan"), theta
     for factor in (0.5, 2.0, 10.0):
         scaled = tuple(b.with_tries(_scaled_tries(b, factor)) for b in boards)
-        yield "n_classifiers", factor, theta(scaled)
+        yield "n_classifiers", factor, partial(theta, scaled)
     theta0 = default_reference_skill(boards[0]) if reference_skill is None else reference_skill
     accuracy = all(board.metric == "accuracy" for board in boards)
     for factor in (0.5, 2.0) if accuracy else ():
         odds = factor * theta0 / (1 - theta0)
         moved = odds / (1 + odds)
-        yield "reference_skill", moved, theta(theta0=moved)
+        yield "reference_skill", moved, partial(theta, theta0=moved)
     for rho in _correlations(priors.correlation):
-        yield "rho", rho, theta(priors=replace(priors, correlation=FixedCorrelation(rho)))
+        known = replace(priors, correlation=FixedCorrelation(rho))
+        yield "rho", rho, partial(theta, priors=known)
     for luck in _LUCKS if any(board.has_submissions for board in boards) else ():
-        known = FixedCorrelation(luck)
-        yield "submission_luck", luck, theta(priors=replace(priors, submission_luck=known))
+        known = replace(priors, submission_luck=FixedCorrelation(luck))
+        yield "submission_luck", luck, partial(theta, priors=known)
     for spread in _spreads(priors.skill):
         skill = replace(priors.skill, spread=spread)
-        yield "spread", spread, theta(priors=replace(priors, skill=skill))
+        yield "spread", spread, partial(theta, priors=replace(priors, skill=skill))
 
 
 def _scaled_tries(board: Leaderboard, factor: float) -> int | TriesPrior:

@@ -150,18 +150,15 @@ class EntryTable(ResultTable):
             f"Its skill is estimated at {first['skill']:.{d}f} ({self.ci_prob:.0%} interval "
             f"{ends}), and it is the best of all with probability "
             f"{chance(first['p_best'], first['p_best_mcse'])}.",
-            f"The skill of the best classifier (theta_sota) is estimated at {self._best()}.",
+            f"The skill of the best of all, whichever it is (theta_sota), is estimated at "
+            f"{self._best()}.",
             *sentences_of(self.answers),
-            f"{self._tied()} That is what the {self.compared_by}{self._items()} show at "
-            f"{self.ci_prob:.0%}.",
+            f"{self._tied()} The {self.compared_by} show this at {self.ci_prob:.0%}.",
         ]
 
     def paragraph(self) -> list[str]:
         """The same, and what is assumed."""
         return [*self.sentences(), *self.legend(), *as_sentences(self.notes)]
-
-    def _items(self) -> str:
-        return "" if self.n_test is None else f" on {self.n_test:,} items ({self.n_test_source})"
 
     def basis(self) -> list[str]:
         how = f"{self.draws:,} draws of the exact posterior of all skills, seed {self.seed}"
@@ -302,7 +299,7 @@ def board_table(
         rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": True}
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)
-        compared_by = "answers, compared item by item" if answers else "item scores"
+        compared_by = "answers, compared item by item," if answers else "item scores"
     winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
     told = dict[str, Any]()
     if questions:
@@ -319,7 +316,7 @@ def board_table(
         n_test=board.n_test,
         n_test_source=board.n_test_source if items is None else _COUNTED,
         ci_prob=ci_prob,
-        decimals=(_score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
+        decimals=(score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
         notes=(*posterior.notes, *_hidden(board), *remarks),
         reasons=(*posterior.reasons, *reasons_of_answers(told)),
@@ -424,7 +421,7 @@ def _hidden(board: Leaderboard) -> list[str]:
     ]
 
 
-def _score_decimals(board: Leaderboard) -> int:
+def score_decimals(board: Leaderboard) -> int:
     """Digits of the scores as printed; of exact ones as many as tell counts apart."""
     if board.decimals is not None and board.decimals < 12:
         return board.decimals

@@ -32,7 +32,7 @@ from bayes_sota.leaderboard.sample_estimate import (
     sota_sensitivity,
 )
 from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_rho
-from bayes_sota.leaderboard.summary_entries import CITED, on_items
+from bayes_sota.leaderboard.summary_entries import CITED, on_items, score_decimals
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
     Questions,
@@ -166,9 +166,9 @@ class SotaReport(ContentReport):
         """How good the winner is, how good the best is, what was asked, and what to report."""
         boards = self.content.get("boards", [self.content])
         said = [
-            f"{subject} The true skill of the classifier that has it (winner_skill) is "
-            f"{self.estimate('winner_skill', board)}, that of the best classifier, whichever it "
-            f"is (theta_sota), {self.estimate('theta_sota', board)}."
+            f"{subject} The true skill of the winner (winner_skill) is "
+            f"{self.estimate('winner_skill', board)}, that of the best of all, whichever it is "
+            f"(theta_sota), {self.estimate('theta_sota', board)}."
             for subject, board in zip(self.subjects, boards, strict=True)
         ]
         above = [_ABOVE] if min(board["bias"] for board in boards) < 0 else []
@@ -185,7 +185,7 @@ class SotaReport(ContentReport):
         low, high = above["interval"]
         return [
             "The number of entries with an observed score better than theta_sota is "
-            f"{above['median']:.0f} ({low:.0f} to {high:.0f})"
+            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
         ]
 
     def footer(self) -> list[str]:
@@ -305,7 +305,12 @@ def report_sota(
     if sensitivity and isinstance(boards[0], Leaderboard):
         theta0 = spec.reference_skill if reference_skill is None else reference_skill
         frame = sota_sensitivity(
-            boards, priors=spec.priors, reference_skill=theta0, ci_prob=ci_prob, draws=4000
+            boards,
+            priors=spec.priors,
+            reference_skill=theta0,
+            ci_prob=ci_prob,
+            draws=4000,
+            progressbar=bool(settings.get("progressbar")),
         )
         rows = frame.iloc[1:].to_dict("records")
     questions = Questions(above, new_score, gap, new_n_test)
@@ -411,8 +416,7 @@ def _title(data: Data, found: dict[str, Any]) -> str:
         return f"{data.name}: best score {data.maximum:g} of {tries} classifiers, {_reading(data)}"
     items = f" on {found['n_test']:,} items ({found['n_test_source']})" if found["n_test"] else ""
     return (
-        f"{data.name}: best score {found['observed_maximum']:.6g} of "
-        f"{found['n_classifiers']:,.0f} classifiers{items}"
+        f"{data.name}: best score {_best_score(data, found)} of {_competitors(data, found)}{items}"
     )
 
 
@@ -421,15 +425,36 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
     unnamed = alone and data.name in ("board", "board 1")
     where = "" if unnamed else f'On "{data.name}" '
     if isinstance(data, Leaderboard) and data.scores is None:
-        tries = f"{'' if data.n_classifiers else 'about '}{data.typical_tries:,.0f}"
+        tries = f"{'' if data.n_classifiers else 'about '}{data.typical_tries:,.0f} classifiers"
         items = f", {_reading(data)}"
     else:
-        tries = f"{found['n_classifiers']:,.0f}"
-        items = on_items(found["n_test"], found["n_test_source"])
-    said = (
-        f"{where}the best score of {tries} classifiers is {found['observed_maximum']:.6g}{items}."
-    )
+        tries = _competitors(data, found)
+        items = on_items(found["n_test"], found["n_test_source"]) + _shared(data)
+    said = f"{where}the best score of {tries} is {_best_score(data, found)}{items}."
     return said[:1].upper() + said[1:]
+
+
+def _competitors(data: Data, found: dict[str, Any]) -> str:
+    """How many took part: entries where each listed one did, else classifiers."""
+    n = found["n_classifiers"]
+    listed_all = isinstance(data, Leaderboard) and n == data.n_entries
+    return f"{n:,.0f} {'entries' if listed_all else 'classifiers'}"
+
+
+def _best_score(data: Data, found: dict[str, Any]) -> str:
+    """The best score with the digits that it was printed with, or that tell counts apart."""
+    if not is_whole(data):
+        return f"{found['observed_maximum']:.6g}"
+    board = data if isinstance(data, Leaderboard) else data.leaderboard()
+    return f"{found['observed_maximum']:.{score_decimals(board)}f}"
+
+
+def _shared(data: Data) -> str:
+    """That several have the best score."""
+    board = data if isinstance(data, Leaderboard) else data.leaderboard()
+    assert board.scores is not None
+    leaders = int((board.scores == board.maximum).sum())
+    return f", shared by {leaders:,}" if leaders > 1 else ""
 
 
 def _beside(found: dict[str, Any]) -> str:

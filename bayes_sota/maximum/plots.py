@@ -202,9 +202,7 @@ def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataA
         panel.area(f"density_{name}", inside, baseline, scale, color)
         panel.bar(f"interval_{name}", interval.isel(bound=[0, 1]), baseline - 0.1, color)
         panel.dots(f"mean_{name}", interval.isel(bound=[2]), baseline - 0.1, color)
-    reversed_sign = tree.get("constant_data", {}).get("lower_is_better", False)
-    word = "best observed score" if reversed_sign else "observed maximum"
-    _label_observed(panel, observed, limits, len(draws) + 0.08, word)
+    _label_observed(panel, observed, limits, len(draws) + 0.08, _word_of_maximum(tree))
     panel.set_axes(
         observed,
         xlabel=f"{word_of_skill(tree)}, magnified",
@@ -212,6 +210,19 @@ def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataA
         ylim=(-0.3, len(draws) + 0.25),
         yticks=_row_labels(draws, intervals, baselines),
     )
+
+
+def _word_of_maximum(tree: xr.DataTree) -> str:
+    """What the best score is called: of two boards it is the public one, skills are private."""
+    if _is_paired(tree):
+        return "best public score"
+    reversed_sign = tree.get("constant_data", {}).get("lower_is_better", False)
+    return "best observed score" if reversed_sign else "observed maximum"
+
+
+def _is_paired(tree: xr.DataTree) -> bool:
+    observed = tree["observed_data"].to_dataset()
+    return "score" in observed and "board" in observed["score"].dims
 
 
 def _draw_prior_on_scale(
@@ -277,10 +288,11 @@ def _set_titles(collection: "PlotCollection", tree: xr.DataTree, ci_prob: float)
     low, high, middle = _rounded_interval(theta, ci_prob)
     gap = observed - float(theta.mean())
     where = f"{abs(gap):.1g} {'above' if gap >= 0 else 'below'} it"
+    which = "public" if _is_paired(tree) else "observed"
     title_figure(
         collection,
         f"{what}: posterior mean {middle}, {ci_prob:.0%} interval {low} to {high};\n"
-        f"the best observed score, {observed:.5g}, lies {where}",
+        f"the best {which} score, {observed:.5g}, lies {where}",
     )
 
 

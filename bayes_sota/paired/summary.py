@@ -100,13 +100,12 @@ class PairedReport(ContentReport):
         """The best team and the public winner."""
         found, winner = self.content, self.content["public_winner"]
         return [
-            f"Of {found['n_classifiers']:,} teams with a public and a private score "
-            f"{found['n_modelled']:,} are modelled. The skill of the best team, its expected score "
-            f"on private items, is estimated at {self.estimate('theta_sota')}.",
-            f"The public winner, {winner['name']}, scored {winner['public_score']:.4f} on the "
-            f"public and {winner['private_score']:.4f} on the private board; its skill is "
-            f"estimated at {self.estimate('winner_skill')}, and it is the best of all teams with "
-            f"probability {_chance(winner)}.",
+            f"The skill of the best of {found['n_classifiers']:,} teams (theta_sota), its expected "
+            f"score on private items, is estimated at {self.estimate('theta_sota')}.",
+            f'The public winner, "{winner["name"]}", scored {winner["public_score"]:.4f} on the '
+            f"public and {winner['private_score']:.4f} on the private board; its skill "
+            f"(winner_skill) is estimated at {self.estimate('winner_skill')}, and it is the best "
+            f"of all teams with probability {_chance(winner)}.",
         ]
 
     def paragraph(self) -> list[str]:
@@ -115,6 +114,8 @@ class PairedReport(ContentReport):
         known = "given" if found["standard_errors"]["known"] else "learnt from the differences"
         return [
             *self.sentences(),
+            f"The model is about {found['n_modelled']:,} of the teams, those that stand high on "
+            "either board.",
             f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
             f"errors of the scores are {known}.",
             *about_luck(found.get("submission_luck")),

@@ -226,9 +226,9 @@ def test_shares_by_group(review: Path) -> None:
     assert expected == [found[name].sum() for name in PROBABILITIES]
     assert table.finding == (
         f"Of 7 claims about {expected[0]:.1f} are expected to be false ({expected[1]:.1f} to "
-        f"{expected[2]:.1f}, as what is not reported may be), and nobody knows which. The numbers "
-        "support 2: their probability of being false is at most 0.05. They do not support 3, "
-        "which may be true all the same; of the other 2 it depends on what is not reported."
+        f"{expected[2]:.1f}, depending on what is not reported), and nobody knows which. The "
+        "numbers support 2: their probability of being false is at most 0.05. They do not support "
+        "3, which may be true all the same; of the other 2 it depends on what is not reported."
     )
 
 

@@ -8,19 +8,26 @@ import re
 from functools import partial
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 import bayes_sota as bs
+from bayes_sota.cli import main
 from bayes_sota.core.command import json_text
 from bayes_sota.core.command_report import report_page
+from bayes_sota.core.plots import by_matplotlib, svg_address
 from bayes_sota.core.tables import Slider
+from bayes_sota.core.text import plain_text
 from bayes_sota.leaderboard.summary_entries import EntryTable
 
 HOSTILE = [
     "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "</script>",
-    "\u202eright to left", "\U0001f600", "a" * 10_000, "\x1b[31mred", "javascript:alert(1)",
+    "\u202eright to left", "\u05e9\u05dc\u05d5\u05dd", "$x_1$ \\frac{",
+    "\U0001f600", "a" * 10_000, "\x1b[31mred", "javascript:alert(1)",
 ]  # fmt: skip
 
 
@@ -72,7 +79,10 @@ def page_of(table) -> str:
 
 
 def test_names_from_strangers_stay_text() -> None:
-    page, plain = (Page(page_of(table_of(names))) for names in (HOSTILE, list("abcdefghi")))
+    page, plain = (
+        Page(page_of(table_of(names)))
+        for names in (HOSTILE, [f"name {i}" for i in range(len(HOSTILE))])
+    )
     assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
     handlers = [name for _, attributes in page.tags for name in attributes if name[:2] == "on"]
     assert not handlers
@@ -137,3 +147,54 @@ def test_a_slider_starts_at_its_default_and_has_every_step() -> None:
     (image,) = [a for tag, a in page.tags if tag == "img"]
     assert str(image["src"]).startswith("data:image/svg+xml;base64,")
     assert report.sentences()[0] in str(image["alt"])
+
+
+def drawn(kind: str):
+    """What draws a figure with the names of strangers."""
+    rng = np.random.default_rng(0)
+    size = len(HOSTILE)
+    if kind == "entries":
+        return partial(bs.leaderboard.plot_entries, table_of(HOSTILE))
+    if kind == "methods":
+        answers = bs.Responses(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
+        found = bs.claims.report_methods(answers, draws=200, selection=False, random_seed=1)
+        return partial(bs.claims.plot_methods, found.to_datatree())
+    table = bs.ScoreTable(rng.normal(size=(12, size)), players=HOSTILE, tournament=HOSTILE[0])
+    return partial(bs.epp.plot_epp, bs.fit_epp(table, penalty=0.5))
+
+
+@pytest.mark.parametrize("kind", ["entries", "methods", "epp"])
+def test_names_from_strangers_are_text_in_figures(kind: str) -> None:
+    collection = by_matplotlib(drawn(kind))
+    figure = collection.viz["figure"].item()
+    words = [text.get_text().replace(r"\$", "dollar") for text in figure.findobj(Text)]
+    assert not [word for word in words if "$" in word]  # mathematics would begin there
+    for name in HOSTILE:
+        begun = plain_text(name).replace("$", "dollar")[:12]
+        assert any(begun in word for word in words), name
+    assert max(map(len, words)) < 300
+    assert not [word for word in words if "\x1b" in word or "\u202e" in word]
+    address = svg_address(collection)
+    root = ElementTree.fromstring(base64.b64decode(address.partition(",")[2]))
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert not tags & {"script", "foreignObject", "a", "image", "iframe"}
+    attributes = {(name, value) for element in root.iter() for name, value in element.items()}
+    assert not [name for name, _ in attributes if name.startswith("on")]
+    assert all(value.startswith("#") for name, value in attributes if name.endswith("href"))
+
+
+@pytest.mark.parametrize("option", ["--report", "--figure"])
+@pytest.mark.parametrize(
+    ("folder", "why"), [("none", "does not exist"), ("file", "is not a directory")]
+)
+def test_a_folder_that_cannot_be_written_gets_one_line(
+    tmp_path: Path, capsys, option: str, folder: str, why: str
+) -> None:
+    (tmp_path / "file").touch()
+    ending = {"--report": "html", "--figure": "svg"}[option]
+    claim = ["claim", "classification", "--accuracy", "0.9", "0.88", "--n-test", "500"]
+    with pytest.raises(SystemExit) as stop:
+        main([*claim, option, str(tmp_path / folder / f"x.{ending}")])
+    out, err = capsys.readouterr()
+    assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
+    assert why in err

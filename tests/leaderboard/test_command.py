@@ -332,7 +332,7 @@ def test_board_prints_a_short_table_and_writes_all_entries(
     assert (code, error) == (0, "")
     for words in (
         "teams: best 4 of 21 entries", "=1+1[red]", "team 457", "17 more entries are not shown.",
-        "(theta_sota)", "tied with the best", "500 items (given)", "Note: ", "seed 1",
+        "(theta_sota)", "tied with the best", "500 test items (number given)", "Note: ", "seed 1",
     ):  # fmt: skip
         assert words in out
     assert "team 400" not in out
@@ -392,3 +392,20 @@ def test_a_contaminated_real_board_exits_with_1(capsys: Capture, data_directory:
     assert error.startswith("warning: not to be trusted: ")
     assert json.loads(out)["n_test"] == 4277
     assert "leaked" in json.loads(out)["diagnostics"]["reasons"][0]
+
+
+def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> None:
+    scores = [0.9, 0.9, 0.9, 0.888, 0.88, 0.86, 0.85]
+    tied = bs.Leaderboard(scores, n_test=500, decimals=3)
+    alone = bs.Leaderboard([0.902, *scores[1:]], n_test=500, n_classifiers=20)
+    answers = np.random.default_rng(0).random((300, 4)) < 0.8
+    responses = bs.Responses(answers)
+    said = [
+        bs.leaderboard.report_sota(board, sensitivity=False, random_seed=0).sentences()[0]
+        for board in (tied, alone, responses)
+    ]
+    assert said[0].startswith(
+        "The best score of 7 entries is 0.900 on 500 test items (number given), shared by 3. "
+    )
+    assert said[1].startswith("The best score of 20 classifiers is 0.902 on 500 test items ")
+    assert f"is {responses.scores.max():.3f} on 300 test items (items of the matrix)" in said[2]

@@ -80,6 +80,21 @@ def test_json(known: tuple[dict[str, Any], xr.DataTree], table: Path) -> None:
     assert report.to_csv().startswith("quantity,mean,lower,upper\ntheta_sota,")
 
 
+def test_the_figure_shows_the_best_public_score(
+    known: tuple[dict[str, Any], xr.DataTree], table: Path, tmp_path: Path
+) -> None:
+    result, tree = known
+    figure = bs.plot_sota(tree, backend="none")
+    line = figure.viz["observed_maximum"]["posterior"].item()
+    assert line["x"] == result["observed_maximum"] == result["public_winner"]["public_score"]
+    label = figure.viz["observed_maximum_label"]["posterior"].item()
+    assert label["string"].startswith("best public score")
+    files = [tmp_path / name for name in ("a.svg", "a.html")]
+    code, _, err = run(table, *SIZES, "--seed", 1, "--figure", files[0], "--report", files[1])
+    assert (code, err) == (0, "")
+    assert all(file.stat().st_size > 10_000 for file in files)
+
+
 def test_the_result_has_the_schema(known: tuple[dict[str, Any], xr.DataTree]) -> None:
     tree = known[1]
     assert set(tree.children) <= set(GROUPS)

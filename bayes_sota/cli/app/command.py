@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +47,11 @@ def app(port: int, no_browser: bool) -> int:
         )  # fmt: skip
         jobs.warm_up(*_first_questions(Path(folder)))
         _announce(f"http://{_HOST}:{port}/", browse=not no_browser)
-        server.serve_forever()
+        streams = sys.stdout, sys.stderr
+        try:
+            server.serve_forever()
+        finally:  # a command that runs has its own
+            sys.stdout, sys.stderr = streams
     return 0
 
 

@@ -24,7 +24,7 @@ from bayes_sota.cli.exit_codes import exit_code
 from bayes_sota.core.errors import InputError
 
 _KEPT = 10  # results; a whole board's netCDF file can have 100 MB
-_WAITING = 5  # questions at a time
+_WAITING = 5  # questions, and files that are asked for, at a time
 _SOONER, _LATER = 0, 1
 
 FURTHER = {
@@ -34,7 +34,7 @@ FURTHER = {
 """Files that the command of a result writes when somebody asks for them, and their options."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """One run of a command.
 
@@ -122,7 +122,8 @@ class Jobs:
         """
         job = Job(form, values, self._folder / secrets.token_urlsafe(12))
         with self._turn:
-            if self._queue.qsize() >= _WAITING:
+            asked = {run for known in self._jobs.values() for run in list(known.runs.values())}
+            if sum(not run.done.is_set() for run in asked) >= _WAITING:
                 raise InputError("too many questions wait for their answer: try again in a minute")
             while len(self._jobs) >= _KEPT:
                 oldest = self._jobs.pop(next(iter(self._jobs)))

@@ -1,0 +1,40 @@
+"""The page of real boards says what the commands say now (``docs/make_boards.py``)."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def page(repository: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_boards", repository / "docs/make_boards.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_command_of_the_page_has_sentences_and_a_figure(page: ModuleType) -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    shown = list(page.shown_on(text))
+    assert len(shown) == text.count("$ bayes-sota ") >= 8
+    assert all(board.said for board in shown)
+    drawn = {board.figure for board in shown} - {None}
+    assert drawn == set((page.PAGE.parent / "boards").glob("*.svg"))
+
+
+@pytest.mark.slow
+def test_sentences_are_those_printed_now(page: ModuleType, data_directory: Path) -> None:
+    with page.beside_claims():
+        assert page.differences() == []
+
+
+@pytest.mark.slow
+def test_another_seed_is_seen(page: ModuleType, data_directory: Path) -> None:
+    first = next(page.shown_on(page.PAGE.read_text(encoding="utf-8")))
+    assert page.run([*first.arguments[:-1], "1"]) != first.said
