@@ -40,7 +40,7 @@ html_theme = "furo"
 html_title = "bayes_sota"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_copy_source = html_show_sourcelink = False
+html_copy_source = html_show_sourcelink = html_show_copyright = False
 html_math_renderer = "mathml"
 
 

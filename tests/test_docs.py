@@ -35,7 +35,7 @@ FENCE = re.compile(
 )
 LOADED = re.compile(
     r"""<(?:script|img|iframe|link|source)\b[^>]+(?:src|href)=["']?(?:https?:)?//"""
-    r"""|(?:url\(|@import|\bfrom|\bimport\()\s*["']?(?:https?:)?//"""
+    r"""|(?:url\(|@import)\s*["']?(?:https?:)?//|\b(?:from\s*|import\()["']https?://"""
 )
 
 
