@@ -42,7 +42,7 @@ def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
     )
     for name, title in NAMES.items():
         axes = figure.viz["plot"][name].item()
-        axes.set(title=f"{title} ({name})", xlabel="accuracy", ylabel="share of draws below")
+        axes.set(title=title, xlabel="accuracy", ylabel="share of draws below")
         axes.locator_params("x", nbins=5)
     figure.add_legend("model")
     figure.add_title("Simulation and the exact sum give the same posterior", color="black")

@@ -354,7 +354,8 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     path : path
         The suffix chooses the format: png, svg or pdf with matplotlib, html with the others.
     **options
-        Passed to ``PlotCollection.savefig``, for instance ``dpi`` with matplotlib.
+        Passed to ``PlotCollection.savefig``, for instance ``dpi`` with matplotlib, which is 300
+        by default, as journals ask; text in a PDF stays text.
 
     Returns
     -------
@@ -375,8 +376,11 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     ...     save_figure(figure, f"{folder}/law.png").name
     'law.png'
     """
+    import matplotlib as mpl
+
     target = Path(path)
-    with whole_file(target) as draft:
+    printed = {"pdf.fonttype": 42, "savefig.dpi": 300}
+    with whole_file(target) as draft, mpl.rc_context(printed):
         collection.savefig(draft, **options)
     return target
 

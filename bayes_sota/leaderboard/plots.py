@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
 _HEADINGS = {
     "as given": "as given",
-    "n_classifiers": "number of tries",
-    "reference_skill": "reference skill theta0",
-    "rho": "correlation rho",
-    "rho learnt from the scores": "rho learnt (mean)",
-    "family": "P(theta):",
+    "n_classifiers": "number of classifiers",
+    "reference_skill": "skill of the reference",
+    "rho": "correlation",
+    "rho learnt from the scores": "correlation learnt (mean)",
+    "family": "shape of skills:",
+    "submission_luck": "luck of submissions",
+    "spread": "spread of skills",
 }
 
 

@@ -268,7 +268,7 @@ def _row_labels(
         sd = float(select_board(draws[name], sel).std())
         ends = (rounded(float(v), sd) for v in select_board(intervals[name], sel))
         low, high, middle = ends
-        return f"{_QUANTITIES[name]}\n{name}\n{middle} ({low} to {high})"
+        return f"{_QUANTITIES[name]}\n{middle} ({low} to {high})"
 
     return lambda sel: ([float(b) + 0.25 for b in baselines], [label(n, sel) for n in draws])
 
@@ -392,7 +392,7 @@ def _limits_of_law(law: MaximumLaw, alone: MaximumLaw) -> xr.DataArray:
 def _draw_lines(panel: Panel, law: MaximumLaw, limits: xr.DataArray, y: float) -> None:
     """The best skill and the expected maximum, labelled on their outer sides."""
     sd, skill, mean = law.std(), law.theta_sota, law.mean()
-    skill_text = f"theta_sota {rounded(skill, sd)}\nscore of one such classifier"
+    skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
     mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {law.n_classifiers:,}"
     gap = 0.012 * float(limits[1] - limits[0])
     ordered = skill <= mean

@@ -31,14 +31,14 @@ def test_every_row_is_drawn() -> None:
     assert figure.viz["observed_maximum"]["theta_sota"].item()["x"] == 0.95
     title = figure.viz["figure_title"].item()["string"]
     assert "at most 0.02, 40% of the interval's half-width" in title
-    assert "0.880 with correlation rho = 0.9" in title
+    assert "0.880 with correlation = 0.9" in title
 
 
 def test_labels() -> None:
     axes = plot_sensitivity(ROWS, backend="matplotlib").viz["plot"]["theta_sota"].item()
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels[::4] == ["as given", "number of tries × 10"]
-    assert (len(labels), labels[3]) == (len(ROWS), "P(theta): normal")
+    assert labels[::4] == ["as given", "number of classifiers × 10"]
+    assert (len(labels), labels[3]) == (len(ROWS), "shape of skills: normal")
     heights = [float(tick) for tick in axes.get_yticks()]
     assert np.all(np.diff(heights) < -0.9)
     assert "skill" in axes.get_xlabel()

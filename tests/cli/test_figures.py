@@ -1,0 +1,135 @@
+"""The figure of every command, as a reader sees it: nothing empty, cut off, hidden or in code."""
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from bayes_sota.cli import main
+from bayes_sota.data.examples import write_examples
+
+COMMANDS = (
+    "claim classification --accuracy 0.90 0.88 --n-test 500",
+    "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
+    "claim plan --gap 0.02 --winner 0.90",
+    "claim batch claims.csv",
+    "claim responses answers.csv --seed 1",
+    "epp rounds.csv --seed 1",
+    "epp battles.csv --seed 1",
+    "board answers.csv --seed 1",
+    "board leaderboard.csv --n-test 250 --seed 1",
+    "sota answers.csv --seed 1",
+    "sota auc.csv --seed 1",
+    "sota leaderboard.csv --n-test 250 --seed 1 --no-sensitivity",
+    "sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558 --seed 1 "
+    "--no-sensitivity",
+    "paired public_private.csv --n-test-public 250 --n-test-private 1000 --seed 1",
+    "cv judge cross_validation.csv --rule fixed --threshold 5 --seed 1",
+)
+CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("figures")
+    write_examples(folder / "examples")
+    return folder / "examples"
+
+
+def drawn(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
+    """The figure that a command draws, in the size in which it is written."""
+    kept: list[Any] = []
+    monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda figure, _: kept.append(figure))
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as stop:
+        main([*command.split(), "--quiet", "--figure", str(folder / "figure.svg")])
+    assert stop.value.code in (0, None)
+    figure: Figure = kept[0].viz["figure"].item()
+    figure.canvas.draw()
+    return figure
+
+
+def texts_of(figure: Figure) -> list[Text]:
+    """Texts that are seen; of an axis those within its range."""
+    found = []
+    for text in figure.findobj(Text):
+        if not isinstance(text, Text) or not text.get_visible() or not text.get_text().strip():
+            continue
+        if _of_a_tick_outside(text, figure):
+            continue
+        found.append(text)
+    return found
+
+
+def _of_a_tick_outside(text: Text, figure: Figure) -> bool:
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            ticks = axis.get_major_ticks() + axis.get_minor_ticks()
+            if any(text in (tick.label1, tick.label2) for tick in ticks):
+                low, high = sorted(axis.get_view_interval())
+                tick = next(t for t in ticks if text in (t.label1, t.label2))
+                return not low - 1e-9 <= tick.get_loc() <= high + 1e-9 or not axis.get_visible()
+            if text is axis.offsetText or (text is axis.label and not axis.get_visible()):
+                return not text.get_text()
+    return False
+
+
+def faults_of(figure: Figure) -> Iterator[str]:
+    """What a reader would complain of."""
+    pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3].min(axis=2)  # type: ignore[attr-defined]
+    height = pixels.shape[0]
+    for axes in figure.axes:
+        box = axes.get_window_extent()
+        x0, x1 = int(box.x0) + 2, int(box.x1) - 2
+        y0, y1 = height - int(box.y1) + 2, height - int(box.y0) - 2
+        inside = pixels[y0:y1, x0:x1]
+        if axes.axison and (inside < 200).mean() < 0.001:
+            yield f"empty panel {axes.get_title()!r}"
+    boxes = [(text, text.get_window_extent()) for text in texts_of(figure)]
+    whole = figure.bbox
+    for text, box in boxes:
+        said = text.get_text()
+        if min(box.x0 - whole.x0, box.y0 - whole.y0, whole.x1 - box.x1, whole.y1 - box.y1) < -1:
+            yield f"cut off: {said!r}"
+        if text.get_fontsize() < 7:
+            yield f"too small: {said!r}"
+        if CODE.search(said):
+            yield f"code: {said!r}"
+    for (one, a), (other, b) in combinations(boxes, 2):
+        wide = min(a.x1, b.x1) - max(a.x0, b.x0)
+        high = min(a.y1, b.y1) - max(a.y0, b.y0)
+        if wide > 1 and high > 1.5:
+            yield f"overlap: {one.get_text()!r} and {other.get_text()!r}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_figure_can_be_printed(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = drawn(command, folder, monkeypatch)
+    assert list(faults_of(figure)) == []
+    plt.close(figure)
+
+
+def test_the_faults_are_seen() -> None:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(4, 2))
+    left.plot([0, 1], [0, 1])
+    right.set(title="theta_sota", xlim=(0, 1))
+    right.spines[:].set_visible(False)
+    left.text(0.5, 0.5, "one")
+    left.text(0.5, 0.5, "two", fontsize=5)
+    left.text(9, 0.5, "far away")
+    figure.canvas.draw()
+    found = "\n".join(faults_of(figure))
+    for fault in ("empty panel 'theta_sota'", "cut off: 'far away'", "too small: 'two'",
+                  "code: 'theta_sota'", "overlap: 'one' and 'two'"):  # fmt: skip
+        assert fault in found
+    plt.close(figure)
