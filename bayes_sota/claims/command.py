@@ -426,7 +426,14 @@ def selection(
     rng, used_seed = resolve_seed(seed)
     entries = read_file(file, file_format, **reading)
     found = claim_of_best_entry(entries, model=spec, random_seed=rng)
-    return shown.deliver(describe_selection(found, int(used_seed)))
+
+    def draw() -> "PlotCollection":
+        from bayes_sota.leaderboard.plots import plot_entries
+        from bayes_sota.leaderboard.summary_entries import board_table
+
+        return plot_entries(board_table(entries, model=spec, random_seed=int(used_seed)))
+
+    return shown.deliver(describe_selection(found, int(used_seed)), draw=draw)
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")

@@ -379,8 +379,10 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     import matplotlib as mpl
 
     target = Path(path)
-    printed = {"pdf.fonttype": 42, "savefig.dpi": 300}
-    with whole_file(target) as draft, mpl.rc_context(printed):
+    with (
+        whole_file(target) as draft,
+        mpl.rc_context({"pdf.fonttype": 42, "savefig.dpi": 300}),
+    ):
         collection.savefig(draft, **options)
     return target
 

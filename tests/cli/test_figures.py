@@ -21,6 +21,7 @@ COMMANDS = (
     "claim plan --gap 0.02 --winner 0.90",
     "claim batch claims.csv",
     "claim responses answers.csv --seed 1",
+    "claim selection answers.csv --seed 1",
     "epp rounds.csv --seed 1",
     "epp battles.csv --seed 1",
     "board answers.csv --seed 1",
