@@ -93,6 +93,54 @@ class ColumnRoles:
         return names_in(self.table, self.clusters, "cluster")
 
 
+def is_long(header: Sequence[str]) -> bool:
+    """Whether the three columns of a table name a classifier and an item, and hold an outcome.
+
+    Examples
+    --------
+    >>> is_long(("model", "example_id", "correct")), is_long(("item", "tree", "forest"))
+    (True, False)
+    """
+    names = [normalize_name(name) for name in header]
+    kinds = [
+        sum(name in WORDS[kind] for name in names if name) for kind in ("classifiers", "items")
+    ]
+    return len(names) == 3 and kinds == [1, 1]
+
+
+def widen(table: Table) -> Table:
+    """One row per item of a table with one row per classifier and item; another one as it is.
+
+    An item that a classifier has no row for is a missing outcome. The place of an item is that of
+    its first row.
+
+    Raises
+    ------
+    InputError
+        A classifier with two rows for an item, with both places; a cell that is no outcome.
+    """
+    if not is_long(table.header):
+        return table
+    methods, items = (named_in(table, WORDS[kind])[0] for kind in ("classifiers", "items"))
+    outcome = next(j for j in range(3) if j not in (methods, items))
+    numbers_in(table, outcome, _outcome, _NO_OUTCOME)
+    method_names, method = coded_names(table, methods, "classifier")
+    item_names, item = coded_names(table, items, "item")
+    repeat = first_repeat(method * len(item_names) + item)
+    if repeat is not None:
+        first, again = repeat
+        raise InputError(
+            f"{table.place(again, items)}: {shown(method_names[method[again]])} has answered item "
+            f"{shown(item_names[item[again]])} already on {table.places[first]}"
+        )
+    cells: list[list[Any]] = [[""] * len(item_names) for _ in method_names]
+    for row, cell in enumerate(listed_cells(table, outcome)):
+        cells[method[row]][item[row]] = cell
+    places = [table.places[int(row)] for row in np.unique(item, return_index=True)[1]]
+    header = (table.header[items], *method_names)
+    return replace(table, header=header, columns=(item_names, *cells), places=places)
+
+
 def find_roles(
     table: Table,
     item_column: str | None = None,
@@ -228,7 +276,7 @@ def parts_of_tables(
     """
     check_clusters(list(tables.values()), choices.cluster_column)
     found = {
-        path: find_roles(table, choices.item_column, choices.cluster_column)
+        path: find_roles(widen(table), choices.item_column, choices.cluster_column)
         for path, table in tables.items()
     }
     every = list(found.values())

@@ -25,7 +25,7 @@ from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import FileFormat, open_table, table_of_content
-from bayes_sota.data.files.tables import Table
+from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats import item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
@@ -34,7 +34,9 @@ from bayes_sota.data.outcome_tables import (
     check_clusters,
     check_orientation,
     find_roles,
+    is_long,
     parts_of_tables,
+    widen,
 )
 from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.read_boards import located
@@ -54,9 +56,10 @@ def read_responses(
     Parameters
     ----------
     path : str or Path
-        A table with one row per item and one column per classifier, headed by its name, as CSV,
-        TSV or Parquet; or JSON ``{"names": [...], "correct": [[...], ...]}``, optionally with
-        ``"items"`` and ``"clusters"``. Text may be gzipped, or the only file in a zip archive.
+        A table with one row per item and one column per classifier, headed by its name, or with
+        three columns such as model, item and correct, as CSV, TSV or Parquet; or JSON
+        ``{"names": [...], "correct": [[...], ...]}``, optionally with ``"items"`` and
+        ``"clusters"``. Text may be gzipped, or the only file in a zip archive.
     format : {"auto", "csv", "tsv", "json", "parquet"}
         Default: recognised by the content.
     item_column : str, optional
@@ -94,7 +97,8 @@ def read_responses(
             )
         value = parse_json(content.text(), content.where)
         return responses_of_json(value, content.where, content.stem)
-    roles = find_roles(table_of_content(content, kind), item_column, truth=(), only_answers=True)
+    table = widen(table_of_content(content, kind))
+    roles = find_roles(table, item_column, truth=(), only_answers=True)
     check_orientation(roles)
     correct = roles.numbers(
         answer_of, "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
@@ -119,24 +123,36 @@ def looks_like_responses(path: str | Path) -> bool:
         if head.kind == "json":
             return b'"correct"' in head.data
         if head.kind == "parquet":
-            cells = [cells[:_HEAD_ROWS] for cells in open_table(path).columns]
+            table = open_table(path)
+            header: Sequence[str] = table.header
+            cells = [cells[:_HEAD_ROWS] for cells in table.columns]
         else:
-            cells = _text_head(head.data)
+            header, cells = _text_head(head.data)
     except InputError:
         return False
+    if is_long(header):
+        named = [
+            normalize_name(name) in {*WORDS["classifiers"], *WORDS["items"]} for name in header
+        ]
+        outcomes = [
+            cell for cells, name in zip(cells, named, strict=True) if not name for cell in cells
+        ]
+        return all(answer_of(cell) is not None for cell in outcomes)
     answers = [[answer_of(cell) for cell in column] for column in cells[1:]]
     filled = sum(0 in found or 1 in found for found in answers)
     slips = [found.count(None) / max(len(found), 1) for found in answers]
     return filled >= 2 and max(slips) <= 2 * MOST_SLIPS and float(np.mean(slips)) <= MOST_SLIPS
 
 
-def _text_head(head: bytes) -> list[Sequence[Any]]:
-    """First columns below the header; none where they are not a table."""
+def _text_head(head: bytes) -> tuple[Sequence[str], list[Sequence[Any]]]:
+    """Header and first cells of the columns; none where they are not a table."""
     if len(head) == _HEAD:
         head = head[: head.rfind(b"\n") + 1]  # the last line may be cut
     check_text(head, "")
     rows = [row for _, row in islice(delimited_rows(head, ""), _HEAD_ROWS + 1)]
-    return list(zip(*rows[1:], strict=True)) if len({len(row) for row in rows}) == 1 else []
+    if len({len(row) for row in rows}) != 1:
+        return (), []
+    return rows[0], list(zip(*rows[1:], strict=True))
 
 
 def responses_of_json(value: Any, where: str, name: str) -> Responses:
@@ -208,7 +224,7 @@ def read_item_scores(
     >>> found, found.scores.tolist()
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
-    table = open_table(path_or_frame, format)
+    table = widen(open_table(path_or_frame, format))
     check_clusters([table], cluster_column)
     is_auc = metric in (None, "auc") or label_column is not None
     roles = find_roles(

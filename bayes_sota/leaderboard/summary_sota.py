@@ -309,7 +309,7 @@ def report_sota(
             priors=spec.priors,
             reference_skill=theta0,
             ci_prob=ci_prob,
-            draws=4000,
+            draws=4000 if whole else 1000,
             progressbar=bool(settings.get("progressbar")),
         )
         rows = frame.iloc[1:].to_dict("records")

@@ -2,13 +2,18 @@
 
 import gzip
 import json
+import re
 import time
 from pathlib import Path
 
 import pytest
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.read_outcomes import looks_like_responses, read_responses
+from bayes_sota.data.read_outcomes import (
+    looks_like_responses,
+    read_evaluations,
+    read_responses,
+)
 
 TEXT = "item,tree,forest\nx,1,0\ny,0,1\nz,,1\n"
 ANSWERS = [[1, 0], [0, 1], [-1, 1]]
@@ -153,3 +158,33 @@ def test_cifar10(data_directory: Path) -> None:
 def test_leaderboards_are_not_responses(data_directory: Path) -> None:
     for path in (data_directory / "kaggle").glob("*__private.csv"):
         assert not looks_like_responses(path)
+
+
+LONG = "model,example_id,correct\nm,x,True\nn,x,False\nm,y,1\nn,z,0\n"
+
+
+def test_a_row_per_classifier_and_item_is_a_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text(LONG)
+    found = read_responses(path)
+    assert (found.names, found.items) == (("m", "n"), ("x", "y", "z"))
+    assert found.correct.tolist() == [[1, 0], [1, -1], [-1, 0]]
+    assert looks_like_responses(path)
+    assert read_evaluations(path).outcomes == found
+    path.write_text(LONG.replace("False", "0.25"))
+    assert not looks_like_responses(path)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("m,x,0\n", "line 6, column 'example_id': 'm' has answered item 'x' already on line 2"),
+        ("m,z,maybe\n", "line 6, column 'correct': 'maybe' is no outcome"),
+        (",z,1\n", "line 6, column 'model': the classifier has no name"),
+    ],
+)
+def test_a_slip_in_a_long_table_is_named(tmp_path: Path, more: str, message: str) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text(LONG + more)
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_responses(path)
