@@ -34,7 +34,7 @@ from bayes_sota.data.columns import (
     numbers_in,
     only_column,
 )
-from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.parts import Choices, Part, file_names
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.responses import MISSING
@@ -93,19 +93,23 @@ class ColumnRoles:
         return names_in(self.table, self.clusters, "cluster")
 
 
-def is_long(header: Sequence[str]) -> bool:
-    """Whether the three columns of a table name a classifier and an item, and hold an outcome.
+def long_columns(header: Sequence[str]) -> tuple[int, int, int] | None:
+    """Columns of the classifiers, the items and the outcomes; None unless there are these three.
 
     Examples
     --------
-    >>> is_long(("model", "example_id", "correct")), is_long(("item", "tree", "forest"))
-    (True, False)
+    >>> long_columns(("example_id", "model", "correct")), long_columns(("item", "tree", "forest"))
+    ((1, 0, 2), None)
     """
     names = [normalize_name(name) for name in header]
-    kinds = [
-        sum(name in WORDS[kind] for name in names if name) for kind in ("classifiers", "items")
+    found = [
+        [j for j, name in enumerate(names) if name and name in WORDS[kind]]
+        for kind in ("classifiers", "items")
     ]
-    return len(names) == 3 and kinds == [1, 1]
+    if len(names) != 3 or [len(places) for places in found] != [1, 1]:
+        return None
+    (method,), (item,) = found
+    return method, item, 3 - method - item
 
 
 def widen(table: Table) -> Table:
@@ -117,15 +121,17 @@ def widen(table: Table) -> Table:
     Raises
     ------
     InputError
-        A classifier with two rows for an item, with both places; a cell that is no outcome.
+        A classifier with two rows for an item, with both places; a cell that is no outcome; more
+        classifiers and items than a table may have, before memory is spent on them.
     """
-    if not is_long(table.header):
+    columns = long_columns(table.header)
+    if columns is None:
         return table
-    methods, items = (named_in(table, WORDS[kind])[0] for kind in ("classifiers", "items"))
-    outcome = next(j for j in range(3) if j not in (methods, items))
+    methods, items, outcome = columns
     numbers_in(table, outcome, _outcome, _NO_OUTCOME)
     method_names, method = coded_names(table, methods, "classifier")
     item_names, item = coded_names(table, items, "item")
+    check_shape(len(item_names), 1 + len(method_names), table.where)
     repeat = first_repeat(method * len(item_names) + item)
     if repeat is not None:
         first, again = repeat

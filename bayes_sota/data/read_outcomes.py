@@ -25,7 +25,7 @@ from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
 from bayes_sota.data.files.opening import FileFormat, open_table, table_of_content
-from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats import item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
@@ -34,7 +34,7 @@ from bayes_sota.data.outcome_tables import (
     check_clusters,
     check_orientation,
     find_roles,
-    is_long,
+    long_columns,
     parts_of_tables,
     widen,
 )
@@ -130,14 +130,9 @@ def looks_like_responses(path: str | Path) -> bool:
             header, cells = _text_head(head.data)
     except InputError:
         return False
-    if is_long(header):
-        named = [
-            normalize_name(name) in {*WORDS["classifiers"], *WORDS["items"]} for name in header
-        ]
-        outcomes = [
-            cell for cells, name in zip(cells, named, strict=True) if not name for cell in cells
-        ]
-        return all(answer_of(cell) is not None for cell in outcomes)
+    long = long_columns(header)
+    if long is not None:
+        return all(answer_of(cell) is not None for cell in cells[long[2]])
     answers = [[answer_of(cell) for cell in column] for column in cells[1:]]
     filled = sum(0 in found or 1 in found for found in answers)
     slips = [found.count(None) / max(len(found), 1) for found in answers]

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,17 @@ def test_a_row_per_classifier_and_item_is_a_matrix(tmp_path: Path) -> None:
     assert read_evaluations(path).outcomes == found
     path.write_text(LONG.replace("False", "0.25"))
     assert not looks_like_responses(path)
+
+
+def test_a_long_table_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text(LONG + "".join(f"m{i},i{i},1\n" for i in range(6_000)))
+    tracemalloc.start()
+    with pytest.raises(InputError, match="more than 32,000,000 cells, which is the limit"):
+        read_responses(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50_000_000  # 36,000,000 cells would have 288 MB
 
 
 @pytest.mark.parametrize(
