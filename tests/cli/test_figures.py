@@ -59,27 +59,26 @@ def drawn(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Figure
 
 def texts_of(figure: Figure) -> list[Text]:
     """Texts that are seen; of an axis those within its range."""
-    found = []
-    for text in figure.findobj(Text):
-        if not isinstance(text, Text) or not text.get_visible() or not text.get_text().strip():
-            continue
-        if _of_a_tick_outside(text, figure):
-            continue
-        found.append(text)
-    return found
+    hidden = {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in axis.get_major_ticks() + axis.get_minor_ticks()
+        if not (axis.get_visible() and within(axis.get_view_interval(), tick.get_loc()))
+        for label in (tick.label1, tick.label2)
+    }
+    return [
+        text
+        for text in figure.findobj(Text)
+        if isinstance(text, Text)
+        and text.get_visible()
+        and text.get_text().strip()
+        and text not in hidden
+    ]
 
 
-def _of_a_tick_outside(text: Text, figure: Figure) -> bool:
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            ticks = axis.get_major_ticks() + axis.get_minor_ticks()
-            if any(text in (tick.label1, tick.label2) for tick in ticks):
-                low, high = sorted(axis.get_view_interval())
-                tick = next(t for t in ticks if text in (t.label1, t.label2))
-                return not low - 1e-9 <= tick.get_loc() <= high + 1e-9 or not axis.get_visible()
-            if text is axis.offsetText or (text is axis.label and not axis.get_visible()):
-                return not text.get_text()
-    return False
+def within(ends: Any, place: float) -> bool:
+    return bool(min(ends) - 1e-9 <= place <= max(ends) + 1e-9)
 
 
 def faults_of(figure: Figure) -> Iterator[str]:
