@@ -13,6 +13,7 @@ from .claims.accuracies import false_claim_probability as false_claim_probabilit
 from .claims.means import false_claim_probability_of_means as false_claim_probability_of_means
 from .claims.summary_review import claims_table as claims_table
 from .cli.batch import estimate_many as estimate_many
+from .core.command_report import save_report as save_report
 from .core.priors import BetaCorrelation as BetaCorrelation
 from .core.priors import FixedCorrelation as FixedCorrelation
 from .core.priors import LogitNormalSkill as LogitNormalSkill
@@ -46,7 +47,6 @@ from .leaderboard.specification import load_model as load_model
 from .leaderboard.summary_entries import board_table as board_table
 from .maximum.law import maximum_law as maximum_law
 from .maximum.plots import plot_sota as plot_sota
-from .maximum.shrinkage import shrink_scores as shrink_scores
 from .paired.sample import estimate_paired as estimate_paired
 from .paired.sample import estimate_sota as estimate_sota
 

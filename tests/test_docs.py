@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import tomllib
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,25 @@ def test_every_command_is_on_the_page_of_commands() -> None:
 def test_a_guide_is_read_in_a_few_minutes(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     assert len(prose.split()) <= 600
+
+
+def plain(text: str) -> str:
+    return " ".join(text.replace("*", "").replace("`", "").split())
+
+
+def test_what_pages_of_results_say_stands_in_the_documentation() -> None:
+    told = tomllib.loads((ROOT / "bayes_sota/core/page/words.toml").read_text(encoding="utf-8"))
+    glossary = plain((DOCS / "glossary.md").read_text(encoding="utf-8"))
+    missing = [word for word, meaning in told["words"].items() if meaning not in glossary]
+    assert not missing
+    measured = plain((DOCS / "how-right.md").read_text(encoding="utf-8"))
+    figures = [
+        (name, number)
+        for name, sentence in told["measured"].items()
+        for number in re.findall(r"[\d.,]*\d", sentence)
+        if not re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", measured)
+    ]
+    assert not figures
 
 
 def print_again(page: Path) -> None:

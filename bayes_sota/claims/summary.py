@@ -97,6 +97,7 @@ class ClaimReport(ResultTable):
     drawn_from: dict[str, Any]
     independent: float | None = None
     reasons: tuple[str, ...] = ()
+    measured = "claims"
 
     def to_dict(self) -> dict[str, Any]:
         plain = ("p_false", "level", "n_test", "sensitivity", "notes", "text")

@@ -61,6 +61,7 @@ class MethodsReport(ResultTable):
     notes: tuple[str, ...]
     seed: str
     reasons: tuple[str, ...] = ()
+    measured = "claims"
     text_columns = ("name",)
 
     @cached_property

@@ -72,6 +72,7 @@ class ClaimsTable(ResultTable):
     label: str | None
     reasons: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    measured = "claims"
 
     @property
     def n_problems(self) -> int:

@@ -24,7 +24,6 @@ from bayes_sota.core.command import (
     OutputDirectory,
     Shown,
     command,
-    json_text,
     name_options,
     number_option,
     report_options,
@@ -38,7 +37,7 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.sample import resolve_seed, save_result
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.summary import ListReport
-from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.tables import SOFTWARE, json_text
 from bayes_sota.core.text import counted, digest_of, plain_text, shown_path
 from bayes_sota.core.types import Groups
 from bayes_sota.data.files.json import parse_json

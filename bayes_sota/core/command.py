@@ -4,7 +4,6 @@ Every command is a ``Command``: its files do not destroy each other, its errors 
 (``tests/core/test_command.py`` walks through all commands).
 """
 
-import json
 import math
 import os
 import re
@@ -21,7 +20,8 @@ from click.core import ParameterSource
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, check_writable
-from bayes_sota.core.schema import DOMAINS, SCHEMA_VERSION
+from bayes_sota.core.schema import DOMAINS
+from bayes_sota.core.tables import json_text
 from bayes_sota.core.text import plain_text, shown_path
 
 if TYPE_CHECKING:
@@ -141,9 +141,13 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
+        from bayes_sota.core.parallel import watched
+
         _check_files(self.params, ctx.params)
+        silent = (bool(ctx.params.get(name)) for name in ("quiet", "as_json"))
         try:
-            return super().invoke(ctx)
+            with watched(show_progress(*silent)):
+                return super().invoke(ctx)
         except InputError as error:
             raise InputError(name_options(str(error), self.params)) from error
         except EOFError as error:  # click takes it for the end of what a user types
@@ -172,7 +176,9 @@ def _group_of(param: click.Parameter) -> str:
     return _GROUPS[0 if of_input else 1]
 
 
-command = partial(click.command, cls=Command)
+command: Callable[..., Callable[[Callable[..., Any]], Command]] = partial(
+    click.command, cls=Command
+)
 
 
 def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> None:
@@ -229,6 +235,8 @@ _TOKEN = re.compile(
     r"""|(?P<end>;[ ])"""
 )
 
+_TWICE = re.compile(r"(--[a-z-]+(?: [\w.]+)?) \(\1\)")  # the argument, and then the option for it
+
 
 def name_options(text: str, params: Iterable[click.Parameter]) -> str:
     """Message in which parameters have the names of the options, as far as there are any.
@@ -262,36 +270,14 @@ def name_options(text: str, params: Iterable[click.Parameter]) -> str:
         shown = f"{option} {value}" if value and value != "True" else option
         clauses[-1] += shown or token[0]
     clauses[-1] += text[start:]
-    return "; ".join(c for i, c in enumerate(clauses) if i == 0 or not missing[i])
+    kept = "; ".join(c for i, c in enumerate(clauses) if i == 0 or not missing[i])
+    return _TWICE.sub(r"\1", kept)
 
 
 def _python_names(option: str) -> tuple[str, ...]:
     name = option.lstrip("-").replace("-", "_")
     return tuple({name, f"n_{name}", _SYNONYMS.get(name, name)})
 
-
-_NULLS = {  # keys of numbers that may not exist, and why
-    "canonical": "a canonical run has more iterations",
-    "chi_squared": "all ranks tie",
-    "f_p_value": "all ranks tie",
-    "f_statistic": "every data set has the same ranks, or all tie",
-    "interval": "its probability is too near 1",
-    "iterations_needed": "the means are equal",
-    "mcse": "one draw has no Monte Carlo error",
-    "p_other_seed": "fewer than 2 iterations that both learners completed",
-    "partition_share": "fewer than 2 iterations that both learners completed",
-    "p_canonical_above": "there are no more iterations than a canonical run has",
-    "p_normal": "fewer than 3 iterations, or equal scores",
-    "p_value": "nothing varies",
-    "rmse_ratio": "the raw maximum has no error",
-    "score_difference_se": "one board has no standard error",
-    "sd_iterations": "one iteration has no spread",
-    "score_ratio": "the raw maximum has no interval score",
-    "skewness": "fewer than 3 iterations",
-    "standardized_deviance": "no degrees of freedom are left",
-    "statistic": "nothing varies",
-    "width_ratio": "the raw maximum's interval has no width",
-}
 
 _SEED = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 
@@ -408,13 +394,11 @@ class Reported(Shown):
                 raise InputError("this result has no figure: leave out --figure")
             save_figure(by_matplotlib(drawn), self.figure)
         if self.report is not None:
-            from bayes_sota.core.command_report import write_report
+            from bayes_sota.core.command_report import save_report
 
             context = click.get_current_context()
-            write_report(
-                self.report, report, drawn, content=json_text(report.to_dict()),
-                about=context.command_path, arguments=context.find_root().obj or (),
-            )  # fmt: skip
+            typed = context.find_root().obj or ()
+            save_report(report, self.report, drawn, about=context.command_path, arguments=typed)
         super().show(report, top)
 
 
@@ -540,40 +524,11 @@ def echo_json(content: dict[str, Any]) -> None:
     click.echo(json_text(content))
 
 
-def json_text(content: dict[str, Any]) -> str:
-    """One JSON object with the schema version first.
-
-    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says why.
-
-    Examples
-    --------
-    >>> json.loads(json_text({"sd": 0.5}))["sd"]
-    0.5
-    """
-    reasons: dict[str, str] = {}
-    found = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
-    return json.dumps(found | ({"null_reasons": reasons} if reasons else {}), indent=2)
-
-
 def echo_verdict(reasons: Sequence[str]) -> int:
     """Exit code: 0 where a result can be trusted, else 1 and a line that says why it cannot."""
     if reasons:
         echo_problem("warning", "not to be trusted: " + "; ".join(reasons))
     return 1 if reasons else 0
-
-
-def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _jsonable(v, (*place, str(k)), reasons) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(v, (*place, str(i)), reasons) for i, v in enumerate(value)]
-    if hasattr(value, "tolist"):
-        return _jsonable(value.tolist(), place, reasons)
-    if isinstance(value, float) and not math.isfinite(value):
-        key = next((name for name in reversed(place) if not name.isdigit()), "")
-        reasons[".".join(place)] = _NULLS.get(key, f"not a finite number: {value}")
-        return None
-    return value
 
 
 def show_progress(quiet: bool, as_json: bool) -> bool:

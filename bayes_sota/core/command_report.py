@@ -10,16 +10,19 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.core.files import write_text
+from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.plots import by_matplotlib, svg_address
 from bayes_sota.core.tables import ResultTable, numeric_columns
 from bayes_sota.core.text import plain_text
@@ -46,71 +49,93 @@ class _Table:
     total: int
 
 
-def write_report(
-    path: Path,
+def save_report(
     report: ResultTable,
-    draw: "Callable[[], PlotCollection] | None" = None,
+    path: str | Path,
+    figure: "Callable[[], PlotCollection] | None" = None,
     *,
-    content: str,
-    about: str,
+    about: str = "bayes_sota",
     arguments: Sequence[str] = (),
 ) -> None:
-    """Write a result as one HTML page, whole or not at all.
+    """Write a result as one HTML page, as ``--report`` does: whole or not at all.
 
     Parameters
     ----------
-    path : Path
     report : ResultTable
-    draw : callable, optional
-        Gives the figure.
-    content : str
-        What ``--json`` prints, which the page offers for download.
+        What a function returns that reports or tabulates: ``board_table``, ``report_sota``, ...
+    path : path
+    figure : callable, optional
+        Draws the figure of the page.
     about : str
-        The command's name.
+        What the page stands for: the command's name.
     arguments : sequence of str
         What was typed behind ``bayes-sota``.
+
+    Raises
+    ------
+    InputError
+        A name that does not end with .html, or a place that cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard([0.93, 0.90, 0.91, 0.88], n_test=500, names=list("abcd"))
+    >>> table = bs.board_table(board, random_seed=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "page.html")
+    ...     save_report(table, page, lambda: bs.leaderboard.plot_entries(table))
+    ...     "<img" in page.read_text(encoding="utf-8")
+    True
     """
-    page = report_page(report, draw, content=content, about=about, arguments=arguments)
-    write_text(page, path)
+    path = check_ending(Path(path), "report")
+    write_text(report_page(report, figure, about=about, arguments=arguments), path)
 
 
 def report_page(
     report: ResultTable,
-    draw: "Callable[[], PlotCollection] | None" = None,
+    figure: "Callable[[], PlotCollection] | None" = None,
     *,
-    content: str,
-    about: str,
+    about: str = "bayes_sota",
     arguments: Sequence[str] = (),
 ) -> str:
-    """The page as text; parameters as of ``write_report``.
+    """The page as text; parameters as of ``save_report``.
+
+    It offers what ``--json`` prints for download.
 
     Examples
     --------
     >>> import bayes_sota as bs
     >>> board = bs.Leaderboard([0.93, 0.90, 0.91, 0.88], n_test=500, names=["<b>", "b", "c", "d"])
     >>> table = bs.board_table(board, random_seed=0)
-    >>> page = report_page(table, content=table.to_json(), about="bayes-sota board")
+    >>> page = report_page(table, about="bayes-sota board")
     >>> "<b>" in page, "&lt;b&gt;" in page
     (False, True)
     """
     answer, *more = [plain_text(line) for line in report.sentences()] or [report.text]
+    content = report.to_json()
     found = json.loads(content)
+    tables = _tables(report)
     script, style = _part("report.js"), _part("report.css")
     return _template().render(
         about=about,
+        title=next((table.title for table in tables if table.title), about),
+        date=date.today().isoformat(),
         answer=answer,
         more=more,
         reasons=[plain_text(reason) for reason in report.reasons],
-        figure=None if draw is None else svg_address(by_matplotlib(draw)),
-        tables=_tables(report),
+        figure=None if figure is None else svg_address(by_matplotlib(figure)),
+        tables=tables,
         legend=[plain_text(line) for line in report.legend()],
         notes=[plain_text(note) for note in report.notes],
         footer=[plain_text(line) for line in report.footer()],
         sliders=report.sliders(),
         checks=_checks(found.get("diagnostics", {})),
+        measured=_words()["measured"].get(report.measured, ""),
+        words=_used(report, tables),
         text=report.text,
         basis=[plain_text(line) for line in report.basis()],
-        command=plain_text(shlex.join(["bayes-sota", *arguments])),
+        command=_again(arguments, found.get("seed")),
         versions=[(name, version(name)) for name in _SOFTWARE],
         python=sys.version.split()[0],
         content=_packed(content),
@@ -147,6 +172,33 @@ def _tables(report: ResultTable) -> list[_Table]:
         numeric = numeric_columns(header, cells)
         found.append(_Table(plain_text(title), header, cells[:_SHOWN], data, numeric, len(cells)))
     return [table for table in found if table.total]
+
+
+def _again(arguments: Sequence[str], seed: object) -> str:
+    """The command that gives the same numbers, with the seed that was drawn."""
+    drawn = isinstance(seed, int) and not any(part.startswith("--seed") for part in arguments)
+    whole = ["bayes-sota", *arguments, *(["--seed", str(seed)] if drawn else [])]
+    return plain_text(shlex.join(whole)) if arguments else ""
+
+
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    """Words that pages explain, and what was measured of results."""
+    return tomllib.loads(_part("words.toml"))
+
+
+def _used(report: ResultTable, tables: Sequence[_Table]) -> list[tuple[str, str]]:
+    """Words of the page that need an explanation, with it."""
+    sliders = [slider.label for slider in report.sliders()]
+    lines = [*report.sentences(), *report.legend(), *report.footer(), *report.notes, *sliders]
+    cells = [cell for table in tables for row in (table.header, *table.rows) for cell in row[:2]]
+    headers = [name for table in tables for name in table.header]
+    text = "\n".join([*lines, *headers, *cells])
+    return [
+        (word, meaning)
+        for word, meaning in _words()["words"].items()
+        if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+    ]
 
 
 def _packed(text: str) -> str:

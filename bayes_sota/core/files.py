@@ -15,7 +15,12 @@ _ENDINGS = {
     "result": (".nc",),
     "report": (".html",),
 }
-_FLAGS = {"table": "--table", "figure": "--figure", "result": "--output", "report": "--report"}
+_FLAGS = {
+    "table": "--table",
+    "figure": "--figure",
+    "result": "--output",
+    "report": "--report, in Python bs.save_report",
+}
 _drafts: set[Path] = set()
 
 

@@ -12,7 +12,9 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache, partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from bayes_sota.core.arguments import PROCESSES, refuse_unused
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from threadpoolctl import ThreadpoolController
 
+_WATCHED = ContextVar("watched", default=False)
 _PATIENCE = 5  # seconds in which a cluster answers
 
 
@@ -162,7 +165,32 @@ def _client_of(dask: "str | Client") -> Any:
 
 
 @contextmanager
-def shown_progress(total: int, what: str, *, show: bool) -> Iterator[Callable[[], None]]:
+def watched(show: bool) -> Iterator[None]:
+    """Whether loops that are ``followed`` show a person how much of them is left."""
+    token = _WATCHED.set(show)
+    try:
+        yield
+    finally:
+        _WATCHED.reset(token)
+
+
+@contextmanager
+def followed(total: int, what: str) -> Iterator[Callable[[], None]]:
+    """As ``shown_progress``, where a person watches, and only from the second second on.
+
+    Examples
+    --------
+    >>> with followed(2, "families of skills") as advance:
+    ...     advance()
+    """
+    with shown_progress(total, what, show=_WATCHED.get(), after=1.0) as advance:
+        yield advance
+
+
+@contextmanager
+def shown_progress(
+    total: int, what: str, *, show: bool, after: float = 0.0
+) -> Iterator[Callable[[], None]]:
     """A function to be called after each of so many steps; it moves a bar with the time left.
 
     Parameters
@@ -171,7 +199,9 @@ def shown_progress(total: int, what: str, *, show: bool) -> Iterator[Callable[[]
     what : str
         What the steps are.
     show : bool
-        Whether there is a bar on standard error.
+        Whether there is a bar on standard error; loops inside have none of their own.
+    after : float
+        Seconds before which there is no bar.
 
     Examples
     --------
@@ -195,6 +225,18 @@ def shown_progress(total: int, what: str, *, show: bool) -> Iterator[Callable[[]
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(plain_text(what), total=total)
-        yield lambda: progress.advance(task)
+    progress = Progress(*columns, console=Console(stderr=True), transient=after > 0)
+    task, begun = progress.add_task(plain_text(what), total=total), monotonic()
+
+    def advance() -> None:
+        progress.advance(task)
+        if monotonic() - begun >= after:
+            progress.start()
+
+    with watched(False):
+        try:
+            if not after:
+                progress.start()
+            yield advance
+        finally:
+            progress.stop()

@@ -7,6 +7,7 @@ which round last: they have all digits, and the Monte Carlo error where there is
 """
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,29 @@ from bayes_sota.core.text import latex_text, markdown_text, plain_text, spreadsh
 if TYPE_CHECKING:
     import pandas as pd
 
+
+_NULLS = {  # keys of numbers that may not exist, and why
+    "canonical": "a canonical run has more iterations",
+    "chi_squared": "all ranks tie",
+    "f_p_value": "all ranks tie",
+    "f_statistic": "every data set has the same ranks, or all tie",
+    "interval": "its probability is too near 1",
+    "iterations_needed": "the means are equal",
+    "mcse": "one draw has no Monte Carlo error",
+    "p_other_seed": "fewer than 2 iterations that both learners completed",
+    "partition_share": "fewer than 2 iterations that both learners completed",
+    "p_canonical_above": "there are no more iterations than a canonical run has",
+    "p_normal": "fewer than 3 iterations, or equal scores",
+    "p_value": "nothing varies",
+    "rmse_ratio": "the raw maximum has no error",
+    "score_difference_se": "one board has no standard error",
+    "sd_iterations": "one iteration has no spread",
+    "score_ratio": "the raw maximum has no interval score",
+    "skewness": "fewer than 3 iterations",
+    "standardized_deviance": "no degrees of freedom are left",
+    "statistic": "nothing varies",
+    "width_ratio": "the raw maximum's interval has no width",
+}
 
 SOFTWARE = f"bayes_sota {__version__}"
 """What a paragraph for a paper names."""
@@ -59,6 +83,8 @@ class ResultTable(ABC):
     notes: Sequence[str]
     text_columns: ClassVar[tuple[str, ...]] = ()
     """Columns of text from strangers, which must not become a formula in a spreadsheet."""
+    measured: str = ""
+    """What was measured of such results on real data: a key of ``page/words.toml``."""
     in_words: ClassVar[bool] = False
     """Whether a screen shows the sentences instead of the table, which has the same numbers."""
 
@@ -168,7 +194,7 @@ class ResultTable(ABC):
 
     def to_json(self) -> str:
         """``to_dict`` with the schema version first, as text."""
-        return json.dumps({"schema_version": SCHEMA_VERSION, **self.to_dict()}, indent=2) + "\n"
+        return json_text(self.to_dict()) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
@@ -185,6 +211,35 @@ class ResultTable(ABC):
             written[ending](path)
         else:
             write_text(self.to_json(), path)
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """One JSON object with the schema version first.
+
+    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says why.
+
+    Examples
+    --------
+    >>> json_text({"sd": float("inf")}).splitlines()[2]
+    '  "sd": null,'
+    """
+    reasons: dict[str, str] = {}
+    found = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
+    return json.dumps(found | ({"null_reasons": reasons} if reasons else {}), indent=2)
+
+
+def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _jsonable(v, (*place, str(k)), reasons) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(v, (*place, str(i)), reasons) for i, v in enumerate(value)]
+    if hasattr(value, "tolist"):
+        return _jsonable(value.tolist(), place, reasons)
+    if isinstance(value, float) and not math.isfinite(value):
+        key = next((name for name in reversed(place) if not name.isdigit()), "")
+        reasons[".".join(place)] = _NULLS.get(key, f"not a finite number: {value}")
+        return None
+    return value
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

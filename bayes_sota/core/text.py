@@ -161,6 +161,18 @@ def chance(p: float, mcse: float = 0.0) -> str:
     return f"{p:.{digits}f}"
 
 
+def p_value(p: float) -> str:
+    """A p-value in a sentence.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(1e-9)
+    ('p = 0.031', 'p < 0.0001')
+    """
+    found = chance(p)
+    return f"p {found}" if found[0] in "<>" else f"p = {found}"
+
+
 def decimals_for(sd: float, mcse: float = 0.0) -> int:
     """Decimals that a number supports: two digits of its sd, and those that draws support.
 

@@ -104,6 +104,7 @@ class JudgedRuns(ResultTable):
     rules: tuple[JudgedRule, ...]
     scores: FoldScores
     ranks: AverageRanks | None
+    measured = "learners"
     text_columns = ("task", "learner")
 
     @property

@@ -63,6 +63,7 @@ class ComparisonReport(ResultTable):
     n_draws: int
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
+    measured = "learners"
     text_columns = ("task", "a", "b")
 
     @property

@@ -5,7 +5,7 @@ error with its place (``tests/data/test_readers.py``, ``test_paired.py``).
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -18,7 +18,10 @@ from bayes_sota.data.columns import (
     find_name_column,
     find_score_column,
     find_submission_column,
+    is_summary,
+    number_of,
     refuse_loss,
+    several,
 )
 from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Nested, Table
@@ -202,7 +205,29 @@ def read_entries(
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
-    return _entries(table, scores, names, rows, notes, kaggle, submissions)
+    found = _entries(table, scores, names, rows, notes, kaggle, submissions)
+    return (
+        found
+        if score_column is not None
+        else replace(found, notes=(*found.notes, *_other_scores(table, (scores, names))))
+    )
+
+
+def _other_scores(table: Table, used: Collection[int | None]) -> list[str]:
+    """A note on columns that hold numbers of the kind of the scores, of which one was taken."""
+    others = [
+        name
+        for j, name in enumerate(table.header)
+        if j not in used and not is_summary(name) and _like_scores(table.columns[j])
+    ]
+    return [f"columns that are not used: {several(others)}"] if others else []
+
+
+def _like_scores(cells: Sequence[Any]) -> bool:
+    """Whether all cells are numbers that accuracies could be, and some are not whole."""
+    numbers = [number_of(cell) for cell in cells]
+    possible = all(x is not None and 0 <= x <= 100 for x in numbers)
+    return possible and any(x is not None and x % 1 for x in numbers)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from bayes_sota.core.command import (
     top_option,
     write_result,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,7 +227,10 @@ def _fit(
     from bayes_sota.epp.summary_report import report_fit
 
     best_of = [(player, _variants(number)) for player, number in asked["best_of"]]
-    fit = fit_epp(tables[0], **{name: asked[name] for name in _FIT})
+    try:
+        fit = fit_epp(tables[0], **{name: asked[name] for name in _FIT})
+    except InfiniteEstimateError as error:
+        raise InputError("; ".join([str(error), *about["reading"]])) from None
     report = report_fit(
         fit, pairs=asked["test"], best_of=best_of, repetitions=asked["repetitions"],
         random_seed=shown.seed, **about,

@@ -103,6 +103,11 @@ def read_tournaments(
             f"{losses[0]} looks like an error; higher is taken as better: --lower-is-better-in "
             "names rounds where it is not"
         )
+    if any(isinstance(table, ScoreTable) and _are_answers(table) for table in tables):
+        notes.append(
+            "all scores are 0 or 1, like answers to items: a skill is then about which items two "
+            "players differ on, not an accuracy; bayes-sota board reads answers"
+        )
     return tables, notes
 
 
@@ -115,6 +120,10 @@ def _look_like_losses(tables: Sequence[Tournament]) -> list[str]:
         for label, lower in zip(table.rounds, table.lower_is_better, strict=True)
         if not lower and is_loss(label)
     ]
+
+
+def _are_answers(table: ScoreTable) -> bool:
+    return bool(np.isin(table.scores[table.present], (0.0, 1.0)).all())
 
 
 def local_rope_matches(

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.arguments import check_choice, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
@@ -196,7 +197,11 @@ def leaderboard_quality(
     rng = generator_of(random_seed)
     replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
     replicates = replicate(fit, rng, keep_ties)
-    found = np.array([_deviance(next(replicates), fit) for _ in range(repetitions)])
+    found = np.empty(repetitions)
+    with followed(repetitions, "simulated tournaments") as advance:
+        for place in range(repetitions):
+            found[place] = _deviance(next(replicates), fit)
+            advance()
     larger = int(np.sum(found >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
     return LeaderboardQuality(
         tournament=fit.data.tournament,

@@ -375,14 +375,22 @@ class EppTable(ResultTable):
         return {"players": [_player(row) for row in self.frame.to_dict("records")]}
 
     def sentences(self) -> list[str]:
-        """The best player of each tournament, and who may be."""
+        """Whether one player is the best, or the best player of each tournament; and its skill."""
         first = self.frame[self.frame["rank"] == 1].to_dict("records")
-        said = [self._said(row) for row in first]
-        if "tied_with_best" in self.frame:
-            names = self.frame.loc[self.frame["tied_with_best"], "player"].tolist()
-            among = f"one of {listed(names)}" if len(names) > 1 else "this one"
-            said.append(f"With {self.ci_prob:.0%} confidence the best player is {among}.")
-        return said
+        return [*self._found(), *map(self._said, first)]
+
+    def _found(self) -> list[str]:
+        """Who may be the best, where one tournament has the test of all pairs."""
+        if "tied_with_best" not in self.frame:
+            return []
+        names = self.frame.loc[self.frame["tied_with_best"], "player"].tolist()
+        sure = f"with {self.ci_prob:.0%} confidence"
+        if len(names) == 1:
+            return [f"{names[0]} is the best of {len(self.frame):,} players, {sure}."]
+        every = len(names) == len(self.frame)
+        all_may = f"{'both' if len(names) == 2 else f'all {len(names):,}'} may be"
+        who = all_may if every else f"it is one of {listed(names)}"
+        return [f"the results do not tell which player is the best: {sure} {who}."]
 
     def paragraph(self) -> list[str]:
         """The same, and what a skill is."""
@@ -393,7 +401,7 @@ class EppTable(ResultTable):
         d = decimals_for(0.1, row.get("mcse", 0.0))
         best = f" and the best of all with probability {_best(row)}" if "p_best" in row else ""
         return (
-            f"{where}{row['player']} has the highest skill (EPP), {row['epp']:.{d}f} "
+            f"{where}{row['player']} has the highest estimated skill (EPP), {row['epp']:.{d}f} "
             f"({self.ci_prob:.0%} interval {row['lower']:.{d}f} to {row['upper']:.{d}f}): it beats "
             f"an average player with probability {chance(row['p_beats_average'])}{best}."
         )
@@ -421,7 +429,8 @@ class EppTable(ResultTable):
             found.append(
                 f"With {self.ci_prob:.0%} confidence all rank intervals are right together. May be "
                 "best: no other player is certainly better; one that is lower may be among them "
-                "where its scores vary more."
+                "where its scores vary more. A comparison of two players alone (--test) does not "
+                "allow for all the others, and can tell such two apart."
             )
         return found
 

@@ -14,7 +14,7 @@ from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import diagnose, how_drawn
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import as_sentences, chance, counted
+from bayes_sota.core.text import as_sentences, chance, counted, p_value
 from bayes_sota.core.types import Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
@@ -72,6 +72,7 @@ class EppReport(ResultTable):
     how: str
     findings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    measured = "epp"
     text_columns = EppTable.text_columns
 
     @property
@@ -105,7 +106,7 @@ class EppReport(ResultTable):
         """Who is the best, and who may be."""
         name, _, size = str(self.content["title"]).rpartition(": ")
         first, *rest = self.table.sentences()
-        return [f'In "{name}" ({size}) {first}' if name else first, *rest]
+        return [f'In "{name}" ({size}) {first}' if name else first[:1].upper() + first[1:], *rest]
 
     def paragraph(self) -> list[str]:
         """Who is the best, what a skill is, comparisons and quality, and what was assumed."""
@@ -423,14 +424,14 @@ def _deviance_sentence(content: dict[str, Any]) -> str:
         return f"Whether one order describes all rounds is not tested ({misfit})."
     verdict = "no clear sign against it" if p >= 0.05 else "players differ between rounds"
     return (
-        f"Whether one order describes all rounds: p = {chance(p)}, {verdict} ({misfit}, "
+        f"Whether one order describes all rounds: {p_value(p)}, {verdict} ({misfit}, "
         f"{content['deviance_expected']:.1f} expected if these skills were the whole story)."
     )
 
 
 def _check_sentence(checks: dict[str, Any]) -> str:
     p, loo = checks["deviance_p_value"], checks["loo"]
-    parts = [] if p is None else [f"Fit check: Bayesian p = {chance(p)} (fine if not near 0 or 1)."]
+    parts = [] if p is None else [f"Fit check: Bayesian {p_value(p)} (fine if not near 0 or 1)."]
     if loo is not None:
         bad = f", {loo['n_bad_k']} of them too influential" if loo["n_bad_k"] else ""
         parts.append(
@@ -446,7 +447,7 @@ def _test_sentence(test: dict[str, Any]) -> str:
     line = f"{first} against {second}: difference {test['difference']:.3f}, se {test['se']:.3f}, "
     if "p_value" in test:
         line += (
-            f"p = {chance(test['p_value'])} (as if matches were independent, too small as a rule: "
+            f"{p_value(test['p_value'])} (as if matches were independent, too small as a rule: "
             f"{chance(test['p_value_model'])}); "
         )
     line += f"wins with probability {win} ({low} to {high})"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.responses import MISSING
 
@@ -126,7 +127,10 @@ class Influence:
 
 def _blocks(count: int, k: int) -> Iterator[slice]:
     step = max(1, _BLOCK // k**2)
-    return (slice(start, start + step) for start in range(0, count, step))
+    with followed(-(-count // step), "blocks of items") as advance:
+        for start in range(0, count, step):
+            yield slice(start, start + step)
+            advance()
 
 
 def _outer(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -226,7 +226,10 @@ def _refuse(what: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
 def _size_of_board(text: str | None, metric: str, n_positive: int | None) -> Any:
     """Number of test items as typed: needed for accuracies and AUCs; infer for accuracies."""
     if text is None and metric == "accuracy":
-        raise InputError("--n-test is missing: the number of test items, or infer")
+        raise InputError(
+            "--n-test is missing: the number of test items, or infer; scores in several rounds or "
+            "data sets are for bayes-sota epp"
+        )
     if metric == "auc" and text in (None, "infer"):
         raise InputError("--n-test is missing: AUCs do not tell the number of items")
     size: Any = text if text is None or text == "infer" else _whole(text)

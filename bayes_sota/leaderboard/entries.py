@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.numerics import one_thread, share_mcse
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.fit import FieldFit, relative_to_highest
 
@@ -180,14 +181,16 @@ def draw_entry_skills(fit: FieldFit, draws: int, rng: np.random.Generator) -> En
     skill = np.empty((rows, fit.kernel.modelled.size), np.float32)
     values = np.zeros((2, fit.copies.size))
     spread = _Spread.of(fit.rho.size, values.shape)
-    for r, f, points in fit.choose(sets, rng):
-        rho = float(fit.rho[r])
-        for y, numbers in sampler.draw(r, fit.families[f], points, rng):
-            here = next(place)
-            psi = law.skill_at(y)
-            skill[here] = law.remove_shift(psi, (rho * shift[here])[:, None])
-            values += numbers / sets
-            spread.add(r, numbers)
+    with followed(sets, "draws of all skills") as advance:
+        for r, f, points in fit.choose(sets, rng):
+            rho = float(fit.rho[r])
+            for y, numbers in sampler.draw(r, fit.families[f], points, rng):
+                here = next(place)
+                psi = law.skill_at(y)
+                skill[here] = law.remove_shift(psi, (rho * shift[here])[:, None])
+                values += numbers / sets
+                spread.add(r, numbers)
+                advance()
     skill, shift = skill[:draws], shift[:draws]
     chances = sampler.by_entry(values, spread.error_of_mean(), skill)
     return EntryDraws(skill, shift, *chances, tuple(_equal_scores(fit.kernel.alike)))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.priors import BoardPriors, CorrelationPrior, luck_nodes
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -584,16 +585,18 @@ def _fit(
     strangers = Strangers.of(kernel.with_luck(float(luck[-1])), scale, rho)
     likelihood = _Likelihood(kernel, rho, copies, luck)
     samples = []
-    for f, name in enumerate(priors.families):
-        family = FAMILIES[name]
+    with followed(len(priors.families), "shapes of skills") as advance:
+        for f, name in enumerate(priors.families):
+            family = FAMILIES[name]
 
-        def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
-            shape = shape_density(kernel.y, kernel.is_cut, scale, family, t)
-            return likelihood(strangers.join(shape))
+            def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
+                shape = shape_density(kernel.y, kernel.is_cut, scale, family, t)
+                return likelihood(strangers.join(shape))
 
-        count = points * family.dimension
-        similar = None if start is None else start.points[f]
-        samples.append(sample_importance(target, family.dimension, rng, count, similar))
+            count = points * family.dimension
+            similar = None if start is None else start.points[f]
+            samples.append(sample_importance(target, family.dimension, rng, count, similar))
+            advance()
     families, points_of = priors.families, tuple(samples)
     return FieldFit(kernel, priors, rho, luck, copies, families, points_of, scale, strangers)
 

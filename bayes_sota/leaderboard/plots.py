@@ -234,7 +234,5 @@ def plot_entries(
         ylim=(0.6 - len(rows), 0.6),
         yticks=lambda _: ([-float(i) for i in range(len(rows))], names),
     )
-    title_figure(
-        collection, f"{table.n_tied:,} of {len(table.frame):,} entries are tied with the best"
-    )
+    title_figure(collection, f"{table.n_tied:,} of {len(table.frame):,} entries may be the best")
     return collection

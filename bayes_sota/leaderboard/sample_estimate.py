@@ -201,8 +201,12 @@ def _boards(
         return (board,)
     if isinstance(board, PairedBoards):
         raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
-    if not isinstance(board, Sequence):
-        raise InputError(f"a board, or several, must be given, got {type(board).__name__}")
+    given: object = board
+    if isinstance(given, str) or not isinstance(board, Sequence):
+        raise InputError(
+            f"a board, or several, must be given, got {type(board).__name__}; "
+            "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
+        )
     boards = tuple(board)
     if not boards:
         raise InputError("at least one leaderboard is needed")

@@ -48,7 +48,7 @@ COLUMNS = (
 )  # fmt: skip
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
-_COUNTED = "rows of the matrix"
+COUNTED = "rows of the matrix"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,8 @@ class EntryTable(ResultTable):
         Seed of the draws; None where a generator was given.
     draws : int
         Posterior draws of all entries.
+    measured : str
+        What was measured of such results (``ResultTable.measured``).
     """
 
     frame: pd.DataFrame
@@ -101,6 +103,7 @@ class EntryTable(ResultTable):
     answers: dict[str, Any]
     seed: int | None
     draws: int
+    measured: str = ""
     text_columns = ("name",)
 
     @property
@@ -167,7 +170,7 @@ class EntryTable(ResultTable):
     def header(self) -> list[str]:
         interval = f"{self.ci_prob:.0%} interval"
         names = ["rank", "name", "score", "skill", interval, "rank interval", "P(best)"]
-        return [*names, "tied with best"]
+        return [*names, "may be best"]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         shown, d = self.decimals
@@ -193,7 +196,9 @@ class EntryTable(ResultTable):
         return [
             *rest,
             "Skill is the expected score on new items of the same kind. Its interval includes the "
-            "luck that all entries share on these items; ranks, P(best) and ties do not.",
+            "luck that all entries share on these items; what compares entries does not.",
+            f"May be best: that the leader is better is not sure at {self.ci_prob:.0%}. P(best) is "
+            "the probability that no other entry is better, and small where many are about equal.",
         ]
 
     def _best(self) -> str:
@@ -206,10 +211,10 @@ class EntryTable(ResultTable):
         if self.n_tied == 1:
             return f"No other entry of {m:,} is as good as the leader."
         if self.n_tied == m:
-            return f"All {m:,} entries are tied with the best."
+            return f"All {m:,} entries may be the best: none is worse than the leader for sure."
         return (
-            f"{self.n_tied:,} of {m:,} entries are tied with the best, the leader among them; the "
-            "others are worse than the leader."
+            f"{self.n_tied:,} of {m:,} entries may be the best, the leader among them; the others "
+            "are worse than the leader."
         )
 
 
@@ -314,7 +319,7 @@ def board_table(
         rho=rho,
         name=board.name,
         n_test=board.n_test,
-        n_test_source=board.n_test_source if items is None else _COUNTED,
+        n_test_source=board.n_test_source if items is None else COUNTED,
         ci_prob=ci_prob,
         decimals=(score_decimals(board), decimals_for(winner["sd"], winner["mcse"])),
         compared_by=compared_by,
@@ -323,6 +328,7 @@ def board_table(
         answers=told,
         seed=int(seed) if seed.isdigit() else None,
         draws=entries.skill.shape[0],
+        measured=measured_of(board if items is None else items),
     )
 
 
@@ -364,7 +370,7 @@ def _assumed(rho: dict[str, Any], spec: ModelSpecification) -> str:
     source = "" if known else f", from {source_of_rho(spec.name)}"
     return (
         "how far entries share the luck of the items is assumed, not learnt: rho is "
-        f"{_rho_and_interval(rho)}{source}; the larger, the fewer are tied"
+        f"{_rho_and_interval(rho)}{source}; the larger, the fewer may be best"
     )
 
 
@@ -419,6 +425,19 @@ def _hidden(board: Leaderboard) -> list[str]:
         f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: ranks "
         "and P(best) are among these, theta_sota is the best of all"
     ]
+
+
+def measured_of(data: Leaderboard | Responses | ItemScores) -> str:
+    """What was measured of results from such data, a key of the words of a page."""
+    if isinstance(data, Responses):
+        return "answers"
+    if isinstance(data, ItemScores) or data.metric == "auc":
+        return "auc"
+    if data.metric == "score":
+        return ""
+    if data.scores is None:
+        return "maximum"
+    return "leaderboard" if data.submissions is None else "submissions"
 
 
 def score_decimals(board: Leaderboard) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -22,6 +23,7 @@ from bayes_sota.core.text import (
     counted,
     decimals_for,
     listed,
+    plain_text,
     steady_decimals,
 )
 from bayes_sota.data.leaderboard import Leaderboard
@@ -32,7 +34,13 @@ from bayes_sota.leaderboard.sample_estimate import (
     sota_sensitivity,
 )
 from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_rho
-from bayes_sota.leaderboard.summary_entries import CITED, on_items, score_decimals
+from bayes_sota.leaderboard.summary_entries import (
+    CITED,
+    COUNTED,
+    measured_of,
+    on_items,
+    score_decimals,
+)
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
     Questions,
@@ -127,6 +135,8 @@ class SotaReport(ContentReport):
         Rows of ``sota_sensitivity`` without the first.
     tree : xarray.DataTree
         The result itself.
+    measured : str
+        What was measured of such results (``ResultTable.measured``).
     """
 
     frame: pd.DataFrame
@@ -134,6 +144,7 @@ class SotaReport(ContentReport):
     subjects: tuple[str, ...]
     sensitivity: tuple[dict[str, Any], ...]
     tree: xr.DataTree
+    measured: str = ""
 
     def titles(self, top: int | None = None) -> list[str]:
         """What each table is about."""
@@ -352,7 +363,9 @@ def describe_sota(
         _subject(board, found, alone=len(each) == 1)
         for board, found in zip(boards, each, strict=True)
     )
-    return SotaReport(content, frame, tuple(titles), subjects, tuple(rows), tree)
+    return SotaReport(
+        content, frame, tuple(titles), subjects, tuple(rows), tree, measured_of(boards[0])
+    )
 
 
 def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) -> dict[str, Any]:
@@ -361,7 +374,7 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
     facts, whole = dict[str, Any](), is_whole(data)
     tries: Any = data.n_classifiers
     if not isinstance(data, Leaderboard):
-        size, source = data.n_items, "items of the matrix"
+        size, source = data.n_items, COUNTED
     elif whole:
         size, source, tries = data.n_test, data.n_test_source, tries or data.typical_tries
     else:
@@ -429,7 +442,7 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
         items = f", {_reading(data)}"
     else:
         tries = _competitors(data, found)
-        items = on_items(found["n_test"], found["n_test_source"]) + _shared(data)
+        items = on_items(found["n_test"], found["n_test_source"]) + _winners(data)
     said = f"{where}the best score of {tries} is {_best_score(data, found)}{items}."
     return said[:1].upper() + said[1:]
 
@@ -449,12 +462,14 @@ def _best_score(data: Data, found: dict[str, Any]) -> str:
     return f"{found['observed_maximum']:.{score_decimals(board)}f}"
 
 
-def _shared(data: Data) -> str:
-    """That several have the best score."""
+def _winners(data: Data) -> str:
+    """Who has the best score, or that several have it."""
     board = data if isinstance(data, Leaderboard) else data.leaderboard()
     assert board.scores is not None
-    leaders = int((board.scores == board.maximum).sum())
-    return f", shared by {leaders:,}" if leaders > 1 else ""
+    winners = [board.names[j] for j in np.flatnonzero(board.scores == board.maximum)]
+    if len(winners) > 1:
+        return f", shared by {len(winners):,}"
+    return "" if winners[0].startswith("entry ") else f", that of {plain_text(winners[0], 100)}"
 
 
 def _beside(found: dict[str, Any]) -> str:

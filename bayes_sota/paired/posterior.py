@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.priors import BOARD_FAMILIES, Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.paired import PairedBoards
@@ -107,18 +108,20 @@ def fit_pairs(
     targets = {name: partial(likelihood.log_likelihood, FAMILIES[name]) for name in families}
     noise = len(likelihood.noise_parameters)
     searches = _SEARCHES if likelihood.teams.choice is None else _FEWER_SEARCHES
-    found = {
-        name: sample_importance(
-            target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS, searches=searches
-        )
-        for name, target in targets.items()
-    }
-    for name, share in _evidence_weights(found)[0].items():
-        if share > _LEAST_SHARE:
-            count = int(points * (0.3 / len(families) + 0.7 * share))
-            if likelihood.teams.choice is not None:  # the first sample is thin in more dimensions
-                found[name] = _sampled_again(targets[name], found[name], count // 2, rng)
-            found[name] = _sampled_again(targets[name], found[name], count, rng)
+    found = {}
+    with followed(2 * len(families), "shapes of skills") as advance:
+        for name, target in targets.items():
+            found[name] = sample_importance(
+                target, FAMILIES[name].dimension + noise, rng, _FIRST_POINTS, searches=searches
+            )
+            advance()
+        for name, share in _evidence_weights(found)[0].items():
+            if share > _LEAST_SHARE:
+                count = int(points * (0.3 / len(families) + 0.7 * share))
+                if likelihood.teams.choice is not None:  # the first is thin in more dimensions
+                    found[name] = _sampled_again(targets[name], found[name], count // 2, rng)
+                found[name] = _sampled_again(targets[name], found[name], count, rng)
+            advance()
     shares, total = _evidence_weights(found)
     return Hyperposterior(likelihood, found, shares, total)
 

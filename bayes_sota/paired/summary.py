@@ -50,6 +50,7 @@ class PairedReport(ContentReport):
 
     how: str
     tree: xr.DataTree
+    measured = "paired"
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -130,8 +130,7 @@ def test_every_report_opens_without_an_error(browser, tmp_path, capsys, argument
 
 def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> None:
     import bayes_sota as bs
-    from bayes_sota.core.command import json_text
-    from bayes_sota.core.command_report import write_report
+    from bayes_sota.core.command_report import save_report
     from bayes_sota.core.summary import ListReport
 
     records = tuple({"name": f"model {i}", "score": i / 1e5} for i in range(100_000))
@@ -139,8 +138,7 @@ def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> No
         kind="models", records=records, columns={"name": "name", "score": "score"},
         said=("Many models.",), source=(bs.__version__,),
     )  # fmt: skip
-    content = json_text(report.to_dict())
-    write_report(tmp_path / "page.html", report, content=content, about="many")
+    save_report(report, tmp_path / "page.html", about="many")
     assert (tmp_path / "page.html").stat().st_size < 3e6
     page = opened(browser, tmp_path)
     page.implicitly_wait(5)

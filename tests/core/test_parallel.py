@@ -8,7 +8,7 @@ import pytest
 from parallel_work import fail, solved
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import run_each, shown_progress
+from bayes_sota.core.parallel import followed, run_each, shown_progress, watched
 
 
 def numbers(found: list[tuple[int, tuple[float, int]]]) -> list[tuple[int, float]]:
@@ -59,3 +59,31 @@ def test_progress_is_shown_where_it_is_asked_for(capsys: pytest.CaptureFixture[s
         assert out == ""
         assert ("1/2" in error) == show
         assert "\x1b[31miter" not in error
+
+
+def test_only_the_outer_loop_of_what_is_watched_has_a_bar(monkeypatch, capsys) -> None:
+    clock = iter(range(100))
+    monkeypatch.setattr("bayes_sota.core.parallel.monotonic", lambda: next(clock))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with followed(2, "not watched") as advance:
+        advance()
+    with watched(True), followed(2, "shapes") as advance:
+        with followed(3, "inner") as step:
+            step()
+        advance()
+    with watched(True), shown_progress(2, "assumptions", show=True) as advance:
+        with followed(3, "inner") as step:
+            step()
+        advance()
+    err = capsys.readouterr().err
+    assert "shapes" in err
+    assert "assumptions" in err
+    assert "inner" not in err
+    assert "not watched" not in err
+
+
+def test_a_short_loop_has_no_bar(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with watched(True), followed(2, "shapes") as advance:
+        advance()
+    assert capsys.readouterr().err == ""

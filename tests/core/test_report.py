@@ -17,8 +17,8 @@ from matplotlib.text import Text
 
 import bayes_sota as bs
 from bayes_sota.cli import main
-from bayes_sota.core.command import json_text
 from bayes_sota.core.command_report import report_page
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import by_matplotlib, svg_address
 from bayes_sota.core.tables import Slider
 from bayes_sota.core.text import plain_text
@@ -75,7 +75,7 @@ def table_of(names: list[str], n_test: int = 500) -> EntryTable:
 
 
 def page_of(table) -> str:
-    return report_page(table, content=json_text(table.to_dict()), about="bayes-sota board")
+    return report_page(table, about="bayes-sota board")
 
 
 def test_names_from_strangers_stay_text() -> None:
@@ -97,7 +97,7 @@ def test_the_page_has_all_rows_and_all_numbers_of_json() -> None:
     page = Page(page_of(table))
     rows, content = unpacked(page.scripts[0]), unpacked(page.scripts[1])
     assert rows == table.cells()
-    assert content == json.loads(json_text(table.to_dict()))
+    assert content == json.loads(table.to_json())
     assert page.count("tr") == 1 + 25  # the first rows, for a browser without scripts
 
 
@@ -139,9 +139,8 @@ def test_a_slider_starts_at_its_default_and_has_every_step() -> None:
     for step, row in zip(slider.steps, grid, strict=True):
         assert f"At {row['value']:.2f}" in step
         assert float(step.split("would be ")[1].split()[0]) == pytest.approx(row["mean"], abs=1e-3)
-    content = json_text(report.to_dict())
     draw = partial(bs.plot_sota, report.tree)
-    page = Page(report_page(report, draw, content=content, about="bayes-sota sota"))
+    page = Page(report_page(report, draw, about="bayes-sota sota"))
     assert page.count("input") == 1 + page.count("table")
     assert slider.steps[slider.start] in page.words
     (image,) = [a for tag, a in page.tags if tag == "img"]
@@ -198,3 +197,35 @@ def test_a_folder_that_cannot_be_written_gets_one_line(
     out, err = capsys.readouterr()
     assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
     assert why in err
+
+
+def test_a_page_explains_its_words_and_says_how_right_it_is() -> None:
+    table = table_of(["a", "b", "c"])
+    words = Page(page_of(table)).words
+    assert "The skill of the best classifier: the true state of the art." in words
+    assert "What EPP calls a model." not in words
+    assert any("94.8 % of the 95 % intervals held theta_sota" in word for word in words)
+    assert Page(report_page(table)).words.count("This command gives it again:") == 0
+
+
+def test_the_command_of_a_page_has_the_seed_that_was_drawn(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "page.html"
+    (tmp_path / "b.csv").write_text("team,score\na,0.91\nb,0.9\nc,0.88\n")
+    with pytest.raises(SystemExit):
+        main(["board", str(tmp_path / "b.csv"), "--n-test", "500", "--json", "--report", str(path)])
+    seed = json.loads(capsys.readouterr().out)["seed"]
+    (command,) = [word for word in Page(path.read_text()).words if word.startswith("bayes-sota ")
+                  and "--report" in word]  # fmt: skip
+    assert command.endswith(f"--seed {seed}")
+
+
+def test_a_report_is_saved_as_a_page_from_python(tmp_path: Path) -> None:
+    table = table_of(["a", "b", "c"])
+    bs.save_report(table, tmp_path / "plain.html")
+    bs.save_report(table, tmp_path / "page.html", lambda: bs.leaderboard.plot_entries(table))
+    pages = [(tmp_path / name).read_text(encoding="utf-8") for name in ("page.html", "plain.html")]
+    assert [Page(page).count("img") for page in pages] == [1, 0]
+    with pytest.raises(
+        InputError, match=r"which is a report \(--report, in Python bs\.save_report"
+    ):
+        table.save(tmp_path / "page.html")

@@ -60,8 +60,8 @@ def check_small(table: Any) -> None:
         (LONG.replace("model,fold,auc", "who,when,what"), "board.csv",
          {"player_column": "who", "round_column": "when", "score_column": "what"}),
         (WIDE, "board.csv", {}),
-        (WIDE.replace("fold", ""), "board.csv", {}),
-        (WIDE.replace("fold", "suite"), "board.csv", {}),
+        (WIDE.replace("fold", ""), "board.csv", {"players": "columns"}),
+        (WIDE.replace("fold", "suite"), "board.csv", {"round_column": "suite"}),
         (WIDE.replace("fold", "name"), "board.csv", {"players": "columns"}),
         (WIDE.replace("fold,", "").replace("x,", "").replace("y,", ""), "board.csv", {}),
         (TURNED, "board.csv", {}),
@@ -83,16 +83,19 @@ def test_parquet_frames_and_json_agree_with_text(tmp_path):
     long.to_parquet(tmp_path / "long.parquet")
     records = long.astype(object).where(long.notna(), None).to_dict("records")
     for source in (
-        long, long.iloc[::-1].iloc[::-1], wide, wide.rename_axis("task"), wide.rename_axis("x1"),
+        long, long.iloc[::-1].iloc[::-1], wide.rename_axis("task"),
         wide.reset_index(names="task"), pl.DataFrame(long.to_dict("list")),
         tmp_path / "long.parquet", written(tmp_path, json.dumps(records), "long.json"),
         str(written(tmp_path, json.dumps(records), "records.txt")),
     ):  # fmt: skip
         check_small(read_scores(source))
     check_small(read_scores(wide.T, players="rows"))
+    for named in (wide, wide.rename_axis("x1")):
+        check_small(read_scores(named, players="columns"))
     check_small(read_scores(wide.T.rename_axis("model")))
-    assert read_scores(long).tournament == read_scores(wide).tournament == "tournament"
-    single = read_scores(wide.astype(np.float32))
+    named = read_scores(wide.rename_axis("task"))
+    assert read_scores(long).tournament == named.tournament == "tournament"
+    single = read_scores(wide.astype(np.float32), players="columns")
     assert single.scores[0].tolist() == [0.9, 0.8, 0.7]  # the digits that a float32 prints
 
 
@@ -180,12 +183,19 @@ def test_a_leaderboard_keeps_its_tasks_and_says_what_it_leaves_out(tmp_path):
 
 
 def test_what_is_taken_for_granted_is_noted(tmp_path):
-    path = written(tmp_path, WIDE.replace("fold", ""))
+    path = written(tmp_path, WIDE.replace("fold", "") + "z,0.1,0.2,0.3\n")
     assert 'players="rows"' in read_noted_scores(path).notes[0]
     assert read_noted_scores(path, players="columns").notes == ()
     noted = read_noted_scores(written(tmp_path, LONG.replace("auc", "auc,t").replace("\n", ",1\n")
                                       .replace("t,1", "t")))  # fmt: skip
     assert noted.notes == (f"{path}: columns that are not used: 't'",)
+
+
+def test_a_table_that_may_be_transposed_is_not_guessed_at(tmp_path):
+    path = written(tmp_path, ",d1,d2,d3\nA,0.8,0.7,0.9\nB,0.9,0.6,0.8\n")
+    refused(path, r"could be the rows \('A', 'B'\) or the columns \('d1', 'd2', 'd3'\)")
+    assert read_scores(path, players="rows").players == ("A", "B")
+    assert read_scores(path, players="columns").players == ("d1", "d2", "d3")
 
 
 # --- battles

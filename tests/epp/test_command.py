@@ -141,6 +141,8 @@ WRONG = [
     ("task,a,b\nx,1,2\ny,1,good\n", (), "line 3, column 'b'"),
     ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
     (NEVER_LOST, (), "'a' never lost to 'b', 'c'"),
+    (NEVER_LOST.replace("task", "") + "z,3,2,1\n", (), "say --players rows if it is the other"),
+    (NEVER_LOST.replace("task", ""), (), "say --players rows or --players columns"),
     ("", (), "empty"),
     (TWICE, (*SEVERAL, "--test", "a", "bb"), "--test has no effect on several tournaments"),
     ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), "did you mean 'vit'?"),
@@ -235,3 +237,23 @@ def test_rounds_that_look_like_errors_are_pointed_out(capsys, tmp_path: Path) ->
     assert "val_rmse looks like an error" in out
     _, out, _ = run(capsys, path, "--repetitions", "0", "--lower-is-better-in", "val_rmse")
     assert "looks like an error" not in out
+
+
+def test_the_answer_says_whether_one_player_is_the_best(
+    capsys: pytest.CaptureFixture[str], scores: Path, tmp_path: Path
+) -> None:
+    _, out, _ = run(capsys, scores, "--seed", "1")
+    assert 'In "scores" (5 players, 15 rounds) the results do not tell which player' in out
+    rows = ["task,a,b,c", *(f"t{r},{9 if r else 1},{2 + r % 2},{2.5 - r % 2}" for r in range(40))]
+    path = tmp_path / "clear.csv"
+    path.write_text("\n".join(rows) + "\n")
+    _, out, _ = run(capsys, path, "--seed", "1")
+    assert "a is the best of 3 players, with 95% confidence." in out
+    assert "a has the highest estimated skill (EPP)" in out
+
+
+def test_answers_to_items_get_a_note(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("item,a,b\n" + "".join(f"{i},{i % 2},{int(i < 12)}\n" for i in range(20)))
+    _, out, _ = run(capsys, path, "--round-column", "item", "--seed", "1")
+    assert "bayes-sota board reads answers" in out

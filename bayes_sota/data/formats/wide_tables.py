@@ -4,6 +4,7 @@
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -98,12 +99,31 @@ def _layout(
         )
     if players is not None:
         return players, True, []
-    told = [
+    label = _first(table, None, sole_round_position(table, found), group)
+    if found or group is not None:
+        return label, False, []
+    _refuse_few_named_rows(table, label)
+    told = (
         f'{table.where}: rows are taken as rounds and columns as players; say players="rows" '
         "(--players rows) if it is the other way round"
-    ]
-    label = _first(table, None, sole_round_position(table, found), group)
-    return label, False, [] if found or group is not None else told
+    )
+    return label, False, [told]
+
+
+def _refuse_few_named_rows(table: Table, label: int | None) -> None:
+    """Refuse to guess where the rows have names and are fewer than the columns."""
+    named = label is not None and holds_no_number(table, label)
+    columns = [name for j, name in enumerate(table.header) if j != label]
+    if named and len(table.places) < len(columns):
+        rows = table.columns[label or 0]
+        raise InputError(
+            f"{table.where}: the players could be the rows ({_begin(rows)}) or the columns "
+            f'({_begin(columns)}); say players="rows" or players="columns"'
+        )
+
+
+def _begin(names: Sequence[object]) -> str:
+    return ", ".join(map(shown, names[:3])) + (", ..." if len(names) > 3 else "")
 
 
 def _asked_for(table: Table, options: ScoreOptions) -> tuple[int | None, int | None]:
