@@ -272,7 +272,8 @@ def plot_methods(
     labels = [f"{plain_text(names[j], _LONGEST)}  {estimate[chance][j]:.2f}" for j in order]
     panel.set_axes(
         limits, xlim=limits, ylim=(-len(order) + 0.4, 0.6),
-        xlabel=f"skill: mean and {ci_prob:.0%} interval\n(beside the name: {_CHANCES[chance]})",
+        xlabel=f"skill, as if no winner had been picked: mean and {ci_prob:.0%} interval\n"
+        f"(beside the name: {_CHANCES[chance]})",
         yticks=lambda _: ([-float(row) for row in range(len(order))], labels),
     )  # fmt: skip
     others = sum(bool(tied[j]) for j in order if j != winner)

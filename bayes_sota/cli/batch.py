@@ -9,6 +9,7 @@ other rows change it. ``tests/cli/test_batch.py`` kills runs and resumes them.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,11 +23,11 @@ from bayes_sota.core.arguments import PROCESSES, SEED, check_choice
 from bayes_sota.core.command import (
     InputFile,
     OutputDirectory,
-    Shown,
+    Reported,
     command,
+    estimate_options,
     name_options,
     number_option,
-    report_options,
     seed_option,
     show_progress,
     top_option,
@@ -45,6 +46,7 @@ from bayes_sota.leaderboard.command import estimate_as_typed, sota
 
 if TYPE_CHECKING:
     import pandas as pd
+    from arviz_plots import PlotCollection
     from distributed import Client
 
 _RUN, _BOARDS, _TABLE = "batch.json", "boards", "summaries"
@@ -373,9 +375,9 @@ def _described(records: tuple[dict[str, Any], ...], seed: int, folder: Path) -> 
 )  # fmt: skip
 @seed_option
 @top_option(15, "Boards shown.")
-@report_options
+@estimate_options
 def batch(
-    manifest: Path, output_dir: Path, seed: int | None, shown: Shown, top: int, **how: Any
+    manifest: Path, output_dir: Path, seed: int | None, shown: Reported, top: int, **how: Any
 ) -> int:
     """State of the art of many boards, one result file for each.
 
@@ -385,4 +387,27 @@ def batch(
     """
     progressbar = show_progress(shown.quiet, shown.as_json)
     report = estimate_many(manifest, output_dir, random_seed=seed, progressbar=progressbar, **how)
-    return shown.deliver(report, top)
+    return shown.deliver(report, top, partial(_figure, report, top))
+
+
+def _figure(report: BatchReport, top: int) -> "PlotCollection":
+    """Best skill of each board, with its interval and its best score."""
+    from bayes_sota.core.plots import title_figure
+    from bayes_sota.leaderboard.plots import Interval, draw_intervals
+
+    ends = [f"theta_sota_{name}" for name in ("mean", "interval_lower", "interval_upper")]
+    found = [record for record in report.records if record.get(ends[0]) is not None]
+    drawn = [
+        Interval(record["identifier"], *map(record.__getitem__, (*ends, "observed_maximum")))
+        for record in found
+    ]
+    if not drawn:
+        raise InputError("no board has a result that a figure could show: leave out --figure")
+    figure = draw_intervals(drawn[:top], "skill of the best classifier: mean and 95% interval")
+    clearly = report.facts["n_clearly_overstated"]
+    title_figure(
+        figure,
+        f"In {clearly:,} of {counted(len(drawn), 'board')} the best score is better\n"
+        "than the whole interval of the best skill",
+    )
+    return figure

@@ -8,7 +8,9 @@ colours can tell apart.
 import base64
 import html
 import os
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
@@ -41,6 +43,11 @@ COLORS: Mapping[str, str] = {
 
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
 _DOTS_PER_INCH = 100
+_FONTS = (  # of scripts that DejaVu Sans lacks, as Linux, macOS and Windows have them
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Hiragino Sans", "PingFang SC",
+    "Microsoft YaHei", "Malgun Gothic", "Noto Sans Arabic", "Noto Sans Devanagari",
+    "Arial Unicode MS",
+)  # fmt: skip
 
 
 def make_collection(
@@ -355,7 +362,7 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
         The suffix chooses the format: png, svg or pdf with matplotlib, html with the others.
     **options
         Passed to ``PlotCollection.savefig``, for instance ``dpi`` with matplotlib, which is 300
-        by default, as journals ask; text in a PDF stays text.
+        by default, as journals ask; text in a PDF or an SVG stays text.
 
     Returns
     -------
@@ -376,15 +383,28 @@ def save_figure(collection: "PlotCollection", path: str | os.PathLike[str], **op
     ...     save_figure(figure, f"{folder}/law.png").name
     'law.png'
     """
-    import matplotlib as mpl
-
     target = Path(path)
-    with (
-        whole_file(target) as draft,
-        mpl.rc_context({"pdf.fonttype": 42, "savefig.dpi": 300}),
-    ):
+    look = {"pdf.fonttype": 42, "svg.fonttype": "none", "savefig.dpi": 300}
+    with whole_file(target) as draft, _printed(look):
         collection.savefig(draft, **options)
     return target
+
+
+@contextmanager
+def _printed(look: Mapping[str, Any]) -> Iterator[None]:
+    """Settings of matplotlib, with fonts for names in any script; none is said to be missing."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import fontManager
+
+    known = set(fontManager.get_font_names())
+    fonts = ["DejaVu Sans", *(name for name in _FONTS if name in known)]
+    settings: Any = {"svg.hashsalt": "bayes_sota", **look, "font.sans-serif": fonts}
+    with (
+        mpl.rc_context(settings),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        yield
 
 
 def by_matplotlib(draw: "Callable[[], PlotCollection]") -> "PlotCollection":
@@ -397,10 +417,8 @@ def by_matplotlib(draw: "Callable[[], PlotCollection]") -> "PlotCollection":
 
 def svg_address(collection: "PlotCollection") -> str:
     """A figure of matplotlib as the address of an image, in which a browser runs nothing."""
-    import matplotlib as mpl
-
     drawn = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "bayes_sota"}):
+    with _printed({}):
         collection.viz["figure"].item().savefig(drawn, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode()
 

@@ -4,7 +4,7 @@ Each draws a result or a summary; ``tests/crossval/test_plots.py`` reads the art
 measures that texts do not collide.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,13 @@ _HIDDEN_BY_OVERLAP = 0.055  # of the height of a panel, between two labels
 
 
 def plot_running_means(
-    scores: FoldScores, task: int = 0, *, ci_prob: float = 0.95, **figure: Any
+    scores: FoldScores,
+    task: int = 0,
+    *,
+    ci_prob: float = 0.95,
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw the mean score of every learner after each iteration.
 
@@ -60,8 +66,12 @@ def plot_running_means(
         Place of the data set.
     ci_prob : float
         Probability of the bands.
-    **figure
-        ``backend``, ``plot_collection`` and what ``PlotCollection.grid`` takes.
+    backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
+        Default: ArviZ's ``rcParams["plot.backend"]``.
+    plot_collection : PlotCollection, optional
+        Where to draw; default a new figure.
+    **pc_kwargs
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -87,7 +97,9 @@ def plot_running_means(
     drawn = np.concatenate([one.mean for one in found])
     wide = np.concatenate([one.interval[min(2, one.mean.size - 1) :].ravel() for one in found])
     low, high = _with_room([*drawn, *wide])
-    panel = _panel("score", (7.6, 4.4), figure)
+    panel = _panel(
+        "score", (7.6, 4.4), backend=backend, plot_collection=plot_collection, **pc_kwargs
+    )
     for j, one in enumerate(found):
         x = np.arange(1, one.mean.size + 1)
         ends = np.clip(one.interval.T, low, high)
@@ -105,7 +117,14 @@ def plot_running_means(
     return panel.collection
 
 
-def plot_iteration_scores(scores: FoldScores, task: int = 0, **figure: Any) -> "PlotCollection":
+def plot_iteration_scores(
+    scores: FoldScores,
+    task: int = 0,
+    *,
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
+) -> "PlotCollection":
     """Draw the distribution of the scores of single iterations, the best learner first.
 
     Parameters
@@ -113,7 +132,7 @@ def plot_iteration_scores(scores: FoldScores, task: int = 0, **figure: Any) -> "
     scores : FoldScores
     task : int
         Place of the data set.
-    **figure
+    backend, plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -135,13 +154,19 @@ def plot_iteration_scores(scores: FoldScores, task: int = 0, **figure: Any) -> "
     values = [one[np.isfinite(one)] for one in means]
     order = np.argsort([-one.mean() for one in values], kind="stable")
     names = [shown_name(scores.learners[j]) for j in order]
-    panel = _panel("score", (7.2, 1.5 + 0.75 * len(order)), figure)
+    panel = _panel(
+        "score",
+        (7.2, 1.5 + 0.75 * len(order)),
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     low, high = _with_room(np.concatenate(values))
     for row, j in enumerate(order):
         one, floor = values[j], -float(row)
         if np.ptp(one) > 1e-12:
             draws = xr.DataArray(one[None], dims=("chain", "draw"), name="score")
-            curve = draw_density(draws)
+            curve = draw_density(draws, custom_lims=(low, high), bound_correction=False)
             top = float(curve.sel(plot_axis="y").max())
             panel.area(f"density_{row}", curve, floor, 0.62 / top, COLORS["theta_sota"])
         marks = np.full(one.size, floor - 0.06)
@@ -159,7 +184,13 @@ def plot_iteration_scores(scores: FoldScores, task: int = 0, **figure: Any) -> "
     return panel.collection
 
 
-def plot_rules(report: JudgedRuns, **figure: Any) -> "PlotCollection":
+def plot_rules(
+    report: JudgedRuns,
+    *,
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
+) -> "PlotCollection":
     """Draw after how many iterations every rule stops every learner.
 
     Of fixed numbers only the chosen one is drawn. Dots are means over orderings and data sets, bars
@@ -169,7 +200,7 @@ def plot_rules(report: JudgedRuns, **figure: Any) -> "PlotCollection":
     Parameters
     ----------
     report : JudgedRuns
-    **figure
+    backend, plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -190,7 +221,13 @@ def plot_rules(report: JudgedRuns, **figure: Any) -> "PlotCollection":
     learners = report.scores.learners
     rules = [one for one in report.rules if one.rule.adapts or one is report.rules[0]]
     _checked(len(learners))
-    panel = _panel("iterations", (7.6, 1.7 + 0.2 * len(rules) * (len(learners) + 1.2)), figure)
+    panel = _panel(
+        "iterations",
+        (7.6, 1.7 + 0.2 * len(rules) * (len(learners) + 1.2)),
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     offsets = 0.2 * ((len(learners) - 1) / 2 - np.arange(len(learners)))
     step = 0.2 * (len(learners) + 1.2)
     for row, one in enumerate(rules):
@@ -221,7 +258,13 @@ def plot_rules(report: JudgedRuns, **figure: Any) -> "PlotCollection":
 
 
 def plot_reproducibility(
-    scores: FoldScores, *, pairing: Pairing = "all", random_seed: Seed = None, **figure: Any
+    scores: FoldScores,
+    *,
+    pairing: Pairing = "all",
+    random_seed: Seed = None,
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
 ) -> "PlotCollection":
     """Draw how reproducible the order of every pair is after so many iterations.
 
@@ -234,7 +277,7 @@ def plot_reproducibility(
     scores : FoldScores
     pairing : {"all", "paired"}
     random_seed : int, SeedSequence, Generator or None
-    **figure
+    backend, plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -262,7 +305,9 @@ def plot_reproducibility(
     found = order_by_iterations(scores, numbers.tolist(), pairing, random_seed).mean(axis=1)
     pairs = list(combinations(range(len(scores.learners)), 2))
     chance = [expected_by_chance(_ORDERINGS, n / (2 * half), pairing) for n in numbers]
-    panel = _panel("reproducibility", (8.4, 4.6), figure)
+    panel = _panel(
+        "reproducibility", (8.4, 4.6), backend=backend, plot_collection=plot_collection, **pc_kwargs
+    )
     _line(panel, "chance", numbers, chance, COLORS["prior"])
     colors = [_PALETTE[k % _MOST] for k in range(len(pairs))]
     for k, (i, j) in enumerate(pairs):
@@ -280,13 +325,19 @@ def plot_reproducibility(
     return panel.collection
 
 
-def plot_critical_differences(ranks: AverageRanks, **figure: Any) -> "PlotCollection":
+def plot_critical_differences(
+    ranks: AverageRanks,
+    *,
+    backend: str | None = None,
+    plot_collection: "PlotCollection | None" = None,
+    **pc_kwargs: Any,
+) -> "PlotCollection":
     """Draw average ranks, the best on the left; bars join those that do not differ (Nemenyi).
 
     Parameters
     ----------
     ranks : AverageRanks
-    **figure
+    backend, plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -305,7 +356,13 @@ def plot_critical_differences(ranks: AverageRanks, **figure: Any) -> "PlotCollec
     k, order = len(ranks.names), np.argsort(ranks.ranks, kind="stable")
     left, groups = (k + 1) // 2, ranks.groups()
     first = -0.55 - 0.22 * len(groups)
-    panel = _panel("rank", (7.6, 1.9 + 0.26 * (left + len(groups) + 1)), figure)
+    panel = _panel(
+        "rank",
+        (7.6, 1.9 + 0.26 * (left + len(groups) + 1)),
+        backend=backend,
+        plot_collection=plot_collection,
+        **pc_kwargs,
+    )
     edges = (1 - 0.06 * (k - 1), k + 0.06 * (k - 1))
     _line(panel, "axis", [1, k], [0, 0], "#000000")
     for tick in range(1, k + 1):
@@ -344,8 +401,8 @@ def _checked(learners: int) -> int:
     return learners
 
 
-def _panel(name: str, size: tuple[float, float], figure: Mapping[str, Any]) -> Panel:
-    return Panel(make_collection({name: make_bounds(0, 1)}, figsize=size, **figure), name)
+def _panel(name: str, size: tuple[float, float], **where: Any) -> Panel:
+    return Panel(make_collection({name: make_bounds(0, 1)}, figsize=size, **where), name)
 
 
 def _with_room(values: ArrayLike) -> tuple[float, float]:

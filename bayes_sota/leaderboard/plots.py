@@ -3,6 +3,8 @@
 Draws tables and computes nothing; ``tests/leaderboard/test_plots.py`` reads the intervals back.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,7 +184,7 @@ def plot_entries(
 ) -> "PlotCollection":
     """Skill of the best entries with its interval, beside the score of each.
 
-    Entries that are tied with the best are blue, others grey; the score is a ring.
+    Entries that may be the best are blue, others grey; the score is a black line.
 
     Parameters
     ----------
@@ -212,27 +214,58 @@ def plot_entries(
     [0.93]
     """
     COUNT.check(top, "top")
-    rows = list(table.frame.head(top).itertuples(index=False))
-    ends = [x for row in rows for x in (row.skill_lower, row.skill_upper, row.score)]
-    limits = _padded(min(ends), max(ends))
+    rows = [
+        Interval(
+            row.name, row.skill, row.skill_lower, row.skill_upper, row.score, row.tied_with_best
+        )
+        for row in table.frame.head(top).itertuples(index=False)
+    ]
     where: Any = {"backend": backend, "plot_collection": plot_collection, **pc_kwargs}
-    size = (7.4, 1.6 + 0.3 * len(rows))
-    collection = make_collection({"skill": limits}, figsize=size, **where)
+    collection = draw_intervals(rows, f"skill: mean and {table.ci_prob:.0%} interval", **where)
+    title_figure(collection, f"{table.n_tied:,} of {len(table.frame):,} entries may be the best")
+    return collection
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A row of ``draw_intervals``: mean and ends of a skill, and a score beside it."""
+
+    name: str
+    mean: float
+    lower: float
+    upper: float
+    score: float
+    leads: bool = True
+
+
+def draw_intervals(rows: Sequence[Interval], label: str, **where: Any) -> "PlotCollection":
+    """Skills with their intervals, one row each, and a black line at each score.
+
+    Parameters
+    ----------
+    rows : sequence of Interval
+        From the top; those that do not lead are grey.
+    label : str
+        What dots and bars are.
+    **where
+        ``backend``, ``plot_collection`` and what ``PlotCollection.grid`` takes.
+    """
+    ends = [x for row in rows for x in (row.lower, row.upper, row.score)]
+    limits = _padded(min(ends), max(ends))
+    collection = make_collection({"skill": limits}, figsize=(7.4, 1.6 + 0.3 * len(rows)), **where)
     panel = Panel(collection, "skill")
     for index, row in enumerate(rows):
-        color = COLORS["theta_sota" if row.tied_with_best else "prior"]
-        bounds = make_bounds(row.skill_lower, row.skill_upper)
-        panel.bar(f"interval_{index}", bounds, -index, color)
-        panel.dots(f"skill_{index}", xr.DataArray([row.skill], dims="point"), -index, color)
+        color = COLORS["theta_sota" if row.leads else "prior"]
+        panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), -index, color)
+        panel.dots(f"skill_{index}", xr.DataArray([row.mean], dims="point"), -index, color)
         score = xr.DataArray([row.score], dims="point")
         panel.dots(f"score_{index}", score, -index, COLORS["observed_maximum"], marker="|")
     names = [shown_name(str(row.name)) for row in rows]
     panel.set_axes(
         limits,
-        xlabel=f"skill: mean and {table.ci_prob:.0%} interval; line: score",
+        xlabel=f"{label}; line: score",
         xlim=limits,
         ylim=(0.6 - len(rows), 0.6),
         yticks=lambda _: ([-float(i) for i in range(len(rows))], names),
     )
-    title_figure(collection, f"{table.n_tied:,} of {len(table.frame):,} entries may be the best")
     return collection

@@ -1,19 +1,24 @@
 """``bayes-sota maximum``: the law of the best observed score; for accuracies with NumPy only."""
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE, refuse_unused
 from bayes_sota.core.command import (
-    Shown,
+    Reported,
     check_positives,
     command,
+    estimate_options,
     interval_option,
     number_option,
-    report_options,
 )
 from bayes_sota.core.errors import InputError
+
+if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
+
 
 _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
@@ -46,7 +51,7 @@ _INDEPENDENT = (
 )
 @number_option(SHARE, "--at-least", help="Probability that the best score is at least this.")
 @interval_option
-@report_options
+@estimate_options
 def maximum(
     n_test: int,
     classifiers: int,
@@ -59,7 +64,7 @@ def maximum(
     reference_skill: float | None,
     at_least: float | None,
     ci_prob: float,
-    shown: Shown,
+    shown: Reported,
 ) -> int:
     """Exact law of the best observed score of classifiers of known skill.
 
@@ -93,7 +98,14 @@ def maximum(
         lattice = () if positives is None else (1 / (positives * (n_test - positives)),)
         p = float(law.at_least(at_least, *lattice))
         result["p_at_least"] = {"score": at_least, "probability": p}
-    return shown.deliver(describe_maximum(result))
+    draw = partial(_figure, law, ci_prob) if metric == "accuracy" else None
+    return shown.deliver(describe_maximum(result), draw=draw)
+
+
+def _figure(law: Any, ci_prob: float) -> "PlotCollection":
+    from bayes_sota.maximum.plots import plot_maximum_law
+
+    return plot_maximum_law(law, ci_prob=ci_prob)
 
 
 def _accuracy_law(

@@ -42,6 +42,8 @@ _QUANTITIES: Mapping[str, str] = {
 _ROW_HEIGHT = 0.78  # of the tallest density, in rows
 _NEGLIGIBLE = 1e-4  # of the highest probability of a law
 _BINS = 40
+_POINTS = 300  # of a density
+_LEAST_RHO = 0.05  # below it, a draw's law is a spike
 
 
 def plot_sota(
@@ -188,7 +190,7 @@ def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataA
     """The quantities below one another, on one scale of density."""
     draws = {name: get_variable(tree, "posterior", name) for name in intervals}
     observed = observed_maximum_of(tree)
-    curves = {name: draw_density(v) for name, v in draws.items()}
+    curves = {name: _density(tree, v) for name, v in draws.items()}
     tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
     baselines = np.arange(len(draws), dtype=np.float64)[::-1]
@@ -205,11 +207,57 @@ def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataA
     _label_observed(panel, observed, limits, len(draws) + 0.08, _word_of_maximum(tree))
     panel.set_axes(
         observed,
-        xlabel=f"{word_of_skill(tree)}, magnified",
+        xlabel=word_of_skill(tree) + (", magnified" if _has_prior(tree) else ""),
         xlim=limits,
         ylim=(-0.3, len(draws) + 0.25),
         yticks=_row_labels(draws, intervals, baselines),
     )
+
+
+def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
+    r"""Density of a skill, as of ``draw_density``; without a kernel where its law is known.
+
+    What a whole board tells is :math:`\psi`, the skill on its items; the shift Z that all share
+    keeps its prior. Given :math:`\psi_i = \theta_i + \rho_i Z_i s(\theta_i)` and
+    :math:`\rho_i` of draw i the skill has the law
+
+    .. math:: P(\theta \le t) = P\left(Z \ge \frac{\psi_i - t}{\rho_i s(t)}\right),
+
+    with s the binomial error of an accuracy, or that of a score; of all draws it is the mean.
+    """
+    from scipy.special import ndtr
+
+    error = _error_of_score(tree)
+    if error is None:
+        return draw_density(draws)
+    theta = np.sort(draws.values.ravel())
+    rho, z = (get_variable(tree, "posterior", name).values.ravel() for name in ("rho", "shift"))
+    psi = draws.values.ravel() + rho * z * error(draws.values.ravel())
+    room = 0.2 * (theta[-1] - theta[0])
+    edges = np.linspace(theta[0] - room, theta[-1] + room, _POINTS + 1)
+    if tree.attrs.get("metric") == "accuracy":
+        edges = np.linspace(max(edges[0], 1e-9), min(edges[-1], 1 - 1e-9), _POINTS + 1)
+    below = [float(np.mean(ndtr((t - psi) / (rho * error(t))))) for t in edges]
+    points = np.stack([(edges[1:] + edges[:-1]) / 2, np.diff(below) / np.diff(edges)])
+    return xr.DataArray(
+        points, dims=("plot_axis", "kde_dim"), coords={"plot_axis": ["x", "y"]}, name=draws.name
+    )
+
+
+def _error_of_score(tree: xr.DataTree) -> Callable[[Any], Any] | None:
+    """Standard error of a score by skill, of a result whose draws keep the prior of the shift."""
+    known = tree.children.get("constant_data")
+    names = {"rho", "shift"} <= set(tree["posterior"].data_vars)
+    whole = not _has_prior(tree) and not _is_paired(tree) and "board" not in tree["posterior"].dims
+    if known is None or not (names and whole) or float(tree["posterior"]["rho"].min()) < _LEAST_RHO:
+        return None
+    if tree.attrs.get("metric") == "accuracy":
+        n_test = float(known["n_test"])
+        return lambda t: np.sqrt(t * (1 - t) / n_test)
+    if tree.attrs.get("metric") == "score" and not float(known["lower_is_better"]):
+        standard_error = float(known["standard_error"])
+        return lambda t: np.full(np.shape(t), standard_error)
+    return None
 
 
 def _word_of_maximum(tree: xr.DataTree) -> str:

@@ -1,6 +1,9 @@
 """What the figures share; a figure file appears whole or not at all."""
 
+import inspect
 import sys
+import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +114,39 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
         save_figure(Broken(), target)  # type: ignore[arg-type]
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def public_figures() -> dict[str, Any]:
+    """Every ``plot_*`` of the rooms, by its full name."""
+    rooms = [value for value in map(partial(getattr, bs), bs.__all__) if inspect.ismodule(value)]
+    return {
+        f"{room.__name__}.{name}": getattr(room, name)
+        for room in rooms
+        for name in room.__all__
+        if name.startswith("plot_")
+    }
+
+
+@pytest.mark.parametrize("name", sorted(public_figures()))
+def test_every_figure_takes_what_those_of_arviz_take(name: str) -> None:
+    parameters = inspect.signature(public_figures()[name]).parameters
+    for argument in ("backend", "plot_collection"):
+        assert parameters[argument].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[argument].default is None
+    assert parameters["pc_kwargs"].kind is inspect.Parameter.VAR_KEYWORD
+
+
+def test_every_figure_is_tested_by_its_marks() -> None:
+    tests = [path.read_text("utf-8") for path in Path(__file__).parents[1].glob("*/test_*.py")]
+    marked = "\n".join(text for text in tests if ".viz" in text or "artist(" in text)
+    assert [name for name in public_figures() if name.rpartition(".")[2] not in marked] == []
+
+
+def test_names_in_any_script_are_drawn_without_a_warning(tmp_path: Path) -> None:
+    board = bs.Leaderboard([0.93, 0.9, 0.88], n_test=500, names=["\u6df1\u5ea6", "b", "c"])
+    figure = bs.leaderboard.plot_entries(bs.board_table(board, random_seed=0), backend="matplotlib")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for ending in ("svg", "png", "pdf"):
+            save_figure(figure, tmp_path / f"figure.{ending}")
+    assert "\u6df1\u5ea6" in (tmp_path / "figure.svg").read_text("utf-8")  # text, not outlines

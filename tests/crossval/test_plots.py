@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import gaussian_kde
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.across_tasks import average_ranks
@@ -64,6 +65,14 @@ def test_scores_of_iterations_the_best_first() -> None:
         median = artist(figure, f"median_{row}", "score")["x"]
         np.testing.assert_allclose(median, np.median(means[j]))
         np.testing.assert_allclose(artist(figure, f"mean_{row}", "score")["x"], means[j].mean())
+        band = artist(figure, f"density_{row}", "score")
+        x, height = np.asarray(band["x"]), np.asarray(band["y_top"]) - np.asarray(band["y_bottom"])
+        own = gaussian_kde(means[j])(x)
+        assert height.max() == pytest.approx(0.62)
+        np.testing.assert_allclose(height / height.max(), own / own.max(), atol=0.25)
+        assert np.trapezoid(x * height, x) / np.trapezoid(height, x) == pytest.approx(
+            means[j].mean(), abs=means[j].std() / 4
+        )
     equal = FoldScores(np.full((2, 5, 5), 0.9))
     assert "density_0" not in plot_iteration_scores(equal, backend="none").viz
 

@@ -4,8 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.plots import plot_sensitivity
+from bayes_sota.core.plots import COLORS
+from bayes_sota.leaderboard.plots import plot_entries, plot_sensitivity
+from bayes_sota.leaderboard.summary_entries import EntryTable
 
 ROWS = pd.DataFrame(
     [
@@ -50,3 +53,33 @@ def test_tables_that_cannot_be_drawn_and_the_result_alone() -> None:
     with pytest.raises(InputError, match="has no row"):
         plot_sensitivity(ROWS.iloc[:0], backend="none")
     assert "interval_1" not in plot_sensitivity(ROWS.iloc[:1], backend="none").viz
+
+
+@pytest.fixture(scope="module")
+def entries() -> EntryTable:
+    board = bs.Leaderboard([0.93, 0.80, 0.91, 0.88], n_test=500, names=list("abcd"))
+    return bs.board_table(board, random_seed=0)
+
+
+@pytest.mark.parametrize("top", [2, 4])
+def test_every_entry_is_drawn_as_the_table_has_it(entries: EntryTable, top: int) -> None:
+    figure = plot_entries(entries, top=top, backend="none")
+    for row, entry in enumerate(entries.frame.head(top).itertuples()):
+        interval, skill, score = (
+            figure.viz[f"{mark}_{row}"]["skill"].item() for mark in ("interval", "skill", "score")
+        )
+        np.testing.assert_array_equal(interval["x"], [entry.skill_lower, entry.skill_upper])
+        assert (skill["x"], score["x"]) == ([entry.skill], [entry.score])
+        assert all(np.all(np.asarray(mark["y"]) == -row) for mark in (interval, skill, score))
+        color = COLORS["theta_sota" if entry.tied_with_best else "prior"]
+        assert interval["color"] == color
+    assert f"interval_{top}" not in figure.viz
+    count = int(entries.frame["tied_with_best"].sum())
+    assert figure.viz["figure_title"].item()["string"] == f"{count} of 4 entries may be the best"
+
+
+def test_names_stand_at_their_rows(entries: EntryTable) -> None:
+    axes = plot_entries(entries, backend="matplotlib").viz["plot"]["skill"].item()
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == list(entries.frame["name"])
+    assert axes.get_yticks().tolist() == [-0.0, -1.0, -2.0, -3.0]

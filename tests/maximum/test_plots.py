@@ -143,7 +143,7 @@ def test_scores_outside_of_zero_and_one_are_in_the_picture() -> None:
     low, high = axes.get_xlim()
     assert low < errors.min() < high
     assert high - low < 1
-    assert axes.get_xlabel() == "score, magnified"
+    assert axes.get_xlabel() == "score"
     assert len([t for t in axes.get_xticks() if low < t < high]) >= 3
 
 
@@ -255,3 +255,22 @@ def test_a_result_without_prior_is_refused(tree: xr.DataTree) -> None:
         plot_prior_predictive(xr.DataTree.from_dict(groups), backend="none")
     with pytest.raises(InputError, match="n_fields must be at least 1, got 0"):
         plot_prior_predictive(tree, n_fields=0, backend="none")
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "score"])
+def test_the_density_of_a_whole_board_is_the_law_of_its_draws(metric: str) -> None:
+    scores = np.round(expit(np.random.default_rng(1).normal(1.5, 0.2, 40)) * 400) / 400
+    size = {"n_test": 400} if metric == "accuracy" else {"standard_error": 0.02, "metric": "score"}
+    tree = bs.estimate_sota(bs.Leaderboard(scores, **size), draws=10_000, random_seed=2)
+    figure = plot_sota(tree, backend="none")
+    for name in QUANTITIES:
+        band = figure.viz[f"density_{name}"]["posterior"].item()
+        x, height = np.asarray(band["x"]), np.asarray(band["y_top"]) - np.asarray(band["y_bottom"])
+        inside, draws = np.isfinite(x), np.sort(tree["posterior"][name].values.ravel())
+        x, height = x[inside], height[inside]
+        whole = np.mean((draws > x[0]) & (draws < x[-1]))
+        steps = np.concatenate([[0], np.cumsum((height[1:] + height[:-1]) / 2 * np.diff(x))])
+        below = np.mean(draws < x[0]) + whole * steps / steps[-1]
+        observed = np.searchsorted(draws, x) / draws.size
+        assert np.abs(below - observed).max() < 0.02  # four standard errors of an ECDF
+        assert np.sum(np.diff(np.sign(np.diff(height))) != 0) < 8  # no ripples of a kernel
