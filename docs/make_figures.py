@@ -15,7 +15,6 @@ from bayes_sota.claims.accuracies import sensitivity_to_congruence
 from bayes_sota.core.plots import save_figure
 from bayes_sota.data.examples import load_responses_example
 
-RESOLUTION = 110
 NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}
 
 Figure = Callable[[], Any]
@@ -51,12 +50,16 @@ def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
 
 def rho_and_shift(tree: Any) -> Any:
     """What one board cannot tell: prior and posterior are the same, by construction."""
-    return az.plot_prior_posterior(
+    names = {"rho": "correlation with a reference classifier", "shift": "luck that all share"}
+    figure = az.plot_prior_posterior(
         tree,
-        var_names=["rho", "shift"],
+        var_names=list(names),
         backend="matplotlib",
         figure_kwargs={"figsize": (7.4, 2.6), "layout": "constrained"},
     )
+    for name, title in names.items():
+        figure.viz["plot"][name].item().set(title=title)
+    return figure
 
 
 def board_figures() -> Iterator[tuple[str, Figure]]:
@@ -132,9 +135,9 @@ def main(directory: Path) -> None:
     """Draw every figure into a directory."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, draw in figures():
-        path = directory / f"{name}.png"
-        # without the version of the library, so that the same figure is the same file
-        save_figure(draw(), path, dpi=RESOLUTION, metadata={"Software": None})
+        path = directory / f"{name}.svg"
+        # without the date, so that the same figure is the same file
+        save_figure(draw(), path, metadata={"Date": None})
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
 

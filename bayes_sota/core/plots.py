@@ -289,7 +289,7 @@ def draw_density(draws: "xr.DataArray", **options: Any) -> "xr.DataArray":
 
     if float(draws.std(("chain", "draw")).min()) == 0:
         raise InputError(f"{draws.name} does not vary over the draws: it has no density to draw")
-    curve: xr.DataArray = draws.azstats.kde(dim=["chain", "draw"], **options)
+    curve: xr.DataArray = draws.azstats.kde(dim=["chain", "draw"], **({"grid_len": 200} | options))
     return curve.drop_vars([c for c in curve.coords if c not in ("plot_axis", "board")])
 
 

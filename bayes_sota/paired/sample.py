@@ -379,6 +379,7 @@ def describe_boards(
         "luck_learnt": int(boards.has_submissions and not priors.submission_luck.is_fixed),
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
         "noise_known": int(boards.noise_is_known),
+        "metric": "score" if boards.n_test is None else "accuracy",
         "skill_scale": "private population",
         "public_winner": boards.names[boards.public_winner],
         "n_teams": boards.n_entries,
