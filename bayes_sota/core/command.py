@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
@@ -65,9 +66,14 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str 
 
 class _File(click.ParamType):  # type: ignore[type-arg]
     name = "path"
+    completed = "file"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         return Path(value)
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Let the shell complete the path."""
+        return [CompletionItem(incomplete, type=self.completed)]
 
 
 class InputFile(_File):
@@ -84,6 +90,8 @@ class InputFile(_File):
 class InputDirectory(_File):
     """Directory that a command reads."""
 
+    completed = "dir"
+
 
 class NameOrFile(click.ParamType):  # type: ignore[type-arg]
     """Name of something that the package has, or a file that a command reads."""
@@ -93,6 +101,8 @@ class NameOrFile(click.ParamType):  # type: ignore[type-arg]
 
 class OutputDirectory(_File):
     """Directory that a command makes, and writes files into."""
+
+    completed = "dir"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Path at which there is no file, or ``InputError`` before anything is computed."""

@@ -193,3 +193,23 @@ def test_help_has_options_in_groups() -> None:
     assert places[0] < min(places[1:3]) < max(places[1:3]) < places[3]
     assert places[3] < min(places[4:6]) < places[6] < min(places[7:])
     assert "Options:" not in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind"),
+    [("sota ex", "file"), ("sota x.csv --report r", "file"), ("batch m --output-dir r", "dir")],
+)
+def test_shells_complete_paths(typed: str, kind: str) -> None:
+    from click.shell_completion import BashComplete
+
+    *before, incomplete = typed.split()
+    found = BashComplete(cli, {}, "bayes-sota", "_X").get_completions(before, incomplete)
+    assert [(item.value, item.type) for item in found] == [(incomplete, kind)]
+
+
+def test_shells_complete_choices() -> None:
+    from click.shell_completion import BashComplete
+
+    complete = BashComplete(cli, {}, "bayes-sota", "_X").get_completions
+    assert [item.value for item in complete(["epp", "--players"], "r")] == ["rows"]
+    assert [item.value for item in complete(["claim"], "cla")] == ["classification"]
