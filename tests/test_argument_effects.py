@@ -31,6 +31,7 @@ LEFT_OUT = {
         )
     },
     "save_result": "writes a file", "write_fold_scores": "writes a file",
+    "save_report": "writes a file: test_report.py",
     "write_items": "writes a file",
     "read_result": "reads what save_result wrote",
     "list_examples": "no argument", "model_names": "no argument",

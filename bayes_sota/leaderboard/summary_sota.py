@@ -469,7 +469,8 @@ def _winners(data: Data) -> str:
     winners = [board.names[j] for j in np.flatnonzero(board.scores == board.maximum)]
     if len(winners) > 1:
         return f", shared by {len(winners):,}"
-    return "" if winners[0].startswith("entry ") else f", that of {plain_text(winners[0], 100)}"
+    unnamed = winners[0].isdigit() or winners[0].startswith("entry ")
+    return "" if unnamed else f", that of {plain_text(winners[0], 100)}"
 
 
 def _beside(found: dict[str, Any]) -> str:

@@ -408,4 +408,4 @@ def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> No
         "The best score of 7 entries is 0.900 on 500 test items (number given), shared by 3. "
     )
     assert said[1].startswith("The best score of 20 classifiers is 0.902 on 500 test items ")
-    assert f"is {responses.scores.max():.3f} on 300 test items (items of the matrix)" in said[2]
+    assert f"is {responses.scores.max():.3f} on 300 test items (rows of the matrix)" in said[2]
