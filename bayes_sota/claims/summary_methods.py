@@ -152,14 +152,25 @@ class MethodsReport(ResultTable):
     def paragraph(self) -> list[str]:
         return [*self._answer(), *as_sentences(self.notes)]
 
+    @property
+    def _shared(self) -> bool:
+        """Whether the runner-up has the best score too."""
+        of = self.comparison
+        return bool(of.scores[of.winner] == of.scores[of.runner_up])
+
     def _answer(self) -> list[str]:
         """Who leads, whether that is so, and who may be as good."""
         of = self.comparison
         winner, others = of.methods[of.winner], [n for n in self.tied if n != of.methods[of.winner]]
+        runner_up, m = of.methods[of.runner_up], len(of.methods)
+        leads = (
+            f"{winner} and {runner_up} share the best score of {m} methods. That {winner} is better"
+            if self._shared
+            else f"{winner} has the best score of {m} methods. That it is better than the "
+            f"runner-up, {runner_up},"
+        )
         said = [
-            f"On the same {self.size}, {winner} has the best score of {len(of.methods)} methods. "
-            f"That it is better than the runner-up, {of.methods[of.runner_up]}, is false with "
-            f"probability {chance(of.p_false)}.",
+            f"On the same {self.size}, {leads} is false with probability {chance(of.p_false)}.",
             f"{listed(others)} cannot be told from it." if others else "No other is tied with it.",
         ]
         if self.selected is None:
@@ -180,7 +191,7 @@ class MethodsReport(ResultTable):
 
     def sentences(self) -> list[str]:
         alone = self.reported_alone
-        if "p_false_without_items" not in alone:
+        if "p_false_without_items" not in alone or self._shared:
             return self._answer()
         low, high = alone["sensitivity"][-1][1], alone["sensitivity"][0][1]
         return [
@@ -194,7 +205,7 @@ class MethodsReport(ResultTable):
     def header(self) -> list[str]:
         corrected, region = self.selected is not None, self.rope is not None
         start = ["method", "score", f"{self.ci_prob:.0%} interval", *["P(best)"] * corrected]
-        return [*start, "uncorrected", "P(>= winner)", "tied", *["P(equivalent)"] * region]
+        return [*start, "uncorrected", "P(>= winner)", "may be best", *["P(equivalent)"] * region]
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         winner, rows = self.comparison.methods[self.comparison.winner], list[list[str]]()
@@ -216,7 +227,7 @@ class MethodsReport(ResultTable):
     def legend(self, top: int | None = None) -> list[str]:
         picked = "; P(best) allows for the winner's having been picked"
         return [
-            "tied: cannot be told from the winner, P(>= winner) is at least "
+            "may be best: cannot be told from the winner, P(>= winner) is at least "
             f"{(1 - self.ci_prob) / 2:.3g}{'' if self.selected is None else picked}; uncorrected: "
             "P(best) as if all had been given beforehand",
         ]

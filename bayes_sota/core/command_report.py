@@ -22,6 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayes_sota import __version__
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.plots import by_matplotlib, svg_address
 from bayes_sota.core.tables import ResultTable, numeric_columns
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _SHOWN = 25  # rows without a script; more come with "Show more"
 _PACKED = 100_000  # characters from which data are compressed
 _LONGEST = 200  # characters of a cell
-_SOFTWARE = ("bayes_sota", "numpy", "scipy", "pymc", "arviz")
+_SOFTWARE = ("numpy", "scipy", "pymc", "arviz")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def report_page(
     script, style = _part("report.js"), _part("report.css")
     return _template().render(
         about=about,
-        title=next((table.title for table in tables if table.title), about),
+        title=": ".join([about, *(table.title for table in tables if table.title)][:2]),
         date=date.today().isoformat(),
         answer=answer,
         more=more,
@@ -136,7 +137,7 @@ def report_page(
         text=report.text,
         basis=[plain_text(line) for line in report.basis()],
         command=_again(arguments, found.get("seed")),
-        versions=[(name, version(name)) for name in _SOFTWARE],
+        versions=[("bayes_sota", __version__), *((name, version(name)) for name in _SOFTWARE)],
         python=sys.version.split()[0],
         content=_packed(content),
         script=script,

@@ -76,7 +76,7 @@ class LatticeFit:
         """What is certain and what is not, in a sentence."""
         given = f"all {self.n_scores:,} scores{_CUT[self.rounding]}"
         chance = "below 1e-6" if self.p_other < 1e-6 else f"about {self.p_other:.1g}"
-        chance = f"probability of another size {chance}"
+        chance = f"the probability that it is another size is {chance}"
         if not self.is_identified:
             named = sorted((self.n_test, *self.candidates)[:_MOST_NAMED])
             rest = self.n_fitting - len(named)

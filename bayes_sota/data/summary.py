@@ -63,6 +63,13 @@ def _said(fit: LatticeFit) -> list[str]:
         f"The number of test items, {fit.n_test:,}, was inferred from {fit.n_scores:,} distinct "
         f"scores with {fit.decimals} decimals ({how}).",
         *as_sentences([fit.statement]),
-        *([f"The next sizes that fit too are {some}."] if some else []),
+        *(
+            [
+                f"Larger sizes fit too ({some}, ...), but each has further scores, and that nobody "
+                "has one of those would be chance."
+            ]
+            if some
+            else []
+        ),
         *other,
     ]
