@@ -23,7 +23,8 @@ def read_tables(text: str) -> list[list[list[str]]]:
     """Cells of each row of each tabular, as they are set; whatever is not LaTeX is refused."""
     tables, depth, columns, cell = list[list[list[str]]](), 0, 0, ""
     row = list[str]()
-    tokens = iter(_TOKEN.findall(text))
+    set_lines = (line for line in text.splitlines() if not line.startswith("% "))  # no comments
+    tokens = iter(_TOKEN.findall("\n".join(set_lines)))
     before = ""
     for token in tokens:
         if token == r"\begin":

@@ -164,11 +164,14 @@ class ResultTable(ABC):
             Rows to show. Default: all.
         """
         legend = "\n".join(f"{markdown_text(line)}  " for line in self._below(top))
-        parts = self._parts("**{}**", markdown_text, markdown_table, top)
+        said = map(markdown_text, self.sentences())
+        parts = [*said, *self._parts("**{}**", markdown_text, markdown_table, top)]
         return write_text("\n\n".join([*parts, legend]) + "\n", path)
 
     def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
         """Table as LaTeX with its legend, to be read by ``\\input``; it needs no package.
+
+        What the sentences say stands above as a comment, which is not set.
 
         Parameters
         ----------
@@ -177,8 +180,9 @@ class ResultTable(ABC):
             Rows to show. Default: all.
         """
         legend = map(latex_text, self._below(top))
+        said = [f"% {plain_text(line)}\n" for line in self.sentences()]
         parts = self._parts(r"\textbf{{{}}}", latex_text, latex_table, top)
-        return write_text("\n\n".join([*parts, *legend]) + "\n", path)
+        return write_text("".join(said) + "\n\n".join([*parts, *legend]) + "\n", path)
 
     def _below(self, top: int | None) -> list[str]:
         return [*self.legend(top), *(f"Note: {note}" for note in self.notes)]
@@ -186,10 +190,9 @@ class ResultTable(ABC):
     def _parts(
         self, bold: str, escape: Callable[[str], str], table: Callable[..., str], top: int | None
     ) -> list[str]:
-        """Sentences, what cannot be trusted, and tables, in a language of documents."""
-        parts = [escape(line) for line in self.sentences()]
-        if self.reasons:
-            parts.append(f"{bold.format('Not to be trusted:')} {escape('; '.join(self.reasons))}")
+        """What cannot be trusted, and tables, in a language of documents."""
+        doubts = f"{bold.format('Not to be trusted:')} {escape('; '.join(self.reasons))}"
+        parts = [doubts] if self.reasons else []
         return parts + [table(header, rows) for header, rows in self.tables(top)]
 
     def to_json(self) -> str:
