@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from bayes_sota.core.summary import NumbersReport
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import as_sentences
+from bayes_sota.core.text import as_sentences, listed
 from bayes_sota.data.lattice import LatticeFit
 
 _HOW = {"floor": "floored", "nearest": "rounded", "exact": "not cut"}
@@ -58,18 +58,15 @@ def _said(fit: LatticeFit) -> list[str]:
         other = [f"If they are {_HOW[fit.other[0]]} instead, {size}."]
     if not fit.is_identified:
         return ["The scores do not give the number of test items away.", *other]
-    some = ", ".join(f"{n:,}" for n in fit.candidates[:6])
+    some = listed([f"{n:,}" for n in fit.candidates[:6]])
+    larger = (
+        f"Larger sizes such as {some} fit too, but each has further scores, and that nobody has "
+        "one of those would be chance."
+    )
     return [
         f"The number of test items, {fit.n_test:,}, was inferred from {fit.n_scores:,} distinct "
         f"scores with {fit.decimals} decimals ({how}).",
         *as_sentences([fit.statement]),
-        *(
-            [
-                f"Larger sizes fit too ({some}, ...), but each has further scores, and that nobody "
-                "has one of those would be chance."
-            ]
-            if some
-            else []
-        ),
+        *([larger] if some else []),
         *other,
     ]
