@@ -113,7 +113,7 @@ def epp() -> Any:
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk").leaderboard()
-    tree = bs.estimate_sota(board, random_seed=0)
+    tree = bs.estimate_sota(board, draws=5000, random_seed=0)
     rows = bs.sota_sensitivity(board, random_seed=0)
     yield "maximum_law", maximum_law
     yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree, backend="matplotlib")

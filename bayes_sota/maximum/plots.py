@@ -43,6 +43,7 @@ _ROW_HEIGHT = 0.78  # of the tallest density, in rows
 _NEGLIGIBLE = 1e-4  # of the highest probability of a law
 _BINS = 40
 _POINTS = 300  # of a density
+_BANDWIDTH = "scott"  # of posteriors, which have one mode: ArviZ's default shows ripples of draws
 _LEAST_RHO = 0.05  # below it, a draw's law is a spike
 
 
@@ -229,7 +230,7 @@ def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
 
     error = _error_of_score(tree)
     if error is None:
-        return draw_density(draws)
+        return draw_density(draws, bw=_BANDWIDTH)
     theta = np.sort(draws.values.ravel())
     rho, z = (get_variable(tree, "posterior", name).values.ravel() for name in ("rho", "shift"))
     psi = draws.values.ravel() + rho * z * error(draws.values.ravel())
