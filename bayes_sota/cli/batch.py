@@ -62,14 +62,16 @@ class BatchReport(ListReport):
     result; else empty), and the keys of ``bayes-sota sota --json``, joined by underscores.
     """
 
-    text_columns: ClassVar[tuple[str, ...]] = ("identifier", "problem", "diagnostics_reasons")
+    text_columns: ClassVar[tuple[str, ...]] = (
+        "identifier", "problem", "diagnostics_reasons", "winner",
+    )  # fmt: skip
 
     @property
     def frame(self) -> "pd.DataFrame":
         """One row per board; whole numbers stay whole where some have none."""
         found = super().frame.convert_dtypes()
         texts = [name for name in self.text_columns if name in found]
-        return found.fillna(dict.fromkeys(texts, ""))
+        return found.assign(**{name: found[name].astype("string").fillna("") for name in texts})
 
     def cells(self, top: int | None = None) -> list[list[str]]:
         chosen = replace(self, records=tuple(map(_shown_record, self.records[:top])))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 25  # rows without a script; more come with "Show more"
 _PACKED = 100_000  # characters from which data are compressed
-_LONGEST = 200  # characters of a cell
+_LONGEST, _LONGEST_TITLE = 200, 90  # characters of a cell, and of the page's title
 _SOFTWARE = ("numpy", "scipy", "pymc", "arviz")
 
 
@@ -120,7 +120,7 @@ def report_page(
     script, style = _part("report.js"), _part("report.css")
     return _template().render(
         about=about,
-        title=": ".join([about, *(table.title for table in tables if table.title)][:2]),
+        title=f"{about}: {plain_text(answer, _LONGEST_TITLE)}",
         date=date.today().isoformat(),
         answer=answer,
         more=more,

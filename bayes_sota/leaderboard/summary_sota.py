@@ -373,6 +373,9 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
     estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
     facts, whole = dict[str, Any](), is_whole(data)
     tries: Any = data.n_classifiers
+    if whole:
+        board = data if isinstance(data, Leaderboard) else data.leaderboard()
+        facts["winner"] = _winner(board)
     if not isinstance(data, Leaderboard):
         size, source = data.n_items, COUNTED
     elif whole:
@@ -466,11 +469,18 @@ def _winners(data: Data) -> str:
     """Who has the best score, or that several have it."""
     board = data if isinstance(data, Leaderboard) else data.leaderboard()
     assert board.scores is not None
-    winners = [board.names[j] for j in np.flatnonzero(board.scores == board.maximum)]
-    if len(winners) > 1:
-        return f", shared by {len(winners):,}"
-    unnamed = winners[0].isdigit() or winners[0].startswith("entry ")
-    return "" if unnamed else f", that of {plain_text(winners[0], 100)}"
+    leaders = int((board.scores == board.maximum).sum())
+    if leaders > 1:
+        return f", shared by {leaders:,}"
+    name = _winner(board)
+    return "" if name is None else f", that of {plain_text(name, 100)}"
+
+
+def _winner(board: Leaderboard) -> str | None:
+    """Name of the entry with the best score; None where several have it, or none has a name."""
+    assert board.scores is not None
+    name, *others = (board.names[j] for j in np.flatnonzero(board.scores == board.maximum))
+    return None if others or name.isdigit() or name.startswith("entry ") else name
 
 
 def _beside(found: dict[str, Any]) -> str:

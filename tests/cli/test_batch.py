@@ -279,3 +279,28 @@ def test_a_cluster_gives_the_same_table(tmp_path: Path) -> None:
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         bs.estimate_many(path, tmp_path / "there", dask=cluster.scheduler_address, random_seed=5)
     assert tables(tmp_path / "there") == tables(tmp_path / "here")
+
+
+def test_names_of_winners_are_no_formulas(tmp_path: Path) -> None:
+    (tmp_path / "board.csv").write_text("name,score\n=1+1,0.93\nb,0.9\nc,0.88\n")
+    manifest = written(tmp_path, "x,board.csv,500", header="identifier,file,n_test")
+    report = bs.estimate_many(manifest, tmp_path / "out", random_seed=1)
+    assert report.frame["winner"].tolist() == ["=1+1"]
+    assert "'=1+1" in (tmp_path / "out" / "summaries.csv").read_text()
+
+
+def test_the_figure_has_every_board_with_a_result(manifest: Path, monkeypatch: Any) -> None:
+    kept: list[Any] = []
+    monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda drawn, _: kept.append(drawn))
+    folder = manifest.parent / "out"
+    with pytest.raises(SystemExit) as stop:
+        main(["batch", str(manifest), "--output-dir", str(folder), "--seed", "1", "--quiet",
+              "--figure", str(manifest.parent / "figure.svg")])  # fmt: skip
+    assert stop.value.code == 1
+    axes = kept[0].viz["plot"]["skill"].item()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["alone", "percent", "whole"]
+    found = pd.read_csv(folder / "summaries.csv").set_index("identifier")
+    for row, name in enumerate(("alone", "percent", "whole")):
+        line = kept[0].viz[f"interval_{row}"]["skill"].item()
+        ends = [f"theta_sota_interval_{end}" for end in ("lower", "upper")]
+        assert list(line.get_xdata()) == pytest.approx(found.loc[name, ends].tolist())

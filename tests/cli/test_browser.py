@@ -77,7 +77,7 @@ def board(tmp_path) -> Path:
 def test_a_board_sorts_searches_and_shows_more(browser, board, tmp_path, capsys) -> None:
     found = report_of(capsys, tmp_path, "board", str(board), "--n-test", "1000", "--seed", "1")
     page = opened(browser, tmp_path)
-    assert page.title == "bayes-sota board"
+    assert page.title.startswith("bayes-sota board: Of ")
     assert cells(page, 0, 1)[:3] == NAMES
     assert len(cells(page, 0, 0)) == 25
     skills = [f"{row['skill']['mean']:.4f}" for row in found["entries"][:25]]
@@ -196,7 +196,7 @@ def test_the_local_page_answers_a_claim(browser, page_address, tmp_path, capsys)
     browser.find_element("partial link text", "Two accuracies").click()
     fill(browser, {"Accuracy of A": "0.90", "Accuracy of B": "0.88", "Test items": "500"})
     assert browser.find_element("css selector", "section.table")
-    assert browser.title == "bayes-sota claim classification"
+    assert browser.title.startswith("bayes-sota claim classification: The claim that ")
     assert browser.find_element("tag name", "blockquote").text == " ".join(wanted["text"].split())
     assert json.loads(downloaded(browser, tmp_path, "result.json")) == wanted
     assert downloaded(browser, tmp_path, "figure.svg").startswith(b"<?xml")
@@ -218,7 +218,7 @@ def test_the_local_page_answers_a_board_with_hostile_names(
     fill(browser, {"File of the leaderboard": str(board), "Test items": "1000"})
     assert browser.find_element("css selector", "section.table")
     assert cells(browser, 0, 1)[:3] == NAMES
-    assert browser.title == "bayes-sota board"
+    assert browser.title.startswith("bayes-sota board: Of ")
     found = json.loads(downloaded(browser, tmp_path, "result.json"))
     skills = [f"{row['skill']['mean']:.4f}" for row in found["entries"][:25]]
     shown = cells(browser, 0, 3)

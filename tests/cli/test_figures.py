@@ -33,6 +33,8 @@ COMMANDS = (
     "--no-sensitivity",
     "paired public_private.csv --n-test-public 250 --n-test-private 1000 --seed 1",
     "cv judge cross_validation.csv --rule fixed --threshold 5 --seed 1",
+    "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
+    "batch manifest.csv --output-dir results --seed 1",
 )
 CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
 
