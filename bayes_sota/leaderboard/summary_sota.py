@@ -445,8 +445,11 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
         items = f", {_reading(data)}"
     else:
         tries = _competitors(data, found)
-        items = on_items(found["n_test"], found["n_test_source"]) + _winners(data)
-    said = f"{where}the best score of {tries} is {_best_score(data, found)}{items}."
+        items = on_items(found["n_test"], found["n_test_source"]) + _shared(data)
+    score, winner = _best_score(data, found), found.get("winner")
+    if winner is not None:
+        return f"{where}{plain_text(winner, 100)} has the best score of {tries}, {score}{items}."
+    said = f"{where}the best score of {tries} is {score}{items}."
     return said[:1].upper() + said[1:]
 
 
@@ -465,15 +468,12 @@ def _best_score(data: Data, found: dict[str, Any]) -> str:
     return f"{found['observed_maximum']:.{score_decimals(board)}f}"
 
 
-def _winners(data: Data) -> str:
-    """Who has the best score, or that several have it."""
+def _shared(data: Data) -> str:
+    """That several have the best score."""
     board = data if isinstance(data, Leaderboard) else data.leaderboard()
     assert board.scores is not None
     leaders = int((board.scores == board.maximum).sum())
-    if leaders > 1:
-        return f", shared by {leaders:,}"
-    name = _winner(board)
-    return "" if name is None else f", that of {plain_text(name, 100)}"
+    return f", shared by {leaders:,}" if leaders > 1 else ""
 
 
 def _winner(board: Leaderboard) -> str | None:

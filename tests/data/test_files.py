@@ -221,3 +221,11 @@ def test_every_command_names_a_missing_file_first(
         main([*command.split(), str(path)])
     assert stopped.value.code == 2
     assert capsys.readouterr().err == f"error: {path}: there is no such file\n"
+
+
+@pytest.mark.parametrize("name", ["scores.xlsx", "scores.XLS", "scores.ods"])
+def test_a_workbook_is_told_by_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\xd0\xcf\x11\xe0 not a table")
+    with pytest.raises(InputError, match="is a workbook by its name; save the sheet as CSV"):
+        read_leaderboard(path, n_test=100)

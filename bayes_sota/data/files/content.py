@@ -26,6 +26,7 @@ UNPACKING_ERRORS = (
     zlib.error, lzma.LZMAError, zipfile.BadZipFile,
 )  # fmt: skip
 _ENDINGS = ((".csv", ".tsv"), (".json", ".jsonl", ".parquet"), "")  # of the table in an archive
+_WORKBOOKS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 _CHUNK = 1 << 20
 
 
@@ -77,6 +78,8 @@ def read_content(path: Path, head: int | None = None) -> Content:
     """
     check_file(path)
     where = shown_path(path)
+    if path.suffix.lower() in _WORKBOOKS:
+        raise InputError(f"{where}: is a workbook by its name; save the sheet as CSV")
     try:
         with _unpacked(path) as (stream, member):
             inside = f"{where}/{plain_text(member)}" if member else where
