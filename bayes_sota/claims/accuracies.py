@@ -89,8 +89,8 @@ def false_claim_probability(
     -----
     Unknown congruence: :math:`x_{11}` has weights :math:`\propto \prod_c \Gamma(c + \alpha_c)/c!`
     over the four cells c, which are equal for the flat prior. A million claims at n = 500 take
-    nine seconds, because neighbouring incomplete beta functions differ by one term, and half a
-    second with a known congruence (docs/measured/claims.md).
+    nine seconds, because neighbouring incomplete beta functions differ by one term, and a third
+    of a second with a known congruence (docs/measured/claims.md).
 
     Examples
     --------
