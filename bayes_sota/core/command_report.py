@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayes_sota import __version__
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.plots import by_matplotlib, svg_address
 from bayes_sota.core.tables import ResultTable, numeric_columns
@@ -75,7 +76,8 @@ def save_report(
     Raises
     ------
     InputError
-        A name that does not end with .html, or a place that cannot be written to.
+        A name that does not end with .html, a place that cannot be written to, or what is no
+        report.
 
     Examples
     --------
@@ -90,6 +92,11 @@ def save_report(
     True
     """
     path = check_ending(Path(path), "report")
+    if not isinstance(report, ResultTable):
+        raise InputError(
+            "a page is of a report or a table, such as those of bs.board_table and "
+            f"bs.leaderboard.report_sota, got {type(report).__name__}"
+        )
     write_text(report_page(report, figure, about=about, arguments=arguments), path)
 
 
@@ -177,7 +184,7 @@ def _tables(report: ResultTable) -> list[_Table]:
 
 def _again(arguments: Sequence[str], seed: object) -> str:
     """The command that gives the same numbers, with the seed that was drawn."""
-    drawn = isinstance(seed, int) and not any(part.startswith("--seed") for part in arguments)
+    drawn = str(seed).isdigit() and not any(part.startswith("--seed") for part in arguments)
     whole = ["bayes-sota", *arguments, *(["--seed", str(seed)] if drawn else [])]
     return plain_text(shlex.join(whole)) if arguments else ""
 

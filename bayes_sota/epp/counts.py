@@ -305,8 +305,8 @@ def check_connected(graph: WinGraph, players: Sequence[str]) -> None:
     parts = len(graph.components)
     raise InfiniteEstimateError(
         f"{what}, so that some differences of skill have no finite estimate ({parts} groups of "
-        "players that results do not link both ways); a penalty of half a round of ties, or the "
-        "Bayesian model, gives finite ones"
+        "players that results do not link both ways); penalty=0.5 (half a round of ties) gives "
+        "finite ones, and so does the Bayesian model (--bayes, sample_epp)"
     )
 
 
