@@ -232,6 +232,6 @@ def test_a_report_is_saved_as_a_page_from_python(tmp_path: Path) -> None:
 
 
 def test_a_page_of_what_is_no_report_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a page is of a report or a table.* got str"):
+    with pytest.raises(InputError, match=r"a page is of a report or a table.* got str"):
         bs.save_report("tree", tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
