@@ -13,6 +13,7 @@ import click
 
 import bayes_sota as bs
 from bayes_sota.core.command import Shown, command, report_options, show_progress
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.plots import save_figure
 
 _BEST = 0.913964  # expected best score of the law below, arXiv 2303.07272, Table 1 row 3: 0.9140
@@ -33,7 +34,11 @@ def doctor(shown: Shown) -> int:
         click.echo(
             "trying each part; PyMC compiles a model first, which takes half a minute", err=True
         )
-    parts = [*_machine(), *_packages(), *map(_tried, _TRIALS.items())]
+    parts = [*_machine(), *_packages()]
+    with followed(len(_TRIALS), "parts") as advance:
+        for trial in _TRIALS.items():
+            parts.append(_tried(trial))
+            advance()
     broken = [part for part in parts if part["state"] == "broken"]
     said = f"{len(broken)} parts of the installation do not work." if broken else "All works."
     report = ListReport(

@@ -206,7 +206,11 @@ def maximum_scoring(board: Leaderboard, reference_skill: float | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class FieldDraws:
-    """Draws of what stands behind one observed maximum; each array has shape (D,)."""
+    """Draws of what stands behind one observed maximum; each array but ``law`` has shape (D,).
+
+    ``law`` has skills, and the probabilities that the best and the winner's are at most these, as
+    means over the draws of the hyperparameters: (3, N).
+    """
 
     theta_sota: FloatArray
     winner_skill: FloatArray
@@ -216,6 +220,7 @@ class FieldDraws:
     n_classifiers: FloatArray
     log_likelihood: FloatArray
     beyond_tables: BoolArray  # the draw rests on what lies outside the tables
+    law: FloatArray
 
 
 class BoardLikelihood:
@@ -315,7 +320,17 @@ class BoardLikelihood:
             n_classifiers=m.astype(np.float64),
             log_likelihood=log_likelihood,
             beyond_tables=self._beyond_tables(r, k, m, winner, log_likelihood),
+            law=self._law(laws, tied, m),
         )
+
+    def _law(self, laws: Sequence[CellLaw], tied: IntArray, m: IntArray) -> FloatArray:
+        """Laws of the best skill and of the winner's, whatever was drawn of either."""
+        best, winner = np.empty((2, self.skills.size))
+        for node in range(self.skills.size):
+            at_maximum, behind = (law.below(node) for law in laws)
+            best[node] = np.mean(at_maximum**tied * behind ** (m - tied))
+            winner[node] = at_maximum.mean()
+        return np.stack([self.skills, best, winner])
 
     def _draw_latent(
         self, rng: np.random.Generator, weights: FloatArray, r: IntArray

@@ -228,6 +228,9 @@ def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
     """
     from scipy.special import ndtr
 
+    known = tree.children.get("constant_data")
+    if known is not None and f"law_{draws.name}" in known:
+        return _density_of_law(known["law_skill"].values, known[f"law_{draws.name}"].values)
     error = _error_of_score(tree)
     if error is None:
         return draw_density(draws, bw=_BANDWIDTH)
@@ -243,6 +246,18 @@ def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
     return xr.DataArray(
         points, dims=("plot_axis", "kde_dim"), coords={"plot_axis": ["x", "y"]}, name=draws.name
     )
+
+
+def _density_of_law(skills: FloatArray, below: FloatArray) -> xr.DataArray:
+    """Density of a law by its probabilities at nodes, at more points between them."""
+    from scipy.interpolate import PchipInterpolator
+
+    middle, height = (skills[1:] + skills[:-1]) / 2, np.diff(below) / np.diff(skills)
+    seen = middle[height > _NEGLIGIBLE * height.max()]
+    x = np.linspace(seen[0], seen[-1], _POINTS)
+    points = np.stack([x, PchipInterpolator(middle, height)(x)])
+    coords = {"plot_axis": ["x", "y"]}
+    return xr.DataArray(points, dims=("plot_axis", "kde_dim"), coords=coords)
 
 
 def _error_of_score(tree: xr.DataTree) -> Callable[[Any], Any] | None:

@@ -123,6 +123,9 @@ class SotaPosterior:
         theta0 of each board.
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
+    laws : tuple of ndarray, shape (3, N)
+        Of each board skills, and the probabilities that the best and the winner's are at most
+        these.
     """
 
     draws: dict[str, FloatArray]
@@ -132,6 +135,7 @@ class SotaPosterior:
     edge_probability: float
     reference_skill: tuple[float, ...]
     reasons: tuple[str, ...]
+    laws: tuple[FloatArray, ...]
 
 
 def sota_posterior(
@@ -476,6 +480,7 @@ def _draw(
         edge_probability=grid.edge_probability(),
         reference_skill=tuple(x.reference_skill for x in target.likelihoods),
         reasons=_reasons(grid, fields),
+        laws=tuple(field.law for field in fields),
     )
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 _OBSERVED = "observed_maximum"
+LAWS = ("law_skill", "law_theta_sota", "law_winner_skill")
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 _LARGEST_EPSILON = 0.25  # posterior standard deviations
 
@@ -167,8 +168,13 @@ class Request:
         names = board_names(self.boards)
         return {name: _dataset(group, ("chain", "draw"), names) for name, group in shaped.items()}
 
-    def tree(self, groups: Mapping[str, xr.Dataset], attributes: Mapping[str, Any]) -> xr.DataTree:
-        """Result with what was observed."""
+    def tree(
+        self,
+        groups: Mapping[str, xr.Dataset],
+        attributes: Mapping[str, Any],
+        laws: Sequence[FloatArray] = (),
+    ) -> xr.DataTree:
+        """Result with what was observed, and the laws of the skills behind a single board."""
         facts = [self._facts(board) for board in self.boards]
         constant = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
         observed, names = {_OBSERVED: constant.pop("maximum")}, board_names(self.boards)
@@ -176,6 +182,9 @@ class Request:
             "observed_data": _dataset(observed, (), names),
             "constant_data": _dataset(constant, (), names),
         }
+        if len(laws) == 1:
+            columns = {name: ("node", column) for name, column in zip(LAWS, laws[0], strict=True)}
+            data["constant_data"] = data["constant_data"].assign(columns)
         metric = {"metric": self.boards[0].metric}
         tree = result_tree({**groups, **data}, {**attributes, **metric})
         return tree if self.groups == "all" else without_checks(tree)
@@ -313,7 +322,7 @@ def sample_exact(
     groups = request.draw_from_laws(result.draws, result.log_likelihood)
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
     groups |= request.lay_out({"sample_stats": {"lp": lp}})
-    return request.tree(groups, request.describe("exact", found))
+    return request.tree(groups, request.describe("exact", found), result.laws)
 
 
 def sample_nuts(

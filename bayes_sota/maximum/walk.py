@@ -130,6 +130,10 @@ class CellLaw:
         np.cumsum(mass[:, ::-1], axis=1, out=above[:, -2::-1])
         return cls(distribution, tail, mass, above)
 
+    def below(self, node: int) -> FloatArray:
+        """Probability of a skill of at most that of a node, (D,)."""
+        return np.asarray(1 - self.above[:, node + 1] / self.above[:, 0])
+
     def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
         """Skills that draws ``rows`` exceed with probability ``upper``."""
         target = upper * self.above[rows, 0]

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.parallel import followed
 from bayes_sota.core.summary import ListReport
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted, listed
@@ -218,18 +219,20 @@ def reproduce(
     settings = {name: v for name, v in given.items() if v is not None}
     judged = _findings(of_study, folder, progressbar, **settings) if of_study else {}
     found: list[Comparison] = []
-    for name in names:
-        item = known[name]
-        if name in judged:
-            rows = item["rows"].items()
-            found += [_as_comparison(name, q, row, judged[name][q]) for q, row in rows]
-            continue
-        numbers = numbers_of(name)
-        if numbers is None:
-            found.append(judge(name, item["without_data"]["quantity"], item["without_data"]))
-        else:
-            rows = item["rows"].items()
-            found += [judge(name, quantity, row, numbers.get(quantity)) for quantity, row in rows]
+    with followed(len(names), "published items") as advance:
+        for name in names:
+            item = known[name]
+            if name in judged:
+                rows = item["rows"].items()
+                found += [_as_comparison(name, q, row, judged[name][q]) for q, row in rows]
+            elif (numbers := numbers_of(name)) is None:
+                found.append(judge(name, item["without_data"]["quantity"], item["without_data"]))
+            else:
+                rows = item["rows"].items()
+                found += [
+                    judge(name, quantity, row, numbers.get(quantity)) for quantity, row in rows
+                ]
+            advance()
     return found
 
 
