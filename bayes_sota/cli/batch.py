@@ -405,7 +405,9 @@ def _figure(report: BatchReport, top: int) -> "PlotCollection":
     ]
     if not drawn:
         raise InputError("no board has a result that a figure could show: leave out --figure")
-    figure = draw_intervals(drawn[:top], "skill of the best classifier: mean and 95% interval")
+    probabilities = {f"{record['prob']:.0%} " for record in found}
+    of = probabilities.pop() if len(probabilities) == 1 else ""  # each row may have its own
+    figure = draw_intervals(drawn[:top], f"skill of the best classifier: mean and {of}interval")
     clearly = report.facts["n_clearly_overstated"]
     title_figure(
         figure,

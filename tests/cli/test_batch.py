@@ -299,6 +299,7 @@ def test_the_figure_has_every_board_with_a_result(manifest: Path, monkeypatch: A
     assert stop.value.code == 1
     axes = kept[0].viz["plot"]["skill"].item()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["alone", "percent", "whole"]
+    assert axes.get_xlabel().endswith("mean and interval; line: score")  # one row has its own prob
     found = pd.read_csv(folder / "summaries.csv").set_index("identifier")
     for row, name in enumerate(("alone", "percent", "whole")):
         line = kept[0].viz[f"interval_{row}"]["skill"].item()
