@@ -199,7 +199,7 @@ def _used(report: ResultTable, tables: Sequence[_Table]) -> list[tuple[str, str]
     """Words of the page that need an explanation, with it."""
     sliders = [slider.label for slider in report.sliders()]
     lines = [*report.sentences(), *report.legend(), *report.footer(), *report.notes, *sliders]
-    cells = [cell for table in tables for row in (table.header, *table.rows) for cell in row[:2]]
+    cells = [cell for table in tables for row in table.rows for cell in row[:2]]
     headers = [name for table in tables for name in table.header]
     text = "\n".join([*lines, *headers, *cells])
     return [

@@ -6,11 +6,9 @@ with their place, so that each is counted once. ``tests/core/test_parallel.py`` 
 engines, and ``tests/crossval/test_workers.py`` kills a worker of a cluster in the middle.
 """
 
-import asyncio
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache, partial
@@ -141,6 +139,9 @@ def _client_of(dask: "str | Client") -> Any:
     """A client that is closed in the end if it was opened here."""
     if not isinstance(dask, str):
         return nullcontext(dask)
+    import asyncio  # both take longer than the rest of this module
+    from concurrent.futures import ThreadPoolExecutor
+
     try:
         from distributed import Client
         from distributed.comm import connect

@@ -206,11 +206,9 @@ def read_entries(
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
     found = _entries(table, scores, names, rows, notes, kaggle, submissions)
-    return (
-        found
-        if score_column is not None
-        else replace(found, notes=(*found.notes, *_other_scores(table, (scores, names))))
-    )
+    if score_column is not None:
+        return found
+    return replace(found, notes=(*found.notes, *_other_scores(table, (scores, names))))
 
 
 def _other_scores(table: Table, used: Collection[int | None]) -> list[str]:

@@ -384,12 +384,12 @@ class EppTable(ResultTable):
         if "tied_with_best" not in self.frame:
             return []
         names = self.frame.loc[self.frame["tied_with_best"], "player"].tolist()
-        sure = f"with {self.ci_prob:.0%} confidence"
+        sure, m = f"with {self.ci_prob:.0%} confidence", len(self.frame)
         if len(names) == 1:
-            return [f"{names[0]} is the best of {len(self.frame):,} players, {sure}."]
-        every = len(names) == len(self.frame)
-        all_may = f"{'both' if len(names) == 2 else f'all {len(names):,}'} may be"
-        who = all_may if every else f"it is one of {listed(names)}"
+            return [f"{names[0]} is the best of {m:,} players, {sure}."]
+        who = f"it is one of {listed(names)}"
+        if len(names) == m:
+            who = "both may be" if m == 2 else f"all {m:,} may be"
         return [f"the results do not tell which player is the best: {sure} {who}."]
 
     def paragraph(self) -> list[str]:

@@ -374,8 +374,7 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
     facts, whole = dict[str, Any](), is_whole(data)
     tries: Any = data.n_classifiers
     if whole:
-        board = data if isinstance(data, Leaderboard) else data.leaderboard()
-        facts["winner"] = _winner(board)
+        facts["winner"] = _winner(data)
     if not isinstance(data, Leaderboard):
         size, source = data.n_items, COUNTED
     elif whole:
@@ -464,22 +463,30 @@ def _best_score(data: Data, found: dict[str, Any]) -> str:
     """The best score with the digits that it was printed with, or that tell counts apart."""
     if not is_whole(data):
         return f"{found['observed_maximum']:.6g}"
-    board = data if isinstance(data, Leaderboard) else data.leaderboard()
+    board = _as_board(data)
     return f"{found['observed_maximum']:.{score_decimals(board)}f}"
 
 
 def _shared(data: Data) -> str:
     """That several have the best score."""
-    board = data if isinstance(data, Leaderboard) else data.leaderboard()
+    leaders = _leaders(data)
+    return f", shared by {len(leaders):,}" if len(leaders) > 1 else ""
+
+
+def _leaders(data: Data) -> list[str]:
+    """Names of the entries with the best score."""
+    board = _as_board(data)
     assert board.scores is not None
-    leaders = int((board.scores == board.maximum).sum())
-    return f", shared by {leaders:,}" if leaders > 1 else ""
+    return [board.names[j] for j in np.flatnonzero(board.scores == board.maximum)]
 
 
-def _winner(board: Leaderboard) -> str | None:
+def _as_board(data: Data) -> Leaderboard:
+    return data if isinstance(data, Leaderboard) else data.leaderboard()
+
+
+def _winner(data: Data) -> str | None:
     """Name of the entry with the best score; None where several have it, or none has a name."""
-    assert board.scores is not None
-    name, *others = (board.names[j] for j in np.flatnonzero(board.scores == board.maximum))
+    name, *others = _leaders(data)
     return None if others or name.isdigit() or name.startswith("entry ") else name
 
 

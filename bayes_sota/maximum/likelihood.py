@@ -12,9 +12,9 @@ winner's skill and of the best skill, without simulation of scores and without a
 with simulated fields.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -206,10 +206,10 @@ def maximum_scoring(board: Leaderboard, reference_skill: float | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class FieldDraws:
-    """Draws of what stands behind one observed maximum; each array but ``law`` has shape (D,).
+    """Draws of what stands behind one observed maximum; each array has shape (D,).
 
-    ``law`` has skills, and the probabilities that the best and the winner's are at most these, as
-    means over the draws of the hyperparameters: (3, N).
+    ``law`` computes skills, and the probabilities that the best and the winner's are at most these,
+    as means over the draws of the hyperparameters, (3, N).
     """
 
     theta_sota: FloatArray
@@ -220,7 +220,7 @@ class FieldDraws:
     n_classifiers: FloatArray
     log_likelihood: FloatArray
     beyond_tables: BoolArray  # the draw rests on what lies outside the tables
-    law: FloatArray
+    law: Callable[[], FloatArray]
 
 
 class BoardLikelihood:
@@ -320,7 +320,7 @@ class BoardLikelihood:
             n_classifiers=m.astype(np.float64),
             log_likelihood=log_likelihood,
             beyond_tables=self._beyond_tables(r, k, m, winner, log_likelihood),
-            law=self._law(laws, tied, m),
+            law=partial(self._law, laws, tied, m),
         )
 
     def _law(self, laws: Sequence[CellLaw], tied: IntArray, m: IntArray) -> FloatArray:

@@ -216,7 +216,20 @@ def _draw_rows(panel: Panel, tree: xr.DataTree, intervals: Mapping[str, xr.DataA
 
 
 def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
-    r"""Density of a skill, as of ``draw_density``; without a kernel where its law is known.
+    """Density of a skill, as of ``draw_density``; without a kernel where its law is known."""
+    known = tree.children.get("constant_data")
+    if known is not None and f"law_{draws.name}" in known:
+        return _density_of_law(known["law_skill"].values, known[f"law_{draws.name}"].values)
+    error = _error_of_score(tree)
+    if error is None:
+        return draw_density(draws, bw=_BANDWIDTH)
+    return _density_of_board(tree, draws.values.ravel(), error)
+
+
+def _density_of_board(
+    tree: xr.DataTree, theta: FloatArray, error: Callable[[Any], Any]
+) -> xr.DataArray:
+    r"""Density of a skill behind a whole board, given draws of it and the error of a score.
 
     What a whole board tells is :math:`\psi`, the skill on its items; the shift Z that all share
     keeps its prior. Given :math:`\psi_i = \theta_i + \rho_i Z_i s(\theta_i)` and
@@ -228,36 +241,35 @@ def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
     """
     from scipy.special import ndtr
 
-    known = tree.children.get("constant_data")
-    if known is not None and f"law_{draws.name}" in known:
-        return _density_of_law(known["law_skill"].values, known[f"law_{draws.name}"].values)
-    error = _error_of_score(tree)
-    if error is None:
-        return draw_density(draws, bw=_BANDWIDTH)
-    theta = np.sort(draws.values.ravel())
     rho, z = (get_variable(tree, "posterior", name).values.ravel() for name in ("rho", "shift"))
-    psi = draws.values.ravel() + rho * z * error(draws.values.ravel())
-    room = 0.2 * (theta[-1] - theta[0])
-    edges = np.linspace(theta[0] - room, theta[-1] + room, _POINTS + 1)
+    psi, room = theta + rho * z * error(theta), 0.2 * np.ptp(theta)
+    low, high = float(theta.min() - room), float(theta.max() + room)
     if tree.attrs.get("metric") == "accuracy":
-        edges = np.linspace(max(edges[0], 1e-9), min(edges[-1], 1 - 1e-9), _POINTS + 1)
+        low, high = max(low, 1e-9), min(high, 1 - 1e-9)
+    edges = np.linspace(low, high, _POINTS + 1)
     below = [float(np.mean(ndtr((t - psi) / (rho * error(t))))) for t in edges]
-    points = np.stack([(edges[1:] + edges[:-1]) / 2, np.diff(below) / np.diff(edges)])
-    return xr.DataArray(
-        points, dims=("plot_axis", "kde_dim"), coords={"plot_axis": ["x", "y"]}, name=draws.name
-    )
+    return _curve(*_heights(edges, np.array(below)))
 
 
 def _density_of_law(skills: FloatArray, below: FloatArray) -> xr.DataArray:
     """Density of a law by its probabilities at nodes, at more points between them."""
     from scipy.interpolate import PchipInterpolator
 
-    middle, height = (skills[1:] + skills[:-1]) / 2, np.diff(below) / np.diff(skills)
+    middle, height = _heights(skills, below)
     seen = middle[height > _NEGLIGIBLE * height.max()]
     x = np.linspace(seen[0], seen[-1], _POINTS)
-    points = np.stack([x, PchipInterpolator(middle, height)(x)])
+    return _curve(x, PchipInterpolator(middle, height)(x))
+
+
+def _heights(edges: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Middles between edges, and mean densities there, by the probabilities below the edges."""
+    return (edges[1:] + edges[:-1]) / 2, np.diff(below) / np.diff(edges)
+
+
+def _curve(x: FloatArray, y: FloatArray) -> xr.DataArray:
+    """Points as ``draw_density`` gives them."""
     coords = {"plot_axis": ["x", "y"]}
-    return xr.DataArray(points, dims=("plot_axis", "kde_dim"), coords=coords)
+    return xr.DataArray(np.stack([x, y]), dims=("plot_axis", "kde_dim"), coords=coords)
 
 
 def _error_of_score(tree: xr.DataTree) -> Callable[[Any], Any] | None:

@@ -123,9 +123,9 @@ class SotaPosterior:
         theta0 of each board.
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
-    laws : tuple of ndarray, shape (3, N)
-        Of each board skills, and the probabilities that the best and the winner's are at most
-        these.
+    laws : tuple of callable
+        Each computes of its board skills, and the probabilities that the best and the winner's
+        are at most these, (3, N).
     """
 
     draws: dict[str, FloatArray]
@@ -135,7 +135,7 @@ class SotaPosterior:
     edge_probability: float
     reference_skill: tuple[float, ...]
     reasons: tuple[str, ...]
-    laws: tuple[FloatArray, ...]
+    laws: tuple[Callable[[], FloatArray], ...]
 
 
 def sota_posterior(

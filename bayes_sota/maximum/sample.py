@@ -7,7 +7,7 @@ the observed maxima are best scores of fresh boards of the same size. ``complete
 any trace of the model of ``build_model``, extended or not (``tests/maximum/test_complete.py``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -172,7 +172,7 @@ class Request:
         self,
         groups: Mapping[str, xr.Dataset],
         attributes: Mapping[str, Any],
-        laws: Sequence[FloatArray] = (),
+        laws: Sequence[Callable[[], FloatArray]] = (),
     ) -> xr.DataTree:
         """Result with what was observed, and the laws of the skills behind a single board."""
         facts = [self._facts(board) for board in self.boards]
@@ -183,7 +183,7 @@ class Request:
             "constant_data": _dataset(constant, (), names),
         }
         if len(laws) == 1:
-            columns = {name: ("node", column) for name, column in zip(LAWS, laws[0], strict=True)}
+            columns = {name: ("node", law) for name, law in zip(LAWS, laws[0](), strict=True)}
             data["constant_data"] = data["constant_data"].assign(columns)
         metric = {"metric": self.boards[0].metric}
         tree = result_tree({**groups, **data}, {**attributes, **metric})

@@ -4,7 +4,6 @@
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -117,13 +116,9 @@ def _refuse_few_named_rows(table: Table, label: int | None) -> None:
     if named and len(table.places) < len(columns):
         rows = table.columns[label or 0]
         raise InputError(
-            f"{table.where}: the players could be the rows ({_begin(rows)}) or the columns "
-            f'({_begin(columns)}); say players="rows" or players="columns"'
+            f"{table.where}: the players could be the rows ({several(rows)}) or the columns "
+            f'({several(columns)}); say players="rows" or players="columns"'
         )
-
-
-def _begin(names: Sequence[object]) -> str:
-    return ", ".join(map(shown, names[:3])) + (", ..." if len(names) > 3 else "")
 
 
 def _asked_for(table: Table, options: ScoreOptions) -> tuple[int | None, int | None]:
