@@ -48,6 +48,7 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts = rng.binomial(500, 0.9 - 0.02 * rng.random(20))
     write("board.csv", "team,score,other", ((f"t{i}", f"{x / 500:.4f}", f"{x / 600:.4f}")
                                           for i, x in enumerate(counts)))  # fmt: skip
+    write("gaps.csv", "team,score", (("a", "0.912"), ("b", ""), ("c", "0.876"), ("d", "0.534")))
     write("errors.csv", "team,score", ((f"t{i}", f"{1.2 + 0.1 * x:.4f}")
                                        for i, x in enumerate(rng.gamma(2, 1, 20))))  # fmt: skip
     hard = rng.normal(size=80)

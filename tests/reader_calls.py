@@ -24,16 +24,16 @@ def readers(folder: Path) -> dict[str, Call]:
     rng = np.random.default_rng(8)
     listed = pd.DataFrame({
         "team": ["x", "y", "z"], "score": ["0.912", "0.900", "0.880"], "b": ["0.7", "0.8", "0.9"],
-        "label": ["p", "q", "r"],
+        "label": ["p", "q", "r"], "c": ["0.7", "", "0.9"],
     })  # fmt: skip
     items = pd.DataFrame({
-        "id": range(20), "unit": np.arange(20) // 2, "label": rng.integers(0, 2, 20),
+        "id": range(20), "unit": np.arange(20) // 2 / 10, "label": rng.integers(0, 2, 20),
         "gold": rng.integers(0, 2, 20), "a": rng.random(20), "b": rng.random(20),
     })  # fmt: skip
     twice = pd.DataFrame({
-        "team": ["x", "y", "z", "w", "v"], "public_score": [0.81, 0.8, 0.79, 0.77, 0.7],
-        "private_score": [0.8, 0.79, 0.8, 0.75, 0.7], "p2": [0.6, 0.7, 0.8, 0.5, 0.4],
-        "label": list("abcde"),
+        "team": list("xyzwvu"), "public_score": [0.81, 0.8, 0.79, 0.77, 0.7, 0.6],
+        "private_score": [0.8, 0.79, 0.8, 0.75, 0.7, 0.6], "p2": [0.6, 0.7, 0.8, 0.5, 0.4, 0.3],
+        "p3": [0.6, 0.7, 0.8, 0.5, 0.4, None], "label": list("abcdef"),
     })  # fmt: skip
     one = twice[["team", "public_score"]].rename(columns={"public_score": "score"})
     long = pd.DataFrame({
@@ -77,6 +77,7 @@ def readers(folder: Path) -> dict[str, Call]:
              "rounding": "floor", "decimals": 4, "percent": True, "n_classifiers": 9,
              "metric": "auc", "standard_error": 0.1, "n_positive": 50, "submissions": (2, 9),
              "name": "x"},
+            {"missing": ({"score_column": "c", "name_column": "label"}, "drop")},
         ),
         "read_item_scores": Call(
             {"path_or_frame": items.drop(columns="gold")},
@@ -90,10 +91,11 @@ def readers(folder: Path) -> dict[str, Call]:
         ),
         "read_paired_boards": Call(
             {"path": twice},
-            {"path": twice[:4], "private_path": one, "public_column": "p2", "private_column": "p2",
+            {"path": twice[:5], "private_path": one, "public_column": "p2", "private_column": "p2",
              "name_column": "label", "format": "json", "n_test": (100, 100),
              "standard_errors": (0.1, 0.1), "lower_is_better": True, "submissions": (2, 9),
              "name": "x"},
+            {"missing": ({"private_column": "p3"}, "drop")},
         ),
         "read_scores": Call(
             {"source": long, **columns, "tournament_column": "data"},

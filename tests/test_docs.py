@@ -24,7 +24,8 @@ from matplotlib import pyplot as plt
 import bayes_sota
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
-from bayes_sota.data.examples import write_examples
+from bayes_sota.data.examples import load_responses_example, write_examples
+from bayes_sota.maximum.law import maximum_law
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -166,6 +167,38 @@ def test_what_pages_of_results_say_stands_in_the_documentation() -> None:
     assert not figures
 
 
+def test_what_luck_adds_to_the_best_of_a_thousand_is_as_the_readme_says() -> None:
+    lifted = {
+        rho: [
+            f"{100 * (law.mean() - skill):.1f}"
+            for skill in (0.9, 0.7, 0.98)
+            for law in [maximum_law(n_test=500, n_classifiers=1000, skill=skill, correlation=rho)]
+        ]
+        for rho in (0.7, 0.0)
+    }
+    shared, alone = lifted[0.7], lifted[0.0]
+    text = plain((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert (
+        f"by {shared[0]} points where that is 90 %, {shared[1]} where it is 70 %, {shared[2]} "
+        "where it is 98 %"
+    ) in text
+    assert f"(rho .7); by {alone[0]}, {alone[1]} and {alone[2]} if they share none" in text
+
+
+def test_the_readme_s_headline_is_what_the_command_says(tmp_path: Path) -> None:
+    """A whole board; what the winners scored on other items stands in the bundled answers."""
+    write_examples(tmp_path)
+    said = printed(f"bayes-sota sota {tmp_path / 'leaderboard.csv'} --n-test 250 --no-sensitivity "
+                   "--seed 0")  # fmt: skip
+    text = plain((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert f'"{said.splitlines()[0]}"' in text
+    digits = load_responses_example("digits")
+    first = digits.test.scores == digits.test.scores.max()
+    others = sorted((f"{100 * x:.1f}" for x in digits.held_out.scores[first]), reverse=True)
+    assert f"On {digits.held_out.n_items:,} other images the three scored" in text
+    assert f"{others[0]}, {others[1]} and {others[2]} %" in text
+
+
 def print_again(page: Path) -> None:
     """Put what commands say now, as many sentences as before, into a page."""
 
@@ -175,7 +208,8 @@ def print_again(page: Path) -> None:
         lines = [printed(line) for line in fence[2].replace("\\\n", " ").splitlines()][-1]
         sentences = takewhile(lambda line: line.endswith("."), lines.splitlines())
         count = len(re.findall(r"\.$", fence[3], re.M))
-        kept = [textwrap.fill(line, 88) for line in islice(sentences, count)]
+        told = islice(sentences, count)
+        kept = [textwrap.fill(line, 88, break_on_hyphens=False) for line in told]
         return fence[0].replace(fence[3], "\n".join(kept) + "\n")
 
     page.write_text(FENCE.sub(again, page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -46,9 +46,11 @@ OWNERS = {
     "distributed": {"core.parallel"},
     "numba": set(),
     "pyarrow": {"data.files.opening"},
+    "openpyxl": {"data.files.workbooks"},
 }
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",
-         "pyarrow", "polars", "joblib", "sklearn", "distributed", "flask", "werkzeug")  # fmt: skip
+         "pyarrow", "openpyxl", "polars", "joblib", "sklearn", "distributed", "flask",
+         "werkzeug")  # fmt: skip
 
 PATHS = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path

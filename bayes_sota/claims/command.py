@@ -1,7 +1,7 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
+    chosen_seed,
     command,
     echo_problem,
     estimate_options,
@@ -72,7 +73,7 @@ class _Output(Reported):
         """Write the result of a claim from two reported numbers, and show it."""
         if self.figure is not None and not report.curve.size:
             raise InputError("--figure shows the correlation, which --sd-difference has no use for")
-        write_result(self.output, partial(report.to_datatree, random_seed=self.seed))
+        write_result(self.output, partial(report.to_datatree, random_seed=chosen_seed(self.seed)))
         return self.deliver(
             report, draw=partial(_draw_claim, report) if report.curve.size else None
         )
@@ -90,6 +91,12 @@ def _draw_claim(report: "ClaimReport") -> "PlotCollection":
 
 _level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
 _tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
+
+
+_any_accuracy = click.option(
+    "--any-accuracy", is_flag=True,
+    help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
+)  # fmt: skip
 
 
 def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,6 +124,7 @@ def _claim_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "--rounding", type=click.Choice(["auto", "nearest", "floor", "exact"]), default="auto",
     show_default=True, help="How the printed accuracies were cut; auto is nearest.",
 )  # fmt: skip
+@_any_accuracy
 @_tries
 @_claim_options
 def classification(
@@ -144,20 +152,28 @@ def classification(
     chosen += [value for value in (congruence, prior) if value is not None]
     if len(chosen) > 1:
         raise InputError("give one of --congruence, --min, --max, --independent and --odds-ratio")
-    a, b = (_printed(text) for text in accuracy)
+    a, b, told = _printed(accuracy)
     report = report_accuracies(a, b, _size_range(n_test), *chosen, level=shown.level, **given)
-    return shown.deliver_claim(report)
+    return shown.deliver_claim(replace(report, notes=[*told, *report.notes]))
 
 
-def _printed(text: str) -> str:
-    """An accuracy with its digits; in percent if it says so."""
-    from bayes_sota.data.printed_scores import parse_number
+def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
+    """Accuracies with their digits, and a note where they are read as percent."""
+    from bayes_sota.data.printed_scores import LEAST_PERCENT, has_percent_sign, parse_number
 
-    share = text.strip()
-    number = parse_number(share.removesuffix("%"))
-    if number is None:
-        raise InputError(f"--accuracy takes two numbers in [0, 1], got {text!r}")
-    return str(number / 100) if share.endswith("%") else share
+    numbers = [parse_number(text.strip().removesuffix("%")) for text in typed]
+    if None in numbers:
+        wrong = typed[numbers.index(None)]
+        raise InputError(f"--accuracy takes two numbers, in [0, 1] or in percent, got {wrong!r}")
+    a, b = (number for number in numbers if number is not None)
+    signed = [has_percent_sign(text) for text in typed]
+    above = min(a, b) >= LEAST_PERCENT and max(a, b) <= 100 and not any(signed)
+    first, second = (
+        str(number / 100) if above or sign else text.strip()
+        for number, sign, text in zip((a, b), signed, typed, strict=True)
+    )
+    note = f"{typed[0]} and {typed[1]} are read as percent: {first} and {second}"
+    return first, second, (note,) if above else ()
 
 
 def _size_range(text: str) -> tuple[int, int]:
@@ -269,7 +285,7 @@ def responses(
 
     report = report_methods(
         **_read_outcomes(files, **reading), draws=draws, ci_prob=ci_prob, rope=rope,
-        level=shown.level, selection=not no_selection, random_seed=shown.seed,
+        level=shown.level, selection=not no_selection, random_seed=chosen_seed(shown.seed),
     )  # fmt: skip
 
     def draw() -> "PlotCollection":
@@ -418,22 +434,21 @@ def selection(
     """
     from bayes_sota.claims.selection import claim_of_best_entry
     from bayes_sota.claims.summary_numbers import describe_selection
-    from bayes_sota.core.sample import resolve_seed
     from bayes_sota.leaderboard.specification import chosen_model
 
     rho = chosen_correlation(correlation, pairwise_correlation)
     spec = chosen_model(model, "leaderboard", correlation=rho, domain=domain)
-    rng, used_seed = resolve_seed(seed)
+    used_seed = chosen_seed(seed)
     entries = read_file(file, file_format, **reading)
-    found = claim_of_best_entry(entries, model=spec, random_seed=rng)
+    found = claim_of_best_entry(entries, model=spec, random_seed=used_seed)
 
     def draw() -> "PlotCollection":
         from bayes_sota.leaderboard.plots import plot_entries
         from bayes_sota.leaderboard.summary_entries import board_table
 
-        return plot_entries(board_table(entries, model=spec, random_seed=int(used_seed)))
+        return plot_entries(board_table(entries, model=spec, random_seed=used_seed))
 
-    return shown.deliver(describe_selection(found, int(used_seed)), draw=draw)
+    return shown.deliver(describe_selection(found, used_seed), draw=draw)
 
 
 @command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
@@ -444,10 +459,7 @@ def selection(
     NUMBER, "--sd", nargs=3,
     help="Coefficients c0 c1 c2 of c0 + c1 mean + c2 mean^2, for means without sd_a and sd_b.",
 )  # fmt: skip
-@click.option(
-    "--any-accuracy", is_flag=True,
-    help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
-)  # fmt: skip
+@_any_accuracy
 @click.option("--skip-problems", is_flag=True, help="Leave out rows that cannot be used.")
 @top_option(20, "Claims shown.")
 @estimate_options

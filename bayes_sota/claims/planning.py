@@ -108,7 +108,8 @@ class GapOfAccuracies:
 
         gap, total = truth
         centre = np.sqrt(n_test) * gap - ndtri(1 - level) * np.sqrt(total)
-        return np.asarray(ndtr(centre / np.sqrt(total - gap**2)))
+        variance = np.maximum(total - gap**2, np.finfo(float).tiny)  # 0 if all differ one way
+        return np.asarray(ndtr(centre / np.sqrt(variance)))
 
 
 @dataclass(frozen=True)

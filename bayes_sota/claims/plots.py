@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, Panel, make_bounds, make_collection, title_figure
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.text import counted, plain_text
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -197,8 +197,8 @@ def _finding(rows: _Rows, level: float) -> str:
     least = int((rows.kinds == "not_supported").sum())
     most = size - int((rows.kinds == "supported").sum())
     return (
-        f"{above:,} of {size:,} claims ({above / size:.0%}) are false with a probability above "
-        f"{100 * level:.3g}%\n({least:,} whatever was not reported, {most:,} at the least "
+        f"{above:,} of {counted(size, 'claim')} ({above / size:.0%}) are false with a probability "
+        f"above {100 * level:.3g}%\n({least:,} whatever was not reported, {most:,} at the least "
         "favourable one)"
     )
 

@@ -21,7 +21,7 @@ from bayes_sota.core.plots import (
     spread_out,
     title_figure,
 )
-from bayes_sota.core.text import chance
+from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def plot_claim_sensitivity(
     main, accent = COLORS["theta_sota"], COLORS["winner_skill"]
     lines = {"level": (level, f"level {level:.3g}", "black")}
     if assumed is None and p_false is not None:
-        lines["average"] = (p_false, f"averaged {chance(p_false)}", accent)
+        lines["average"] = (p_false, f"averaged: P(false) {chance(p_false)}", accent)
     for name, (height, _, color) in lines.items():
         panel.draw(visuals.hline, name, height, color=color, width=1.2)
     panel.line("curve", xr.DataArray(x, dims="point"), xr.DataArray(p, dims="point"), main)
@@ -169,9 +169,9 @@ def _marks(
     unknown: str,
 ) -> dict[str, tuple[float, float, str]]:
     """Points on the curve: place, probability and text."""
-    names = ("least possible", "largest possible")
+    names = ("congruence as small as possible", "congruence as large as possible")
     if unknown == "correlation":  # whose ends are a choice
-        names = (f"correlation {x[0]:.3g}:", f"correlation {x[-1]:.3g}:")
+        names = (f"correlation {x[0]:.3g}", f"correlation {x[-1]:.3g}")
     marks = {"least": (x[0], p[0], names[0])}
     if independent is not None and x[0] <= independent <= x[-1]:
         marks["independent"] = independent, np.interp(independent, x, p), "independent mistakes"
@@ -180,7 +180,7 @@ def _marks(
         height = np.interp(assumed, x, p) if p_false is None else p_false
         marks["assumed"] = assumed, height, "assumed"
     return {
-        name: (float(u), float(v), f"{text} {chance(float(v))}")
+        name: (float(u), float(v), f"{text}: P(false) {chance(float(v))}")
         for name, (u, v, text) in marks.items()
     }
 
@@ -296,7 +296,7 @@ def plot_required_size(
     )  # fmt: skip
     finding = _size_sentence(lines, level, n_test, gap)
     if n_needed is not None:
-        planned = f"a gap of {gap:.3g} needs {n_needed:,} items (the dot)"
+        planned = f"a gap of {gap:.3g} needs {counted(n_needed, 'item')} (the dot)"
         finding = f"A claim at {100 * level:.3g}% of {planned}"
     title_figure(panel.collection, finding if title is None else f"{title}\n{finding}")
     return panel.collection
@@ -330,7 +330,9 @@ def _label_lines(panel: Panel, lines: Lines, n_test: int | None, ylim: tuple[flo
     apart = _APART * (ylim[1] - ylim[0])
     if n_test is not None:
         above = float(np.log10(n_test)) + 0.6 * apart  # not on the line itself
-        named.append(("n_test_label", f"{n_test:,} items were used", above, "black"))
+        named.append(
+            ("n_test_label", f"{counted(n_test, 'item was', 'items were')} used", above, "black")
+        )
     gaps = np.concatenate([x for x, _ in lines.values()])
     x = float(gaps.max()) + 0.02 * float(gaps.max() - gaps.min())
     places = spread_out([y for _, _, y, _ in named], apart)
@@ -358,14 +360,15 @@ def _size_sentence(lines: Lines, level: float, n_test: int | None, observed: flo
         return f"A {claim} of a gap of {gap:.3g} needs {_span([f'{s:,}' for s in sizes])} items"
     found = [_gap_at(x, y, float(np.log10(n_test))) for x, y in lines.values()]
     known = sorted(gap for gap in found if gap is not None)
+    size = counted(n_test, "item supports", "items support")
     if known:
         first = min(float(x[0]) for x, _ in lines.values())
         texts = [f"{gap:.2g}" if gap > first else f"{gap:.2g} or less" for gap in known]
         some = "" if len(known) == len(found) else ", under some assumptions"
-        text = f"{n_test:,} items support a {claim} from a gap of {_span(texts)}{some}"
+        text = f"{size} a {claim} from a gap of {_span(texts)}{some}"
     else:
         largest = max(float(x[-1]) for x, _ in lines.values())
-        text = f"{n_test:,} items support no {claim} of a gap up to {largest:.3g}"
+        text = f"{size} no {claim} of a gap up to {largest:.3g}"
     return text if observed is None else f"{text}\n(the observed gap is {observed:.3g}: the dot)"
 
 

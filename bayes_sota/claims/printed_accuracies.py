@@ -128,7 +128,8 @@ def reported_claim(
     ends = [_counts(one, every, how) for one in printed]
     possible = (ends[0][0] <= ends[0][1]) & (ends[1][0] <= ends[1][1])
     if not possible.any():
-        raise ImpossibleAccuracyError(_impossible(accuracy_a, accuracy_b, ends, low, high))
+        problem = _impossible(accuracy_a, accuracy_b, ends, low, high)
+        raise ImpossibleAccuracyError(f"{problem}{_attainable(printed, ends, low, high, how)}")
     sizes = every[possible]
     if sizes.size > _MOST_SIZES:
         where = (np.arange(_MOST_SIZES) + 0.5) * sizes.size / _MOST_SIZES
@@ -256,3 +257,20 @@ def _impossible(a: Any, b: Any, ends: Any, low: int, high: int) -> str:
     if not wrong:
         return f"no one number of items in {where} gives both {a} and {b} as printed"
     return f"no whole number of {where} gives the accuracy {wrong[0]} as printed"
+
+
+def _attainable(
+    printed: list[PrintedScores], ends: Any, low: int, high: int, rounding: Rounding
+) -> str:
+    """What would be right in place of an accuracy at one size, as the end of a message."""
+    if low < high:
+        return ""
+    pairs = zip(printed, ends, strict=True)
+    wrong = next(one for one, (least, most) in pairs if np.all(least > most))
+    right = float(wrong.values[0]) * low
+    below, above = np.floor(right) / low, np.ceil(right) / low
+    other: Rounding = "floor" if rounding == "nearest" else "nearest"
+    found = [_counts(one, np.array([low]), other) for one in printed]
+    possible = all(fewest[0] <= most[0] for fewest, most in found)
+    cut = f'; with rounding="{other}" both are attainable' if possible else ""
+    return f": the nearest attainable ones are {below:.8g} and {above:.8g}{cut}"

@@ -168,7 +168,7 @@ def _read_cell(cell: Any, name: str) -> tuple[float, int, str]:
     text = "" if cell is None else str(cell).strip()
     if text.lower() in _EMPTY:
         return np.nan, 0, ""
-    in_percent = isinstance(cell, str) and text.endswith("%")
+    in_percent = has_percent_sign(cell)
     grouped = name == "n_test" and _GROUPED.fullmatch(text) is not None  # 1,500
     number = parse_number(text.removesuffix("%") if in_percent else cell)
     number = parse_number(text.replace(",", "")) if grouped else number

@@ -8,8 +8,9 @@ the diagnostics are those of draws that depend on each other.
 
 from typing import TYPE_CHECKING
 
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
     describe_nuts,
     describe_sampled,
@@ -41,7 +42,7 @@ def sample_claim(
     chains: int | None = None,
     target_accept: float | None = None,
     cores: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     predictive: bool = True,
     progressbar: bool = False,
 ) -> "xr.DataTree":
@@ -98,7 +99,7 @@ def complete(
     trace: "xr.DataTree",
     model: "pm.Model | None" = None,
     *,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     predictive: bool = True,
 ) -> "xr.DataTree":
     r"""Complete result from any trace of a model of claims, extended or not.
@@ -220,7 +221,10 @@ def _probabilities(difference: "xr.DataArray") -> "xr.Dataset":
 
     over, false = ("chain", "draw"), difference <= 0
     share = false.astype(float)
-    found = {"p_false": share.mean(over), "p_false_mcse": az.mcse(share.to_dataset(name="x"))["x"]}
+    p, size = share.mean(over), share.sizes["chain"] * share.sizes["draw"]
+    mcse = az.mcse(share.to_dataset(name="x"))["x"].fillna(0.0)
+    least = share_mcse(p, size)  # where all draws agree, the other is 0
+    found = {"p_false": p, "p_false_mcse": mcse.where(mcse > least, least)}
     if "metric" in difference.dims:
         found["p_all_better"] = (~false).all("metric").mean(over)
         found["p_any_better"] = (~false).any("metric").mean(over)

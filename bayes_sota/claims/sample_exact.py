@@ -20,6 +20,7 @@ from bayes_sota.claims.cells import (
 from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.claims.selection import SelectedClaim
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import Numbers, describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_scores import ItemScores
@@ -44,7 +45,7 @@ def claim_tree(
     alpha: Alpha = 1.0,
     names: tuple[str, str] = ("A", "B"),
     draws: int = 1000,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> "xr.DataTree":
     """Posterior of two accuracies on the same items, as a DataTree.
 
@@ -115,7 +116,7 @@ def _fresh_accuracies(p: FloatArray, n_test: int, rng: np.random.Generator) -> F
 
 
 def claim_tree_of_means(
-    claim: ReportedMeans, *, draws: int = 1000, random_seed: Seed = None
+    claim: ReportedMeans, *, draws: int = 1000, random_seed: Seed = DEFAULT_SEED
 ) -> "xr.DataTree":
     """Posterior of the difference of two means of the same cases, as a DataTree.
 

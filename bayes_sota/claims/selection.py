@@ -45,7 +45,7 @@ import numpy as np
 from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import Congruence, RelativeCongruence, congruence_nodes
 from bayes_sota.claims.means import ReportedMeans
-from bayes_sota.core.arguments import TRIES, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, TRIES, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.skills import expit, logit
@@ -254,7 +254,7 @@ def claim_of_best_entry(
     model: Model = None,
     domain: str | None = None,
     given: MethodComparison | None = None,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
 ) -> SelectedClaim:
     """Probability that the winner of several entries is not better than the runner-up, or all.
 

@@ -26,9 +26,10 @@ from bayes_sota.claims.congruence import (
 )
 from bayes_sota.claims.means import CORRELATIONS, ReportedMeans
 from bayes_sota.claims.printed_accuracies import reported_claim
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.tables import SOFTWARE, ResultTable, Slider
-from bayes_sota.core.text import as_sentences, chance
+from bayes_sota.core.text import as_sentences, chance, counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.printed_scores import Rounding
 
@@ -115,7 +116,7 @@ class ClaimReport(ResultTable):
 
         return pd.DataFrame(self.curve, columns=[self.unknown, "p_false"])
 
-    def to_datatree(self, random_seed: Seed = None) -> "xr.DataTree":
+    def to_datatree(self, random_seed: Seed = DEFAULT_SEED) -> "xr.DataTree":
         """Posterior draws in the one schema."""
         from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means
 
@@ -176,6 +177,7 @@ def report_accuracies(
     rope: float | None = None,
     best_of: float | None = None,
     level: float = 0.05,
+    any_accuracy: bool = False,
 ) -> ClaimReport:
     """Report of the claim that A outperforms B, from two accuracies on the same items.
 
@@ -189,6 +191,9 @@ def report_accuracies(
         Tries of A of which this is the best; flat prior only.
     level : float
         Probability of a false claim that is accepted.
+    any_accuracy : bool
+        Whether accuracies that no number of right answers gives, such as averages over runs, are
+        taken as they are, with a note, and not refused.
 
     Returns
     -------
@@ -205,7 +210,7 @@ def report_accuracies(
     printed, a, b = (str(accuracy_a), str(accuracy_b)), float(accuracy_a), float(accuracy_b)
     sizes = n_test if isinstance(n_test, tuple) else (n_test, n_test)
     p = float(false_claim_probability(a, b, sizes[1], congruence, alpha=alpha))
-    found, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding)
+    found, notes, n = _as_printed(printed, sizes, congruence, alpha, rounding, any_accuracy)
     numbers: dict[str, Any] = {
         "accuracy": [a, b], "n_test_range": list(sizes), "alpha": alpha, "rounding": found,
     }  # fmt: skip
@@ -229,7 +234,8 @@ def report_accuracies(
         unknown="congruence", assumed=_described(congruence, a, b),
         p_false=found["p_false"] if found is not None and sizes[0] < sizes[1] else p,
         needed=congruence_needed(**claim, level=level), level=level, n_test=n,
-        what=f"{a:g} against {b:g} on {n:,} items", curve=sensitivity_to_congruence(**claim),
+        what=f"{a:g} against {b:g} on {counted(n, 'item')}",
+        curve=sensitivity_to_congruence(**claim),
         sensitivity=sensitivity_to_congruence(**claim, points=_POINTS).tolist(),
         numbers=numbers, notes=notes, drawn_from={**claim, "congruence": congruence},
     )  # fmt: skip
@@ -290,7 +296,7 @@ def report_means(
     return ClaimReport(
         unknown="correlation", assumed={"value": claim.correlation, "assumption": assumption},
         p_false=p, needed=None if known else crossing_of(fine, level), level=level, n_test=n,
-        what=f"{a:g} against {b:g} on {n:,} cases", curve=fine,
+        what=f"{a:g} against {b:g} on {counted(n, 'case')}", curve=fine,
         sensitivity=curve(_POINTS).tolist(), numbers=numbers, notes=notes,
         drawn_from={"claim": claim},
     )  # fmt: skip
@@ -327,6 +333,7 @@ def _as_printed(
     chosen: Congruence,
     alpha: float,
     rounding: Literal["auto"] | Rounding,
+    any_accuracy: bool,
 ) -> tuple[dict[str, Any] | None, list[str], int]:
     """What the printed digits leave open, notes, and the size that stands for a range of sizes."""
     one = sizes[0] == sizes[1]
@@ -335,6 +342,9 @@ def _as_printed(
     except ImpossibleAccuracyError as error:
         if not one:
             raise
+        if not any_accuracy:
+            averages = "any_accuracy=True takes averages of runs or classes as they are"
+            raise ImpossibleAccuracyError(f"{error}; {averages}") from None
         return None, [str(error)], sizes[0]
     n = int(found.n_test[(found.probability.cumsum() >= 0.5).argmax()])
     remarks = {
@@ -344,7 +354,7 @@ def _as_printed(
             float(accuracy[0]) == float(accuracy[1]),
         f"{found.n_impossible:,} of {sizes[1] - sizes[0] + 1:,} sizes cannot give these "
         "accuracies and were left out": found.n_impossible,
-        f"the sensitivity is that of {n:,} items, the middle of what is probable": not one,
+        f"the sensitivity is that of {counted(n, 'item')}, the middle of what is probable": not one,
     }  # fmt: skip
     names = ("p_false", "lowest", "highest", "counts_a", "counts_b")
     rounded = {name: getattr(found, name) for name in names}
@@ -357,14 +367,15 @@ def _about_accuracies(report: ClaimReport) -> Iterator[str]:
     found, assumed = report.numbers, report.assumed
     (low, most), (high, least) = report.sensitivity[0], report.sensitivity[-1]
     a, b = found["accuracy"]
-    items = " to ".join(f"{n:,}" for n in dict.fromkeys(found["n_test_range"]))
+    *few, n = dict.fromkeys(found["n_test_range"])
+    items = " to ".join([*(f"{size:,}" for size in few), counted(n, "test item")])
     assumption = assumed["assumption"]
     if "range" in assumed:
         assumption = "averaged over all that both may have got right"
     elif assumed["value"] is not None:
         assumption = f"{assumed['value']:.4g} of the items right by both, {assumption}"
     yield (
-        f"The claim that A (accuracy {a:g}) outperforms B ({b:g}) on {items} test items is false "
+        f"The claim that A (accuracy {a:g}) outperforms B ({b:g}) on {items} is false "
         f"with probability {chance(report.p_false)} ({assumption})."
     )
     if "range" in assumed:
@@ -421,7 +432,7 @@ def _about_means(report: ClaimReport) -> Iterator[str]:
     found, known = report.numbers, report.assumed["value"]
     yield (
         f"The claim that A (mean {found['mean'][0]:g}) outperforms B ({found['mean'][1]:g}) on "
-        f"{report.n_test:,} cases is false with probability {chance(report.p_false)}."
+        f"{counted(report.n_test, 'case')} is false with probability {chance(report.p_false)}."
     )
     if found["sd"] is None:
         yield f"The differences of cases have the SD {found['sd_difference']:g}."
@@ -453,8 +464,9 @@ def _about_tries(numbers: dict[str, Any]) -> Iterator[str]:
     if "selection" in numbers:
         of = numbers["selection"]
         yield (
-            f"If A is the best of {of['tries']:g} tries of equal skill, the probability is "
-            f"{chance(of['p_false_selected'])} instead of {chance(of['p_false'])}."
+            f"If A is the best of {of['tries']:g} {'try' if of['tries'] == 1 else 'tries'} of "
+            f"equal skill, the probability is {chance(of['p_false_selected'])} instead of "
+            f"{chance(of['p_false'])}."
         )
 
 

@@ -13,11 +13,12 @@ from bayes_sota.claims.accuracies import (
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.selection import NUMBERS, SelectedClaim, claim_of_best_entry
 from bayes_sota.claims.summary import SOURCE
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import as_sentences, chance, decimals_for, listed
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.responses import Responses
@@ -142,7 +143,7 @@ class MethodsReport(ResultTable):
         """How many items, and in how many clusters where there are any."""
         of = self.comparison
         clusters = f" in {of.n_clusters:,} clusters" if of.n_clusters != of.n_items else ""
-        return f"{of.n_items:,} items{clusters}"
+        return f"{counted(of.n_items, 'item')}{clusters}"
 
     def titles(self, top: int | None = None) -> list[str]:
         hidden = max(len(self.methods) - (top or len(self.methods)), 0)
@@ -164,13 +165,12 @@ class MethodsReport(ResultTable):
         winner, others = of.methods[of.winner], [n for n in self.tied if n != of.methods[of.winner]]
         runner_up, m = of.methods[of.runner_up], len(of.methods)
         leads = (
-            f"{winner} and {runner_up} share the best score of {m} methods. That {winner} is better"
+            f"{winner} and {runner_up} share the best score of {m} methods; that {winner} is better"
             if self._shared
-            else f"{winner} has the best score of {m} methods. That it is better than the "
-            f"runner-up, {runner_up},"
+            else f"{winner} has the best score of {m} methods; that it is better than {runner_up}"
         )
         said = [
-            f"On the same {self.size}, {leads} is false with probability {chance(of.p_false)}.",
+            f"On the same {self.size} {leads} is false with probability {chance(of.p_false)}.",
             f"{listed(others)} cannot be told from it." if others else "No other is tied with it.",
         ]
         if self.selected is None:
@@ -186,7 +186,7 @@ class MethodsReport(ResultTable):
     def basis(self) -> list[str]:
         of = self.comparison
         unit = "independent" if of.n_clusters == of.n_items else "clusters"
-        draws = f"{len(of.draws):,} draws, seed {self.seed}"
+        draws = f"{counted(len(of.draws), 'draw')}, seed {self.seed}"
         return [f"Paired posterior, items as {unit}, {draws}", SOURCE]
 
     def sentences(self) -> list[str]:
@@ -248,7 +248,7 @@ def report_methods(
     selection: bool = True,
     source: str = "",
     notes: Sequence[str] = (),
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> MethodsReport:
     """Report of several methods on the same items: who is the best, and who is as good.
 

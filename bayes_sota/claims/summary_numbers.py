@@ -10,7 +10,7 @@ from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.claims.summary import SOURCE
 from bayes_sota.core.summary import NumbersReport
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import chance
+from bayes_sota.core.text import chance, counted
 from bayes_sota.leaderboard.summary_entries import CITED
 
 
@@ -42,19 +42,22 @@ def _about_plan(plan: ClaimPlan) -> Iterator[str]:
     of = plan.gap.describe()
     unknown = "congruence" if "congruence" in of else "correlation"
     yield (
-        f"A claim that A outperforms B, if it may be false with probability {plan.level:g} at "
-        f"most, needs {plan.n_needed:,} test items where exactly a gap of {of['gap']:.4g} is "
+        f"A claim that A outperforms B needs {counted(plan.n_needed, 'test item')} to be false "
+        f"with probability {plan.level:g} at most, where exactly a gap of {of['gap']:.4g} is "
         f"observed ({unknown}: {of[unknown]['assumption']})."
     )
     if plan.n_for_power is not None:
         yield (
-            f"If that is the true gap, {plan.n_for_power:,} items lead to the claim with "
+            "If that is the true gap, "
+            f"{counted(plan.n_for_power, 'item leads', 'items lead')} to the claim with "
             f"probability {plan.power:g}."
         )
-    if plan.n_assured is not None:
+    if plan.n_test is not None and plan.n_assured is not None:
+        fresh = plan.n_assured_rounded
         yield (
-            f"After {plan.n_test:,} items with this gap about {plan.n_assured_rounded:,} fresh "
-            f"items lead to the claim with probability {plan.assurance:g}."
+            f"After {counted(plan.n_test, 'item')} with this gap about "
+            f"{counted(fresh, 'fresh item leads', 'fresh items lead')} to the "
+            f"claim with probability {plan.assurance:g}."
         )
 
 
@@ -75,10 +78,10 @@ def describe_selection(found: SelectedClaim, seed: int | None = None) -> Numbers
         ("rho", found.rho, f"{found.rho:.2f}"),
     )
     said = (
-        f"Of {len(found.p_best):,} entries {found.winner} has the best score. That it is better "
-        f"than the runner-up, {found.runner_up}, is false with probability "
-        f"{false} where its having been picked by its score is allowed "
-        f"for, and with {chance(found.p_false)} as if both had been given beforehand.",
+        f"That {found.winner}, the best of {counted(len(found.p_best), 'entry', 'entries')} by "
+        f"score, is better than the runner-up is false with probability {false}.",
+        f"That allows for its having been picked by its score; as if it and the runner-up, "
+        f"{found.runner_up}, had been given beforehand, it is {chance(found.p_false)}.",
         f"Another entry is the best with probability {not_best}. The mean "
         f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
     )

@@ -25,7 +25,7 @@ from bayes_sota.claims.summary import SOURCE
 from bayes_sota.core.arguments import LEVEL, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import ResultTable
-from bayes_sota.core.text import chance, shown, spreadsheet_text
+from bayes_sota.core.text import chance, counted, shown, spreadsheet_text
 from bayes_sota.data.columns import find_column
 from bayes_sota.data.files.opening import is_frame, open_table, table_of_frame
 from bayes_sota.data.files.tables import Table
@@ -82,20 +82,24 @@ class ClaimsTable(ResultTable):
     @property
     def finding(self) -> str:
         """The result in words that say what is not known of which claims."""
+        return " ".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """How many claims are false, and which the numbers support."""
         total, lowest, highest = self._shares()[""]
         if not total.n_claims:
-            return "No claim can be used."
+            return ["No claim can be used."]
         d = 1 if highest.expected_false < 10 else 0
         low, high = f"{lowest.expected_false:.{d}f}", f"{highest.expected_false:.{d}f}"
         assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
-        return (
-            f"Of {total.n_claims:,} claims about {total.expected_false:.{d}f} are expected to be "
-            f"false{assumed}, and nobody knows which. The numbers support "
-            f"{total.n_claims - highest.n_above:,}: their probability of being false is at most "
-            f"{self.level:.3g}. They do not support {lowest.n_above:,}, which may be true all the "
-            f"same; of the other {highest.n_above - lowest.n_above:,} it depends on what is not "
-            "reported."
-        )
+        return [
+            f"Of {counted(total.n_claims, 'claim')} about {total.expected_false:.{d}f} are "
+            f"expected to be false{assumed}, and nobody knows which.",
+            f"The numbers support {total.n_claims - highest.n_above:,}: their probability of being "
+            f"false is at most {self.level:.3g}. They do not support {lowest.n_above:,}, which may "
+            f"be true all the same; of the other {highest.n_above - lowest.n_above:,} it depends "
+            "on what is not reported.",
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects, as ``bayes-sota claim batch --json`` has it."""
@@ -129,10 +133,6 @@ class ClaimsTable(ResultTable):
         found = pd.DataFrame(dict(enumerate(cells)), dtype=object)
         return found.set_axis([spreadsheet_text(str(name)) for name in frame.columns], axis=1)
 
-    def sentences(self) -> list[str]:
-        """The finding."""
-        return [self.finding]
-
     def header(self) -> list[str]:
         """Claim, group, P(false), its range and the verdict or the problem."""
         return ["claim", "group", "P(false)", "range", "verdict"]
@@ -152,7 +152,7 @@ class ClaimsTable(ResultTable):
 
     def titles(self, top: int | None = None) -> list[str]:
         above = f"Claims whose probability of being false is above {self.level:.3g}, by assumption"
-        return [above, ""]
+        return [above, "The claims"]
 
     def shares(self) -> tuple[list[str], list[list[str]]]:
         """Summary as header and texts: claims, false ones expected, above the level, problems."""
@@ -166,7 +166,9 @@ class ClaimsTable(ResultTable):
     def legend(self, top: int | None = None) -> list[str]:
         """Sentences below the tables."""
         hidden = 0 if top is None else max(len(self.frame) - top, 0)
-        rest = [f"{hidden:,} more claims are not shown."] if hidden else []
+        rest = (
+            [f"{counted(hidden, 'more claim is', 'more claims are')} not shown."] if hidden else []
+        )
         return [
             *rest,
             "P(false) is the probability that B is at least as good as A, averaged over the share "
@@ -192,14 +194,14 @@ class ClaimsTable(ResultTable):
         return {str(name): list(part.itertuples(index=False)) for name, part in grouped}
 
 
-def read_claims(path: str | os.PathLike[str]) -> "pd.DataFrame":
+def read_claims(path: str | os.PathLike[str] | Any) -> "pd.DataFrame":
     """Review of claims from a file, one row each, all cells as they are written.
 
     Parameters
     ----------
-    path : path
-        CSV (commas, semicolons or tabs), Parquet or JSON (a list of records), with the columns of
-        ``claims_table``.
+    path : path, pandas or polars DataFrame
+        CSV (commas, semicolons or tabs), Excel, Parquet or JSON (a list of records), with the
+        columns of ``claims_table``.
 
     Raises
     ------
@@ -303,7 +305,9 @@ def _unusable(problems: "pd.Series[str]") -> str:
     found = [problem for problem in problems if problem]
     told = found[:3] + [problem.partition(":")[0] for problem in found[3:23]]
     rest = f"; and {len(found) - 23:,} more" if len(found) > 23 else ""
-    return f"{len(found):,} of {len(problems):,} rows cannot be used: {'; '.join(told)}{rest}"
+    return (
+        f"{len(found):,} of {counted(len(problems), 'row')} cannot be used: {'; '.join(told)}{rest}"
+    )
 
 
 def _as_pandas(frame: Any, table: Table) -> "pd.DataFrame":
@@ -312,7 +316,7 @@ def _as_pandas(frame: Any, table: Table) -> "pd.DataFrame":
 
     if isinstance(frame, pd.DataFrame) and len(table.header) == frame.shape[1]:
         return frame.set_axis(list(table.header), axis=1)
-    return pd.DataFrame(dict(zip(table.header, table.columns, strict=True)))
+    return pd.DataFrame(dict(zip(table.header, table.columns, strict=True)), dtype=object)
 
 
 def _check_free(table: Table) -> None:

@@ -3,12 +3,15 @@
 A board is estimated and written by the worker that gets it, and a summary comes back: memory does
 not grow with the number of results, and what is finished stays when the run is ended. Each board
 has a seed of its own, from that of the run and its identifier, so that neither the workers nor the
-other rows change it. ``tests/cli/test_batch.py`` kills runs and resumes them.
+other rows change it, and its files are the same to the byte whenever the run writes them.
+``tests/cli/test_batch.py`` kills runs and resumes them, ``tests/studies/killed_batches.py`` does it
+two hundred times.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
@@ -19,11 +22,12 @@ import click
 
 from bayes_sota import __version__
 from bayes_sota.cli.manifest import Row, read_manifest
-from bayes_sota.core.arguments import PROCESSES, SEED, check_choice
+from bayes_sota.core.arguments import DEFAULT_SEED, PROCESSES, SEED, check_choice
 from bayes_sota.core.command import (
     InputFile,
     OutputDirectory,
     Reported,
+    check_inputs_kept,
     command,
     estimate_options,
     name_options,
@@ -33,9 +37,18 @@ from bayes_sota.core.command import (
     top_option,
 )
 from bayes_sota.core.errors import BayesSotaError, InputError
-from bayes_sota.core.files import make_directory, whole_file, write_text
+from bayes_sota.core.files import (
+    BOARDS,
+    RUN,
+    SUMMARIES,
+    locked_folder,
+    make_directory,
+    remove_drafts,
+    whole_file,
+    write_text,
+)
 from bayes_sota.core.parallel import run_each, shown_progress
-from bayes_sota.core.sample import resolve_seed, save_result
+from bayes_sota.core.sample import result_bytes
 from bayes_sota.core.schema import POINT_METHODS
 from bayes_sota.core.summary import ListReport
 from bayes_sota.core.tables import SOFTWARE, json_text
@@ -49,8 +62,8 @@ if TYPE_CHECKING:
     from arviz_plots import PlotCollection
     from distributed import Client
 
-_RUN, _BOARDS, _TABLE = "batch.json", "boards", "summaries"
-_TEXTS = ("text", "notes", "sensitivity", "run", "identifier", "schema_version")  # of no column
+_TEXTS = ("text", "notes", "sensitivity", "run", "checksum", "identifier", "schema_version")
+"""Keys of what is said of a board that are no columns of the summaries."""
 _LARGEST = 1 << 24  # bytes of what is said of a board
 
 
@@ -68,8 +81,8 @@ class BatchReport(ListReport):
 
     @property
     def frame(self) -> "pd.DataFrame":
-        """One row per board; whole numbers stay whole where some have none."""
-        found = super().frame.convert_dtypes()
+        """One row per board; text that a board does not have is empty."""
+        found = super().frame
         texts = [name for name in self.text_columns if name in found]
         return found.assign(**{name: found[name].astype("string").fillna("") for name in texts})
 
@@ -84,68 +97,122 @@ class BatchReport(ListReport):
 
 
 @dataclass(frozen=True)
+class _Run:
+    """What a folder is of: all that its results depend on but the files of the rows.
+
+    Attributes
+    ----------
+    manifest, version : str
+        Digest of the rows, and the version of the package.
+    random_seed : int
+    created_at : str
+        When the run was started; its results, too, say so.
+    """
+
+    manifest: str
+    version: str
+    random_seed: int
+    created_at: str
+
+
+@dataclass(frozen=True)
 class _Board:
     """What a worker does: one row, its seed, where its files go, and which groups they have."""
 
     row: Row
-    seed: int
+    run: _Run
     folder: Path
     groups: Groups
 
-    def finish(self) -> dict[str, Any]:
-        """Summary of the row; from its file where it is finished.
+    def finish(self) -> tuple[dict[str, Any], str]:
+        """Summary of the row, from its file where it is finished; why a file was of no use.
 
         What is wrong with a row is part of its summary. A folder that cannot be written ends the
         run: no other row could be kept either.
         """
-        run = self._run()
-        found = self._finished(run)
+        basis = self._basis()
+        found, why = self._finished(basis)
         if found is None:
             try:
-                report, said = self._estimate(run)
+                report, kept = self._estimate(basis)
             except Exception as error:  # whatever is wrong with a row, the others are done
-                return {"identifier": self.row.identifier, "problem": _reason(error)}
-            save_result(report.tree, self._path(".nc"))
-            write_text(said, self._path(".json"))
-            found = json.loads(said)
-        return {"identifier": self.row.identifier, "problem": ""} | dict(_flat(found))
+                return {"identifier": self.row.identifier, "problem": _reason(error)}, why
+            found = self._keep(report, kept)
+        return {"identifier": self.row.identifier, "problem": ""} | dict(_flat(found)), why
 
     def _path(self, ending: str) -> Path:
-        return self.folder / f"{self.row.identifier}{ending}"
+        return self.folder / BOARDS / f"{self.row.identifier}{ending}"
 
-    def _run(self) -> str:
+    @property
+    def _seed(self) -> int:
+        """Seed of the row, whatever its place and the other rows."""
+        return int(digest_of(self.run.random_seed, self.row.identifier), 16) >> 1
+
+    def _basis(self) -> str:
         """What the result depends on: arguments, seed, version, and content of the files."""
         files = [Path(name) for name in self.row.inputs]
         content = [sha256(p.read_bytes()).hexdigest() if p.is_file() else "" for p in files]
         words = [word for word in self.row.arguments if word not in self.row.inputs]
-        return digest_of(words, self.seed, self.groups, __version__, content)
+        return digest_of(words, self._seed, self.groups, __version__, content)
 
-    def _finished(self, run: str) -> dict[str, Any] | None:
-        """What was said of the board; None where its files are not there, or of another run."""
-        path = self._path(".json")
-        if not path.is_file() or not self._path(".nc").is_file():
-            return None
+    def _finished(self, basis: str) -> tuple[dict[str, Any] | None, str]:
+        """What was said of the board, None where that is of no use; why, where it is there."""
+        path, stored = self._path(".json"), self._path(".nc")
+        if not path.is_file():
+            return None, ""
         try:
             small = path.stat().st_size <= _LARGEST
-            found = parse_json(path.read_text(encoding="utf-8"), path.name) if small else None
-        except (InputError, OSError, UnicodeError):
-            return None
-        return found if isinstance(found, dict) and found.get("run") == run else None
+            found: Any = parse_json(path.read_text(encoding="utf-8"), path.name) if small else None
+            whole = found["checksum"] == _checksum(found, stored.read_bytes())
+        except (InputError, OSError, UnicodeError, KeyError, TypeError):
+            whole = False
+        if not whole:
+            return None, "its files were damaged, or not those that were written"
+        if found["run"] != basis:
+            return None, "its input, or the groups that are kept, were others"
+        return found, ""
 
-    def _estimate(self, run: str) -> tuple[Any, str]:
+    def _estimate(self, basis: str) -> tuple[Any, dict[str, Any]]:
         """The report, and what is kept of it beside the tree."""
         if self.row.problem:
             raise InputError(self.row.problem)
         options = sota.make_context("sota", list(self.row.arguments)).params
         if options["method"] not in POINT_METHODS and options["seed"] is None:
-            options["seed"] = self.seed
+            options["seed"] = self._seed
         if options["method"] in ("abc", "nuts"):
             options["cores"] = 1
         report = estimate_as_typed(options["file"], options, groups=self.groups, sensitivity=False)
         found = report.to_dict()
         lower = options["lower_is_better"] or options["item_metric"] == "rmse"
-        kept = {"run": run, "identifier": self.row.identifier, **found, **_overstated(found, lower)}
-        return report, json_text(kept) + "\n"
+        identifier = self.row.identifier
+        return report, {
+            "run": basis,
+            "identifier": identifier,
+            **found,
+            **_overstated(found, lower),
+        }
+
+    def _keep(self, report: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        """Write the tree and what is said of it, and give that as it is read again."""
+        for group in report.tree.subtree:
+            if "created_at" in group.attrs:
+                group.attrs["created_at"] = self.run.created_at
+        content = result_bytes(report.tree)
+        found: dict[str, Any] = parse_json(json_text(kept), self._path(".json").name)
+        found["checksum"] = _checksum(found, content)
+        # A worker may outlive its killed run; another one may have got the folder since.
+        if _read_run(self.folder / RUN) != self.run:
+            raise InputError(f"{shown_path(self.folder)} is of another run now")
+        with whole_file(self._path(".nc")) as draft:
+            draft.write_bytes(content)
+        write_text(json.dumps(found, indent=2) + "\n", self._path(".json"))
+        return found
+
+
+def _checksum(said: dict[str, Any], content: bytes) -> str:
+    """SHA-256 of what is said of a board, and of the file of its tree."""
+    text = json.dumps({name: value for name, value in said.items() if name != "checksum"})
+    return sha256(text.encode() + content).hexdigest()
 
 
 def _reason(error: Exception) -> str:
@@ -223,7 +290,8 @@ def estimate_many(
         Gets ``boards/IDENTIFIER.nc`` (the DataTree) and ``.json`` (what ``sota --json`` says),
         ``summaries.csv``, and ``summaries.parquet`` where pyarrow is there.
     resume : bool
-        Go on with a run that was ended. Rows that failed are tried again.
+        Go on with a run that was ended. Rows that failed are tried again, and so are results that
+        are damaged or whose input has changed, which ``notes`` of the report name.
     cores : int
         Processes on this machine.
     dask : str or distributed.Client, optional
@@ -232,8 +300,8 @@ def estimate_many(
         Of each result file: "all" has those for ArviZ's checks of the model too, and takes 1.7
         times as long for a best score alone.
     random_seed : int, optional
-        Each row gets a seed from this one and its identifier, unless it has its own. Default: one
-        is drawn, or that of the run that is resumed.
+        Each row gets a seed from this one and its identifier, unless it has its own. Default: 0,
+        or that of the run that is resumed.
     progressbar : bool
 
     Returns
@@ -244,8 +312,8 @@ def estimate_many(
     Raises
     ------
     InputError
-        A manifest whose columns or identifiers cannot be used, a folder of another run or with
-        other files, a full disk, a cluster that does not answer.
+        A manifest whose columns or identifiers cannot be used, a folder of another run, with other
+        files, or that another run is writing to, a full disk, a cluster that does not answer.
 
     Examples
     --------
@@ -260,72 +328,81 @@ def estimate_many(
     """
     PROCESSES.check(cores, "cores")
     check_choice("groups", groups, Groups)
+    if random_seed is not None:
+        SEED.check(random_seed, "random_seed")
     rows, folder = read_manifest(manifest), Path(output_dir).absolute()
-    seed = _opened(folder, rows, resume, random_seed)
-    work = [_Board(row, _seed_of(seed, row.identifier), folder / _BOARDS, groups) for row in rows]
-    found: list[dict[str, Any]] = [{} for _ in rows]
-    with shown_progress(len(rows), "boards", show=progressbar) as advance:
-        for place, summary in run_each(_Board.finish, work, cores=cores, dask=dask):
-            found[place] = summary
-            advance()
-    report = _described(tuple(found), seed, folder)
-    report.to_csv(folder / f"{_TABLE}.csv")
-    if find_spec("pyarrow") is not None:
-        with whole_file(folder / f"{_TABLE}.parquet") as draft:
-            report.frame.to_parquet(draft)
+    _check_own(folder)
+    with locked_folder(folder):
+        run = _opened(folder, rows, resume, random_seed)
+        work = [_Board(row, run, folder, groups) for row in rows]
+        found: list[tuple[dict[str, Any], str]] = [({}, "") for _ in rows]
+        with shown_progress(len(rows), "boards", show=progressbar) as advance:
+            for place, summary in run_each(_Board.finish, work, cores=cores, dask=dask):
+                found[place] = summary
+                advance()
+        report = _described(tuple(found), run.random_seed, folder)
+        report.to_csv(folder / f"{SUMMARIES}.csv")
+        if find_spec("pyarrow") is not None:
+            with whole_file(folder / f"{SUMMARIES}.parquet") as draft:
+                report.frame.to_parquet(draft)
     return report
 
 
-def _seed_of(seed: int, identifier: str) -> int:
-    """Seed of a row, whatever its place and the other rows."""
-    return int(digest_of(seed, identifier), 16) >> 1
-
-
-def _opened(folder: Path, rows: tuple[Row, ...], resume: bool, random_seed: int | None) -> int:
-    """Seed of the run; its folder is made, or is one of the same run."""
-    if random_seed is not None:
-        SEED.check(random_seed, "random_seed")
-    path, boards = folder / _RUN, folder / _BOARDS
-    make_directory(boards)
-    finished = next(boards.glob("*.json"), None) is not None
-    if not path.is_file() and (
-        finished or any(p.name[0] != "." and p != boards for p in folder.iterdir())
-    ):
+def _check_own(folder: Path) -> None:
+    """Raise ``InputError`` where a folder has files of anybody else; nothing is made in it."""
+    if folder.joinpath(RUN).is_file() or not folder.is_dir():
+        return
+    boards = folder / BOARDS
+    others = [p for p in folder.iterdir() if p.name[0] != "." and p != boards]
+    if others or next(boards.glob("*.json"), None) is not None:
         raise InputError(f"{shown_path(folder)} has other files: name a new folder")
+
+
+def _opened(folder: Path, rows: tuple[Row, ...], resume: bool, random_seed: int | None) -> _Run:
+    """The run that a locked folder is of: that of its results, or a new one."""
+    path, boards = folder / RUN, folder / BOARDS
+    make_directory(boards)
+    for place in (folder, boards):
+        remove_drafts(place)
     manifest = digest_of([(row.identifier, row.arguments, row.problem) for row in rows])
-    wanted = {"manifest": manifest, "version": __version__}
+    seed = DEFAULT_SEED if random_seed is None else int(random_seed)
+    new = _Run(manifest, __version__, seed, datetime.now(UTC).isoformat(timespec="seconds"))
+    finished = next(boards.glob("*.json"), None) is not None
     if finished and not resume:
         raise InputError(
             f"{shown_path(folder)} has results already: resume=True goes on with them, or name "
             "another folder"
         )
-    if finished:
-        return _seed_of_run(path, wanted, random_seed)
-    seed = int(resolve_seed(random_seed)[1])
-    write_text(json.dumps({**wanted, "random_seed": seed}, indent=2) + "\n", path)
-    return seed
+    there = _read_run(path) if path.is_file() else None
+    if there is not None and resume:
+        differs = [n for n in ("manifest", "version") if getattr(there, n) != getattr(new, n)]
+        if random_seed not in (None, there.random_seed):
+            differs.append(f"seed ({there.random_seed} there)")
+        if not differs:
+            return there
+        if finished:
+            raise InputError(
+                f"{shown_path(folder)} is of another run: its {' and '.join(differs)} is not the "
+                "same; name another folder"
+            )
+    write_text(json.dumps(asdict(new), indent=2) + "\n", path)
+    return new
 
 
-def _seed_of_run(path: Path, wanted: dict[str, Any], random_seed: int | None) -> int:
+def _read_run(path: Path) -> _Run:
     try:
-        found = parse_json(path.read_text(encoding="utf-8"), _RUN)
-        seed = found["random_seed"]
-        SEED.check(seed, "random_seed")
-        differs = [name for name, value in wanted.items() if found[name] != value]
-    except (InputError, OSError, UnicodeError, KeyError, TypeError) as error:
+        found = _Run(**parse_json(path.read_text(encoding="utf-8"), RUN))
+        SEED.check(found.random_seed, "random_seed")
+        if not all(isinstance(x, str) for x in (found.manifest, found.version, found.created_at)):
+            raise InputError("it does not say what it is of")
+    except (InputError, OSError, UnicodeError, TypeError) as error:
         reason = plain_text(error, 120)
         raise InputError(f"{shown_path(path)} is damaged ({reason}): name a new folder") from None
-    if random_seed not in (None, seed):
-        differs.append(f"seed ({seed} there)")
-    if differs:
-        raise InputError(
-            f"{shown_path(path.parent)} is of another run: its {' and '.join(differs)} is not the "
-            "same; name another folder"
-        )
-    return int(seed)
+    return found
 
 
-def _described(records: tuple[dict[str, Any], ...], seed: int, folder: Path) -> BatchReport:
+def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: Path) -> BatchReport:
+    records = tuple(record for record, _ in found)
     failed = [record for record in records if record["problem"]]
     doubtful = [record["identifier"] for record in records if record.get("diagnostics_ok") is False]
     over, clearly = (
@@ -346,6 +423,11 @@ def _described(records: tuple[dict[str, Any], ...], seed: int, folder: Path) -> 
         reasons.append(f"{len(failed):,} of {counted(n, 'board')} failed: {first}")
     if doubtful:
         reasons.append(f"diagnostics fail on {counted(len(doubtful), 'board')}: {doubtful[0]}")
+    again = [f"{record['identifier']}: {why}" for record, why in found if why]
+    notes = [
+        f"{counted(len(again), 'board')} that had a result {'was' if len(again) == 1 else 'were'} "
+        f"computed again ({'; '.join(again[:3])}{'; ...' if len(again) > 3 else ''})"
+    ] if again else []  # fmt: skip
     return BatchReport(
         kind="boards", records=records, said=(said,), source=(f"seed {seed}", SOFTWARE),
         columns={
@@ -353,12 +435,12 @@ def _described(records: tuple[dict[str, Any], ...], seed: int, folder: Path) -> 
             "interval": "interval", "classifiers": "n_classifiers", "items": "n_test",
             "what is wrong": "wrong",
         },
-        below=(f"All numbers are in {shown_path(folder / _TABLE)}.csv; a row that failed is tried "
-               "again by --resume.",),
-        reasons=tuple(reasons),
+        below=(f"All numbers are in {shown_path(folder / SUMMARIES)}.csv; a row that failed is "
+               "tried again by --resume.",),
+        notes=tuple(notes), reasons=tuple(reasons),
         facts={"n_boards": n, "n_failed": len(failed), "n_overstated": over,
                "n_clearly_overstated": clearly, "seed": seed,
-               "diagnostics": {"ok": not reasons, "reasons": reasons}},
+               "notes": notes, "diagnostics": {"ok": not reasons, "reasons": reasons}},
     )  # fmt: skip
 
 
@@ -387,6 +469,7 @@ def batch(
     sota as a column, such as n_test. A row without a file is a best score alone: maximum,
     classifiers, n_test.
     """
+    check_inputs_kept(Path(name) for row in read_manifest(manifest) for name in row.inputs)
     progressbar = show_progress(shown.quiet, shown.as_json)
     report = estimate_many(manifest, output_dir, random_seed=seed, progressbar=progressbar, **how)
     return shown.deliver(report, top, partial(_figure, report, top))

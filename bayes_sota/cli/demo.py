@@ -7,6 +7,8 @@ import click
 
 from bayes_sota.core.command import (
     OutputDirectory,
+    about_seed,
+    chosen_seed,
     command,
     echo_json,
     echo_problem,
@@ -41,15 +43,15 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
-    from bayes_sota.core.files import check_writable, make_directory
-    from bayes_sota.core.summary import estimand_summary
+    from bayes_sota.core.files import check_not_kept, check_writable, locked_folder
     from bayes_sota.data.examples import load_example
     from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
     from bayes_sota.leaderboard.summary_sota import describe_sota
 
-    make_directory(output_dir)
+    check_not_kept(output_dir / "obesity-risk.nc")
+    click.get_current_context().with_resource(locked_folder(output_dir))
     check_writable(output_dir / "obesity-risk.nc")
-    seed = 20_240_229 if seed is None else seed
+    seed = chosen_seed(seed)
     names = ("obesity-risk", "obesity-risk-paper", "cassava")
     examples = {name: load_example(name) for name in names}
     trees: dict[str, tuple[Example, xr.DataTree]] = {}
@@ -64,9 +66,7 @@ def demo(output_dir: Path, ci_prob: float, as_json: bool, seed: int | None, quie
         progressbar=progress,
     )  # fmt: skip
     trees["obesity-risk-abc"] = lead, simulated
-    sensitivity = sota_sensitivity(lead.leaderboard(), ci_prob=ci_prob)
-    theta = estimand_summary(trees[lead.name][1], "theta_sota", ci_prob)
-    sensitivity.loc[0, ["mean", "lower", "upper"]] = [theta["mean"], *theta["interval"]]
+    sensitivity = sota_sensitivity(lead.leaderboard(), ci_prob=ci_prob, random_seed=seed)
     files = _write(output_dir, trees, sensitivity, ci_prob)
     changed = sensitivity.iloc[1:].to_dict("records")
     results = {
@@ -139,6 +139,7 @@ def _echo(
     echo_table(header, rows, "Skill of the best classifier (theta_sota) and of the one that won")
     click.echo(_reading(results, examples, ci_prob))
     click.echo(f"\n{len(files)} files in {directory}/: " + ", ".join(path.name for path in files))
+    click.echo("\n".join(about_seed(results["obesity-risk"])))
 
 
 def _reading(

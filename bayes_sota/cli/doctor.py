@@ -15,6 +15,7 @@ import bayes_sota as bs
 from bayes_sota.core.command import Shown, command, report_options, show_progress
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.plots import save_figure
+from bayes_sota.core.text import counted
 
 _BEST = 0.913964  # expected best score of the law below, arXiv 2303.07272, Table 1 row 3: 0.9140
 
@@ -40,7 +41,10 @@ def doctor(shown: Shown) -> int:
             parts.append(_tried(trial))
             advance()
     broken = [part for part in parts if part["state"] == "broken"]
-    said = f"{len(broken)} parts of the installation do not work." if broken else "All works."
+    parts_that = counted(
+        len(broken), "part of the installation does", "parts of the installation do"
+    )
+    said = f"{parts_that} not work." if broken else "All works."
     report = ListReport(
         kind="parts", records=tuple(parts), said=(said,), source=(SOFTWARE,),
         columns={"part": "part", "state": "state", "found": "found", "what to do": "advice"},

@@ -13,21 +13,25 @@ from typing import Any
 import click
 import numpy as np
 
+from bayes_sota.core.command import OutputFile
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.files.opening import is_frame, open_table
 from bayes_sota.data.files.tables import Table
+from bayes_sota.data.read_boards import located
 from bayes_sota.leaderboard.command import sota
 
-_OF_THE_RUN = {"output", "table", "text", "json", "quiet", "cores", "no_sensitivity"}
+_OF_THE_RUN = {"text", "json", "quiet", "cores", "no_sensitivity"}  # and all files that are written
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # on Windows no files
+_LARGEST_WHOLE = 2**53  # up to which every whole number is a float of its own
 _YES, _NO = ("true", "yes", "1"), ("", "false", "no", "0")
 
 OPTIONS = {
     name: option
     for option in sota.params
     if isinstance(option, click.Option) and not option.hidden
+    if not isinstance(option.type, OutputFile)
     if (name := option.opts[0].lstrip("-").replace("-", "_")) not in _OF_THE_RUN
 }
 """Options that a column can have, by its name."""
@@ -75,8 +79,10 @@ def read_manifest(source: Any) -> tuple[Row, ...]:
     seen: dict[str, str] = {}
     rows = []
     for number, place in enumerate(table.places):
-        cells = {name: _text(values[number], name) for name, values in columns.items()}
-        identifier, where = cells.pop("identifier"), f"{table.where}: {place}"
+        where = f"{table.where}: {place}"
+        with located(where):
+            cells = {name: _text(values[number], name) for name, values in columns.items()}
+        identifier = cells.pop("identifier")
         _check_identifier(identifier, where)
         if identifier.lower() in seen:
             raise InputError(
@@ -107,8 +113,15 @@ def _text(cell: Any, name: str) -> str:
     """Cell as it would be typed; a whole number is one though its column has gaps."""
     if cell is None or (isinstance(cell, float | np.floating) and math.isnan(cell)):
         return ""
-    number = isinstance(cell, float | np.floating) and float(cell).is_integer()
-    return str(int(cell) if number and name != "maximum" else cell).strip()
+    number = float(cell) if isinstance(cell, float | np.floating) else math.nan
+    if name == "maximum" or not number.is_integer():
+        return str(cell).strip()
+    if abs(number) >= _LARGEST_WHOLE:
+        raise InputError(
+            f"{name} is {number:g}, a float, which holds no whole number above 2**53 exactly: give "
+            "the column as text or as Int64"
+        )
+    return str(int(number))
 
 
 def _check_identifier(identifier: str, where: str) -> None:

@@ -77,6 +77,9 @@ SHARE = Range(0, 1)
 SKILL = Range(1e-6, 0.999999)  # of a reference classifier
 TRIES = Range(1, 1e6)
 
+DEFAULT_SEED = 0
+"""Of whatever draws where nothing else is asked for: what is printed is what others get too."""
+
 
 def check_choice(name: str, value: object, choices: Any) -> None:
     """``InputError`` unless a value is one of those of a ``Literal``."""
@@ -85,7 +88,10 @@ def check_choice(name: str, value: object, choices: Any) -> None:
 
 
 def generator_of(random_seed: Any) -> np.random.Generator:
-    """Generator of a seed, a seed sequence or a generator; ``InputError`` for a bad seed."""
+    """Generator of a seed, a seed sequence or a generator; ``InputError`` for a bad seed.
+
+    None stands for a fresh one, as in NumPy.
+    """
     if isinstance(random_seed, int | float):
         SEED.check(random_seed, "random_seed")
     return np.random.default_rng(random_seed)

@@ -30,6 +30,7 @@ from bayes_sota.core.priors import (
     maximum_priors,
     wide_luck,
 )
+from bayes_sota.core.text import nearest
 
 _METHODS = ("auto", "exact", "abc", "nuts")
 _ONLY_NUTS = ("tune", "target_accept")
@@ -37,7 +38,10 @@ _ONLY_NUTS = ("tune", "target_accept")
 
 def unknown(name: str, value: str, allowed: Iterable[str], place: str = "") -> SpecificationError:
     """Error of a value that is none of those allowed."""
-    return SpecificationError(f"{place}unknown {name} {value!r}; allowed: {', '.join(allowed)}")
+    allowed = list(allowed)
+    return SpecificationError(
+        f"{place}unknown {name} {value!r}; allowed: {', '.join(allowed)}{nearest(value, allowed)}"
+    )
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, Range
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import check_ending, check_writable
+from bayes_sota.core.files import check_ending, check_not_kept, check_writable
 from bayes_sota.core.schema import DOMAINS
 from bayes_sota.core.tables import json_text
 from bayes_sota.core.text import plain_text, shown_path
@@ -134,11 +134,11 @@ _Read = InputFile | NameOrFile
 _ABOUT_INPUT = frozenset((
     "accuracy", "any_accuracy", "classifiers", "data", "decimals", "drop_above", "file_format",
     "folds", "format", "group_by", "item_metric", "learners", "lower_is_better",
-    "lower_is_better_in", "maximum", "mean", "metric", "n_classes", "n_positive", "n_test",
-    "n_test_private", "n_test_public", "percent", "players", "rounding", "run_separator", "scorer",
-    "scoring", "sd", "sd_coefficients", "sd_difference", "skip_problems", "standard_error",
-    "standard_error_private", "standard_error_public", "submissions", "target", "theta", "uniform",
-    "unpaired_folds", "winner",
+    "lower_is_better_in", "maximum", "mean", "metric", "missing", "n_classes", "n_positive",
+    "n_test", "n_test_private", "n_test_public", "percent", "players", "rounding",
+    "run_separator", "scorer", "scoring", "sd", "sd_coefficients", "sd_difference",
+    "skip_problems", "standard_error", "standard_error_private", "standard_error_public",
+    "submissions", "target", "theta", "uniform", "unpaired_folds", "winner",
 ))  # fmt: skip
 _ABOUT_OUTPUT = frozenset((
     "as_json", "ci_prob", "figure_kind", "groups", "quiet", "task", "text", "top",
@@ -192,21 +192,39 @@ command: Callable[..., Callable[[Callable[..., Any]], Command]] = partial(
 
 
 def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> None:
-    """Refuse a file that is written and also read, or written twice."""
+    """Refuse a file that is written and also read, written twice, or kept by a run."""
     params = list(params)
-    read = list(_named(params, values, _Read))
     written = list(_named(params, values, _Written))
+    folders = [path for _, path in _named(params, values, OutputDirectory)]
+    _check_read(written, (path for _, path in _named(params, values, _Read)))
     for number, (option, path) in enumerate(written):
-        for other in (source for _, source in read):
-            if _same(path, other):
-                raise InputError(
-                    f"{option} would overwrite the input {shown_path(path)}: name another file"
-                )
+        for _, folder in _named(params, values, InputDirectory):
+            if path.is_file() and Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
+                raise _overwriting(option, path)
         for second, other in written[:number]:
             if _same(path, other) or _folded(path) == _folded(other):
                 raise InputError(
                     f"{second} and {option} both write {shown_path(path)}: name two files"
                 )
+        if path not in folders:
+            check_not_kept(path, *folders)
+
+
+def check_inputs_kept(inputs: Iterable[Path]) -> None:
+    """Refuse to write over files that the running command reads though no option names them."""
+    context = click.get_current_context()
+    _check_read(list(_named(context.command.params, context.params, _Written)), inputs)
+
+
+def _check_read(written: Sequence[tuple[str, Path]], read: Iterable[Path]) -> None:
+    for other in read:
+        for option, path in written:
+            if _same(path, other):
+                raise _overwriting(option, path)
+
+
+def _overwriting(option: str, path: Path) -> InputError:
+    return InputError(f"{option} would overwrite the input {shown_path(path)}: name another file")
 
 
 def _named(
@@ -277,7 +295,7 @@ def name_options(text: str, params: Iterable[click.Parameter]) -> str:
         option = options.get(token["argument"] or token["name"] or token["subject"])
         missing[-1] |= token["argument"] is not None and option is None
         value = (token["value"] or "").strip("\"'")
-        shown = f"{option} {value}" if value and value != "True" else option
+        shown = f"{option} {value}" if option and value and value != "True" else option
         clauses[-1] += shown or token[0]
     clauses[-1] += text[start:]
     kept = "; ".join(c for i, c in enumerate(clauses) if i == 0 or not missing[i])
@@ -378,7 +396,8 @@ class Shown:
             if rows and not report.in_words:
                 echo_table(header, rows, title)
         notes = [] if self.quiet else [f"Note: {note}" for note in report.notes]
-        for line in (*report.legend(top), *notes, *([] if self.quiet else report.footer())):
+        footer = [] if self.quiet else [*report.footer(), *about_seed(report.to_dict())]
+        for line in (*report.legend(top), *notes, *footer):
             click.echo(plain_text(line))
 
 
@@ -455,8 +474,20 @@ ESTIMATE_OPTIONS = (output_options, text_option, table_option, figure_option, pa
 
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--seed`` of commands that draw."""
-    return number_option(_SEED, "--seed", help="Random seed; reported if drawn.")(command)
+    """``--seed`` of commands that draw; None where it was not typed (``chosen_seed``)."""
+    text = f"Random seed; another one draws anew. Default: {DEFAULT_SEED}."
+    return number_option(_SEED, "--seed", help=text)(command)
+
+
+def chosen_seed(typed: int | None) -> int:
+    """The seed that was typed, or the one that everybody has."""
+    return DEFAULT_SEED if typed is None else typed
+
+
+def about_seed(content: dict[str, Any]) -> list[str]:
+    """What is said of the seed of a result, given what ``--json`` prints of it."""
+    seed = content.get("seed")
+    return [f"Seed {seed}; --seed N draws others."] if isinstance(seed, int) else []
 
 
 def top_option[F: Callable[..., Any]](default: int, what: str) -> Callable[[F], F]:

@@ -29,7 +29,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.priors import BoardPriors, MaximumPriors
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.text import plain_text, shown, shown_path
+from bayes_sota.core.text import counted, plain_text, shown, shown_path
 from bayes_sota.core.types import Seed
 
 if TYPE_CHECKING:
@@ -57,12 +57,17 @@ def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
     InputError
         The path cannot be written.
     """
-    target = Path(path)
+    target, content = Path(path), result_bytes(tree)
+    with whole_file(target) as draft:
+        draft.write_bytes(content)
+    return target
+
+
+def result_bytes(tree: "xr.DataTree") -> bytes:
+    """Content of the netCDF file of a result, the same for the same result."""
     content = io.BytesIO()  # HDF5 crashes on a full disk
     tree.to_netcdf(content, engine="h5netcdf")
-    with whole_file(target) as draft:
-        draft.write_bytes(content.getvalue())
-    return target
+    return content.getvalue()
 
 
 def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
@@ -448,7 +453,7 @@ def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
     return {
         "divergences": divergences,
         "draws_are_independent": 0,
-        "diagnostics_reasons": f"{divergences} divergences" if divergences else "",
+        "diagnostics_reasons": counted(divergences, "divergence") if divergences else "",
     }
 
 

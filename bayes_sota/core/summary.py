@@ -6,7 +6,7 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 ``tests/test_arviz.py`` has a table of every kind of tree.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import SOFTWARE, ResultTable
-from bayes_sota.core.text import as_sentences, chance, decimals_for, spreadsheet_text
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, spreadsheet_text
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -268,8 +268,8 @@ def _summary_cells(row: Any) -> list[str]:
     if np.isnan(row.sd):
         return [row.quantity, chance(row.mean, row.mcse), "", "", mcse]
     d = decimals_for(row.sd, row.mcse)
-    interval = f"{row.lower:.{d}f} to {row.upper:.{d}f}"
-    return [row.quantity, f"{row.mean:.{d}f}", f"{row.sd:.{d}f}", interval, mcse]
+    interval = f"{row.lower:z.{d}f} to {row.upper:z.{d}f}"
+    return [row.quantity, f"{row.mean:z.{d}f}", f"{row.sd:z.{d}f}", interval, mcse]
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
@@ -284,14 +284,14 @@ def how_drawn(tree: "xr.DataTree") -> str:
     """
     sizes = tree["posterior"].sizes
     method = str(tree.attrs.get("method", "exact"))
-    draws = f"{sizes['chain'] * sizes['draw']:,} draws"
+    draws = counted(sizes["chain"] * sizes["draw"], "draw")
     if "importance_effective_size" in tree.attrs:
         size = float(tree.attrs["importance_effective_size"])
-        said = f"{draws} by importance sampling, {size:,.0f} effective points"
+        said = f"{draws} by importance sampling, {counted(round(size), 'effective point')}"
     elif method == "exact":
         said = f"{draws.replace(' ', ' independent ')} of the exact posterior"
     elif method == "nuts":
-        said = f"NUTS with {sizes['chain']} chains of {sizes['draw']:,} draws"
+        said = f"NUTS with {counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}"
     else:
         said = f"{draws} by {_METHODS.get(method, method)}"
     return f"{said}, seed {seed_of(tree)}"
@@ -403,7 +403,9 @@ def weighted_chance(
               \mathrm{mcse}^2 = \sum_d w_d^2 (p_d - \hat p)^2, \quad \sum_d w_d = 1
 
     More, by the ratio of their mcse, where the draws depend on each other or come from weighted
-    points. Where all draws say 0, or all say 1, it is that of a share (``share_mcse``).
+    points. The largest variance of a probability with this mean counts as one more draw, as a few
+    draws that agree are not certain. Where all say 0, or all say 1, it is that of a share
+    (``share_mcse``).
 
     Parameters
     ----------
@@ -433,6 +435,7 @@ def weighted_chance(
         inflation *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
     p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
     counted = share_mcse(p, draws / inflation)
+    variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)
     found = {"probability": p, "mcse": (variance * inflation) ** 0.5 if 0 < p < 1 else counted}
     return found if log_weights is None else found | {"effective_draws": draws}
 
@@ -566,9 +569,7 @@ class ListReport(ResultTable):
     @property
     def frame(self) -> "pd.DataFrame":
         """One row per record, with all that it has."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self.records))
+        return frame_of(self.records)
 
     def to_dict(self) -> dict[str, Any]:
         return {self.kind: list(self.records), **self.facts, "text": self.text}
@@ -588,6 +589,24 @@ class ListReport(ResultTable):
 
     def legend(self, top: int | None = None) -> list[str]:
         return list(self.below)
+
+
+def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """One row per record; whole numbers stay what they are though others lack them.
+
+    Floats would hold no whole number above 2**53 exactly, such as a seed; only a column that has
+    other floats is one of floats.
+
+    Examples
+    --------
+    >>> frame_of([{"seed": 2**62 + 1}, {}])["seed"].tolist()
+    [4611686018427387905, <NA>]
+    """
+    import pandas as pd
+
+    names = dict.fromkeys(name for record in records for name in record)
+    columns = {name: [record.get(name) for record in records] for name in names}
+    return pd.DataFrame({name: pd.array(cells) for name, cells in columns.items()})
 
 
 def _cell(value: Any) -> str:

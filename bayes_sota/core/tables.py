@@ -8,8 +8,9 @@ which round last: they have all digits, and the Monte Carlo error where there is
 
 import json
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -46,6 +47,7 @@ _NULLS = {  # keys of numbers that may not exist, and why
     "width_ratio": "the raw maximum's interval has no width",
 }
 
+_BOOKTABS = r"needs \usepackage{booktabs}"
 SOFTWARE = f"bayes_sota {__version__}"
 """What a paragraph for a paper names."""
 
@@ -151,7 +153,8 @@ class ResultTable(ABC):
         texts = {
             name: frame[name].map(spreadsheet_text) for name in self.text_columns if name in frame
         }
-        text = frame.assign(**texts).to_csv(index=False, lineterminator="\n")
+        numbers = {name: frame[name] + 0.0 for name in frame.select_dtypes("float")}  # no -0.0
+        text = frame.assign(**numbers, **texts).to_csv(index=False, lineterminator="\n")
         return write_text(text, path)
 
     def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
@@ -164,14 +167,17 @@ class ResultTable(ABC):
             Rows to show. Default: all.
         """
         legend = "\n".join(f"{markdown_text(line)}  " for line in self._below(top))
-        said = map(markdown_text, self.sentences())
-        parts = [*said, *self._parts("**{}**", markdown_text, markdown_table, top)]
+        doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
+        tables = [markdown_table(header, rows) for header, rows in self.tables(top)]
+        said = [*map(markdown_text, self.sentences()), *[doubts] * bool(self.reasons)]
+        parts = [*said, *tables]
         return write_text("\n\n".join([*parts, legend]) + "\n", path)
 
     def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Table as LaTeX with its legend, to be read by ``\\input``; it needs no package.
+        """Tables as LaTeX, to be read by ``\\input``, with captions, labels and rules of booktabs.
 
-        What the sentences say stands above as a comment, which is not set.
+        The first caption has the legend, and what cannot be trusted. Sentences and notes stand
+        above as comments, which are not set. A label is ``tab:`` and the file's name.
 
         Parameters
         ----------
@@ -179,21 +185,25 @@ class ResultTable(ABC):
         top : int, optional
             Rows to show. Default: all.
         """
-        legend = map(latex_text, self._below(top))
-        said = [f"% {plain_text(line)}\n" for line in self.sentences()]
-        parts = self._parts(r"\textbf{{{}}}", latex_text, latex_table, top)
-        return write_text("".join(said) + "\n\n".join([*parts, *legend]) + "\n", path)
+        stem = re.sub(r"[^a-z0-9]+", "-", Path(path or SOFTWARE).stem.lower()).strip("-")
+        captions, tables = self._captions(top), self.tables(top)
+        parts = [
+            latex_float(latex_table(header, rows), caption, f"{stem}-{i}" if i > 1 else stem)
+            for i, ((header, rows), caption) in enumerate(zip(tables, captions, strict=True), 1)
+        ]
+        told = [_BOOKTABS, *self.sentences(), *(f"Note: {note}" for note in self.notes)]
+        head = "".join(f"% {plain_text(line)}\n" for line in told)
+        return write_text(head + "\n\n".join(parts) + "\n", path)
+
+    def _captions(self, top: int | None) -> list[str]:
+        """What each table is about; the first also says what can be known of all."""
+        doubts = f"Not to be trusted: {'; '.join(self.reasons)}."
+        first, *others = [f"{title}." if title else "" for title in self.titles(top)]
+        words = [*[doubts] * bool(self.reasons), first, *self.legend(top)]
+        return [" ".join(filter(None, words)) or self.paragraph()[0], *others]
 
     def _below(self, top: int | None) -> list[str]:
         return [*self.legend(top), *(f"Note: {note}" for note in self.notes)]
-
-    def _parts(
-        self, bold: str, escape: Callable[[str], str], table: Callable[..., str], top: int | None
-    ) -> list[str]:
-        """What cannot be trusted, and tables, in a language of documents."""
-        doubts = f"{bold.format('Not to be trusted:')} {escape('; '.join(self.reasons))}"
-        parts = [doubts] if self.reasons else []
-        return parts + [table(header, rows) for header, rows in self.tables(top)]
 
     def to_json(self) -> str:
         """``to_dict`` with the schema version first, as text."""
@@ -242,7 +252,7 @@ def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> An
         key = next((name for name in reversed(place) if not name.isdigit()), "")
         reasons[".".join(place)] = _NULLS.get(key, f"not a finite number: {value}")
         return None
-    return value
+    return value + 0.0 if isinstance(value, float) else value  # no -0.0
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -253,11 +263,18 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Table of texts in LaTeX; columns of numbers are aligned to the right."""
+    """Table of texts in LaTeX with rules of booktabs; numbers are aligned to the right."""
     align = "".join("r" if of_numbers else "l" for of_numbers in numeric_columns(header, rows))
     lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (header, *rows)]
     begin, end = rf"\begin{{tabular}}{{{align}}}", r"\end{tabular}"
-    return "\n".join([begin, r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", end])
+    rules = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([begin, *rules, end])
+
+
+def latex_float(table: str, caption: str, label: str) -> str:
+    """A table in LaTeX with its caption and label."""
+    above = [r"\centering", rf"\caption{{{latex_text(caption)}}}", rf"\label{{tab:{label}}}"]
+    return "\n".join([r"\begin{table}", *above, table, r"\end{table}"])
 
 
 def numeric_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:

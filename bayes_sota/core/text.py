@@ -118,6 +118,20 @@ def shown(value: object) -> str:
     return plain_text(f"{short!r:.200}")
 
 
+def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
+    """The known names that are most like one, as the end of a message; nothing where none is.
+
+    Examples
+    --------
+    >>> nearest("resnt", ["vit", "resnet"]), nearest("x", ["resnet"])
+    ("; did you mean 'resnet'?", '')
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(name), list(known), n=most, cutoff=0.5)
+    return f"; did you mean {' or '.join(map(shown, close))}?" if close else ""
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Number with its noun.
 

@@ -10,6 +10,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from bayes_sota.core.errors import InputError, SpecificationError
+from bayes_sota.core.text import nearest
 
 _LARGEST = 2**53  # the last whole number that a float counts to
 
@@ -71,7 +72,8 @@ def require_known(table: Mapping[str, Any], allowed: Collection[str], place: str
     """Refuse a key that means nothing here."""
     for key in table:
         if key not in allowed:
-            raise SpecificationError(f"{place}: unknown key {key!r}; allowed: {', '.join(allowed)}")
+            known = f"{', '.join(allowed)}{nearest(key, allowed)}"
+            raise SpecificationError(f"{place}: unknown key {key!r}; allowed: {known}")
 
 
 def read_value(table: Mapping[str, Any], key: str, hint: Any, place: str) -> Any:

@@ -9,6 +9,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,18 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import make_directory, whole_file, write_text
+from bayes_sota.core.files import (
+    CHECKPOINT,
+    locked_folder,
+    remove_drafts,
+    whole_file,
+    write_text,
+)
 from bayes_sota.core.text import digest_of, plain_text, shown, shown_path
 from bayes_sota.crossval.fits import Iteration, Message, Study
 from bayes_sota.data.files.json import parse_json
 
 _FORMAT = 1
-_MANIFEST = "manifest.json"
 _LARGEST = 1 << 20  # bytes of a manifest, and of what an iteration says beside its numbers
 _NAMES = {
     "data": "data", "learners": "learner", "folds": "number of folds", "scoring": "score",
@@ -43,20 +49,26 @@ class Checkpoint:
     folder: Path
     study: Study
 
-    def open(self) -> None:
-        """Make the folder, or check that it is of this study.
+    @contextmanager
+    def opened(self) -> Iterator[list[Iteration]]:
+        """Finished iterations, by their numbers; the folder is this run's while the block lasts.
 
         Raises
         ------
         InputError
             It is of other data, learners, folds, scores, seeds or versions, which are named; it
-            holds other files; it cannot be written.
+            holds other files, or a damaged one; another run has it; it cannot be written.
         """
-        wanted = self._wanted()
-        make_directory(self.folder)
-        found = read_manifest(self.folder)
+        read_manifest(self.folder)  # nothing is made where it has other files
+        with locked_folder(self.folder):
+            remove_drafts(self.folder)
+            self._check_or_begin()
+            yield [self._read(path) for path in sorted(self.folder.glob("iteration-*.npz"))]
+
+    def _check_or_begin(self) -> None:
+        wanted, found = self._wanted(), read_manifest(self.folder)
         if found is None:
-            write_text(json.dumps(wanted, indent=2) + "\n", self.folder / _MANIFEST)
+            write_text(json.dumps(wanted, indent=2) + "\n", self.folder / CHECKPOINT)
             return
         differing = list(_differences(found, wanted))
         if differing:
@@ -64,16 +76,6 @@ class Checkpoint:
                 f"the checkpoint {shown_path(self.folder)} is of another run: "
                 f"{plain_text('; '.join(differing), 400)}; name another folder"
             )
-
-    def finished(self) -> list[Iteration]:
-        """Iterations that are there, by their numbers.
-
-        Raises
-        ------
-        InputError
-            A file that is damaged or of another run.
-        """
-        return [self._read(path) for path in sorted(self.folder.glob("iteration-*.npz"))]
 
     def keep(self, iteration: Iteration) -> None:
         """Write an iteration."""
@@ -136,18 +138,18 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     InputError
         The folder holds something else, or its manifest is damaged.
     """
-    path = folder / _MANIFEST
+    path = folder / CHECKPOINT
     if not path.is_file():
         drafts = [] if not folder.is_dir() else [p for p in folder.iterdir() if p.name[0] != "."]
         if drafts:
             raise InputError(
-                f"{shown_path(folder)} is no checkpoint: it has other files, and no {_MANIFEST}"
+                f"{shown_path(folder)} is no checkpoint: it has other files, and no {CHECKPOINT}"
             )
         return None
     try:
         if path.stat().st_size > _LARGEST:
             raise InputError("it is too large")
-        found = parse_json(path.read_text(encoding="utf-8"), _MANIFEST)
+        found = parse_json(path.read_text(encoding="utf-8"), CHECKPOINT)
         if not isinstance(found, dict) or not set(_NAMES) <= set(found):
             raise InputError("it does not say what it is of")
     except (InputError, OSError, UnicodeError) as error:

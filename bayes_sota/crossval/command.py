@@ -15,6 +15,7 @@ from bayes_sota.core.command import (
     OutputDirectory,
     OutputFile,
     Reported,
+    chosen_seed,
     command,
     interval_option,
     model_option,
@@ -317,7 +318,8 @@ def _judge(
     rule = None if asked["rule"] is None else named_rule(asked["rule"], asked["threshold"])
     names = ("pairing", "together", "orderings", "rope", "ci_prob")
     report = judge_runs(
-        scores, probabilities, rule=rule, other_folds=other, truth=truth, random_seed=shown.seed,
+        scores, probabilities, rule=rule, other_folds=other, truth=truth,
+        random_seed=chosen_seed(shown.seed),
         **{name: asked[name] for name in names},
     )  # fmt: skip
     return report, report.to_datatree
@@ -331,7 +333,7 @@ def _sample(
     from bayes_sota.crossval.summary_posterior import report_comparison
 
     tree = sample_comparison(
-        scores, model=asked["model"], draws=asked["draws"], random_seed=shown.seed,
+        scores, model=asked["model"], draws=asked["draws"], random_seed=chosen_seed(shown.seed),
         progressbar=show_progress(shown.quiet, shown.as_json),
     )  # fmt: skip
     report = report_comparison(tree, ci_prob=asked["ci_prob"], rope=asked["rope"])

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import ASSURANCE, NOT_NEGATIVE, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.fold_scores import FoldScores
 
@@ -268,7 +269,7 @@ def iterations_needed(
 
 
 def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> FloatArray:
-    """Share of the variance of a difference that more iterations would remove.
+    """Share of the variance of a difference that more iterations would remove; 0 without any.
 
     Examples
     --------
@@ -276,7 +277,8 @@ def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> 
     0.25
     """
     partition, data = np.asarray(partition_variance), np.asarray(data_variance)
-    return np.asarray(partition / (partition + data))
+    whole = np.asarray(partition + data, np.float64)
+    return np.asarray(np.divide(partition, whole, out=np.zeros_like(whole), where=whole != 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,4 +399,6 @@ def place_of(name: int | str, names: Sequence[str], what: str) -> int:
         return names.index(name)
     if not isinstance(name, str) and -len(names) <= name < len(names):
         return int(name) % len(names)
-    raise InputError(f"there is no {what} {name!r}; it has {', '.join(names)}")
+    raise InputError(
+        f"there is no {what} {name!r}; it has {', '.join(names)}{nearest(name, names)}"
+    )

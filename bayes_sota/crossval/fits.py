@@ -281,16 +281,30 @@ def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
     """
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    if callable(scoring):
-        return scoring
     names = get_scorer_names()
-    if scoring in names:
-        return get_scorer(scoring)  # type: ignore[no-any-return]
+    if callable(scoring) or scoring in names:
+        found: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
+        _check_subject(scoring, getattr(found, "_score_func", None))
+        return found
     from difflib import get_close_matches
 
     close = get_close_matches(str(scoring), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InputError(f"there is no score {shown(scoring)}{hint}")
+
+
+def _check_subject(scoring: str | Callable[..., float], function: Any) -> None:
+    """Refuse scores of numbers and of clusters, which take two classes for what they are not."""
+    module = getattr(function, "__module__", "")
+    what = {"sklearn.metrics._regression": "regression", "sklearn.metrics.cluster": "clustering"}
+    for place, subject in what.items():
+        if module.startswith(place):
+            name = scoring if isinstance(scoring, str) else function.__name__
+            raise InputError(
+                f"the score {shown(name)} is for {subject}, and labels are of two classes: "
+                "roc_auc, average_precision, balanced_accuracy, neg_log_loss or neg_brier_score "
+                "would do"
+            )
 
 
 def _without_state(estimator: Any) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
@@ -261,7 +262,7 @@ def plot_reproducibility(
     scores: FoldScores,
     *,
     pairing: Pairing = "all",
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     backend: str | None = None,
     plot_collection: "PlotCollection | None" = None,
     **pc_kwargs: Any,

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import SHARE, Range, check_choice, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, check_choice, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
@@ -124,7 +124,7 @@ def judge_rules(
     *,
     orderings: int = 50,
     together: bool = False,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> list[JudgedRule]:
     """Apply stopping rules to random orderings of the iterations.
 
@@ -279,7 +279,10 @@ def iterations_for_order(
 
 
 def order_by_iterations(
-    scores: FoldScores, numbers: Sequence[int], pairing: Pairing = "all", random_seed: Seed = None
+    scores: FoldScores,
+    numbers: Sequence[int],
+    pairing: Pairing = "all",
+    random_seed: Seed = DEFAULT_SEED,
 ) -> FloatArray:
     """Reproducibility of every pair after so many iterations, for a figure.
 

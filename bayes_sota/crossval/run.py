@@ -9,7 +9,7 @@ It still depends on the items, of which repetition adds none.
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import Range, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.text import counted, shown
@@ -272,7 +272,7 @@ def repeated_cross_validation(
         it.
     random_seed : int, SeedSequence, Generator or None
         Results are the same for the same seed, whatever the number of workers. None takes the seed
-        of the checkpoint where there is one, else draws one.
+        of the checkpoint where there is one, else 0.
     cores : int
         Processes on this machine.
     dask : str or distributed.Client, optional
@@ -294,8 +294,8 @@ def repeated_cross_validation(
     InputError
         One class, more than two, fewer members of a class than folds; no estimators; an unknown
         score or rule; a learner that fails in all folds of the first iteration (in some folds: its
-        ``messages`` say so, and the rest is kept); a checkpoint that is damaged or of another run;
-        a Dask cluster that does not answer.
+        ``messages`` say so, and the rest is kept); a checkpoint that is damaged, of another run, or
+        in use by one; a Dask cluster that does not answer.
 
     Examples
     --------
@@ -320,15 +320,13 @@ def repeated_cross_validation(
     if isinstance(chosen, PosteriorRule) and len(study.learners) < 2:
         raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
     stored = None if folder is None else Checkpoint(folder, study)
-    finished = {}
-    if stored is not None:
-        stored.open()
-        finished = {one.number: one for one in stored.finished() if one.number < iterations}
+    kept: AbstractContextManager[list[Iteration]]
+    kept = nullcontext([]) if stored is None else stored.opened()
     runs = _Runs(study, iterations, chosen, task)
     engine = partial(run_each, cores=cores, dask=dask)
-    coming = _in_order(study, iterations, finished, engine, stored)
     with (
-        closing(coming),
+        kept as finished,
+        closing(_in_order(study, iterations, finished, engine, stored)) as coming,
         shown_progress(iterations, f"iterations of {folds} folds", show=progressbar) as advance,
     ):
         for done in coming:
@@ -351,10 +349,9 @@ def _chosen_rule(rule: str | Rule, iterations: int) -> Rule:
 
 def _whole_seed(random_seed: Seed, folder: Path | None) -> int:
     """The number that all random numbers depend on."""
-    if random_seed is None and folder is not None:
-        manifest = read_manifest(folder)
-        if manifest is not None:
-            return int(manifest["seed"])
+    if random_seed is None:
+        manifest = None if folder is None else read_manifest(folder)
+        return DEFAULT_SEED if manifest is None else int(manifest["seed"])
     rng = generator_of(random_seed)
     is_number = isinstance(random_seed, int | np.integer)
     return int(random_seed) if is_number else int(rng.integers(2**63))  # type: ignore[arg-type]
@@ -363,13 +360,13 @@ def _whole_seed(random_seed: Seed, folder: Path | None) -> int:
 def _in_order(
     study: Study,
     iterations: int,
-    finished: dict[int, Iteration],
+    finished: list[Iteration],
     engine: Callable[..., Generator[tuple[int, Iteration]]],
     stored: Checkpoint | None,
 ) -> Generator[Iteration]:
     """All iterations by their numbers; each is kept as soon as it is finished."""
-    waiting = dict(finished)
-    missing = [number for number in range(iterations) if number not in finished]
+    waiting = {one.number: one for one in finished if one.number < iterations}
+    missing = [number for number in range(iterations) if number not in waiting]
     with closing(engine(study.run, missing)) as running:
         for number in range(iterations):
             while number not in waiting:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
     describe_nuts,
@@ -48,7 +50,7 @@ def sample_comparison(
     chains: int | None = None,
     target_accept: float | None = None,
     cores: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     progressbar: bool = False,
 ) -> "xr.DataTree":
     """Posterior of the differences of learners by NUTS (nutpie), completed as ``complete`` does.
@@ -195,7 +197,7 @@ def complete(
     fold_scores: FoldScores,
     model: "pm.Model | None" = None,
     *,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     **settings: Any,
 ) -> "xr.DataTree":
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
@@ -318,5 +320,7 @@ def best_learners(effect: "xr.DataArray") -> "xr.Dataset":
 
     best = (effect == effect.max("learner")).astype(float)
     over = ("chain", "draw")
+    p, size = best.mean(over), best.sizes["chain"] * best.sizes["draw"]
     mcse = az.mcse(best.to_dataset(name="x"))["x"].fillna(0.0)
-    return xr.Dataset({"p_best": best.mean(over), "p_best_mcse": mcse}).drop_attrs()
+    least = share_mcse(p, size)  # where all draws agree, the other is 0
+    return xr.Dataset({"p_best": p, "p_best_mcse": mcse.where(mcse > least, least)}).drop_attrs()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import OPEN_SHARE, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.data.fold_scores import FoldScores
 
@@ -69,7 +69,7 @@ def canonical_iterations(folds: int) -> int:
     return max(1, round(_CANONICAL_FITS / folds))
 
 
-def steady_state(scores: FoldScores, random_seed: Seed = None) -> SteadyState:
+def steady_state(scores: FoldScores, random_seed: Seed = DEFAULT_SEED) -> SteadyState:
     """Describe the scores of iterations of every learner on every data set.
 
     Parameters
@@ -93,12 +93,25 @@ def steady_state(scores: FoldScores, random_seed: Seed = None) -> SteadyState:
     return SteadyState(*arrays)
 
 
+def sample_sd(values: FloatArray) -> float:
+    """Standard deviation; 0 of equal values, whatever their mean rounds to; NaN of fewer than two.
+
+    Examples
+    --------
+    >>> sample_sd(np.full(6, 0.8)), sample_sd(np.array([0.8]))
+    (0.0, nan)
+    """
+    if len(values) < 2:
+        return float("nan")
+    return float(values.std(ddof=1)) if np.ptp(values) else 0.0
+
+
 def _described(values: FloatArray, size: int, rng: np.random.Generator) -> tuple[float, ...]:
     from scipy.stats import shapiro, skew
 
     n = len(values)
     varies = n > 2 and float(np.ptp(values)) > 1e-12
-    sd = float(values.std(ddof=1)) if n > 1 else float("nan")
+    sd = sample_sd(values)
     skewness = float(skew(values, bias=False)) if varies else 0.0 if n > 2 else float("nan")
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
     p_normal = float(shapiro(values).pvalue) if varies else float("nan")
@@ -163,7 +176,7 @@ def running_means(
     values = scores.iteration_means()[task, learner]
     values = values[np.isfinite(values)]
     numbers = np.arange(1, len(values) + 1)
-    sd = values.std(ddof=1) if len(values) > 1 else np.nan
+    sd = sample_sd(values)
     half = norm.ppf((1 + ci_prob) / 2) * sd / np.sqrt(numbers)
     ends = values.mean() + np.stack([-half, half], axis=1)
     return RunningMeans(values.cumsum() / numbers, ends)

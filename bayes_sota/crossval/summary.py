@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import LEVEL, NOT_NEGATIVE, OPEN_SHARE, check_choice
+from bayes_sota.core.arguments import DEFAULT_SEED, LEVEL, NOT_NEGATIVE, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, ResultTable
-from bayes_sota.core.text import as_sentences, listed
+from bayes_sota.core.text import as_sentences, counted, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.across_tasks import (
     AverageRanks,
@@ -60,6 +61,7 @@ from bayes_sota.crossval.shape import (
     SteadyState,
     canonical_iterations,
     learner_rows,
+    sample_sd,
     steady_state,
 )
 from bayes_sota.crossval.summary_words import (
@@ -145,9 +147,6 @@ class JudgedRuns(ResultTable):
     def _tables(self, top: int | None) -> list[Part]:
         return JudgedTables(self.content).parts(top)
 
-    def footer(self) -> list[str]:
-        return [f"seed {self.content['seed']}"]
-
     def to_datatree(self, draws: int = 1000, random_seed: Seed = None) -> "xr.DataTree":
         r"""Draws of the true differences, and all estimates, as a DataTree.
 
@@ -217,7 +216,7 @@ def judge_runs(
     rope: float | None = None,
     other_folds: Sequence[FoldScores] = (),
     truth: ArrayLike | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> JudgedRuns:
     """Say how far repeated cross-validation can be trusted, and what to do.
 
@@ -267,8 +266,6 @@ def judge_runs(
     >>> print(report.sentences()[0])
     With other partitions b comes before a in 100 of 100 comparisons of runs that fixed 10 stops.
     """
-    import pandas as pd
-
     check_choice("pairing", pairing, Pairing)
     LEVEL.check(level, "level")
     OPEN_SHARE.check(ci_prob, "ci_prob")
@@ -304,7 +301,7 @@ def judge_runs(
         "diagnostics": {"ok": not reasons, "reasons": list(reasons)},
         "seed": int(seed) if seed.isdigit() else seed,
     }  # fmt: skip
-    return JudgedRuns(content, pd.DataFrame(learners), reasons, tuple(judged), scores, ranks)
+    return JudgedRuns(content, frame_of(learners), reasons, tuple(judged), scores, ranks)
 
 
 def _pairs(
@@ -326,7 +323,7 @@ def _pairs(
             both = both[np.isfinite(both)]
             gap = float(state.mean[t, a] - state.mean[t, b])
             apart = float(np.hypot(state.sd[t, a], state.sd[t, b]))
-            together = float(both.std(ddof=1)) if both.size > 1 else float("nan")
+            together = sample_sd(both)
             spread = together if pairing == "paired" else apart
             share = float(np.mean([used[t, a], used[t, b]]))
             yield {
@@ -365,7 +362,7 @@ def _posterior(
     p, data = found.p_better(), found.data_variance
     share, needed = float("nan"), None
     if n > 1:
-        share = float(partition_share(partition_sd**2 / n, data)) if found.scale else 0.0
+        share = float(partition_share(partition_sd**2 / n, data))
         needed = iterations_needed(found.mean, partition_sd, data**0.5, KEPT)
     return {
         "p_better": p,
@@ -399,7 +396,8 @@ def _unsteady(
         needed = max(_iterations_of(rule, progress[t][j]) for t, j in late)
         how = f"; about {needed:,.0f} iterations are needed" if np.isfinite(needed) else ""
     yield (
-        f"the rule {rule.name} has not stopped {listed(names)} after {most} iterations: the steady "
+        f"the rule {rule.name} has not stopped {listed(names)} after "
+        f"{counted(most, 'iteration')}: the steady "
         f"state is not reached{how}"
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import ASSURANCE, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.summary import diagnose, how_drawn, summarize_draws
+from bayes_sota.core.summary import diagnose, frame_of, how_drawn, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import chance, counted, decimals_for, listed
 from bayes_sota.core.types import FloatArray
@@ -69,15 +69,13 @@ class ComparisonReport(ResultTable):
     @property
     def frame(self) -> "pd.DataFrame":
         """One row per pair and data set, those over all data sets first and without a name."""
-        import pandas as pd
-
         rows = []
         for pair in self.pairs:
             low, high = pair["interval"]
             kept = {k: v for k, v in pair.items() if k not in ("interval", "rope")}
             found = {"task": pair["task"] or "", "lower": low, "upper": high}
             rows.append(kept | found | (pair["rope"] or {}))
-        return pd.DataFrame(rows)
+        return frame_of(rows)
 
     def to_dict(self) -> dict[str, Any]:
         plain = ("learners", "pairs", "scorer", "threshold", "correlation")
@@ -102,8 +100,8 @@ class ComparisonReport(ResultTable):
             pair["task"] or _EVERY,
             pair["a"],
             pair["b"],
-            f"{pair['difference']:.{digits}f}",
-            f"{low:.{digits}f} to {high:.{digits}f}",
+            f"{pair['difference']:z.{digits}f}",
+            f"{low:z.{digits}f} to {high:z.{digits}f}",
             self._chance(pair["p_better"]),
             self._chance(pair["p_other_seed"]),
             _more(pair),

@@ -16,7 +16,7 @@ from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.run import CrossValidation
-from bayes_sota.crossval.shape import canonical_iterations
+from bayes_sota.crossval.shape import canonical_iterations, sample_sd
 from bayes_sota.data.fold_scores import score_name
 
 if TYPE_CHECKING:
@@ -106,10 +106,6 @@ class RunsReport(ResultTable):
         )
         return [what]
 
-    def footer(self) -> list[str]:
-        """Where the partitions come from."""
-        return [f"seed {self.content['seed']}"]
-
     def basis(self) -> list[str]:
         """Version and source."""
         size = f"{self.content['iterations']} x {self.content['folds']} stratified folds"
@@ -127,7 +123,7 @@ def _number(row: dict[str, Any], name: str) -> str:
     if not np.isfinite(row[name]):
         return "-"
     digits = decimals_for(spread, error) if np.isfinite(spread) and spread > 0 else 4
-    return f"{row[name]:.{min(digits, 6)}f}"
+    return f"{row[name]:z.{min(digits, 6)}f}"
 
 
 def describe_runs(runs: CrossValidation) -> RunsReport:
@@ -193,7 +189,7 @@ def _rows(runs: CrossValidation) -> list[dict[str, Any]]:
     rows = []
     for j, name in enumerate(runs.learners):
         known = means[j][~np.isnan(means[j])]
-        sd = float(known.std(ddof=1)) if known.size > 1 else nan
+        sd = sample_sd(known)
         enough = canonical <= runs.n_iterations
         rows.append({
             "learner": name,

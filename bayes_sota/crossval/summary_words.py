@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_sota.core.text import chance, counted, decimals_for, listed
+from bayes_sota.core.text import chance, counted, decimals_for, listed, p_value
 from bayes_sota.crossval.reproducibility import KEPT, JudgedRule
 from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.shape import canonical_iterations
@@ -106,12 +106,17 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
     if region is not None:
         equivalent = chance(found["rope"]["equivalent"])
         same = f", and the two differ by at most {region:g} with probability {equivalent}"
-    p = {test["name"]: chance(test["p_value"]) for test in pair["tests"]}
+    p = {test["name"]: test["p_value"] for test in pair["tests"]}
     tests = ""
-    if p:
+    if p and np.isnan(p["corrected"]):
         tests = (
-            f": the corrected test has p = {p['corrected']} (the naive one, which takes "
-            f"overlapping folds for independent, {p['naive']})"
+            ". No test is possible, and that probability is no more than the sign of the "
+            "difference: it is the same in every fold, and shows no variation to compare it with"
+        )
+    elif p:
+        tests = (
+            f": the corrected test has {p_value(p['corrected'])} (the naive one, which takes "
+            f"overlapping folds for independent, {p_value(p['naive'])})"
         )
     yield (
         f"With the noise of the data as well {pair['first']} is better with probability "
@@ -248,8 +253,8 @@ class JudgedTables:
         stops = row["stopping_iteration"]
         return [
             *self._of_set(row["task"]), row["learner"], f"{row['rank']:g}",
-            f"{row['steady']:.{d}f}", f"{row['standard_error']:.1g}", f"{row['median']:.{d}f}",
-            f"{row['sd']:.2g}", f"{row['canonical']:.{d}f}", _share(row["p_canonical_above"]),
+            f"{row['steady']:z.{d}f}", f"{row['standard_error']:.1g}", f"{row['median']:z.{d}f}",
+            f"{row['sd']:.2g}", f"{row['canonical']:z.{d}f}", _share(row["p_canonical_above"]),
             "not yet" if stops is None else str(stops),
         ]  # fmt: skip
 
@@ -313,7 +318,7 @@ class JudgedTables:
         same = [] if found["rope"] is None else [chance(found["rope"]["equivalent"])]
         return [
             *self._of_set(row["task"]), row["first"], row["second"],
-            f"{low:.{d}f} to {high:.{d}f}", chance(found["p_better"]), *same,
+            f"{low:z.{d}f} to {high:z.{d}f}", chance(found["p_better"]), *same,
             _share(found["p_other_seed"]), _percent(found["partition_share"]),
             "0" if found["decided"] else more,
         ]  # fmt: skip
@@ -411,4 +416,4 @@ def _p(p: float) -> str:
 
 
 def _p_value(tests: Sequence[dict[str, Any]], name: str) -> str:
-    return next((chance(one["p_value"]) for one in tests if one["name"] == name), "")
+    return next((_p(one["p_value"]) for one in tests if one["name"] == name), "")

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior, UniformTries
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.lattice import fit_lattice
@@ -135,6 +135,16 @@ def check_aucs(aucs: FloatArray, subject: Callable[[int], str]) -> tuple[str, ..
     return (f"entries with an AUC below 0.5: {below:,}",) if below else ()
 
 
+def check_error(standard_error: float | None, largest: float, most: float = 1e6) -> None:
+    """Raise ``InputError`` where scores say nothing beside their standard error."""
+    if standard_error is not None and standard_error > most * largest > 0:
+        raise InputError(
+            f"a standard error of {standard_error:g} leaves nothing to learn from scores of at "
+            f"most {largest:g}: it must be at most {most * largest:g}, and is in the unit of the "
+            "scores"
+        )
+
+
 def check_alone(maximum: float, metric: str, standard_error: Any) -> None:
     """Raise ``InputError`` where a best score alone says nothing."""
     if metric == "score" and standard_error is None:
@@ -144,6 +154,7 @@ def check_alone(maximum: float, metric: str, standard_error: Any) -> None:
             f"a best score alone needs a scale for the prior: it must lie in (0, 1), got "
             f"{maximum:g}; give the whole board, or divide by the largest score possible"
         )
+    check_error(standard_error, largest=1.0, most=1.0)  # of scores between 0 and 1
     if metric == "auc" and maximum <= 0.5:
         raise InputError(f"the best AUC must exceed 0.5, got {maximum:g}: no better than chance")
 
@@ -294,7 +305,7 @@ def check_attainable(
     rounding: Rounding,
     subject: Callable[[int], str],
 ) -> None:
-    """Raise ``InputError`` unless some number of right answers prints as each score."""
+    """Raise ``ImpossibleAccuracyError`` where no number of right answers prints as a score."""
     missed = bounds[:, 0] > bounds[:, 1]
     if not missed.any():
         return
@@ -306,7 +317,7 @@ def check_attainable(
     what = f"the score {score:g} ({how})"
     if m > 1:
         what = f"{int(missed.sum()):,} of {m:,} scores ({how}); {subject(first)} is {score:g}"
-    raise InputError(
+    raise ImpossibleAccuracyError(
         f"no number of right answers out of {n_test} gives {what}: the nearest attainable scores "
         f"are {below / n_test:.8g} and {above / n_test:.8g}"
         f"{_other_reading(printed, n_test, rounding)}"

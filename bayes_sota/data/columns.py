@@ -5,10 +5,9 @@ and cells are taken for, and every reader's tests the tables that are refused.
 """
 
 import math
-import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.files.tables import Nested, Table, is_numeric, normalize_name
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, parse_number
@@ -31,52 +30,18 @@ WORDS = {
         Path(__file__).with_name("vocabulary.toml").read_text("utf-8")
     ).items()
 }
-_LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
-_GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
-_SPREADS = re.compile(r".[\W_](std|stddev|stderr|sd)", re.IGNORECASE)
-# The first that exists is taken: of a team's id and its name, people know the name.
 
-MISSING_WORDS = ("", "-", "na", "n/a", "nan", "null", "none", "<na>")  # whatever their case
+MISSING_WORDS = (  # whatever their case
+    "", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "#n/a", "nan", "null", "none", "<na>",
+)  # fmt: skip
 _ANSWERS: dict[str, float] = {
     "1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0,
+    "right": 1, "correct": 1, "wrong": 0, "incorrect": 0,
     **dict.fromkeys(("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING),
 }  # fmt: skip
+_LOOKALIKES = {"o": "0", "l": "1", "i": "1"}
 _MOST_CLASSES = 10_000
-
-
-def is_loss(name: str) -> bool:
-    """Whether a name is that of an error or a loss, of which the lowest is the best.
-
-    Examples
-    --------
-    >>> is_loss("test_RMSE"), is_loss("Error rate"), is_loss("neg_log_loss"), is_loss("acc_stderr")
-    (True, True, False, False)
-    """
-    key = normalize_name(name)
-    words = {key, *re.split(r"[\W_]+", name.lower())}
-    known = not words.isdisjoint(WORDS["losses"]) or key.endswith(_LOSS_ENDINGS)
-    return known and not words & _GAINS
-
-
-def refuse_loss(where: str, column: str, fix: str = "give lower_is_better=True") -> None:
-    """Raise ``InputError`` where the name of a column of scores says that lower is better."""
-    if is_loss(column):
-        raise InputError(
-            f"{where}: column {shown(column)} holds errors by its name, and of those the lowest is "
-            f"the best: {fix}"
-        )
-
-
-def is_summary(name: str) -> bool:
-    """Whether a name is that of an average or a spread of others.
-
-    Examples
-    --------
-    >>> is_summary("Average"), is_summary("qa_std"), is_summary("mean_teacher")
-    (True, True, False)
-    """
-    spread = _SPREADS.search(name)
-    return normalize_name(name) in WORDS["summaries"] or bool(spread and spread.end() == len(name))
+_MOST_NAMED = 10  # cells in one message
 
 
 def several(names: Iterable[str]) -> str:
@@ -98,8 +63,7 @@ def find_column(table: Table, wanted: str, option: str) -> int:
     if len(found) == 1:
         return found[0]
     problem = f"{len(found)} columns are called" if found else "there is no column"
-    close = [] if found else get_close_matches(wanted, table.header, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(map(shown, close))}?" if close else ""
+    hint = "" if found else nearest(wanted, table.header)
     raise InputError(
         f"{table.where}: {problem} {shown(wanted)} ({option}); there are {table.listed_columns()}"
         f"{hint}"
@@ -177,12 +141,29 @@ def find_submission_column(table: Table, wanted: str | None) -> int | None:
     return found[0]
 
 
-def find_name_column(table: Table, wanted: str | None, scores: int) -> int | None:
-    """Position of the column of names, None if there is none."""
+def find_name_column(
+    table: Table, wanted: str | None, scores: int, may_repeat: bool = False
+) -> int | None:
+    """Position of the column of names, None if there is none.
+
+    The first of several is taken, but one whose names repeat only where the names of every other
+    repeat too; rows that are runs of an entry, and numbers, name no entries.
+    """
     if wanted is not None:
         return find_column(table, wanted, "name_column")
-    found = (named_in(table, (name,)) for name in WORDS["names"])
-    return next((j for columns in found for j in columns if j != scores), None)
+    named = (named_in(table, (name,)) for name in WORDS["names"])
+    found = [j for columns in named for j in columns if j != scores]
+    if may_repeat or named_in(table, WORDS["runs"]):
+        return found[0] if found else None
+    return next((j for j in found if names_every_row(table, j)), found[0] if found else None)
+
+
+def names_every_row(table: Table, column: int) -> bool:
+    """Whether a column holds words, a different one in every row."""
+    if not holds_no_number(table, column):
+        return False
+    names = [str(cell).strip() for cell in table.columns[column]]
+    return len(set(names)) == len(names)
 
 
 def number_of(cell: object) -> float | None:
@@ -192,6 +173,14 @@ def number_of(cell: object) -> float | None:
     found = parse_number(cell)
     number = None if found is None else float(found)
     return number if number is not None and math.isfinite(number) else None
+
+
+def as_numbers(cells: Sequence[Any] | NDArray[Any]) -> FloatArray:
+    """Numbers that cells say, NaN where they say none."""
+    if is_numeric(cells):
+        return np.asarray(cells, np.float64)
+    numbers = map(number_of, cells)
+    return np.array([math.nan if n is None else n for n in numbers], np.float64)
 
 
 def is_missing(cell: object) -> bool:
@@ -227,20 +216,68 @@ def numbers_in(
     >>> numbers_in(table, 0, number_of, "a number is needed, got {}")
     array([0.5  , 0.001])
     """
-    listed = listed_cells(table, column)
-    known = {cell: value_of(cell) for cell in set(listed)}
-    if None in known.values():
-        row = next(row for row, cell in enumerate(listed) if known[cell] is None)
-        raise InputError(f"{table.place(row, column)}: {complaint.format(shown(listed[row]))}")
-    values = np.fromiter(map(known.__getitem__, listed), np.float64, len(listed))
-    too_large = np.abs(values) > LARGEST_NUMBER
-    if too_large.any():
-        row = int(np.argmax(too_large))
+    found: FloatArray = numbers_of(table, [column], value_of, complaint)[0]
+    return found
+
+
+def numbers_of(
+    table: Table,
+    columns: Sequence[int],
+    value_of: Callable[[Any], float | None],
+    complaint: str,
+) -> FloatArray:
+    """Numbers of several columns as ``numbers_in`` reads them, shape (n_columns, n_rows).
+
+    All cells that are none are in one message, the first ten of them by their places.
+    """
+    values = np.empty((len(columns), len(table.places)))
+    wrong: list[tuple[int, int]] = []
+    for numbers, column in zip(values, columns, strict=True):
+        listed = listed_cells(table, column)
+        known = {cell: value_of(cell) for cell in set(listed)}
+        bad = {cell for cell, value in known.items() if value is None}
+        if bad:
+            wrong += [(row, column) for row, cell in enumerate(listed) if cell in bad]
+            continue
+        numbers[:] = np.fromiter(map(known.__getitem__, listed), np.float64, len(listed))
+    if wrong:
+        raise bad_cells(table, sorted(wrong), complaint)
+    too_large = np.argwhere(np.abs(values) > LARGEST_NUMBER)
+    if too_large.size:
+        place, row = too_large[0].tolist()
+        cell = listed_cells(table, columns[place])[row]
         raise InputError(
-            f"{table.place(row, column)}: {shown(listed[row])} is too large, the limit is "
+            f"{table.place(row, columns[place])}: {shown(cell)} is too large, the limit is "
             f"{LARGEST_NUMBER:g}"
         )
     return values
+
+
+def bad_cells(table: Table, wrong: Sequence[tuple[int, int]], complaint: str) -> InputError:
+    """Error on cells, given by row and column: the first with what is wrong, others by place.
+
+    ``complaint`` has ``{}`` for the cell.
+    """
+    cells = [listed_cells(table, column)[row] for row, column in wrong[:_MOST_NAMED]]
+    first, *others = zip(wrong, cells, strict=False)
+    (row, column), cell = first
+    meant = _slips_of_the_pen(cell)
+    listed = "".join(
+        f"; also {shown(cell)} on {table.places[row]}, column {shown(table.header[column])}"
+        for (row, column), cell in others
+    )
+    rest = len(wrong) - len(cells)
+    return InputError(
+        f"{table.place(row, column)}: {complaint.format(shown(cell))}{meant}{listed}"
+        + (f"; and {rest:,} more" if rest else "")
+    )
+
+
+def _slips_of_the_pen(cell: object) -> str:
+    """What somebody may have meant to write as an answer, as the end of a message."""
+    text = str(cell).strip().lower()
+    close = _LOOKALIKES.get(text) or next(iter(get_close_matches(text, ("true", "false"))), None)
+    return f"; did you mean {close}?" if isinstance(cell, str) and close else ""
 
 
 def listed_cells(table: Table, column: int) -> Any:

@@ -1,5 +1,6 @@
 """``bayes-sota infer-n`` and ``examples``. Import NumPy only."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,17 @@ from bayes_sota.core.command import (
     report_options,
 )
 from bayes_sota.core.text import plain_text
+
+
+def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--missing``, what becomes of entries of a leaderboard without a score."""
+    return click.option(
+        "--missing",
+        type=click.Choice(["refuse", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="Entries without a score: refuse FILE, or leave them out and say which.",
+    )(command)
 
 
 @command("infer-n", epilog="Example: bayes-sota infer-n leaderboard.csv")
@@ -39,6 +51,7 @@ from bayes_sota.core.text import plain_text
 )
 @number_option(DECIMALS, "--decimals", help="Decimals printed; default as in FILE.")
 @click.option("--percent", is_flag=True, default=None, help="Scores are in percent.")
+@missing_option
 @report_options
 def infer_n(
     file: Path,
@@ -47,6 +60,7 @@ def infer_n(
     rounding: Any,
     decimals: int | None,
     percent: bool | None,
+    missing: Any,
     shown: Shown,
 ) -> int:
     """Number of test items that can give all scores of a leaderboard.
@@ -57,7 +71,8 @@ def infer_n(
     from bayes_sota.data.read_boards import located, read_entries
     from bayes_sota.data.summary import describe_size
 
-    entries = read_entries(file, score_column=score_column, format=file_format)
+    entries = read_entries(file, score_column=score_column, format=file_format, missing=missing)
+    entries.refuse_other_metric()
     entries.check(decimals=decimals, percent=percent)
     with located(entries.where):
         fit = infer_n_test(

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import make_directory, write_text
+from bayes_sota.core.files import check_not_kept, make_directory, write_text
 from bayes_sota.core.text import shown_path
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import Rounding
@@ -219,6 +219,7 @@ def write_examples(directory: str | Path) -> list[Path]:
     sources = sorted(Path(__file__).with_name("example_files").iterdir())
     targets = [Path(directory) / source.name for source in sources]
     for target in targets:
+        check_not_kept(target)
         if target.exists():
             raise InputError(f"{shown_path(target)} exists: name another directory")
     make_directory(Path(directory))

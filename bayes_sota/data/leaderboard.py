@@ -16,20 +16,24 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
+from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import checks
 from bayes_sota.data.checks import Metric
 from bayes_sota.data.printed_scores import (
     EXACT_DECIMALS,
+    LEAST_PERCENT,
     Rounding,
     RoundingChoice,
     count_bounds,
     parse_each,
+    parse_number,
     parse_scores,
     rounding_order,
     score_of_entry,
 )
 
+_PERCENT = "scores in percent were divided by 100"
 # What a board does not have of which only the best score is known.
 _NO_ENTRIES: dict[str, Any] = {
     "scores": None, "names": (), "count_bounds": None
@@ -180,9 +184,10 @@ class Leaderboard:
         printed = parsed[chosen]
         m = printed.values.size
         values = -printed.values if lower_is_better else printed.values
+        checks.check_error(standard_error, float(np.abs(values).max()))
         best = int(np.argmax(values))
         if printed.in_percent:
-            remarks += ("scores in percent were divided by 100",)
+            remarks += (_PERCENT,)
         if metric == "auc":
             remarks += checks.check_aucs(values, subject)
         counts, prior, told = checks.checked_submissions(submissions, m, subject)
@@ -227,8 +232,9 @@ class Leaderboard:
         Parameters
         ----------
         maximum : float, str or Decimal
-            Best score, in (0, 1) where it is not an accuracy. A string keeps its digits: "0.9110"
-            has four decimals.
+            Best score, in (0, 1) where it is not an accuracy; an accuracy or an AUC that has a
+            percent sign or is at least 10 is in percent, which ``notes`` say. A string keeps its
+            digits: "0.9110" has four decimals.
         n_test : int
             Number of test items; not needed for the metric "score".
         n_classifiers : int, (int, int) or TriesPrior
@@ -249,7 +255,7 @@ class Leaderboard:
         Raises
         ------
         InputError
-            Percentages, impossible sizes, or a score that no success count prints as.
+            Impossible sizes, or a score that no success count prints as.
 
         Examples
         --------
@@ -259,9 +265,12 @@ class Leaderboard:
         tries = checks.checked_tries(n_classifiers)
         how = rounding_order(rounding)[0]
         checks.check_metric(metric, standard_error, n_test, percent=None)
+        typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
+        percent = None if typed is None or typed >= LEAST_PERCENT else False
         printed = parse_scores(
-            [maximum], rounding=how, decimals=decimals, percent=False, subject=_the_maximum
-        )
+            [maximum], rounding=how, decimals=decimals, percent=percent, bounded=metric != "score",
+            subject=_the_maximum,
+        )  # fmt: skip
         n, _ = checks.find_test_size(n_test, {how: printed}, metric != "score")
         best, counts = float(printed.values[0]), None
         if metric == "accuracy":
@@ -278,7 +287,7 @@ class Leaderboard:
             n_positive=checks.checked_positives(n_positive, n, metric), tries=tries, metric=metric,
             standard_error=None if standard_error is None else float(standard_error),
             lower_is_better=False, rounding=how, decimals=printed.decimals, name=name,
-            notes=(), _best_counts=counts,
+            notes=(_PERCENT,) if printed.in_percent else (), _best_counts=counts,
         )  # fmt: skip
         return board
 
@@ -473,7 +482,9 @@ class Leaderboard:
         m = len(self.names)
         if isinstance(entry, str):
             if entry not in self.names:
-                raise InputError(f"there is no entry named {entry!r:.80}")
+                raise InputError(
+                    f"there is no entry named {entry!r:.80}{nearest(entry, self.names)}"
+                )
             return self.names.index(entry)
         if not 0 <= entry < m:
             raise InputError(f"entries are numbered from 0 to {m - 1}, got {entry}")

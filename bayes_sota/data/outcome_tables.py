@@ -26,25 +26,27 @@ from bayes_sota.data.columns import (
     find_column,
     first_repeat,
     is_missing,
-    is_summary,
     listed_cells,
     named_in,
     names_in,
-    number_of,
-    numbers_in,
+    numbers_of,
     only_column,
 )
-from bayes_sota.data.files.tables import Table, check_shape, normalize_name
+from bayes_sota.data.counters import find_counters, refuse_counters
+from bayes_sota.data.files.tables import Table, normalize_name
+from bayes_sota.data.long_answers import (
+    ARE_NUMBERS,
+    NO_OUTCOME,
+    check_slips,
+    outcome_of,
+    widen,
+)
+from bayes_sota.data.metric_names import is_summary
 from bayes_sota.data.parts import Choices, Part, file_names
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.responses import MISSING
 
-MOST_SLIPS = 0.1  # of the cells of answers
 _MANY, _MOST_PER_ITEM = 100, 5  # classifiers; more are items
-_NO_OUTCOME = (
-    "{} is no outcome; write 1 (right) or 0 (wrong), a number, or nothing (missing); the truth is "
-    "in a column ground_truth where there are classes"
-)
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,7 @@ class ColumnRoles:
 
     def numbers(self, value_of: Callable[[Any], float | None], complaint: str) -> FloatArray:
         """Numbers of the methods as ``numbers_in`` reads them, methods x items."""
-        values = np.empty((len(self.methods), len(self.items)))
-        for row, column in zip(values, self.methods, strict=True):
-            row[:] = numbers_in(self.table, column, value_of, complaint)
-        return values
+        return numbers_of(self.table, self.methods, value_of, complaint)
 
     def cluster_names(self) -> list[str] | None:
         """Cluster of each item."""
@@ -91,60 +90,6 @@ class ColumnRoles:
             if is_missing(cell):
                 raise InputError(f"{self.table.place(row, self.clusters)}: the cluster is missing")
         return names_in(self.table, self.clusters, "cluster")
-
-
-def long_columns(header: Sequence[str]) -> tuple[int, int, int] | None:
-    """Columns of the classifiers, the items and the outcomes; None unless there are these three.
-
-    Examples
-    --------
-    >>> long_columns(("example_id", "model", "correct")), long_columns(("item", "tree", "forest"))
-    ((1, 0, 2), None)
-    """
-    names = [normalize_name(name) for name in header]
-    found = [
-        [j for j, name in enumerate(names) if name and name in WORDS[kind]]
-        for kind in ("classifiers", "items")
-    ]
-    if len(names) != 3 or [len(places) for places in found] != [1, 1]:
-        return None
-    (method,), (item,) = found
-    return method, item, 3 - method - item
-
-
-def widen(table: Table) -> Table:
-    """One row per item of a table with one row per classifier and item; another one as it is.
-
-    An item that a classifier has no row for is a missing outcome. The place of an item is that of
-    its first row.
-
-    Raises
-    ------
-    InputError
-        A classifier with two rows for an item, with both places; a cell that is no outcome; more
-        classifiers and items than a table may have, before memory is spent on them.
-    """
-    columns = long_columns(table.header)
-    if columns is None:
-        return table
-    methods, items, outcome = columns
-    numbers_in(table, outcome, _outcome, _NO_OUTCOME)
-    method_names, method = coded_names(table, methods, "classifier")
-    item_names, item = coded_names(table, items, "item")
-    check_shape(len(item_names), 1 + len(method_names), table.where)
-    repeat = first_repeat(method * len(item_names) + item)
-    if repeat is not None:
-        first, again = repeat
-        raise InputError(
-            f"{table.place(again, items)}: {shown(method_names[method[again]])} has answered item "
-            f"{shown(item_names[item[again]])} already on {table.places[first]}"
-        )
-    cells: list[list[Any]] = [[""] * len(item_names) for _ in method_names]
-    for row, cell in enumerate(listed_cells(table, outcome)):
-        cells[method[row]][item[row]] = cell
-    places = [table.places[int(row)] for row in np.unique(item, return_index=True)[1]]
-    header = (table.header[items], *method_names)
-    return replace(table, header=header, columns=(item_names, *cells), places=places)
 
 
 def find_roles(
@@ -193,8 +138,27 @@ def find_roles(
             )
         if is_summary(table.header[j]):
             raise InputError(f"{problem}, but a summary of others by its name; take it out")
+    if not _are_classes(labels, truth):
+        items, methods = _without_counter(table, items, methods)
     names = _item_names(table, items)
     return ColumnRoles(table, names, items is not None, labels, clusters, tuple(methods))
+
+
+def _are_classes(labels: int | None, truth: Collection[str]) -> bool:
+    """Whether methods predict classes, which are whole numbers as well."""
+    return labels is not None and truth is not WORDS["labels"]
+
+
+def _without_counter(
+    table: Table, items: int | None, methods: list[int]
+) -> tuple[int | None, list[int]]:
+    """Column of the items, and the methods without a column that counts: it names the items."""
+    counters = find_counters(table, methods)
+    if items is None and counters:
+        items = counters.pop(0)
+        methods = [j for j in methods if j != items]
+    refuse_counters(table, counters, "method", "item_column or cluster_column")
+    return items, methods
 
 
 def _check_header(table: Table) -> None:
@@ -281,9 +245,10 @@ def parts_of_tables(
         that repeat, and cells that are no outcome, by file, line, column and value.
     """
     check_clusters(list(tables.values()), choices.cluster_column)
+    wide = {path: widen(table, outcome_of, NO_OUTCOME) for path, table in tables.items()}
     found = {
-        path: find_roles(widen(table), choices.item_column, choices.cluster_column)
-        for path, table in tables.items()
+        path: find_roles(table, choices.item_column, choices.cluster_column)
+        for path, table in wide.items()
     }
     every = list(found.values())
     for roles in every:
@@ -325,8 +290,9 @@ def _parts(
 ) -> list[Part]:
     """Parts of the columns of one table; runs are in the order of the columns."""
     if truth is None:
-        numbers = roles.numbers(_outcome, _NO_OUTCOME)
-        _check_answers(roles, numbers)
+        numbers = roles.numbers(outcome_of, NO_OUTCOME)
+        check_slips(roles.table, roles.methods, numbers)
+        _check_classes(roles)
         outcomes = [(roles.items, values) for values in numbers]
     else:
         outcomes = [truth.compare(roles, column) for column in roles.methods]
@@ -344,41 +310,15 @@ def _parts(
     return parts
 
 
-def _outcome(cell: Any) -> float | None:
-    """Number or answer that a cell says; NaN where there is none, None where it is another."""
-    number = number_of(cell)
-    answer = answer_of(cell) if number is None else number
-    return math.nan if number is None and answer == MISSING else answer
-
-
-def _check_answers(roles: ColumnRoles, values: FloatArray) -> None:
-    """Refuse slips among right and wrong answers, and predicted classes without the truth."""
-    table, numbers = roles.table, "or say that these are numbers (item_metric, read_item_scores)"
-    slip = _slip(values)
-    if slip is not None:
-        row, column = slip[0], roles.methods[slip[1]]
-        cell = listed_cells(table, column)[row]
-        raise InputError(
-            f"{table.place(row, column)}: {shown(cell)} is no answer, as nearly all others are; "
-            f"write 1 (right), 0 (wrong) or nothing (missing), {numbers}"
-        )
+def _check_classes(roles: ColumnRoles) -> None:
+    """Refuse predicted classes without the truth."""
+    table = roles.table
     cells = set().union(*(set(listed_cells(table, j)) for j in roles.methods))
     seen = classes_seen(cells)
     if len(roles.methods) > 1 and len(roles.items) > len(roles.methods) and seen:
         raise InputError(
-            f"{table.where}: {seen}; add the true classes as a column ground_truth, {numbers}"
+            f"{table.where}: {seen}; add the true classes as a column ground_truth, {ARE_NUMBERS}"
         )
-
-
-def _slip(values: FloatArray) -> tuple[int, int] | None:
-    """Row and method of a number outside [0, 1] where nearly all others are 0 or 1."""
-    given = values[~np.isnan(values)]
-    answers = np.isin(given, (MISSING, 0, 1))
-    if answers.all() or answers.mean() < 1 - MOST_SLIPS or np.all((given >= 0) & (given <= 1)):
-        return None
-    beyond = (values != MISSING) & ((values < 0) | (values > 1))
-    row, column = np.argwhere(beyond.T)[0]
-    return int(row), int(column)
 
 
 def _split(name: str, separator: str | None) -> tuple[str, str]:

@@ -14,12 +14,23 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import nearest, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.columns import several
 
 _LARGEST_LOSS = 0.5  # of the items of a file; more is another test set
-_ENDINGS = (".gz", ".zip", ".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet")
+_ENDINGS = (
+    ".gz",
+    ".zip",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".jsonl",
+    ".json",
+    ".parquet",
+    ".xlsx",
+    ".xlsm",
+)
 
 
 @dataclass(frozen=True)
@@ -146,6 +157,7 @@ def choose(
         if wanted not in names:
             raise InputError(
                 f"{where}: there is no {option} {shown(wanted)}; it holds {several(names)}"
+                f"{nearest(wanted, names)}"
             )
         return wanted
     usual = [name for name in preferred if name in names]

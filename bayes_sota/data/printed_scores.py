@@ -22,6 +22,7 @@ Rounding = Literal["nearest", "floor", "exact"]
 RoundingChoice = Literal["auto"] | Rounding | tuple[Rounding, ...]
 
 LARGEST_NUMBER = 1e50  # of a score: powers of it are still numbers
+LEAST_PERCENT = 10  # of a typed number without a percent sign
 EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _NOT_FINITE = ("nan", "inf", "infinity", "snan")
@@ -139,7 +140,8 @@ def parse_scores(
     decimals : int, optional
         Digits printed. Default: the most that any score has.
     percent : bool, optional
-        Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
+        Whether scores are in percent. Default: if they have percent signs, or if most exceed 1 and
+        none exceeds 100.
     bounded : bool
         Whether scores are accuracies, which lie in [0, 1].
     subject : callable, optional
@@ -154,13 +156,15 @@ def parse_scores(
     --------
     >>> parse_scores(["0.9110", "0.91"]).scaled
     array([9110, 9100])
-    >>> parse_scores([91.1, 90.25]).values
-    array([0.911 , 0.9025])
+    >>> parse_scores([91.1, 90.25]).values, parse_scores(["91.1%", "90.25 %"]).values
+    (array([0.911 , 0.9025]), array([0.911 , 0.9025]))
     """
     subject = subject or score_of_entry
     raw = plain_list(scores, "scores")
     if not raw:
         raise InputError("there are no scores; a leaderboard needs at least one")
+    if bounded and any(map(has_percent_sign, raw)):
+        raw, percent = _without_percent_signs(raw, subject), True
     unique, where = _unique(raw, subject, bounded)
     digits = max(map(digits_of, unique))
     in_percent = bounded and _in_percent(unique, where, percent, subject)
@@ -254,6 +258,28 @@ def lattice_ends(scaled: Any, n_test: Any, unit: int, rounding: Rounding) -> tup
         -((-(2 * scaled - 1) * n_test) // (2 * unit)),
         ((2 * scaled + 1) * n_test) // (2 * unit),
     )
+
+
+def has_percent_sign(cell: object) -> bool:
+    """Whether a number is written with a percent sign.
+
+    Examples
+    --------
+    >>> has_percent_sign("91.1 %"), has_percent_sign(91.1)
+    (True, False)
+    """
+    return isinstance(cell, str) and cell.rstrip().endswith("%")
+
+
+def _without_percent_signs(raw: list[Any], subject: Callable[[int], str]) -> list[Any]:
+    """Numbers without their percent signs, which all or none must have."""
+    for index, value in enumerate(raw):
+        if not has_percent_sign(value) and parse_number(value) is not None:
+            raise InputError(
+                f"{subject(index)} is {shown(value)}, without the percent sign that others have; "
+                "write all scores alike"
+            )
+    return [v.rstrip().removesuffix("%") if has_percent_sign(v) else v for v in raw]
 
 
 def _unique(

@@ -5,38 +5,49 @@ error with its place (``tests/data/test_readers.py``, ``test_paired.py``).
 """
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.text import shown
+from bayes_sota.core.text import counted, shown
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import Metric, check_metric
 from bayes_sota.data.columns import (
+    WORDS,
+    as_numbers,
     find_name_column,
     find_score_column,
     find_submission_column,
-    is_summary,
-    number_of,
-    refuse_loss,
+    is_missing,
+    named_in,
+    names_every_row,
     several,
 )
 from bayes_sota.data.files.opening import FileFormat, open_table
-from bayes_sota.data.files.tables import Nested, Table
+from bayes_sota.data.files.tables import Nested, Table, normalize_name
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.metric_names import is_end, is_summary, refuse_loss, refuse_other_metric
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.data.printed_scores import Rounding, RoundingChoice, parse_scores, rounding_order
 
+Missing = Literal["refuse", "drop"]
+"""What becomes of entries without a score."""
+
+_MOST_NAMED = 10  # entries without a score
 _WORDS = ("score", "scores", "accuracy", "acc", "lb", "leaderboard", "")  # after public, private
 _DIRECTION = (
     'give metric="score" and lower_is_better=True, or write an error rate e as the accuracy 1 - e'
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entries:
     """Entries of a leaderboard as they stand in a file; the scores are not parsed yet.
 
@@ -58,6 +69,8 @@ class Entries:
         The file, for messages, and its short name.
     column : str
         Name of the column of scores.
+    beside : dict of str to ndarray
+        Numbers of the columns beside it that could be scores as well, (m,) each.
     """
 
     scores: tuple[Any, ...]
@@ -69,11 +82,16 @@ class Entries:
     where: str
     stem: str
     column: str
+    beside: Mapping[str, FloatArray]
 
     def rounding_order(self, rounding: RoundingChoice) -> tuple[Rounding, ...]:
         """Roundings to try, the preferred one first: Kaggle floors scores."""
         order = rounding_order(rounding)
         return order[::-1] if rounding == "auto" and self.is_kaggle else order
+
+    def refuse_other_metric(self) -> None:
+        """Raise ``InputError`` where the scores are no accuracies, by their name or as averages."""
+        refuse_other_metric(self.where, self.column, as_numbers(self.scores), self.beside)
 
     def check(self, **options: Any) -> None:
         """Raise ``InputError`` where a cell is no score; options are those of ``parse_scores``."""
@@ -93,10 +111,11 @@ def read_leaderboard(
     decimals: int | None = None,
     percent: bool | None = None,
     n_classifiers: int | tuple[int, int] | TriesPrior | None = None,
-    metric: Metric = "accuracy",
+    metric: Metric | None = None,
     standard_error: float | None = None,
     n_positive: int | None = None,
     submissions: str | int | tuple[int, int] | TriesPrior | None = None,
+    missing: Missing = "refuse",
     name: str | None = None,
 ) -> Leaderboard:
     """Leaderboard of a file or a data frame.
@@ -104,8 +123,8 @@ def read_leaderboard(
     Parameters
     ----------
     path_or_frame : path, pandas or polars DataFrame
-        CSV or TSV (comma, semicolon or tab), a Kaggle download (also zipped), JSON (a list of
-        records, or an object of names and scores) or Parquet.
+        CSV or TSV (comma, semicolon or tab), Excel, a Kaggle download (also zipped), JSON (a list
+        of records, or an object of names and scores) or Parquet.
     n_test : int or "infer"
         Number of test items; "infer" takes the one that the scores identify.
     score_column, name_column : str, optional
@@ -118,12 +137,18 @@ def read_leaderboard(
     rounding : {"auto", "nearest", "floor", "exact"}
         How scores were cut. "auto" takes nearest, for a Kaggle download floor, and the other of
         the two where only so all scores are possible.
-    decimals, percent, n_classifiers, metric, standard_error, n_positive
+    metric : {"accuracy", "auc", "score"}, optional
+        As in ``Leaderboard``. Default: "accuracy", and a column that holds something else, by its
+        name (F1, BLEU, AUC, an average) or because it is the average of others, is refused.
+    decimals, percent, n_classifiers, standard_error, n_positive
         As in ``Leaderboard``.
     submissions : str, int, (int, int) or TriesPrior, optional
         Column with the submissions behind each entry, or their number or range for all. Default:
         the column of a Kaggle download (``SubmissionCount`` or ``Entries``), but not of a private
         board: what it shows was chosen on other items. 1 for none.
+    missing : {"refuse", "drop"}
+        Whether an entry without a score (an empty cell, NA, NaN, null, "-") is an error, or left
+        out; ``notes`` says which were.
     name : str, optional
         Label of the board. Default: the name of the file without its ending.
 
@@ -150,15 +175,18 @@ def read_leaderboard(
     >>> board.name, board.names, board.scores.tolist()
     ('board', ('A', 'B'), [0.91, 0.94])
     """
-    check_metric(metric, standard_error, n_test, percent, lower_is_better, rounding, decimals)
+    measured: Metric = metric or "accuracy"
+    check_metric(measured, standard_error, n_test, percent, lower_is_better, rounding, decimals)
     entries = read_entries(
         path_or_frame, score_column=score_column, name_column=name_column, format=format,
-        lower_is_better=lower_is_better,
+        lower_is_better=lower_is_better, missing=missing,
         submissions=submissions if isinstance(submissions, str) else None,
     )  # fmt: skip
     if not lower_is_better:
         refuse_loss(entries.where, entries.column, _DIRECTION)
-    entries.check(decimals=decimals, percent=percent, bounded=metric != "score")
+    if metric is None:
+        entries.refuse_other_metric()
+    entries.check(decimals=decimals, percent=percent, bounded=measured != "score")
     with located(entries.where):
         return Leaderboard(
             entries.scores,
@@ -171,7 +199,7 @@ def read_leaderboard(
                 if submissions is None or isinstance(submissions, str)
                 else submissions
             ),
-            metric=metric,
+            metric=measured,
             standard_error=standard_error,
             lower_is_better=lower_is_better,
             rounding=entries.rounding_order(rounding),
@@ -190,6 +218,7 @@ def read_entries(
     format: FileFormat = "auto",
     lower_is_better: bool = False,
     submissions: str | None = None,
+    missing: Missing = "refuse",
 ) -> Entries:
     """Entries of a file or a data frame, before the size of the test set is known.
 
@@ -198,34 +227,87 @@ def read_entries(
     table = open_table(path_or_frame, format)
     kaggle = format == "kaggle" or is_kaggle(table)
     scores = find_score_column(table, score_column)
-    names = find_name_column(table, name_column, scores)
+    names = find_name_column(table, name_column, scores, may_repeat=kaggle)
     notes: list[str] = []
     rows: Sequence[int] = range(len(table.places))
     if kaggle:
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
-    found = _entries(table, scores, names, rows, notes, kaggle, submissions)
-    if score_column is not None:
-        return found
-    return replace(found, notes=(*found.notes, *_other_scores(table, (scores, names))))
+    rows, dropped = _scored_rows(table, (scores,), names, rows, missing)
+    found = _entries(table, scores, names, rows, (*notes, *dropped), kaggle, submissions)
+    told = [] if name_column is not None else _named_by(table, names, scores, kaggle)
+    unused = [name for name, numbers in found.beside.items() if np.any(numbers % 1)]
+    if unused and score_column is None:
+        told.append(f"columns that are not used: {several(unused)}")
+    return replace(found, notes=(*found.notes, *told))
 
 
-def _other_scores(table: Table, used: Collection[int | None]) -> list[str]:
-    """A note on columns that hold numbers of the kind of the scores, of which one was taken."""
-    others = [
-        name
-        for j, name in enumerate(table.header)
-        if j not in used and not is_summary(name) and _like_scores(table.columns[j])
+def _scored_rows(
+    table: Table, scores: Sequence[int], names: int | None, rows: Sequence[int], missing: Missing
+) -> tuple[Sequence[int], list[str]]:
+    """Rows that have every score, and a note on the others, which are refused unless dropped.
+
+    Examples
+    --------
+    >>> table = Table(("team", "score"), (["A", "B"], ["0.9", ""]), ("line 2", "line 3"), "x.csv")
+    >>> _scored_rows(table, [1], 0, range(2), "drop")
+    ([0], ["dropped 1 entry without a score: 'B' (line 3)"])
+    """
+    check_choice("missing", missing, Missing)
+    empty = {row: j for row in rows for j in scores if is_missing(table.columns[j][row])}
+    if not empty:
+        return rows, []
+    listed = _listed_rows(table, names, list(empty))
+    if missing == "refuse":
+        found = counted(len(empty), "entry has", "entries have")
+        raise InputError(
+            f"{table.place(*next(iter(empty.items())))}: {found} no score, {listed}; write what is "
+            'missing, or missing="drop" goes on without'
+        )
+    note = f"dropped {counted(len(empty), 'entry', 'entries')} without a score: {listed}"
+    kept = [row for row in rows if row not in empty]
+    if not kept:
+        raise InputError(f"{table.where}: no entries are left: {note}")
+    return kept, [note]
+
+
+def _listed_rows(table: Table, names: int | None, rows: Sequence[int]) -> str:
+    """The first rows by the names of their entries and their places, and how many more."""
+    found = [table.places[row] for row in rows[:_MOST_NAMED]]
+    if names is not None:
+        labels = (shown(str(table.columns[names][row]).strip()) for row in rows)
+        found = [f"{label} ({place})" for label, place in zip(labels, found, strict=False)]
+    rest = f" and {len(rows) - len(found):,} more" if len(rows) > len(found) else ""
+    return ", ".join(found) + rest
+
+
+def _named_by(table: Table, names: int | None, scores: int, kaggle: bool) -> list[str]:
+    """A note where the usual column of names is not taken, because its names repeat."""
+    usual = find_name_column(table, None, scores, may_repeat=True)
+    if names is None or names == usual or usual is None or kaggle:
+        return []
+    return [
+        f"entries are named by column {shown(table.header[names])}: names in "
+        f"{shown(table.header[usual])} repeat"
     ]
-    return [f"columns that are not used: {several(others)}"] if others else []
 
 
-def _like_scores(cells: Sequence[Any]) -> bool:
-    """Whether all cells are numbers that accuracies could be, and some are not whole."""
-    numbers = [number_of(cell) for cell in cells]
-    possible = all(x is not None and 0 <= x <= 100 for x in numbers)
-    return possible and any(x is not None and x % 1 for x in numbers)
+def _beside(
+    table: Table, used: Collection[int | None], rows: Sequence[int]
+) -> dict[str, FloatArray]:
+    """Columns of numbers from 0 to 100 beside the scores, of which those may be the averages."""
+    counting = {**WORDS["counters"], **WORDS["no_rounds"], **WORDS["submissions"]}
+    numbers = {
+        name: as_numbers(_cells(table, j, rows))
+        for j, name in enumerate(table.header)
+        if j not in used and not is_summary(name) and normalize_name(name) not in counting
+    }
+    return {
+        name: found
+        for name, found in numbers.items()
+        if np.all((found >= 0) & (found <= 100)) and not is_end(name)
+    }
 
 
 @contextmanager
@@ -234,7 +316,7 @@ def located(where: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise type(error)(f"{where}: {error}") from None
 
 
 def _entries(
@@ -258,6 +340,7 @@ def _entries(
         where=table.where,
         stem=table.stem,
         column=table.header[scores],
+        beside=_beside(table, (scores, names), rows),
     )
 
 
@@ -290,12 +373,29 @@ def _names(table: Table, column: int, rows: Sequence[int], kaggle: bool) -> tupl
     seen: dict[str, int] = {}
     for row, name in zip(rows, names, strict=True):
         if seen.setdefault(name, row) != row:
+            both = f"{table.places[seen[name]]} and {table.places[row]} are both {shown(name)}"
             raise InputError(
-                f"{table.where}: {table.places[seen[name]]} and {table.places[row]} are both "
-                f"{shown(name)} (column {shown(table.header[column])}); entries need different "
-                "names, keep one row of each"
+                f"{table.where}: {both} (column {shown(table.header[column])}); "
+                f"{_how_entries_differ(table, column)}"
             )
     return tuple(names)
+
+
+def _how_entries_differ(table: Table, column: int) -> str:
+    """What to do about names that repeat, as the end of a message."""
+    runs = [table.header[j] for j in named_in(table, WORDS["runs"]) if j != column]
+    if runs:
+        return (
+            f"rows of one entry are runs by column {shown(runs[0])}: write their mean as its "
+            "score, because the best of them would be there by luck"
+        )
+    others = [j for j in range(len(table.header)) if j != column and names_every_row(table, j)]
+    listed = " or ".join(f"name_column={shown(table.header[j])}" for j in others[:3])
+    return (
+        f"{listed} has another name in every row"
+        if others
+        else "entries need different names: keep one row of each, or name them by name_column"
+    )
 
 
 def read_paired_boards(
@@ -310,6 +410,7 @@ def read_paired_boards(
     standard_errors: tuple[float, float] | None = None,
     lower_is_better: bool = False,
     submissions: str | int | tuple[int, int] | TriesPrior | None = None,
+    missing: Missing = "refuse",
     name: str | None = None,
 ) -> PairedBoards:
     """Public and private scores of the same teams.
@@ -332,6 +433,8 @@ def read_paired_boards(
     submissions : str, int, (int, int) or TriesPrior, optional
         Column with the submissions behind each team, or their number or range for all. Default:
         a column of the public board that is called so. 1 for none.
+    missing : {"refuse", "drop"}
+        As in ``read_leaderboard``, for either score.
     name : str, optional
         Label. Default: the name of the file.
 
@@ -360,19 +463,21 @@ def read_paired_boards(
     ('t0', 0.9, 0.91)
     """
     wanted = dict(zip(BOARDS, (public_column, private_column), strict=True))
-    counted = submissions if isinstance(submissions, str) else None
+    column = submissions if isinstance(submissions, str) else None
     if private_path is None:
-        both = _from_one(open_table(path, format), wanted, name_column, counted)
+        both = _from_one(open_table(path, format), wanted, name_column, column, missing)
     else:
-        given: Any = {"name_column": name_column, "format": format}
+        given: Any = {"name_column": name_column, "format": format, "missing": missing}
         both = [
-            read_entries(path, score_column=public_column, submissions=counted, **given),
+            read_entries(path, score_column=public_column, submissions=column, **given),
             read_entries(private_path, score_column=private_column, **given),
         ]
     bounded = n_test is not None
     for entries in both:
         if not lower_is_better:
             refuse_loss(entries.where, entries.column)
+        if bounded:
+            entries.refuse_other_metric()
         entries.check(rounding="exact", percent=False if bounded else None, bounded=bounded)
     public, private = both if private_path is None else _joined(*both)
     with located(public.where):
@@ -383,7 +488,7 @@ def read_paired_boards(
             n_test=n_test,
             standard_errors=standard_errors,
             lower_is_better=lower_is_better,
-            submissions=public.submissions if submissions is None or counted else submissions,
+            submissions=public.submissions if submissions is None or column else submissions,
             name=public.stem if name is None else name,
             notes=public.notes,
         )
@@ -391,7 +496,11 @@ def read_paired_boards(
 
 
 def _from_one(
-    table: Table, wanted: dict[str, str | None], name_column: str | None, submissions: str | None
+    table: Table,
+    wanted: dict[str, str | None],
+    name_column: str | None,
+    submissions: str | None,
+    missing: Missing,
 ) -> list[Entries]:
     """Entries of both boards, which are columns of one table."""
     public, private = (
@@ -406,8 +515,9 @@ def _from_one(
             f"{table.where}: {shown(table.header[public])} cannot be both boards; say which "
             "columns with public_column and private_column"
         )
-    names, rows = find_name_column(table, name_column, public), range(len(table.places))
-    own = _entries(table, public, names, rows, submissions=submissions)
+    names = find_name_column(table, name_column, public)
+    rows, notes = _scored_rows(table, (public, private), names, range(len(table.places)), missing)
+    own = _entries(table, public, names, rows, notes, submissions=submissions)
     return [own, _entries(table, private, None, rows)]
 
 

@@ -24,19 +24,18 @@ from bayes_sota.data.columns import WORDS, answer_of, named_in, number_of, numbe
 from bayes_sota.data.files.content import Content, check_text, read_content
 from bayes_sota.data.files.delimited import delimited_rows
 from bayes_sota.data.files.json import json_lines, parse_json, try_json
-from bayes_sota.data.files.opening import FileFormat, open_table, table_of_content
+from bayes_sota.data.files.opening import FileFormat, open_source, open_table
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.formats import item_logs
 from bayes_sota.data.formats.lm_evaluation import is_sample, part_of_samples
 from bayes_sota.data.item_scores import ItemMetric, ItemScores
+from bayes_sota.data.long_answers import MOST_SLIPS, long_columns, widen
+from bayes_sota.data.metric_names import is_loss
 from bayes_sota.data.outcome_tables import (
-    MOST_SLIPS,
     check_clusters,
     check_orientation,
     find_roles,
-    long_columns,
     parts_of_tables,
-    widen,
 )
 from bayes_sota.data.parts import Choices, Joined, Part, file_names, join_parts
 from bayes_sota.data.read_boards import located
@@ -46,18 +45,23 @@ ResponseFormat = Literal["auto", "csv", "tsv", "json", "parquet"]
 _HEAD, _HEAD_ROWS = 1_000_000, 200  # what decides whether a file looks like responses
 _POSITIVE = {"1": 1.0, "1.0": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "false": 0.0}
 _KEYS = ("names", "items", "clusters")
+_NO_ANSWER = "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
+_NO_NUMBER = "a number is needed, got {}"
 
 
 def read_responses(
-    path: str | Path, *, format: ResponseFormat = "auto", item_column: str | None = None
+    path: str | os.PathLike[str] | Any,
+    *,
+    format: ResponseFormat = "auto",
+    item_column: str | None = None,
 ) -> Responses:
     """Read which classifier answered which item right.
 
     Parameters
     ----------
-    path : str or Path
+    path : path, pandas or polars DataFrame
         A table with one row per item and one column per classifier, headed by its name, or with
-        three columns such as model, item and correct, as CSV, TSV or Parquet; or JSON
+        three columns such as model, item and correct, as CSV, TSV, Excel or Parquet; or JSON
         ``{"names": [...], "correct": [[...], ...]}``, optionally with ``"items"`` and
         ``"clusters"``. Text may be gzipped, or the only file in a zip archive.
     format : {"auto", "csv", "tsv", "json", "parquet"}
@@ -88,23 +92,19 @@ def read_responses(
     <Responses 'two': 3 items x 2 classifiers, 1 answer missing>
     """
     check_choice("format", format, ResponseFormat)
-    content = read_content(Path(path))
-    kind = content.kind if format == "auto" else format
-    if kind == "json":
+    found = open_source(path, format)
+    if isinstance(found, Content):
         if item_column is not None:
             raise InputError(
-                f'{content.where}: JSON has no columns: the items are named by its key "items"'
+                f'{found.where}: JSON has no columns: the items are named by its key "items"'
             )
-        value = parse_json(content.text(), content.where)
-        return responses_of_json(value, content.where, content.stem)
-    table = widen(table_of_content(content, kind))
+        return responses_of_json(parse_json(found.text(), found.where), found.where, found.stem)
+    table = widen(found, answer_of, _NO_ANSWER)
     roles = find_roles(table, item_column, truth=(), only_answers=True)
     check_orientation(roles)
-    correct = roles.numbers(
-        answer_of, "{} is no answer; write 1 (right), 0 (wrong) or nothing (missing)"
-    )
-    with located(content.where):
-        return Responses(correct.T, names=roles.method_names, items=roles.items, name=content.stem)
+    correct = roles.numbers(answer_of, _NO_ANSWER)
+    with located(table.where):
+        return Responses(correct.T, names=roles.method_names, items=roles.items, name=table.stem)
 
 
 def looks_like_responses(path: str | Path) -> bool:
@@ -122,7 +122,7 @@ def looks_like_responses(path: str | Path) -> bool:
         head = read_content(Path(path), _HEAD)
         if head.kind == "json":
             return b'"correct"' in head.data
-        if head.kind == "parquet":
+        if head.kind in ("parquet", "workbook"):
             table = open_table(path)
             header: Sequence[str] = table.header
             cells = [cells[:_HEAD_ROWS] for cells in table.columns]
@@ -132,11 +132,19 @@ def looks_like_responses(path: str | Path) -> bool:
         return False
     long = long_columns(header)
     if long is not None:
-        return all(answer_of(cell) is not None for cell in cells[long[2]])
-    answers = [[answer_of(cell) for cell in column] for column in cells[1:]]
-    filled = sum(0 in found or 1 in found for found in answers)
-    slips = [found.count(None) / max(len(found), 1) for found in answers]
-    return filled >= 2 and max(slips) <= 2 * MOST_SLIPS and float(np.mean(slips)) <= MOST_SLIPS
+        return _are_answers([cells[long[2]]])
+    filled = [any(answer_of(cell) in (0, 1) for cell in column) for column in cells[1:]]
+    return sum(filled) >= 2 and _are_answers(cells[1:])
+
+
+def _are_answers(cells: Sequence[Sequence[Any]]) -> bool:
+    """Whether columns hold answers, but for some slips of the pen; a share is none."""
+    odd = [[cell for cell in column if answer_of(cell) is None] for column in cells]
+    if any(0 < (number_of(cell) or 0) < 1 for column in odd for cell in column):
+        return False
+    slips, n_rows = list(map(len, odd)), len(cells[0])
+    most = max(slips) <= max(2 * MOST_SLIPS * n_rows, 1) < n_rows
+    return most and sum(slips) <= max(MOST_SLIPS * n_rows, 1) * len(cells)
 
 
 def _text_head(head: bytes) -> tuple[Sequence[str], list[Sequence[Any]]]:
@@ -186,8 +194,8 @@ def read_item_scores(
     Parameters
     ----------
     path_or_frame : path, pandas or polars DataFrame
-        One row per item, one column of numbers per classifier, headed by its name; CSV, TSV, JSON
-        records or Parquet, also zipped.
+        One row per item, one column of numbers per classifier, headed by its name; CSV, TSV, Excel,
+        JSON records or Parquet, also zipped.
     metric : {"auc", "mean", "rmse"}, optional
         Default: "auc" where there is a column of labels, else "mean".
     label_column : str, optional
@@ -219,7 +227,7 @@ def read_item_scores(
     >>> found, found.scores.tolist()
     (<ItemScores 'two': 4 items x 2 classifiers, metric auc>, [0.75, 0.5])
     """
-    table = widen(open_table(path_or_frame, format))
+    table = widen(open_table(path_or_frame, format), number_of, _NO_NUMBER)
     check_clusters([table], cluster_column)
     is_auc = metric in (None, "auc") or label_column is not None
     roles = find_roles(
@@ -236,7 +244,7 @@ def read_item_scores(
         labels = numbers_in(
             table, roles.truth, _label, "labels are 1 (positive) or 0 (negative), got {}"
         )
-    values = roles.numbers(number_of, "a number is needed, got {}")
+    values = roles.numbers(number_of, _NO_NUMBER)
     with located(table.where):
         return ItemScores(
             values.T,
@@ -276,7 +284,7 @@ def looks_like_item_scores(path: str | os.PathLike[str]) -> bool:
 
 
 _ACCEPTED = (
-    "a CSV, TSV or Parquet table with one row per item, samples of lm-evaluation-harness "
+    "a CSV, TSV, Excel or Parquet table with one row per item, samples of lm-evaluation-harness "
     "(samples_*.jsonl), logs of inspect_ai (.json, .eval), or HELM's per_instance_stats.json"
 )
 # Options that a format has a use for; elsewhere they would be ignored in silence.
@@ -314,7 +322,7 @@ class Evaluations:
 
 
 def read_evaluations(
-    *paths: str | Path,
+    *paths: str | os.PathLike[str] | Any,
     metric: str | None = None,
     cluster_column: str | None = None,
     item_column: str | None = None,
@@ -326,8 +334,8 @@ def read_evaluations(
 
     Parameters
     ----------
-    *paths : str or Path
-        Files of one format, recognised by their content: tables (CSV, TSV, Parquet) with a column
+    *paths : paths, pandas or polars DataFrames
+        Of one format, recognised by the content: tables (CSV, TSV, Excel, Parquet) with a column
         per method of 0 and 1, of numbers, or of predicted classes beside one called ground_truth;
         samples of lm-evaluation-harness; logs of inspect_ai; per-instance statistics of HELM. Text
         may be gzipped or zipped. Several files are joined on the item.
@@ -366,16 +374,19 @@ def read_evaluations(
     >>> found.methods, found.outcomes.correct.tolist()
     (('tree', 'forest'), [[1, 0], [0, 1]])
     """
-    files = [Path(path) for path in paths]
+    files = [
+        Path(path if isinstance(path, str | os.PathLike) else f"data frame {number}")
+        for number, path in enumerate(paths, 1)
+    ]
     choices = Choices(metric, cluster_column, item_column, run_separator, scorer)
     if not files:
         raise InputError(f"name at least one file: {_ACCEPTED}")
     names = file_names(files)
     opened: dict[Path, tuple[str, Any]] = {}
-    for path in files:
+    for source, path in zip(paths, files, strict=True):
         if path.resolve() in opened:
             raise InputError(f"{shown_path(path)} is named twice")
-        opened[path.resolve()] = _opened(path, names[path], choices)
+        opened[path.resolve()] = _opened(source, path, names[path], choices)
     kind = _only_kind([found for found, _ in opened.values()], files)
     for option, value in vars(choices).items():
         if value is not None and option not in _OPTIONS[kind]:
@@ -390,7 +401,7 @@ def read_evaluations(
     else:
         parts = [part for content in contents for part in content]
     joined = join_parts(parts)
-    losses = sorted({part.metric for part in parts if columns.is_loss(part.metric)})
+    losses = sorted({part.metric for part in parts if is_loss(part.metric)})
     lower = bool(losses) if lower_is_better is None else lower_is_better
     outcomes = _outcomes(joined, clusters, kind == _TABLE, name, lower)
     notes = joined.notes
@@ -399,16 +410,17 @@ def read_evaluations(
     return Evaluations(outcomes, joined.methods, source, notes)
 
 
-def _opened(path: Path, name: str, choices: Choices) -> tuple[str, list[Part] | Table]:
-    """Format of a file and what it holds."""
-    if item_logs.is_log_archive(path):
+def _opened(source: Any, path: Path, name: str, choices: Choices) -> tuple[str, list[Part] | Table]:
+    """Format of a source and what it holds; frames have a path that only names them."""
+    is_file = isinstance(source, str | os.PathLike)
+    if is_file and item_logs.is_log_archive(path):
         return _INSPECT, item_logs.parts_of_archive(path, choices)
-    content = read_content(path)
-    if content.kind == "json":
-        return _opened_json(content, path, name, choices)
-    table = replace(table_of_content(content), stem=name)
+    found = open_source(source)
+    if isinstance(found, Content):
+        return _opened_json(found, path, name, choices)
+    table = replace(found, stem=name, where=found.where if is_file else name)
     if len(table.header) < 2:
-        raise InputError(f"{content.where}: is none of the formats that are read: {_ACCEPTED}")
+        raise InputError(f"{table.where}: is none of the formats that are read: {_ACCEPTED}")
     return _TABLE, table
 
 

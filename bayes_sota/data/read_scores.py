@@ -16,12 +16,13 @@ from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown, shown_path
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.files.content import read_content
+from bayes_sota.data.files.content import Content
 from bayes_sota.data.files.json import parse_json
 from bayes_sota.data.files.opening import (
     is_frame,
+    json_table,
+    open_source,
     open_table,
-    table_of_content,
     table_of_frame,
 )
 from bayes_sota.data.files.tables import Table
@@ -73,9 +74,9 @@ def read_scores(
     Parameters
     ----------
     source : path, list of paths, pandas or polars DataFrame, or mapping
-        A table (CSV, TSV, Parquet, JSON records; zipped), ``cv_results_`` of a scikit-learn search
-        as it is or saved, or a list of results of lm-evaluation-harness, one JSON file per model.
-        An empty cell, NaN, NA and "-" are a missing score.
+        A table (CSV, TSV, Excel, Parquet, JSON records; zipped), ``cv_results_`` of a scikit-learn
+        search as it is or saved, or a list of results of lm-evaluation-harness, one JSON file per
+        model. An empty cell, NaN, NA and "-" are a missing score.
     format : {"auto", "wide", "long", "battles", "cv_results", "lm_eval"}
         "auto" goes by the names of the columns, in this order: ``split0_test_...`` is
         ``cv_results_``; winner and loser (and tie), or model_a, model_b and winner (model_a,
@@ -343,14 +344,16 @@ def _table_of_frame(frame: Any) -> Table:
 
 def _opened_file(path: Path) -> Table | list[Path]:
     """Table of a file; objects of JSON may be what is no table."""
-    content = read_content(path)
-    if content.kind == "json" and content.text().lstrip()[:1] == "{":
-        value = parse_json(content.text(), content.where)
+    found = open_source(path)
+    if not isinstance(found, Content):
+        return found
+    if found.text().lstrip()[:1] == "{":
+        value = parse_json(found.text(), found.where)
         if is_cv_results(value):
-            return table_of_cv_results(value, content.where, content.stem)
+            return table_of_cv_results(value, found.where, found.stem)
         if is_lm_eval(value):
             return [path]
-    return table_of_content(content)
+    return json_table(found)
 
 
 def _format_of(table: Table, options: ScoreOptions) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, shown
+from bayes_sota.core.text import checked_clusters, checked_labels, digest_of, nearest, shown
 from bayes_sota.data.leaderboard import Leaderboard
 
 MISSING = -1
@@ -271,11 +271,13 @@ class Responses(ItemMatrix):
         (3, (2, 2))
         """
         if self.has_missing:
-            row, column = np.argwhere(self.correct == MISSING)[0]
+            missing = self.correct == MISSING
+            row, column = np.argwhere(missing)[0]
             raise InputError(
-                "a leaderboard needs every classifier's answer to every item: "
-                f"{self.names[column]!r} has none to item {self.items[row]!r}; drop such items or "
-                "classifiers with subset"
+                "a leaderboard needs every classifier's answer to every item, but "
+                f"{missing.any(axis=1).sum():,} of {self.n_items:,} items lack some: "
+                f"{self.names[column]!r} has none to item {self.items[row]!r}; take these items "
+                "out of the file, or call complete(), which does"
             )
         return Leaderboard(
             self.scores,
@@ -389,7 +391,7 @@ def _positions(
 def _position(which: int | str, numbers: dict[str, int], kind: str) -> int:
     if isinstance(which, str):
         if which not in numbers:
-            raise InputError(f"there is no {kind} named {which!r}")
+            raise InputError(f"there is no {kind} named {which!r}{nearest(which, numbers)}")
         return numbers[which]
     try:
         number = operator.index(which)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, digest_of
+from bayes_sota.core.text import checked_labels, digest_of, nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, plain_matrix
 
@@ -223,11 +223,7 @@ def nearest_player(players: Sequence[str], player: str) -> int:
     try:
         return list(players).index(player)
     except ValueError:
-        from difflib import get_close_matches
-
-        close = get_close_matches(str(player), players, n=3, cutoff=0.4)
-        hint = f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
-        raise InputError(f"there is no player {player!r}{hint}") from None
+        raise InputError(f"there is no player {player!r}{nearest(player, players)}") from None
 
 
 def _check_scores(numbers: FloatArray, players: Sequence[str], rounds: Sequence[str]) -> None:

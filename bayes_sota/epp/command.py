@@ -14,6 +14,7 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
+    chosen_seed,
     command,
     interval_option,
     model_option,
@@ -276,7 +277,7 @@ def _sample(
         model,
         specification=spec,
         draws=asked["draws"],
-        random_seed=shown.seed,
+        random_seed=chosen_seed(shown.seed),
         predictive=_REPLICATES,
         progressbar=show_progress(shown.quiet, shown.as_json),
     )

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
 
@@ -38,7 +38,8 @@ class MatchCounts:
     Attributes
     ----------
     doubled_wins : ndarray of int, shape (m, m)
-        Twice the wins of the row over the column, a tie counted once; 0 on the diagonal.
+        Twice the wins of the row over the column, a tie counted once; 0 on the diagonal. Of many
+        tournaments with as many matches (B, m, m), for ``totals``.
     n_matches : int, or ndarray, shape (m, m)
         Matches of each pair: one number where all pairs have as many.
     n_ties : int
@@ -52,7 +53,7 @@ class MatchCounts:
     @property
     def n_players(self) -> int:
         """Number of players."""
-        return len(self.doubled_wins)
+        return int(self.doubled_wins.shape[-1])
 
     @property
     def complete(self) -> bool:
@@ -62,7 +63,7 @@ class MatchCounts:
     @cached_property
     def totals(self) -> FloatArray:
         """Wins of each player, ties as half, shape (m,)."""
-        return np.asarray(self.doubled_wins.sum(axis=1, dtype=np.int64) / 2)
+        return np.asarray(self.doubled_wins.sum(axis=-1, dtype=np.int64) / 2)
 
     @cached_property
     def matches_of_players(self) -> FloatArray:
@@ -131,6 +132,26 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
 def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
     """The same of scores of which the larger one is better, (R, m), NaN where missing."""
     return (_same_round if kind == "same-round" else _all_rounds)(scores)
+
+
+def wins_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
+    """Wins of the row over the column in same-round matches of many tournaments, (B, m, m).
+
+    Parameters
+    ----------
+    scores : ndarray, shape (B, R, m)
+        The larger one is better, NaN where missing.
+
+    Examples
+    --------
+    >>> wins_of_rounds(np.array([[[0.9, 0.8], [0.1, 0.3], [0.4, float("nan")]]])).tolist()
+    [[[0, 1], [1, 0]]]
+    """
+    number, _, m = scores.shape
+    wins = np.zeros((number, m, m), np.int32)
+    for each in scores.swapaxes(0, 1):
+        wins += each[:, :, None] > each[:, None, :]
+    return wins
 
 
 def penalised_totals(
@@ -285,6 +306,29 @@ def win_graph(counts: MatchCounts) -> WinGraph:
     (False, [[0], [1, 2]])
     """
     return _complete(counts) if counts.complete else _general(counts)
+
+
+def strongly_connected(wins: BoolArray) -> BoolArray:
+    """Whether wins lead from every player to every other, of many graphs (B, m, m) at once.
+
+    Examples
+    --------
+    >>> cycle = np.roll(np.eye(3, dtype=bool), 1, axis=1)
+    >>> strongly_connected(np.stack([cycle, np.triu(cycle)])).tolist()
+    [True, False]
+    """
+    return _all_reached(wins) & _all_reached(wins.swapaxes(1, 2))
+
+
+def _all_reached(links: BoolArray) -> BoolArray:
+    """Whether links lead from the first player to all others, (B,)."""
+    reached = np.zeros(links.shape[:2], bool)
+    reached[:, 0] = True
+    while True:
+        further = reached | np.any(reached[:, :, None] & links, axis=1)
+        if np.array_equal(further, reached):
+            return np.asarray(reached.all(axis=1))
+        reached = further
 
 
 def check_connected(graph: WinGraph, players: Sequence[str]) -> None:

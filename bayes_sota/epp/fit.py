@@ -9,7 +9,9 @@ sandwich over rounds
 
 .. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
 
-with C the inverse information and u_r what round r contributes to the estimating equations. So are
+with C the inverse information and u_r what round r contributes to the estimating equations. One
+matrix, ``BradleyTerryFit.covariance``, allows for players with few rounds and for rounds that agree
+by chance, and every standard error is a root of it. So are
 the tests that two players have the same skill (Property 3.3); those of independent matches (Wald,
 likelihood ratio, one degree of freedom each) reject true nulls far too often, and the paper's own
 counts every match twice and has two degrees of freedom. ``tests/epp/test_fit.py`` compares with
@@ -46,6 +48,7 @@ from bayes_sota.epp.rounds import (
     ROUND_OFF,
     bonferroni_critical,
     cluster_scores,
+    clustered_covariance,
     critical_values,
     critical_values_of_pairs,
     rank_intervals,
@@ -160,6 +163,11 @@ class BradleyTerryFit:
         return isinstance(self.data, ScoreTable) and self.data.scheme == "model/cv"
 
     @property
+    def n_missing(self) -> int:
+        """Scores of the table that are missing."""
+        return int(np.sum(~self.data.present)) if isinstance(self.data, ScoreTable) else 0
+
+    @property
     def connected(self) -> bool:
         """Whether the estimates would be finite without a penalty."""
         return self.graph.connected
@@ -192,13 +200,18 @@ class BradleyTerryFit:
         return solver.model_covariance(self.skills, matches)
 
     @cached_property
-    def influence(self) -> FloatArray | None:
-        """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
+    def _cluster_scores(self) -> FloatArray | None:
+        """What each cluster adds to the estimating equations, (G, m)."""
         if isinstance(self.data, Matches) and not self.data.clustered:
             return None
-        probabilities = self.skills.win_probabilities()
-        scores = cluster_scores(self.data, self.kind, probabilities)
-        return np.asarray(scores @ self.covariance_model)
+        return cluster_scores(self.data, self.kind, self.skills.win_probabilities())
+
+    @cached_property
+    def influence(self) -> FloatArray | None:
+        """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
+        if self._cluster_scores is None:
+            return None
+        return np.asarray(self._cluster_scores @ self.covariance_model)
 
     @cached_property
     def _matches_by_cluster(self) -> FloatArray:
@@ -236,24 +249,27 @@ class BradleyTerryFit:
 
     @cached_property
     def covariance(self) -> FloatArray:
-        """Covariance of the skills, clustered by round, (m, m)."""
-        influence = self.influence
-        if influence is None:
+        r"""Covariance of the skills, clustered by round, (m, m).
+
+        The scores of a player with n clusters, which add up to zero, are divided by
+        :math:`\sqrt{1 - 1/n}`; rounds that agree by chance leave no combination of skills less
+        variance than a share of that of independent matches (``clustered_covariance``): 1.5 / (m +
+        1), and all of it with two clusters, or where only a penalty makes estimates finite. A
+        player of one cluster has an infinite variance.
+        """
+        if self._cluster_scores is None:
             return self.covariance_model
-        found = influence.T @ influence
-        found *= self.overlap * len(influence) / (len(influence) - 1)
-        return np.asarray(found)
+        clusters = self.clusters_of_players
+        few = self.overlap_of(clusters) * clusters / np.maximum(clusters - 1, 1)
+        scores = self._cluster_scores * np.sqrt(few)
+        found = clustered_covariance(scores, self.covariance_model, self.least_share)
+        np.fill_diagonal(found, np.where(clusters > 1, np.diagonal(found), np.inf))
+        return found
 
     @cached_property
     def se(self) -> FloatArray:
-        """Standard error of each skill, clustered by round, (m,).
-
-        Rounds may all agree by chance: it is at least sqrt(1.5 / (m + 1)) of that of independent
-        matches, and all of that with two rounds, or where only a penalty makes estimates finite.
-        """
-        least = self._floor * np.diagonal(self.covariance_model)
-        variance = np.maximum(np.diagonal(self.covariance), least)
-        return np.asarray(np.sqrt(self._with_few(variance, self.clusters_of_players)))
+        """Standard error of each skill, clustered by round, (m,): root of the variance."""
+        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
 
     @cached_property
     def se_model(self) -> FloatArray:
@@ -311,15 +327,9 @@ class BradleyTerryFit:
 
     @cached_property
     def _pair_errors(self) -> FloatArray:
-        own = np.diagonal(self.covariance)
-        both = own[:, None] + own
-        variance = both - 2 * self.covariance
-        variance[variance < ROUND_OFF * both] = 0.0
-        own = np.diagonal(self.covariance_model)
-        model = np.maximum(own[:, None] + own - 2 * self.covariance_model, 0.0)
-        variance = np.maximum(variance, self._floor * model)
-        fewer = np.minimum(self.clusters_of_players[:, None], self.clusters_of_players)
-        found = np.sqrt(self._with_few(variance, fewer))
+        own, shared = np.diagonal(self.covariance), self.covariance.copy()
+        np.fill_diagonal(shared, 0.0)  # own variances may be infinite
+        found = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
         np.fill_diagonal(found, 0.0)
         return np.asarray(found)
 
@@ -434,23 +444,14 @@ class BradleyTerryFit:
         return xr.DataTree.from_dict({"/": xr.Dataset(attrs=facts), **groups})
 
     @property
-    def _floor(self) -> float:
+    def least_share(self) -> float:
         """Least variance relative to independent matches.
 
         Half of 3 / (m + 1), which independent matches have against the clustered ones of equal
         players; all of it where clusters may show no variation although skills are uncertain.
         """
-        few = self.influence is not None and len(self.influence) < _ENOUGH_CLUSTERS
+        few = self.data.n_clusters < _ENOUGH_CLUSTERS
         return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
-
-    def _with_few(self, variance: FloatArray, clusters: NDArray[np.intp]) -> FloatArray:
-        """Variances where a player has fewer clusters than there are; infinite with one."""
-        if self.influence is None:
-            return variance
-        total = len(self.influence)
-        more = clusters / np.maximum(clusters - 1, 1) * (total - 1) / total
-        more = more * self.overlap_of(clusters) / self.overlap  # of as many rounds as there are
-        return np.where(clusters > 1, variance * more, np.inf)
 
 
 def fit_epp(

@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-_OF_FIT = ("players", "epp", "se", "se_model", "df", "rank", "deviance", "deviance_df", "connected")
+_OF_FIT = (
+    "players", "epp", "se", "se_model", "df", "rank", "deviance", "deviance_df", "connected",
+    "n_missing",
+)  # fmt: skip
 _PARALLEL = 4_000_000  # pairs of players, above which processes pay, which take a second to start
 _PENALTY = 0.5
 _STEP = 1e-12
@@ -71,6 +74,8 @@ class TournamentLeaderboard:
     paper_standardized_deviance : float
     connected : bool
         Whether the estimates are finite without a penalty.
+    n_missing : int
+        Scores that are missing.
     """
 
     tournament: str
@@ -85,6 +90,7 @@ class TournamentLeaderboard:
     deviance_df: int
     paper_standardized_deviance: float
     connected: bool
+    n_missing: int
 
     @property
     def p_beats_average(self) -> FloatArray:

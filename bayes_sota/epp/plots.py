@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 Contrast = Literal["simultaneous", "model"]
 _CONTRASTS = {
-    "simultaneous": "thin: of all players at once",
-    "model": "thin: if all matches were independent",
+    "simultaneous": "thin bar: all players at once",
+    "model": "marks: if matches were independent",
 }
+_MARK = 0.3  # half the height of an upright mark, in rows
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,9 @@ def plot_epp(
     ci_prob : float
         Probability of the intervals, and of the comparison with the best.
     contrast : {"simultaneous", "model"}, optional
-        Intervals of a fit drawn thin beside the robust ones: wide enough for all players at once,
-        or those of independent matches, which are too short. None draws neither, and a posterior
-        has neither: the thick bar is the interval of each player in both.
+        Of a fit, beside the thick bars, which are the interval of each player: thin bars, which
+        hold for all players at once; or upright marks, where the intervals of independent matches
+        end, which are too short. None draws neither, and a posterior has neither.
     most : int
         Players drawn; the title says if that leaves some out.
     backend : {"matplotlib", "plotly", "bokeh", "none"}, optional
@@ -97,8 +98,8 @@ def plot_epp(
     -------
     PlotCollection
         Artists in ``viz``, each with the variable ``epp``: ``average``, and for each of "tied" and
-        "behind" that occurs ``interval_tied``, ``contrast_tied`` (bars, NaN between them) and
-        ``epp_tied`` (dots).
+        "behind" that occurs ``interval_tied``, ``simultaneous_tied`` or ``model_tied`` (bars and
+        marks, NaN between them) and ``epp_tied`` (dots).
 
     Raises
     ------
@@ -119,7 +120,7 @@ def plot_epp(
         raise InputError(f"contrast is simultaneous, model or None, got {contrast!r}")
     board = _leaderboard(result, ci_prob)
     drawn = best_rows(board, "epp", most)
-    meaning, ends = f"thick: {100 * ci_prob:.3g}% interval of each", ["epp", "lower", "upper"]
+    meaning, ends = f"thick bar: {100 * ci_prob:.3g}% interval of each", ["epp", "lower", "upper"]
     if not isinstance(result, BradleyTerryFit):
         contrast, meaning = None, f"posterior mean; {meaning}"
     elif contrast is not None:
@@ -137,10 +138,13 @@ def plot_epp(
     panel.vline("average", 0.0, COLORS["prior"])
     for kind, here, heights, color in by_standing(drawn["tied"].to_numpy()):
         rows, chosen = heights[:, None], drawn.iloc[here]
-        if contrast is not None:
-            thin_rows = rows - (0.28 if contrast == "model" else 0.0)
+        if contrast == "simultaneous":
             thin = _inside(chosen[["low", "high"]], x)
-            draw_bars(panel, f"contrast_{kind}", thin, thin_rows, color, 0.9)
+            draw_bars(panel, f"simultaneous_{kind}", thin, rows, color, 0.9)
+        elif contrast == "model":
+            marks = _inside(chosen[["low", "high"]], x).reshape(-1, 1)
+            upright = np.repeat(rows, 2, axis=0) + np.array([-_MARK, _MARK])
+            draw_bars(panel, f"model_{kind}", marks, upright, color, 0.9)
         draw_bars(
             panel, f"interval_{kind}", _inside(chosen[["lower", "upper"]], x), rows, color, 2.8
         )

@@ -199,6 +199,42 @@ def _studentised(largest: FloatArray, clusters: int, ci_prob: float) -> float:
     return float(np.sqrt(share * (clusters - 1) / (1 - share)))
 
 
+def clustered_covariance(scores: FloatArray, inverse: FloatArray, least_share: float) -> FloatArray:
+    r"""Sandwich :math:`C U^T U C` of cluster scores U, raised where it is too small, (m, m).
+
+    .. math:: f C + \sum_{\lambda_k > f} (\lambda_k - f) \, z_k z_k^T, \qquad
+       z_k = C U^T q_k / \sqrt{\lambda_k}, \quad U C U^T = \sum_k \lambda_k q_k q_k^T
+
+    As seen from C, whose z_k are orthonormal, variances below the share f of C are raised to it and
+    others kept: every combination of skills has at least its variance in the sandwich, and at least
+    f times that in C. Equal to the sandwich where none is below.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (G, m)
+    inverse : ndarray, shape (m, m)
+        C, the inverse of the information.
+    least_share : float
+        f.
+
+    Examples
+    --------
+    >>> scores = np.array([[3.0, 0.0], [0.0, 0.1]])
+    >>> clustered_covariance(scores, np.eye(2), 0.5).round(9).tolist()
+    [[9.0, 0.0], [0.0, 0.5]]
+    """
+    if len(scores) > scores.shape[1]:
+        scores = np.linalg.qr(scores, mode="r")  # the same products, in fewer rows
+    influence = scores @ inverse
+    shares, vectors = np.linalg.eigh(influence @ scores.T)
+    above = shares > least_share
+    kept = np.sqrt(1 - least_share / shares[above])
+    root = (vectors[:, above] * kept).T @ influence
+    found = root.T @ root
+    found += least_share * inverse
+    return np.asarray(found)
+
+
 def cluster_scores(
     data: ScoreTable | Matches, kind: MatchKind, win_probabilities: FloatArray
 ) -> FloatArray:

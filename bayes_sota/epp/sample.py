@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
@@ -49,7 +50,7 @@ def sample_epp(
     chains: int | None = None,
     target_accept: float | None = None,
     cores: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     predictive: int = 200,
     progressbar: bool = False,
 ) -> "xr.DataTree":
@@ -105,7 +106,7 @@ def complete(
     model: "pm.Model | None" = None,
     *,
     predictive: int = 200,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     **settings: Any,
 ) -> "xr.DataTree":
     r"""Whole result of a trace of a model of ``build_model``, extended or not.

@@ -13,7 +13,7 @@ Dependent rounds are refused: clustered matches, groups of rounds. ``tests/epp/t
 measures how often true leaderboards are rejected.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,15 +27,9 @@ from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.matches import Matches
 from bayes_sota.data.score_table import ScoreTable
-from bayes_sota.epp import solver
-from bayes_sota.epp.counts import (
-    MatchCounts,
-    count_matches,
-    count_scores,
-    penalised_totals,
-    win_graph,
-)
+from bayes_sota.epp.counts import MatchCounts, count_scores
 from bayes_sota.epp.fit import BradleyTerryFit
+from bayes_sota.epp.replicates import deviances_of_replicates
 
 _MOST_REPETITIONS = 999
 _LEAST_REPETITIONS = 19
@@ -195,13 +189,13 @@ def leaderboard_quality(
     if repetitions < 2:
         raise InputError(f"at least 2 repetitions are needed, got {repetitions}")
     rng = generator_of(random_seed)
-    replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
-    replicates = replicate(fit, rng, keep_ties)
-    found = np.empty(repetitions)
+    blocks = []
     with followed(repetitions, "simulated tournaments") as advance:
-        for place in range(repetitions):
-            found[place] = _deviance(next(replicates), fit)
-            advance()
+        for block in deviances_of_replicates(fit, rng, repetitions, keep_ties=keep_ties):
+            blocks.append(block)
+            for _ in block:
+                advance()
+    found = np.concatenate(blocks)
     larger = int(np.sum(found >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
     return LeaderboardQuality(
         tournament=fit.data.tournament,
@@ -337,69 +331,3 @@ def _jackknife_error(
     rest = (data.oriented[data.clusters != k] for k in range(g))
     without = np.array([by_bin(count_scores(scores, fit.kind)) for scores in rest])
     return np.asarray(-stdtrit(g - 1, 0.025) * np.sqrt(np.nanvar(without, axis=0) * (g - 1)))
-
-
-def _of_matches(
-    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
-) -> Iterator[MatchCounts]:
-    """Tournaments of the same shape in which the estimated skills are true.
-
-    What is drawn follows the names of the players and what was observed, so that the order of a
-    file's rows and columns does not matter.
-    """
-    data, names = fit.data, np.array(fit.players)
-    assert isinstance(data, Matches)
-    first, second = fit.skills.odds[data.first], fit.skills.odds[data.second]
-    wins = first / (first + second)
-    order = np.lexsort((data.outcomes, names[data.second], names[data.first]))
-    while True:
-        drawn = np.empty(data.n_matches)
-        drawn[order] = rng.random(data.n_matches) < wins[order]
-        outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
-        yield count_matches(Matches(data.first, data.second, outcomes, players=data.players))
-
-
-def _of_scores(
-    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
-) -> Iterator[MatchCounts]:
-    """The same of rounds; tied as they were observed: in each round, or of all scores together."""
-    data = fit.data
-    assert isinstance(data, ScoreTable)
-    columns = np.argsort(np.array(fit.players))
-    places = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
-    shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
-    observed = np.sort(data.oriented.reshape(shape), axis=1)
-    tied = keep_ties and fit.counts.n_ties > 0
-    while True:
-        noise = np.empty(data.scores.shape)
-        noise[places] = rng.gumbel(size=noise.shape)
-        scores = np.where(data.present, fit.epp + noise, np.nan)
-        if tied:
-            drawn = scores.reshape(shape)
-            np.put_along_axis(drawn, np.argsort(drawn, axis=1), observed, axis=1)
-        yield count_scores(scores, fit.kind)
-
-
-def _deviance(counts: MatchCounts, fit: BradleyTerryFit) -> float:
-    """Deviance of a replicate, fitted as the tournament was; in the limit of infinite skills.
-
-    Matches between strongly connected parts are then explained perfectly.
-    """
-    if fit.penalty:
-        skills = solver.solve(*penalised_totals(counts, fit.kind, fit.penalty), start=fit.epp)
-        return 2 * (solver.saturated_log_likelihood(counts) - solver.log_likelihood(skills, counts))
-    found = 0.0
-    for part in win_graph(counts).components:
-        if part.size < 2:
-            continue
-        inner = counts if part.size == counts.n_players else _part(counts, part)
-        totals, n_matches = penalised_totals(inner, fit.kind, 0.0)
-        skills = solver.solve(totals, n_matches, start=fit.epp[part])
-        found += solver.saturated_log_likelihood(inner) - solver.log_likelihood(skills, inner)
-    return 2 * found
-
-
-def _part(counts: MatchCounts, players: np.ndarray) -> MatchCounts:
-    inner = np.ix_(players, players)
-    n = counts.n_matches if isinstance(counts.n_matches, int) else counts.n_matches[inner]
-    return MatchCounts(counts.doubled_wins[inner], n, 0)

@@ -176,6 +176,51 @@ def solve(
     raise ArithmeticError(f"the likelihood has no maximum after {_MOST_STEPS} Newton steps")
 
 
+def solve_together(totals: FloatArray, n_matches: FloatArray, start: FloatArray) -> FloatArray:
+    """The same for many tournaments of few players, whose Newton steps are one batch, (B, m).
+
+    Parameters
+    ----------
+    totals : ndarray, shape (B, m)
+    n_matches : ndarray, shape (m, m)
+        Matches of each pair, the same in all.
+    start : ndarray, shape (m,)
+
+    Examples
+    --------
+    >>> matches = np.array([[0.0, 4.0], [4.0, 0.0]])
+    >>> solve_together(np.array([[3.0, 1.0], [2.0, 2.0]]), matches, np.zeros(2)).round(4).tolist()
+    [[0.5493, -0.5493], [0.0, 0.0]]
+    """
+    skills = np.tile(start - start.mean(), (len(totals), 1))
+    moving = np.arange(len(totals))
+    for _ in range(_MOST_STEPS):
+        if not moving.size:
+            return skills
+        direction = _newton_directions(skills[moving], totals[moving], n_matches)
+        spread = np.ptp(direction, axis=1)
+        long = np.maximum(spread, 1.0)
+        length = np.where(spread > 1, np.log1p(long) / long, 1.0)
+        skills[moving] += direction * length[:, None]
+        skills -= skills.mean(axis=1, keepdims=True)
+        moving = moving[spread >= _STEP]
+    raise ArithmeticError(f"a likelihood has no maximum after {_MOST_STEPS} Newton steps")
+
+
+def _newton_directions(skills: FloatArray, totals: FloatArray, n_matches: FloatArray) -> FloatArray:
+    """Newton's step of each tournament, (B, m)."""
+    m = skills.shape[1]
+    odds = np.exp(skills)
+    wins = odds[:, :, None] / (odds[:, :, None] + odds[:, None, :])
+    expected = n_matches * wins
+    weights = expected * wins.swapaxes(1, 2)
+    degree = weights.sum(axis=2)
+    matrix = degree.mean(axis=1)[:, None, None] / m - weights
+    matrix[:, range(m), range(m)] += degree
+    gradient = totals - expected.sum(axis=2)
+    return np.asarray(np.linalg.solve(matrix, gradient[:, :, None])[:, :, 0])
+
+
 def model_covariance(skills: Skills, n_matches: float | FloatArray) -> FloatArray:
     r"""Covariance if all matches were independent, mean-zero gauge, (m, m).
 

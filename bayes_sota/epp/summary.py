@@ -389,8 +389,11 @@ class EppTable(ResultTable):
             return [f"{names[0]} is the best of {m:,} players, {sure}."]
         who = f"it is one of {listed(names)}"
         if len(names) == m:
-            who = "both may be" if m == 2 else f"all {m:,} may be"
-        return [f"the results do not tell which player is the best: {sure} {who}."]
+            who = "both may be the best" if m == 2 else f"all {m:,} may be the best"
+        return [
+            "the results do not tell which player is the best.",
+            f"{sure[0].upper()}{sure[1:]} {who}.",
+        ]
 
     def paragraph(self) -> list[str]:
         """The same, and what a skill is."""
@@ -401,9 +404,9 @@ class EppTable(ResultTable):
         d = decimals_for(0.1, row.get("mcse", 0.0))
         best = f" and the best of all with probability {_best(row)}" if "p_best" in row else ""
         return (
-            f"{where}{row['player']} has the highest estimated skill (EPP), {row['epp']:.{d}f} "
-            f"({self.ci_prob:.0%} interval {row['lower']:.{d}f} to {row['upper']:.{d}f}): it beats "
-            f"an average player with probability {chance(row['p_beats_average'])}{best}."
+            f"{where}{row['player']} has the highest estimated skill (EPP), {row['epp']:z.{d}f} "
+            f"({self.ci_prob:.0%} interval {row['lower']:z.{d}f} to {row['upper']:z.{d}f}): it "
+            f"beats an average player with probability {chance(row['p_beats_average'])}{best}."
         )
 
     def basis(self) -> list[str]:
@@ -427,7 +430,9 @@ class EppTable(ResultTable):
         ]
         if "tied_with_best" in self.frame:
             found.append(
-                f"With {self.ci_prob:.0%} confidence all rank intervals are right together. May be "
+                f"The {self.ci_prob:.0%} interval is of each player alone, as are thick bars of a "
+                "figure; thin bars hold for all players at once. With the same confidence all rank "
+                "intervals are right together. May be "
                 "best: no other player is certainly better; one that is lower may be among them "
                 "where its scores vary more. A comparison of two players alone (--test) does not "
                 "allow for all the others, and can tell such two apart."
@@ -439,11 +444,11 @@ def _cell(name: str, row: dict[str, Any]) -> str:
     """Text of a column in one row; a skill has two digits, and those that draws support."""
     d = decimals_for(0.1, row.get("mcse", 0.0))
     if name in ("epp", "se"):
-        return f"{row[name]:.{d}f}"
+        return f"{row[name]:z.{d}f}"
     if name == "elo":
-        return f"{row['elo']:.0f} ({row['elo_se']:.0f})"
+        return f"{row['elo']:z.0f} ({row['elo_se']:.0f})"
     if name == "lower":
-        return f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
+        return f"{row['lower']:z.{d}f} to {row['upper']:z.{d}f}"
     if name == "rank_lower":
         return f"{row['rank_lower']} to {row['rank_upper']}"
     if name == "tied_with_best":

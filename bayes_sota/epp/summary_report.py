@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, refuse_unused
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import diagnose, how_drawn
+from bayes_sota.core.summary import diagnose, how_drawn, seed_of
 from bayes_sota.core.tables import ResultTable
 from bayes_sota.core.text import as_sentences, chance, counted, p_value
 from bayes_sota.core.types import Seed
@@ -45,6 +45,10 @@ _OVERLAP = (
 _RANKINGS = (
     "rounds are taken as rankings with the same noise (Plackett-Luce): intervals and "
     "P(best) are sharper than without --bayes, and each for itself"
+)
+_ABSENT = (
+    "players are compared by the scores that they have, and one whose score is missing because it "
+    "failed there looks better than it is"
 )
 Pairs = Sequence[tuple[str, str]]
 
@@ -116,10 +120,6 @@ class EppReport(ResultTable):
     def basis(self) -> list[str]:
         return [self.how, *self.table.basis()]
 
-    def footer(self) -> list[str]:
-        seed = self.content.get("seed")
-        return [] if seed is None else [f"seed {seed}"]
-
 
 def report_fit(
     fit: BradleyTerryFit,
@@ -147,7 +147,8 @@ def report_fit(
         Of ``leaderboard_quality``; 0 leaves the deviance untested.
     reading : sequence of str
         Notes on how the data were read.
-    random_seed : int, SeedSequence, Generator or None
+    random_seed : int, SeedSequence or Generator, optional
+        Only where something is drawn; default 0.
 
     Raises
     ------
@@ -171,7 +172,7 @@ def report_fit(
     if not tested and not best_of:
         refuse_unused("what is computed without draws", {"random_seed": random_seed})
     tests = [asdict(fit.test(a, b, ci_prob)) for a, b in pairs]
-    rng, seed = resolve_seed(random_seed)
+    rng, seed = resolve_seed(DEFAULT_SEED if random_seed is None else random_seed)
     quality = leaderboard_quality(fit, repetitions=repetitions, random_seed=rng) if tested else None
     table = epp_table(fit, ci_prob)
     variants = [_variant(fit, player, n, ci_prob, rng) for player, n in best_of]
@@ -229,6 +230,9 @@ def report_tournaments(
     """
     table = tournaments_table(leaderboards, ci_prob)
     notes = list(reading)
+    missing = sum(board.n_missing for board in leaderboards)
+    if missing:
+        notes.append(f"{counted(missing, 'score')} missing: {_ABSENT}")
     infinite = [board.tournament for board in leaderboards if not board.connected]
     if infinite:
         notes.append(
@@ -287,7 +291,7 @@ def report_draws(
     tests = [_compared(tree, a, b, rope, ci_prob) for a, b in pairs]
     ties = str(tree.attrs["ties"])
     splits = any(getattr(table, "scheme", "") == "model/cv" for table in tables)
-    notes = [_RANKINGS] * ("round_rank" in tree["observed_data"])
+    notes = _missing(tables) + [_RANKINGS] * ("round_rank" in tree["observed_data"])
     notes += [_OVERLAP] * (splits and test_fraction is None)
     several = len(tables) > 1
     content = {
@@ -304,7 +308,7 @@ def report_draws(
         "notes": [*reading, *notes],
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
-        "seed": tree.attrs["random_seed"],
+        "seed": seed_of(tree),
     }
     sentences = (_check_sentence(checks), *map(_test_sentence, tests))
     return EppReport(table, content, how_drawn(tree), sentences, tuple(diagnostics["reasons"]))
@@ -312,16 +316,32 @@ def report_draws(
 
 def _title(data: ScoreTable | Matches) -> str:
     if isinstance(data, ScoreTable):
-        size = f"{data.n_rounds:,} rounds"
+        size = counted(data.n_rounds, "round")
     else:
-        clusters = f" in {data.n_clusters:,} clusters" if data.clustered else ""
-        size = f"{data.n_matches:,} matches{clusters}"
-    return f"{data.tournament}: {data.n_players:,} players, {size}"
+        clusters = f" in {counted(data.n_clusters, 'cluster')}" if data.clustered else ""
+        size = f"{counted(data.n_matches, 'match', 'matches')}{clusters}"
+    return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
+
+
+def _missing(tables: Sequence[ScoreTable | Matches]) -> list[str]:
+    """How many scores are missing, of whom the most, and what that means."""
+    present = [table.present for table in tables if isinstance(table, ScoreTable)]
+    number = sum(int(np.sum(~one)) for one in present)
+    if not number:
+        return []
+    of = sum(one.size for one in present)
+    most = ""
+    if len(tables) == 1:
+        lost = np.sum(~present[0], axis=0)
+        player = int(np.argmax(lost))
+        most = f", up to {lost[player]:,} of one player ({tables[0].players[player]})"
+    verb = "is" if number == 1 else "are"
+    return [f"{number:,} of {counted(of, 'score')} {verb} missing{most}: {_ABSENT}"]
 
 
 def _remarks(fit: BradleyTerryFit) -> list[str]:
     """What the numbers rest on, where a reader would not expect it."""
-    found = []
+    found = _missing([fit.data])
     if fit.penalty and not fit.connected:
         found.append(
             "without the penalty some estimates would be infinite: those skills depend on it"
@@ -444,7 +464,7 @@ def _check_sentence(checks: dict[str, Any]) -> str:
 def _test_sentence(test: dict[str, Any]) -> str:
     first, second = test["players"]
     win, low, high = map(chance, (test["win_probability"], *test["win_probability_interval"]))
-    line = f"{first} against {second}: difference {test['difference']:.3f}, se {test['se']:.3f}, "
+    line = f"{first} against {second}: difference {test['difference']:z.3f}, se {test['se']:.3f}, "
     if "p_value" in test:
         line += (
             f"{p_value(test['p_value'])} (as if matches were independent, too small as a rule: "
@@ -465,7 +485,7 @@ def _variant_sentence(variant: dict[str, Any]) -> str:
     assumed = ", ".join(f"{mean:.2f} at {luck:g}" for luck, mean in variant["sensitivity"])
     return (
         f"{variant['player']} as the best of {variant['submissions']} private variants: "
-        f"EPP {skill['mean']:.2f} ({low:.2f} to {high:.2f}) instead of {variant['epp']:.2f}, rank "
-        f"{variant['rank']} instead of {variant['rank_shown']}; by lambda, how far luck "
+        f"EPP {skill['mean']:z.2f} ({low:z.2f} to {high:z.2f}) instead of {variant['epp']:z.2f}, "
+        f"rank {variant['rank']} instead of {variant['rank_shown']}; by lambda, how far luck "
         f"chose the variant: {assumed}"
     )

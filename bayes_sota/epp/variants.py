@@ -25,7 +25,15 @@ from functools import cached_property
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, NUMBER, OPEN_SHARE, POSITIVE, Range, generator_of
+from bayes_sota.core.arguments import (
+    COUNT,
+    DEFAULT_SEED,
+    NUMBER,
+    OPEN_SHARE,
+    POSITIVE,
+    Range,
+    generator_of,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import CorrelationPrior, TriesPrior, wide_luck
 from bayes_sota.core.types import FloatArray
@@ -200,7 +208,7 @@ def private_variants(
     submission_luck: CorrelationPrior | None = None,
     df: float | None = None,
     draws: int = 4000,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
 ) -> PrivateVariants:
     """Posterior of the skill behind the best of several private variants.
 
@@ -307,7 +315,7 @@ def private_variants_of(
     *,
     submission_luck: CorrelationPrior | None = None,
     draws: int = 4000,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
 ) -> PrivateVariants:
     """Posterior of the skill of a player who is the best of several private variants.
 

@@ -40,7 +40,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import summed_by_cluster
 from bayes_sota.core.types import FloatArray, Seed
@@ -415,7 +415,7 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> MethodComparison:
     """Posterior of every method's mean, P(best), and the probability that the winner is beaten.
 

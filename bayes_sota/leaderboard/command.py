@@ -25,6 +25,7 @@ from bayes_sota.core.command import (
     Reported,
     Shown,
     check_positives,
+    chosen_seed,
     command,
     domain_option,
     estimate_options,
@@ -37,8 +38,9 @@ from bayes_sota.core.command import (
     show_progress,
     top_option,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.schema import POINT_METHODS
+from bayes_sota.data.command import missing_option
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.maximum.command import chosen_correlation
@@ -84,14 +86,15 @@ def _choice(names: tuple[str, ...], choices: list[str], text: str) -> Decorator:
 
 reading_options = _together(
     number_option(POSITIVE, "--standard-error", help="Error of one score."),
-    _choice(
-        ("--metric",), ["accuracy", "auc", "score"],
-        "accuracy is right answers / items; auc needs --n-positive; score anything else, with "
-        "--standard-error.",
+    click.option(
+        "--metric", type=click.Choice(["accuracy", "auc", "score"]),
+        help="accuracy is right answers / items (default, unless the column of scores is called "
+        "otherwise); auc needs --n-positive; score anything else, with --standard-error.",
     ),
     number_option(COUNT, "--n-positive", help="Positive test items, for auc."),
     click.option("--lower-is-better", is_flag=True, help="Errors and losses, for --metric score."),
     click.option("--percent", is_flag=True, default=None, help="Scores are in percent."),
+    missing_option,
     click.option("--name-column", help="Column of the names."),
     click.option("--score-column", help="Column of the scores."),
     _choice(
@@ -166,7 +169,7 @@ def read_file(
     ``options`` are those of ``field_options``, as typed on the command line.
     """
     from bayes_sota.data import read_outcomes
-    from bayes_sota.data.read_boards import read_leaderboard
+    from bayes_sota.data.read_boards import read_entries, read_leaderboard
 
     auto = file_format == "auto"
     numbers = item_metric or label_column or file_format == "item-scores"
@@ -180,10 +183,12 @@ def read_file(
         _refuse_for_matrix(options, "a response matrix")
         return read_outcomes.read_responses(file)
     tries, metric = options.pop("classifiers", None), options["metric"]
+    form: Any = file_format
+    if options["n_test"] is None and metric != "score":  # without scores, that is what is wrong
+        read_entries(file, score_column=options["score_column"], format=form)
     size = _size_of_board(options.pop("n_test"), metric, options["n_positive"])
     known = None if tries is None else parse_tries(tries)
     options["submissions"] = parse_submissions(options["submissions"])
-    form: Any = file_format
     return read_leaderboard(file, format=form, n_test=size, n_classifiers=known, **options)
 
 
@@ -209,7 +214,7 @@ def parse_submissions(text: str | None) -> str | int | tuple[int, int] | None:
 
 def _refuse_for_matrix(options: dict[str, Any], what: str) -> None:
     """Options that a matrix has no use for would be ignored silently."""
-    defaults = {"rounding": "auto", "metric": "accuracy", "lower_is_better": False}
+    defaults = {"rounding": "auto", "lower_is_better": False, "missing": "refuse"}
     for name, value in options.items():
         if value != defaults.get(name):
             raise InputError(f"{_option(name)} is for leaderboards; this file is {what}")
@@ -223,9 +228,9 @@ def _refuse(what: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
     refuse_unused(what, {_option(name): options[name] for name in names})
 
 
-def _size_of_board(text: str | None, metric: str, n_positive: int | None) -> Any:
+def _size_of_board(text: str | None, metric: str | None, n_positive: int | None) -> Any:
     """Number of test items as typed: needed for accuracies and AUCs; infer for accuracies."""
-    if text is None and metric == "accuracy":
+    if text is None and metric in (None, "accuracy"):
         raise InputError(
             "--n-test is missing: the number of test items, or infer; scores in several rounds or "
             "data sets are for bayes-sota epp"
@@ -376,7 +381,7 @@ def _estimate(
         raise InputError("give FILE or --maximum, not both")
     names = ("method", "draws", "chains", "cores", "new_n_test", "ci_prob", *_QUESTIONS)
     settings = {name: options[name] for name in names} | {
-        "random_seed": options["seed"], "progressbar": progressbar, "correlation": rho,
+        "random_seed": chosen_seed(options["seed"]), "progressbar": progressbar, "correlation": rho,
         "sensitivity": sensitivity and not options["no_sensitivity"],
     }  # fmt: skip
     if file is None:
@@ -409,7 +414,7 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
     refuse_unused("--similarity, which gives rho", {"--domain": options["domain"]})
     from bayes_sota.maximum.dependence import correlation_of_similarity
 
-    if best is None or options["metric"] != "accuracy":
+    if best is None or options["metric"] not in (None, "accuracy"):
         raise InputError(
             "--similarity, of right and wrong answers, is for the accuracies of one leaderboard: "
             "give --correlation, or leave it out where answers show it"
@@ -418,7 +423,7 @@ def _correlation_of(options: dict[str, Any], rho: float | None, best: float | No
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    names = ("file_format", "submissions", *_OF_BOARDS, *_COLUMNS)
+    names = ("file_format", "missing", "submissions", *_OF_BOARDS, *_COLUMNS)
     return {name: options[name] for name in names}
 
 
@@ -463,7 +468,11 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[Leader
     if not maxima:
         raise InputError("--maximum is missing: the best observed accuracy, such as 0.9116")
     _refuse("--maximum", options, _COLUMNS)
-    refuse_unused("--maximum", {"--format": options["file_format"] != "auto"})
+    others = {
+        "--format": options["file_format"] != "auto",
+        "--missing": options["missing"] == "drop",
+    }
+    refuse_unused("--maximum", others)
     metric = options["metric"]
     if metric == "score" and not sizes:
         sizes = ("",) * len(maxima)
@@ -472,7 +481,7 @@ def _boards(options: dict[str, Any], spec: "ModelSpecification") -> tuple[Leader
             f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
             f"{len(sizes)} and {len(tries)} of them"
         )
-    shared = {name: options[name] for name in _OF_BOARDS}
+    shared = {name: options[name] for name in _OF_BOARDS} | {"metric": metric or "accuracy"}
     shared["submissions"] = _submissions_of_maxima(options["submissions"])
     boards = []
     for number, (maximum, size, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
@@ -544,7 +553,7 @@ def _read_scores(
         raise InputError("shrinking and cropping are for accuracies and AUCs")
     try:
         board = read_file(file, n_test=size, **reading)
-    except InputError as error:
+    except ImpossibleAccuracyError as error:
         if size is None or size == "infer" or reading["metric"] == "auc":
             raise
         loose = reading | {"metric": "score", "rounding": "auto", "decimals": None}
@@ -585,7 +594,8 @@ def board(file: Path, shown: Reported, top: int, **options: Any) -> int:
     spec = chosen_model(
         options.pop("model"), "leaderboard", correlation=rho, domain=options.pop("domain")
     )
-    settings: Any = {"ci_prob": ci_prob, "draws": draws, "random_seed": seed, "model": spec}
+    settings: Any = {"ci_prob": ci_prob, "draws": draws, "model": spec}
+    settings["random_seed"] = chosen_seed(seed)
     settings |= {name: options.pop(name) for name in (*_QUESTIONS, "new_n_test")}
     table = board_table(read_file(file, **options), **settings)
     return shown.deliver(table, top, partial(_draw_entries, table))

@@ -212,11 +212,14 @@ def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    r"""Monte Carlo error of a mean of numbers of which every value of rho gives its fixed share.
+    r"""Monte Carlo error of a mean of probabilities of which every value of rho gives its share.
 
-    .. math:: \mathrm{mcse}^2 = \frac{\sum_r \sum_i (p_{ri} - \bar p_r)^2}{S (S - R)}
+    .. math:: \mathrm{mcse}^2 = \frac{\bar p (1 - \bar p) + \sum_r \sum_i (p_{ri} - \bar p_r)^2}
+              {S (S - R + 1)}
 
-    with S numbers in R strata, which count as one where there are at most two numbers to each.
+    with S numbers in R strata, which count as one where there are at most two numbers to each. The
+    first term is the largest variance that a probability with this mean can have, as if it had been
+    seen once: a few numbers that happen to agree are not certain.
     """
 
     counts: IntArray
@@ -240,7 +243,9 @@ class _Spread:
         if size <= 2 * counts.size:
             counts, sums = np.array([size]), sums.sum(axis=0, keepdims=True)
         within = self.squares - np.sum(sums**2 / counts[:, None, None], axis=0)
-        return np.sqrt(np.maximum(within, 0) / (size * max(size - counts.size, 1)))
+        mean = np.clip(sums.sum(axis=0) / size, 0, 1)
+        spread = np.maximum(within, 0) + mean * (1 - mean)
+        return np.asarray(np.sqrt(spread / (size * (size - counts.size + 1))))
 
 
 class _Sampler:

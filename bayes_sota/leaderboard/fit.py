@@ -9,7 +9,7 @@ What the scores would say about rho, were it learnt, is kept beside it as ``log_
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -465,13 +465,21 @@ class FieldFit:
         nodes = self.rho.size
         weights = np.full(nodes, 1 / nodes) if rho_weights is None else rho_weights
         chosen = []
-        for r, count in enumerate(_stratified(weights, draws, rng)):
-            for f, k in enumerate(_stratified(self.family_weights[:, r], count, rng)):
+        for r, count in enumerate(stratified(weights, draws, rng)):
+            for f, k in enumerate(stratified(self.family_weights[:, r], count, rng)):
                 if k:
                     sample = self.points[f]
-                    times = _stratified(sample.weights[:, r], k, rng)
+                    times = stratified(sample.weights[:, r], k, rng)
                     chosen.append((r, f, np.repeat(sample.points, times, axis=0)))
         return chosen
+
+    @cached_property
+    def _likelihood(self) -> "_Likelihood":
+        return _Likelihood(self.kernel, self.rho, self.copies, self.luck)
+
+    def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
+        """Log probability of all scores at each point of a family and node of rho, (N, R)."""
+        return self._likelihood(self.density(family, points))
 
     @cached_property
     def likelihoods(self) -> "tuple[_Likelihood, ...]":
@@ -581,24 +589,53 @@ def _fit(
     rng: np.random.Generator,
     start: FieldFit | None = None,
 ) -> FieldFit:
-    scale, (rho, luck) = field_scale(kernel, priors), nodes
-    strangers = Strangers.of(kernel.with_luck(float(luck[-1])), scale, rho)
-    likelihood = _Likelihood(kernel, rho, copies, luck)
-    samples = []
+    fit, samples = _without_points(kernel, priors, nodes, copies), []
     with followed(len(priors.families), "shapes of skills") as advance:
         for f, name in enumerate(priors.families):
-            family = FAMILIES[name]
-
-            def target(t: FloatArray, family: SkillFamily = family) -> FloatArray:
-                shape = shape_density(kernel.y, kernel.is_cut, scale, family, t)
-                return likelihood(strangers.join(shape))
-
-            count = points * family.dimension
+            target, dimension = partial(fit.log_likelihood, name), FAMILIES[name].dimension
             similar = None if start is None else start.points[f]
-            samples.append(sample_importance(target, family.dimension, rng, count, similar))
+            samples.append(sample_importance(target, dimension, rng, points * dimension, similar))
             advance()
-    families, points_of = priors.families, tuple(samples)
-    return FieldFit(kernel, priors, rho, luck, copies, families, points_of, scale, strangers)
+    return replace(fit, points=tuple(samples))
+
+
+def _without_points(
+    kernel: ScoreKernel, priors: BoardPriors, nodes: Nodes, copies: FloatArray
+) -> FieldFit:
+    """What a fit is before its parameters are sampled."""
+    scale, (rho, luck) = field_scale(kernel, priors), nodes
+    strangers = Strangers.of(kernel.with_luck(float(luck[-1])), scale, rho)
+    return FieldFit(kernel, priors, rho, luck, copies, priors.families, (), scale, strangers)
+
+
+@one_thread()
+def refit(
+    fit: FieldFit, kernel: ScoreKernel, priors: BoardPriors, rng: np.random.Generator
+) -> FieldFit:
+    """Fit under other assumptions: of the same points with other weights, where these will do.
+
+    Parameters
+    ----------
+    fit : FieldFit
+    kernel : ScoreKernel
+        Of the same scores.
+    priors : BoardPriors
+        With the same families.
+    rng : Generator
+        For new points, where those of the fit carry too little of the new posterior.
+    """
+    changed = _without_points(kernel, priors, assumed_nodes(kernel, priors), fit.copies)
+    samples = [
+        WeightedPoints(
+            old.points,
+            changed.log_likelihood(name, old.points)
+            + (old.log_weights - fit.log_likelihood(name, old.points))[:, :1],
+        )
+        for name, old in zip(fit.families, fit.points, strict=True)
+    ]
+    found = replace(changed, points=tuple(samples))
+    enough = found.effective_size >= min(_ENOUGH, fit.effective_size) / 2
+    return found if enough else fit_field(kernel, priors, rng)
 
 
 class _Likelihood:
@@ -665,7 +702,7 @@ def shape_density(
     return np.asarray(np.exp(np.clip(log_density, -700.0, 50.0)))
 
 
-def _stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
+def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
     """How often each index is drawn, with one uniform: the least variance."""
     edges = np.cumsum(weights)
     edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import DRAWS, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted, summed_by_cluster
@@ -125,7 +125,7 @@ def items_posterior(
     priors: Priors | BoardPriors | None = None,
     *,
     draws: int = 4000,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     new_n_test: int | None = None,
 ) -> JointPosterior:
     """Posterior of theta_sota, and of every classifier, from what each got for every item.

@@ -19,15 +19,16 @@ there, ``tests/leaderboard/test_posterior.py`` the second route.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from bayes_sota.core.arguments import DRAWS, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, fit_field, stratified
 from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.submissions import kernel_of
 from bayes_sota.maximum.score_laws import auc_scores_of, score_law
@@ -75,7 +76,7 @@ def leaderboard_posterior(
     priors: Priors | BoardPriors | None = None,
     *,
     draws: int = 4000,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     new_n_test: int | None = None,
     learn_rho: bool = False,
 ) -> LeaderboardPosterior:
@@ -260,6 +261,23 @@ class NodeSampler:
             "leaders": np.sort(skill[:, :-1], axis=1)[:, -LEADERS:],
         }
 
+    def best_cdf(
+        self, family: str, points: FloatArray, weights: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Probability that the highest psi lies in a cell of the grid or below, (G,).
+
+        It is averaged over points of a family, with weights that sum to 1.
+        """
+        found = np.zeros(self.kernel.y.size)
+        for start in range(0, len(points), BLOCK):
+            block = slice(start, start + BLOCK)
+            density = self.fit.density(family, points[block])
+            log_cdf = np.log(np.maximum(np.cumsum(density[:, None] * self.table, axis=2), _TINY))
+            tries = draw_tries(self.fit, len(density), rng)[:, None]
+            log_best = self.copies @ (log_cdf - log_cdf[:, :, -1:])
+            found += weights[block] @ np.exp(log_best + self.log_hidden(density, tries))
+        return found
+
     def log_hidden(self, density: FloatArray, tries: FloatArray) -> FloatArray:
         """Log probability that no entry that is not listed has a higher skill, (sets, G).
 
@@ -272,6 +290,81 @@ class NodeSampler:
         unlisted = np.maximum(tries - self.kernel.modelled.size, 0)
         listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
         return np.asarray(-np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass))
+
+
+@dataclass(frozen=True, eq=False)
+class BestSkill:
+    """Law of the highest psi at each node of rho, by family, to be weighed as is assumed.
+
+    What the rows of a sensitivity analysis share; ``tests/leaderboard/test_sample_estimate.py``
+    compares with draws that share nothing.
+
+    Attributes
+    ----------
+    fit : FieldFit
+    cdf : ndarray, shape (R, F, G)
+        As of ``NodeSampler.best_cdf``.
+    """
+
+    fit: FieldFit
+    cdf: FloatArray
+
+    @classmethod
+    def of(cls, fit: FieldFit, rng: np.random.Generator, sets: int, least: int = 0) -> "BestSkill":
+        """Laws from so many sets of parameters at each value of rho, ``least`` of each family."""
+        cdf = np.zeros((fit.rho.size, len(fit.families), fit.kernel.y.size))
+        for r in range(fit.rho.size):
+            sampler = NodeSampler(fit, r)
+            each = np.ceil(np.maximum(fit.family_weights[:, r] * sets, least) / fit.lucks)
+            for f in np.flatnonzero(each):
+                times = stratified(fit.points[f].weights[:, r], int(each[f]), rng)
+                points, weights = fit.points[f].points[times > 0], times[times > 0] / each[f]
+                cdf[r, f] = sampler.best_cdf(fit.families[f], points, weights, rng)
+        return cls(fit, cdf)
+
+    @cached_property
+    def _quantiles(self) -> tuple[FloatArray, FloatArray]:
+        """Levels and quantiles of the prior of rho, close enough to lie on a line between."""
+        levels = np.linspace(0, 1, 1025)
+        return levels, self.fit.priors.correlation.quantile(levels)
+
+    def draw(
+        self,
+        draws: int,
+        rng: np.random.Generator,
+        nodes: FloatArray | None = None,
+        family: str | None = None,
+    ) -> FloatArray:
+        """Draws of theta_sota, (draws,).
+
+        Parameters
+        ----------
+        draws : int
+        rng : Generator
+            Draws of the same state share their random numbers.
+        nodes : ndarray, shape (R,), optional
+            Weights of the nodes of rho; default equal, the prior.
+        family : str, optional
+            The only one; default all with their weights.
+        """
+        fit, count = self.fit, self.fit.rho.size
+        weights = fit.family_weights.T
+        if family is not None:
+            weights = np.tile(np.array(fit.families) == family, (count, 1)).astype(float)
+        mixed = np.einsum("rf,rfg->rg", weights, self.cdf)
+        equal = np.full(count, 1 / count)
+        node = np.repeat(
+            np.arange(count), stratified(equal if nodes is None else nodes, draws, rng)
+        )
+        level, within, cell = rng.random((3, draws))
+        place = np.empty(draws, np.int64)
+        for r in np.unique(node):
+            at = node == r
+            place[at] = np.searchsorted(mixed[r] / mixed[r, -1], level[at])
+        kernel, cells = fit.kernel, count // fit.lucks
+        y = kernel.y[np.minimum(place, kernel.y.size - 1)] + (within - 0.5) * kernel.step
+        rho = np.interp((node // fit.lucks + cell) / cells, *self._quantiles)
+        return kernel.law.remove_shift(kernel.law.skill_at(y), rho * rng.standard_normal(draws))
 
 
 def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray:
@@ -507,6 +600,7 @@ def _leading_gap(board: Leaderboard) -> Iterator[str]:
     first = int(np.argmax(gaps))
     if gaps[first] >= _LARGE_GAP and first + 1 <= ordered.size // 2:
         yield (
-            f"the best {first + 1} entries stand {gaps[first]:.0f} standard errors above the next: "
+            f"the best {'entry stands' if not first else f'{first + 1} entries stand'} "
+            f"{gaps[first]:.0f} standard errors above the next: "
             "another kind of classifier, or a leak"
         )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Groups, Seed
@@ -36,18 +37,25 @@ _NEW_SCORES = ("winner_new_score", "best_new_score")
 
 
 def sample_board(
+    data: Leaderboard | Responses | ItemScores, priors: BoardPriors, **settings: Any
+) -> xr.DataTree:
+    """Exact posterior of a board, as of ``sample_with_fit``, without the fit behind it."""
+    return sample_with_fit(data, priors, **settings)[0]
+
+
+def sample_with_fit(
     data: Leaderboard | Responses | ItemScores,
     priors: BoardPriors,
     *,
     draws: int = 1000,
     chains: int = 4,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     new_n_test: int | None = None,
     learn_rho: bool = False,
     groups: Groups = "all",
     model_name: str | None = None,
     model_hash: str | None = None,
-) -> xr.DataTree:
+) -> tuple[xr.DataTree, FieldFit]:
     """Exact posterior of a leaderboard with all its scores, or of answers or numbers per item.
 
     Parameters
@@ -69,8 +77,10 @@ def sample_board(
 
     Returns
     -------
-    xarray.DataTree
+    tree : DataTree
         As of ``build_board_tree``; from items with ``skill`` of every classifier.
+    fit : FieldFit
+        Weighted parameters behind the draws.
     """
     rng, seed = resolve_seed(random_seed)
     drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
@@ -96,7 +106,7 @@ def sample_board(
         "rho_learnt": int(learn_rho or not isinstance(data, Leaderboard)),
     }
     behind = Drawn(result.fit, result.parameters, shape, data.names, joint, psi)
-    return build_board_tree(shaped, behind, attributes, rng, groups=groups)
+    return build_board_tree(shaped, behind, attributes, rng, groups=groups), result.fit
 
 
 def build_board_tree(

@@ -8,7 +8,7 @@ boards. ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model i
 ``tests/calibration/board_shapes.py`` judges simulated boards.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -19,6 +19,7 @@ import xarray as xr
 
 from bayes_sota.core.arguments import (
     COUNT,
+    DEFAULT_SEED,
     OPEN_SHARE,
     check_choice,
     generator_of,
@@ -44,9 +45,9 @@ from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.responses import Responses
-from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.fit import FieldFit, refit
 from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.posterior import draw_leaderboard, leaderboard_posterior
+from bayes_sota.leaderboard.posterior import BestSkill, leaderboard_posterior
 from bayes_sota.leaderboard.specification import (
     NUTS_DRAWS,
     Model,
@@ -63,6 +64,8 @@ FIELDS = ("all", "strong", "weak")
 _SMALLEST = 8
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _HIDDEN = 10.0  # times as many entries as are listed
+# sets of parameters at each value of rho: of its own row, of one family, of other assumptions
+_OF_RHO, _OF_FAMILY, _OF_OTHERS = 160, 40, 60
 METHODS = ("auto", "exact", "abc", "nuts", *POINT_METHODS)
 
 
@@ -75,7 +78,7 @@ def estimate_sota(
     domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     learn_rho: bool = False,
@@ -143,11 +146,54 @@ def estimate_sota(
 
     Examples
     --------
+    All scores of a board, which say how far its classifiers differ:
+
+    >>> import bayes_sota as bs
+    >>> board = Leaderboard([0.95, 0.93, 0.92, 0.92, 0.91, 0.9, 0.88], n_test=100)
+    >>> found = bs.summarize(estimate_sota(board, random_seed=1))
+    >>> found.loc[["theta_sota", "winner_skill"], ["mean", "lower", "upper"]].round(2)
+                  mean  lower  upper
+    theta_sota    0.93   0.89   0.97
+    winner_skill  0.93   0.88   0.97
+
+    The best score alone, with the number of classifiers:
+
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> tree = estimate_sota(board, random_seed=1)
     >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
     True
     """
+    return _estimated(**locals())[0]
+
+
+def estimate_with_fit(
+    board: Data | Sequence[Leaderboard], **asked: Any
+) -> tuple[xr.DataTree, FieldFit | None]:
+    """Result of ``estimate_sota`` with the fit of all scores of a board, where one was made."""
+    return _estimated(board, **((estimate_sota.__kwdefaults__ or {}) | asked))
+
+
+def _estimated(
+    board: Data | Sequence[Leaderboard],
+    *,
+    method: str | None,
+    priors: Priors | None,
+    model: Model,
+    domain: str | None,
+    draws: int | None,
+    chains: int | None,
+    random_seed: Seed,
+    reference_skill: float | None,
+    new_n_test: int | None,
+    learn_rho: bool,
+    groups: Groups,
+    n_classes: int | None,
+    criterion: Criterion | None,
+    correlation: float | None,
+    fixed_field: bool,
+    cores: int | None,
+    progressbar: bool,
+) -> tuple[xr.DataTree, FieldFit | None]:
     if new_n_test is not None:
         COUNT.check(new_n_test, "new_n_test")
     boards = _boards(board)
@@ -160,13 +206,14 @@ def estimate_sota(
     if method in POINT_METHODS:
         from bayes_sota.maximum.sample import estimate_point
 
-        drawn = {"draws": draws, "chains": chains, "random_seed": random_seed, "cores": cores}
+        typed = None if random_seed == DEFAULT_SEED else random_seed
+        drawn = {"draws": draws, "chains": chains, "random_seed": typed, "cores": cores}
         given = {"priors": priors, "model": model, "domain": domain, **drawn}
         given |= {"new_n_test": new_n_test}
         refuse_unused(f'method "{method}"', {**given, **of_maxima, **of_scores, **some})
         if len(boards) > 1:
             raise InputError(f'method "{method}" takes one board with its scores')
-        return estimate_point(boards[0], method, **point)  # type: ignore[arg-type]
+        return estimate_point(boards[0], method, **point), None  # type: ignore[arg-type]
     refuse_unused("any method but shrink and crop", point)
     whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
@@ -191,7 +238,7 @@ def estimate_sota(
     settings["reference_skill"] = (
         spec.reference_skill if reference_skill is None else reference_skill
     )
-    return _from_maxima(boards, chosen, spec, settings)
+    return _from_maxima(boards, chosen, spec, settings), None
 
 
 def _boards(
@@ -230,8 +277,8 @@ def _from_scores(
     settings: dict[str, Any],
     of_scores: dict[str, Any],
     groups: Groups,
-) -> xr.DataTree:
-    from bayes_sota.leaderboard.sample import sample_board
+) -> tuple[xr.DataTree, FieldFit | None]:
+    from bayes_sota.leaderboard.sample import sample_with_fit
     from bayes_sota.leaderboard.sample_nuts import sample_board_nuts
 
     assert isinstance(spec.priors, BoardPriors)
@@ -247,8 +294,8 @@ def _from_scores(
     elif method == "nuts":
         refuse_unused('method "nuts"', of_scores)
         tree = sample_board_nuts(board, spec.priors, **settings)
-        return tree if groups == "all" else without_checks(tree)
-    return sample_board(board, spec.priors, groups=groups, **settings, **of_scores)
+        return tree if groups == "all" else without_checks(tree), None
+    return sample_with_fit(board, spec.priors, groups=groups, **settings, **of_scores)
 
 
 def _from_maxima(
@@ -269,8 +316,8 @@ def sota_sensitivity(
     priors: Priors | None = None,
     reference_skill: float | None = None,
     ci_prob: float = 0.95,
-    draws: int = 2000,
-    random_seed: int | None = 0,
+    draws: int = 4000,
+    random_seed: int | None = DEFAULT_SEED,
     progressbar: bool = False,
 ) -> pd.DataFrame:
     """How theta_sota moves with what is assumed rather than observed, by the exact route.
@@ -287,7 +334,8 @@ def sota_sensitivity(
     -------
     pandas.DataFrame
         Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
-        result itself. With several boards, theta_sota is the first board's.
+        result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
+        boards, theta_sota is the first board's.
     """
     if isinstance(board, Responses | ItemScores):
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
@@ -296,52 +344,59 @@ def sota_sensitivity(
     check_luck(priors, *boards)
     whole = len(boards) == 1 and is_whole(boards[0])
     given: Any = board_priors(priors) if whole else maximum_priors(priors)
+    shown: Any = {"ci_prob": ci_prob, "progressbar": progressbar}
     if isinstance(given, BoardPriors):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rows = _board_rows(boards[0], given, draws, random_seed)
-    else:
-        rows = _maximum_rows(boards, given, reference_skill, draws, random_seed)
-    tails, table, each = [(1 - ci_prob) / 2, (1 + ci_prob) / 2], [], tuple(rows)
+        rng = generator_of(random_seed)
+        found = leaderboard_posterior(boards[0], given, draws=draws, random_seed=rng)
+        theta = boards[0].sign * found.draws["theta_sota"]
+        return sensitivity_frame(theta, board_rows(found.fit, draws, rng), **shown)
+    rows = maximum_rows(boards, given, reference_skill, draws, random_seed)
+    return sensitivity_frame(next(rows)[2](), rows, **shown)
+
+
+type Row = tuple[str, float | str, Callable[[], FloatArray]]
+
+
+def sensitivity_frame(
+    theta: FloatArray, rows: Iterable[Row], *, ci_prob: float, progressbar: bool
+) -> pd.DataFrame:
+    """Frame of ``sota_sensitivity``, given draws of theta_sota as assumed and what draws others."""
+    each: list[Row] = [("as given", float("nan"), lambda: theta), *rows]
+    tails, table = [(1 - ci_prob) / 2, (1 + ci_prob) / 2], []
     with shown_progress(len(each), "assumptions", show=progressbar) as advance:
         for assumption, value, draw in each:
-            theta = draw()
-            ends = np.quantile(theta, tails).tolist()
-            mcse = float(theta.std() / np.sqrt(theta.size))
-            table.append((assumption, value, float(theta.mean()), *ends, mcse))
+            found = draw()
+            ends = np.quantile(found, tails).tolist()
+            mcse = float(found.std() / np.sqrt(found.size))
+            table.append((assumption, value, float(found.mean()), *ends, mcse))
             advance()
     return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
 
-type _Row = tuple[str, float | str, Callable[[], FloatArray]]
-
-
-def _board_rows(
-    board: Leaderboard, priors: BoardPriors, draws: int, random_seed: int | None
-) -> Iterator[_Row]:
+def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[Row]:
     """Assumption, value and what draws theta_sota, for a board with scores.
 
-    All rows share their random numbers, so that rows differ by what was assumed.
+    All rows share the fit of the result and their random numbers, so that rows differ by what was
+    assumed.
     """
-    rng = generator_of(random_seed)
-    seed = int(rng.integers(2**63))
+    board, priors, seed = fit.kernel.board, fit.priors, int(rng.integers(2**63))
+    best = BestSkill.of(fit, rng, _OF_RHO, least=_OF_FAMILY)
 
-    def theta(fit: FieldFit, weights: FloatArray | None = None) -> FloatArray:
-        found = draw_leaderboard(fit, draws, np.random.default_rng(seed), weights)
-        return board.sign * found["theta_sota"]
+    def theta(best: BestSkill = best, **row: Any) -> FloatArray:
+        return board.sign * best.draw(draws, np.random.default_rng(seed), **row)
 
     def fitted(kernel: Any, priors: BoardPriors) -> FloatArray:
-        return theta(fit_field(kernel, priors, rng))
+        return theta(BestSkill.of(refit(fit, kernel, priors, rng), rng, _OF_OTHERS))
 
-    fit = fit_field(kernel_of(board), priors, rng)
-    yield "as given", float("nan"), partial(theta, fit)
     if fit.rho.size > fit.lucks:
         for rho in np.unique(fit.rho):
             at = (fit.rho == rho) / fit.lucks
-            yield "rho", float(rho), partial(theta, fit, at)
+            yield "rho", float(rho), partial(theta, nodes=at)
         learnt = fit.learnt_rho_weights
-        yield "rho learnt from the scores", float(learnt @ fit.rho), partial(theta, fit, learnt)
+        yield "rho learnt from the scores", float(learnt @ fit.rho), partial(theta, nodes=learnt)
     for family in fit.families if len(fit.families) > 1 else ():
-        yield "family", family, partial(theta, fit.of_family(family))
+        yield "family", family, partial(theta, family=family)
     for luck in _LUCKS if fit.kernel.has_luck else ():
         known = replace(priors, submission_luck=FixedCorrelation(luck))
         yield "submission_luck", luck, partial(fitted, fit.kernel, known)
@@ -349,14 +404,14 @@ def _board_rows(
     yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
 
 
-def _maximum_rows(
+def maximum_rows(
     boards: tuple[Leaderboard, ...],
     priors: MaximumPriors,
     reference_skill: float | None,
     draws: int,
     random_seed: int | None,
-) -> Iterator[_Row]:
-    """Assumption, value and what draws theta_sota, for maxima."""
+) -> Iterator[Row]:
+    """Assumption, value and what draws theta_sota, for maxima; the first as given."""
     from bayes_sota.maximum.likelihood import default_reference_skill
     from bayes_sota.maximum.posterior import sota_posterior
 

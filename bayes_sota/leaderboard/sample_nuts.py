@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DRAWS
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import (
@@ -26,6 +26,7 @@ from bayes_sota.core.sample import (
     run_nuts,
     sampler_stats,
 )
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
@@ -64,7 +65,7 @@ def complete(
     family: str | SkillFamily | None = None,
     fit: FieldFit | None = None,
     new_n_test: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Result of a board from a trace of ``build_model``, extended or not.
 
@@ -303,7 +304,7 @@ def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
 
     stats = trace["sample_stats"] if "sample_stats" in trace.children else {}
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
-    reasons = [*reasons_of(fit), *([f"{divergences} divergences"] if divergences else [])]
+    reasons = [*reasons_of(fit), *([counted(divergences, "divergence")] if divergences else [])]
     posterior, found = trace["posterior"].to_dataset(), dict[str, Any]()
     posterior = posterior[[name for name, value in posterior.items() if value.max() > value.min()]]
     if posterior.sizes["draw"] > 3:
@@ -331,7 +332,7 @@ def sample_board_nuts(
     target_accept: float = 0.99,
     cores: int | None = None,
     progressbar: bool = False,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     new_n_test: int | None = None,
     model_name: str | None = None,
     model_hash: str | None = None,

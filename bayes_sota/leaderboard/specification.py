@@ -5,7 +5,6 @@ The files are those of ``models/``; what one may hold is in ``bayes_sota.core.sp
 
 import os
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.core.schema import DOMAINS
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import parse_specification
+from bayes_sota.core.text import nearest
 from bayes_sota.data.examples import Example
 from bayes_sota.data.files.content import read_content
 
@@ -171,8 +171,7 @@ def _named_file(name: str) -> Path:
     names = model_names()
     if name in names:
         return _models_directory() / f"{name}.toml"
-    close = get_close_matches(name, names, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise SpecificationError(
-        f"there is no model {name!r}{hint}; models: {', '.join(names)}; a file ends with .toml"
+        f"there is no model {name!r}; models: {', '.join(names)}; a file ends with .toml"
+        f"{nearest(name, names)}"
     )

@@ -12,14 +12,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayes_sota.core.arguments import DRAWS, OPEN_SHARE
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import SOFTWARE, ResultTable
-from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, plain_text
-from bayes_sota.data.checks import GIVEN, INFERRED
+from bayes_sota.core.text import (
+    as_sentences,
+    chance,
+    counted,
+    decimals_for,
+    plain_text,
+    shown_name,
+)
+from bayes_sota.data.checks import GIVEN, INFERRED, Metric
 from bayes_sota.data.item_scores import ItemScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.responses import Responses
@@ -47,6 +54,7 @@ COLUMNS = (
     "p_best", "p_best_mcse", "tied_with_best",
 )  # fmt: skip
 _DRAWS = 4000  # of theta_sota
+_FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
 COUNTED = "rows of the matrix"
 
@@ -87,6 +95,8 @@ class EntryTable(ResultTable):
         Posterior draws of all entries.
     measured : str
         What was measured of such results (``ResultTable.measured``).
+    metric : {"accuracy", "auc", "score"}
+        What the scores are.
     """
 
     frame: pd.DataFrame
@@ -104,6 +114,7 @@ class EntryTable(ResultTable):
     seed: int | None
     draws: int
     measured: str = ""
+    metric: Metric = "accuracy"
     text_columns = ("name",)
 
     @property
@@ -114,11 +125,12 @@ class EntryTable(ResultTable):
     def titles(self, top: int | None = None) -> list[str]:
         """What the table is about."""
         m = len(self.frame)
-        return [f"{self.name}: best {m if top is None else min(top, m):,} of {m:,} entries"]
+        best = "" if top is None or top >= m else f"best {top:,} of "
+        return [f"{self.name}: {best}{m:,} entries"]
 
     def footer(self) -> list[str]:
         """What the numbers rest on."""
-        return [f"method exact, seed {self.seed}"]
+        return ["method exact"]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects, with the keys of ``bayes-sota board --json``."""
@@ -140,31 +152,38 @@ class EntryTable(ResultTable):
         }
 
     def sentences(self) -> list[str]:
-        """The entry with the best score, the best skill, what was asked, and ties."""
-        first, d, m = self.frame.iloc[0], self.decimals[1], len(self.frame)
-        others = int((self.frame["rank"] == 1).sum()) - 1
-        ends = f"{first['skill_lower']:.{d}f} to {first['skill_upper']:.{d}f}"
-        where = "" if self.name == "board" else f' of "{self.name}"'
-        shared = f", shared with {counted(others, 'other')}" if others else ""
+        """What to expect of the leader and of the best, how sure the lead is, what was asked."""
+        first, d = self.frame.iloc[0], said_decimals(*self.decimals)
+        skill = {"mean": first["skill"], "interval": [first["skill_lower"], first["skill_upper"]]}
+        who = shown_name(first["name"], 60)
         return [
-            f"Of {m:,} entries{where} {plain_text(first['name'], 200)} has the best score, "
-            f"{first['score']:.{self.decimals[0]}f}"
-            f"{on_items(self.n_test, self.n_test_source)}{shared}. "
-            f"Its skill is estimated at {first['skill']:.{d}f} ({self.ci_prob:.0%} interval "
-            f"{ends}), and it is the best of all with probability "
-            f"{chance(first['p_best'], first['p_best_mcse'])}.",
-            f"The skill of the best of all, whichever it is (theta_sota), is estimated at "
-            f"{self._best()}.",
-            *sentences_of(self.answers),
-            f"{self._tied()} The {self.compared_by} show this at {self.ci_prob:.0%}.",
+            expectation(who, skill, first["score"], (self.decimals[0], d), self.metric),
+            f"The best of all {len(self.frame):,} entries, whichever it is (theta_sota), would "
+            f"score {as_scores(self.theta_sota, d, self.metric)}; ranges are {self.ci_prob:.0%} "
+            "intervals.",
+            f"{self._leads()}; it is the best of all with probability {self._p_best()}.",
+            *self._compared(),
         ]
 
     def paragraph(self) -> list[str]:
-        """The same, and what is assumed."""
-        return [*self.sentences(), *self.legend(), *as_sentences(self.notes)]
+        """The same with the numbers as the table has them, and what is assumed."""
+        first, d = self.frame.iloc[0], self.decimals[1]
+        ends = f"{first['skill_lower']:z.{d}f} to {first['skill_upper']:z.{d}f}"
+        return [
+            f"{self._leads()}. Its skill is estimated at {first['skill']:z.{d}f} "
+            f"({self.ci_prob:.0%} interval {ends}), and it is the best of all with probability "
+            f"{self._p_best()}.",
+            f"The skill of the best of all, whichever it is (theta_sota), is estimated at "
+            f"{self._best()}.",
+            *self._compared(),
+            *self.legend(),
+            *as_sentences(self.notes),
+        ]
 
     def basis(self) -> list[str]:
-        how = f"{self.draws:,} draws of the exact posterior of all skills, seed {self.seed}"
+        how = (
+            f"{counted(self.draws, 'draw')} of the exact posterior of all skills, seed {self.seed}"
+        )
         return [how, SOFTWARE, CITED]
 
     def header(self) -> list[str]:
@@ -179,9 +198,9 @@ class EntryTable(ResultTable):
             [
                 str(row.rank),
                 str(row.name),
-                f"{row.score:.{shown}f}",
-                f"{row.skill:.{d}f}",
-                f"{row.skill_lower:.{d}f} to {row.skill_upper:.{d}f}",
+                f"{row.score:z.{shown}f}",
+                f"{row.skill:z.{d}f}",
+                f"{row.skill_lower:z.{d}f} to {row.skill_upper:z.{d}f}",
                 f"{row.rank_lower} to {row.rank_upper}",
                 chance(row.p_best, row.p_best_mcse),
                 "yes" if row.tied_with_best else "",
@@ -192,7 +211,9 @@ class EntryTable(ResultTable):
     def legend(self, top: int | None = None) -> list[str]:
         m = len(self.frame)
         hidden = 0 if top is None else max(m - top, 0)
-        rest = [f"{hidden:,} more entries are not shown."] if hidden else []
+        rest = (
+            [f"{counted(hidden, 'more entry is', 'more entries are')} not shown."] if hidden else []
+        )
         return [
             *rest,
             "Skill is the expected score on new items of the same kind. Its interval includes the "
@@ -201,10 +222,31 @@ class EntryTable(ResultTable):
             "the probability that no other entry is better, and small where many are about equal.",
         ]
 
+    def _leads(self) -> str:
+        """Which entry has the best score, of how many, and on what."""
+        first = self.frame.iloc[0]
+        others = int((self.frame["rank"] == 1).sum()) - 1
+        where = "" if self.name == "board" else f' of "{self.name}"'
+        shared = f", shared with {counted(others, 'other')}" if others else ""
+        return (
+            f"Of {len(self.frame):,} entries{where} {plain_text(first['name'], 200)} has the best "
+            f"score, {first['score']:z.{self.decimals[0]}f}"
+            f"{on_items(self.n_test, self.n_test_source)}{shared}"
+        )
+
+    def _p_best(self) -> str:
+        first = self.frame.iloc[0]
+        return chance(first["p_best"], first["p_best_mcse"])
+
+    def _compared(self) -> list[str]:
+        """What was asked, and who may be as good as the leader."""
+        tied = f"{self._tied()} The {self.compared_by} show this at {self.ci_prob:.0%}."
+        return [*sentences_of(self.answers), tied]
+
     def _best(self) -> str:
         d, (low, high) = self.decimals[1], self.theta_sota["interval"]
-        interval = f"{self.ci_prob:.0%} interval {low:.{d}f} to {high:.{d}f}"
-        return f"{self.theta_sota['mean']:.{d}f} ({interval})"
+        interval = f"{self.ci_prob:.0%} interval {low:z.{d}f} to {high:z.{d}f}"
+        return f"{self.theta_sota['mean']:z.{d}f} ({interval})"
 
     def _tied(self) -> str:
         m = len(self.frame)
@@ -227,7 +269,7 @@ def board_table(
     domain: str | None = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     above: float | None = None,
     new_score: float | None = None,
     gap: float | None = None,
@@ -313,6 +355,11 @@ def board_table(
     leads = None if items is not None else (posterior.fit.kernel.leads, winner)
     frame = _frame(board, entries, leads, tied, ci_prob)
     remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
+    if len(entries.skill) < _FEW:
+        few = counted(len(entries.skill), "draw")
+        remarks.append(
+            f"{few} tell intervals, ranks and P(best) only roughly: ask for {_FEW} at least"
+        )
     return EntryTable(
         frame=frame,
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
@@ -329,6 +376,7 @@ def board_table(
         seed=int(seed) if seed.isdigit() else None,
         draws=entries.skill.shape[0],
         measured=measured_of(board if items is None else items),
+        metric=board.metric,
     )
 
 
@@ -422,8 +470,9 @@ def _hidden(board: Leaderboard) -> list[str]:
     if not board.is_partial:
         return []
     return [
-        f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: ranks "
-        "and P(best) are among these, theta_sota is the best of all"
+        f"of about {board.typical_tries:,.0f} classifiers "
+        f"{board.n_entries:,} are listed: ranks and P(best) are among these, "
+        "theta_sota is the best of all"
     ]
 
 
@@ -450,12 +499,80 @@ def score_decimals(board: Leaderboard) -> int:
     return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
 
 
+def said_decimals(shown: int, supported: int) -> int:
+    """Decimals of a skill in a sentence: those of the score, at least three; no unsupported ones.
+
+    Examples
+    --------
+    >>> said_decimals(3, 4), said_decimals(2, 4), said_decimals(4, 2)
+    (3, 3, 2)
+    """
+    return min(supported, max(shown, 3))
+
+
+def as_scores(found: dict[str, Any], decimals: int, metric: Metric) -> str:
+    """Mean and interval of a skill as scores: accuracies in percent, with their digits.
+
+    Examples
+    --------
+    >>> as_scores({"mean": 0.9784, "interval": [0.957, 0.9935]}, 3, "accuracy")
+    '97.8 % (95.7 to 99.4)'
+    """
+    mean, low, high = (as_score(x, decimals, metric) for x in (found["mean"], *found["interval"]))
+    return f"{mean} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
+
+
+def as_score(value: float, decimals: int, metric: Metric) -> str:
+    """A score in a sentence: an accuracy in percent.
+
+    Examples
+    --------
+    >>> as_score(0.988, 3, "accuracy"), as_score(0.9, 1, "accuracy"), as_score(0.988, 3, "auc")
+    ('98.8 %', '90 %', '0.988')
+    """
+    if metric == "accuracy":
+        return f"{100 * value:.{max(decimals - 2, 0)}f} %"
+    return f"{value:z.{decimals}f}"
+
+
+def expectation(
+    who: str, skill: dict[str, Any], score: float, decimals: tuple[int, int], metric: Metric
+) -> str:
+    """What to expect of a classifier beside its score: its skill, the mean over all new items.
+
+    One fresh test set has luck of its own: its score varies more (``winner_new_score``).
+
+    Parameters
+    ----------
+    who : str
+    skill : dict
+        Mean and interval.
+    score : float
+        What it has now.
+    decimals : (int, int)
+        Of the score and of the skill.
+    metric : {"accuracy", "auc", "score"}
+
+    Examples
+    --------
+    >>> skill = {"mean": 0.9784, "interval": [0.957, 0.9935]}
+    >>> expectation("the winner", skill, 0.988, (3, 3), "accuracy")
+    'Expect the winner to score 97.8 % (95.7 to 99.4) on many new items, not the 98.8 % it shows.'
+    """
+    shown, d = decimals
+    same = as_score(score, d, metric) == as_score(skill["mean"], d, metric)
+    return (
+        f"Expect {who} to score {as_scores(skill, d, metric)} on many new items, "
+        f"{'as it does here' if same else f'not the {as_score(score, shown, metric)} it shows'}."
+    )
+
+
 def on_items(n_test: int | None, source: str) -> str:
     """Size of the test set in a sentence, and where it comes from; nothing where it has none."""
     if n_test is None:
         return ""
     how = f"number {source}" if source in (GIVEN, INFERRED) else source
-    return f" on {n_test:,} test items ({how})"
+    return f" on {counted(n_test, 'test item')} ({how})"
 
 
 def _entry(row: Any) -> dict[str, Any]:

@@ -47,7 +47,7 @@ from bayes_sota.core.summary import (
     share_above,
     weighted_chance,
 )
-from bayes_sota.core.text import chance
+from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, shape_density
@@ -548,8 +548,8 @@ def reasons_of_answers(answers: dict[str, Any]) -> list[str]:
     if draws >= _LEAST_DRAWS:
         return []
     return [
-        f"the new score is so unlike the field that only {draws:.0f} draws speak of it, below "
-        f"{_LEAST_DRAWS:.0f}"
+        "the new score is so unlike the field that only "
+        f"{counted(round(draws), 'draw speaks', 'draws speak')} of it, below {_LEAST_DRAWS:.0f}"
     ]
 
 
@@ -566,7 +566,7 @@ def _told(found: dict[str, Any]) -> str:
 
 def _items(found: dict[str, Any]) -> str:
     other = found.get("new_n_test")
-    return f"{other:,} other items" if other else str(found.get("items", "the same items"))
+    return counted(other, "other item") if other else str(found.get("items", "the same items"))
 
 
 def share_beyond(

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, generator_of, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import (
+    draws_of,
     estimand_summary,
     how_drawn,
     observed_maximum_of,
@@ -24,21 +25,28 @@ from bayes_sota.core.text import (
     decimals_for,
     listed,
     plain_text,
+    shown_name,
     steady_decimals,
 )
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
-    estimate_sota,
+    board_rows,
+    estimate_with_fit,
     is_whole,
+    sensitivity_frame,
     sota_sensitivity,
 )
 from bayes_sota.leaderboard.specification import Model, chosen_model, source_of_rho
 from bayes_sota.leaderboard.summary_entries import (
     CITED,
     COUNTED,
+    as_score,
+    as_scores,
+    expectation,
     measured_of,
     on_items,
+    said_decimals,
     score_decimals,
 )
 from bayes_sota.leaderboard.summary_newcomers import (
@@ -57,6 +65,7 @@ _ASSUMED = {
     "spread": "the spread of skills",
     "family": "the family of skills",
 }
+_ROW_DRAWS = 4000  # of a row of the sensitivity analysis
 _WHAT_TO_REPORT = (
     "Skill is the expected score on new items of the same kind. Report winner_skill for how good "
     "the winner is, and theta_sota for how good the best is."
@@ -71,12 +80,12 @@ _SLIDERS = {
 }
 """Assumptions with a grid: what is set, and what the slider is about."""
 MEANING = {
-    "theta_sota": "skill of the best classifier",
-    "expected_sota": "expected best skill, fresh fields",
-    "winner_skill": "skill of the classifier that won",
-    "winner_new_score": "winner's score on a fresh test set",
-    "best_new_score": "best score on a fresh test set",
-    "multiplicity_bias": "observed maximum minus theta_sota",
+    "theta_sota": "skill of the best of these, whichever it is",
+    "expected_sota": "best skill of another field as large",
+    "winner_skill": "skill of the one with the best score",
+    "winner_new_score": "its score on one fresh test set",
+    "best_new_score": "best score of all on one fresh test set",
+    "multiplicity_bias": "best score minus theta_sota",
 }
 
 
@@ -110,8 +119,8 @@ class ContentReport(ResultTable):
         found = (content or self.content)[name]
         d, (low, high) = _decimals(found), found["interval"]
         return (
-            f"{found['mean']:.{d}f} ({self.content['prob']:.0%} interval {low:.{d}f} to "
-            f"{high:.{d}f})"
+            f"{found['mean']:z.{d}f} ({self.content['prob']:.0%} interval {low:z.{d}f} to "
+            f"{high:z.{d}f})"
         )
 
 
@@ -129,8 +138,9 @@ class SotaReport(ContentReport):
     ----------
     frame : pandas.DataFrame
         One row per quantity (and board): quantity, mean, median, sd, lower, upper, mcse.
-    headings, subjects : tuple of str
-        What each table is about, and what the best score is of.
+    headings, subjects, expected : tuple of str
+        What each table is about, what the best score is of, and what to expect of the winner and
+        of the best of each board.
     sensitivity : tuple of dict
         Rows of ``sota_sensitivity`` without the first.
     tree : xarray.DataTree
@@ -142,6 +152,7 @@ class SotaReport(ContentReport):
     frame: pd.DataFrame
     headings: tuple[str, ...]
     subjects: tuple[str, ...]
+    expected: tuple[str, ...]
     sensitivity: tuple[dict[str, Any], ...]
     tree: xr.DataTree
     measured: str = ""
@@ -174,16 +185,11 @@ class SotaReport(ContentReport):
         return shown
 
     def sentences(self) -> list[str]:
-        """How good the winner is, how good the best is, what was asked, and what to report."""
+        """What to expect of the winner and of the best, what was asked, and what to report."""
         boards = self.content.get("boards", [self.content])
-        said = [
-            f"{subject} The true skill of the winner (winner_skill) is "
-            f"{self.estimate('winner_skill', board)}, that of the best of all, whichever it is "
-            f"(theta_sota), {self.estimate('theta_sota', board)}."
-            for subject, board in zip(self.subjects, boards, strict=True)
-        ]
         above = [_ABOVE] if min(board["bias"] for board in boards) < 0 else []
-        return [*said, *self._asked(), *above, _WHAT_TO_REPORT]
+        ranges = f"Ranges are {self.content['prob']:.0%} intervals."
+        return [*self.expected, *self.subjects, *self._asked(), *above, _WHAT_TO_REPORT, ranges]
 
     def _asked(self) -> list[str]:
         boards = self.content.get("boards", [self.content])
@@ -202,7 +208,7 @@ class SotaReport(ContentReport):
     def footer(self) -> list[str]:
         """What the numbers rest on."""
         found, rho = self.content, self.content["rho"]
-        how = f"method {found['method']}, model {found['model']}, seed {found['seed']}"
+        how = f"method {found['method']}, model {found['model']}"
         if found["n_above_sota"] is None:
             return [how]
         low, high = rho["interval"]
@@ -256,7 +262,7 @@ class SotaReport(ContentReport):
         names = [_ASSUMED.get(name, name) for name in tried]
         return [
             f"Under other assumptions on {listed(names)} the estimate ranges from "
-            f"{min(means):.{d}f} to {max(means):.{d}f}."
+            f"{min(means):z.{d}f} to {max(means):z.{d}f}."
         ]
 
 
@@ -302,27 +308,26 @@ def report_sota(
     --------
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> report = report_sota(board, random_seed=1, sensitivity=False)
-    >>> report.cells()[0]
-    ['theta_sota', '0.969', '0.012', '0.944 to 0.988', 'skill of the best classifier']
+    >>> report.cells()[0][:4]
+    ['theta_sota', '0.969', '0.012', '0.944 to 0.988']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     whole = is_whole(boards[0])
     builder = "leaderboard" if whole else "observed_maximum"
     spec = chosen_model(model, builder, correlation=correlation, domain=domain)
-    tree = estimate_sota(
+    tree, fit = estimate_with_fit(
         data, model=spec, reference_skill=reference_skill, new_n_test=new_n_test, **settings
     )
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(boards[0], Leaderboard):
-        theta0 = spec.reference_skill if reference_skill is None else reference_skill
-        frame = sota_sensitivity(
-            boards,
-            priors=spec.priors,
-            reference_skill=theta0,
-            ci_prob=ci_prob,
-            draws=4000 if whole else 1000,
-            progressbar=bool(settings.get("progressbar")),
-        )
+        known: Any = {"ci_prob": ci_prob, "progressbar": bool(settings.get("progressbar"))}
+        if fit is None:
+            theta0 = spec.reference_skill if reference_skill is None else reference_skill
+            known |= {"reference_skill": theta0, "draws": _ROW_DRAWS if whole else 1000}
+            frame = sota_sensitivity(boards, priors=spec.priors, **known)
+        else:
+            theta, rng = draws_of(tree, "theta_sota"), generator_of(DEFAULT_SEED)
+            frame = sensitivity_frame(theta, board_rows(fit, _ROW_DRAWS, rng), **known)
         rows = frame.iloc[1:].to_dict("records")
     questions = Questions(above, new_score, gap, new_n_test)
     return describe_sota(tree, boards, rows, ci_prob, questions)
@@ -363,8 +368,14 @@ def describe_sota(
         _subject(board, found, alone=len(each) == 1)
         for board, found in zip(boards, each, strict=True)
     )
+    expected = tuple(
+        sentence
+        for board, found in zip(boards, each, strict=True)
+        for sentence in _expected(board, found, alone=len(each) == 1)
+    )
+    measured = measured_of(boards[0])
     return SotaReport(
-        content, frame, tuple(titles), subjects, tuple(rows), tree, measured_of(boards[0])
+        content, frame, tuple(titles), subjects, expected, tuple(rows), tree, measured
     )
 
 
@@ -427,9 +438,9 @@ def _grouped(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 def _title(data: Data, found: dict[str, Any]) -> str:
     if isinstance(data, Leaderboard) and data.scores is None:
-        tries = f"{data.typical_tries:,.0f}" + ("" if data.n_classifiers else " or so")
-        return f"{data.name}: best score {data.maximum:g} of {tries} classifiers, {_reading(data)}"
-    items = f" on {found['n_test']:,} items ({found['n_test_source']})" if found["n_test"] else ""
+        return f"{data.name}: best score {data.maximum:g} of {_competitors(data, found)}"
+    n = found["n_test"]
+    items = f" on {counted(n, 'item')} ({found['n_test_source']})" if n else ""
     return (
         f"{data.name}: best score {_best_score(data, found)} of {_competitors(data, found)}{items}"
     )
@@ -439,11 +450,10 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
     """The best score, in a sentence; a single board without a name of its own has none."""
     unnamed = alone and data.name in ("board", "board 1")
     where = "" if unnamed else f'On "{data.name}" '
+    tries = _competitors(data, found)
     if isinstance(data, Leaderboard) and data.scores is None:
-        tries = f"{'' if data.n_classifiers else 'about '}{data.typical_tries:,.0f} classifiers"
         items = f", {_reading(data)}"
     else:
-        tries = _competitors(data, found)
         items = on_items(found["n_test"], found["n_test_source"]) + _shared(data)
     score, winner = _best_score(data, found), found.get("winner")
     if winner is not None:
@@ -452,11 +462,37 @@ def _subject(data: Data, found: dict[str, Any], alone: bool) -> str:
     return said[:1].upper() + said[1:]
 
 
+def _expected(data: Data, found: dict[str, Any], alone: bool) -> list[str]:
+    """What the winner and the best would score on new items, beside what the winner shows."""
+    metric, winner, skill = _as_board(data).metric, found.get("winner"), found["winner_skill"]
+    who = "the winner" if winner is None else shown_name(winner, 60)
+    if not alone:
+        who += f' of "{shown_name(data.name, 60)}"'
+    shown = len(_best_score(data, found).partition(".")[2])
+    d, best_d, new_d = (
+        said_decimals(shown, _decimals(found[name]))
+        for name in ("winner_skill", "theta_sota", "winner_new_score")
+    )
+    low, high = (as_score(end, new_d, metric) for end in found["winner_new_score"]["interval"])
+    return [
+        expectation(who, skill, found["observed_maximum"], (shown, d), metric),
+        f"The best of {_competitors(data, found)}, whichever it is (theta_sota), would score "
+        f"{as_scores(found['theta_sota'], best_d, metric)}; one fresh test set has luck of its "
+        f"own, and gives the winner {low} to {high}.",
+    ]
+
+
 def _competitors(data: Data, found: dict[str, Any]) -> str:
-    """How many took part: entries where each listed one did, else classifiers."""
+    """How many took part: entries where each listed one did, else classifiers, known or not."""
     n = found["n_classifiers"]
+    if isinstance(data, Leaderboard) and data.n_classifiers is None:
+        return f"about {_classifiers(data.typical_tries)}"
     listed_all = isinstance(data, Leaderboard) and n == data.n_entries
-    return f"{n:,.0f} {'entries' if listed_all else 'classifiers'}"
+    return counted(n, "entry", "entries") if listed_all else _classifiers(n)
+
+
+def _classifiers(tries: float) -> str:
+    return counted(round(tries), "classifier")
 
 
 def _best_score(data: Data, found: dict[str, Any]) -> str:
@@ -522,12 +558,13 @@ def _decimals(found: dict[str, Any]) -> int:
 def _reading(board: Leaderboard) -> str:
     """How the best score is understood."""
     if board.metric == "auc":
-        return f"an AUC of {board.n_positive:,} positive and {board.n_negative:,} negative items"
+        negative = counted(board.n_negative or 0, "negative item")
+        return f"an AUC of {board.n_positive:,} positive and {negative}"
     if board.metric == "score":
         return f"with a standard error of {board.standard_error:g}"
     low, high = board.counts
     right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"read as {right} right answers of {board.n_test:,}"
+    return f"read as {right} right {'answer' if right == '1' else 'answers'} of {board.n_test:,}"
 
 
 def _slider(label: str, rows: list[dict[str, Any]], question: str) -> Slider:
@@ -537,7 +574,7 @@ def _slider(label: str, rows: list[dict[str, Any]], question: str) -> Slider:
         d = steady_decimals((high - low) / 4, row["mcse"])
         steps.append(
             f"At {row['value']:.2f} the skill of the best classifier would be "
-            f"{row['mean']:.{d}f} ({low:.{d}f} to {high:.{d}f})."
+            f"{row['mean']:z.{d}f} ({low:z.{d}f} to {high:z.{d}f})."
         )
     return Slider(question, label, tuple(steps), len(rows) // 2)
 
@@ -547,8 +584,8 @@ def _estimand_cells(found: dict[str, Any]) -> list[list[str]]:
     for name, meaning in MEANING.items():
         values, (low, high) = found[name], found[name]["interval"]
         d = _decimals(values)
-        numbers = [f"{values['mean']:.{d}f}", f"{values['sd']:.{d}f}"]
-        rows.append([name, *numbers, f"{low:.{d}f} to {high:.{d}f}", meaning])
+        numbers = [f"{values['mean']:z.{d}f}", f"{values['sd']:z.{d}f}"]
+        rows.append([name, *numbers, f"{low:z.{d}f} to {high:z.{d}f}", meaning])
     return rows
 
 
@@ -557,8 +594,8 @@ def _assumption_cells(row: dict[str, Any]) -> list[str]:
     value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.2g}"
     if row["assumption"] == "n_classifiers":
         value = f"times {value}"
-    interval = f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
-    return [row["assumption"], value, f"{row['mean']:.{d}f}", interval]
+    interval = f"{row['lower']:z.{d}f} to {row['upper']:z.{d}f}"
+    return [row["assumption"], value, f"{row['mean']:z.{d}f}", interval]
 
 
 @dataclass(frozen=True, eq=False)
@@ -593,11 +630,26 @@ class PointReport(ResultTable):
     def titles(self, top: int | None = None) -> list[str]:
         """What the table is about."""
         found = self.found
+        size = counted(found.n_test, "item")
+        return [f"{self.name}: best score {found.observed_maximum:g} of {self._entries} on {size}"]
+
+    @property
+    def _entries(self) -> str:
+        return counted(self.found.scores.size, "entry", "entries")
+
+    def sentences(self) -> list[str]:
+        """The estimate beside the best score."""
+        found, word = self.found, "shrinking" if self.found.method == "shrink" else "cropping"
         return [
-            f"{self.name}: best score {found.observed_maximum:g} of {found.scores.size:,} entries "
-            f"on {found.n_test:,} items, criterion {found.criterion}, rho {found.correlation:g}, "
-            + ("field kept fixed" if found.fixed_field else "fields drawn with replacement")
+            f"The best of {self._entries} is estimated to have a skill of {found.estimate:.4f} "
+            f"(theta_sota, by {word}), where the best score is {found.observed_maximum:g}."
         ]
+
+    def footer(self) -> list[str]:
+        """How it was estimated."""
+        found = self.found
+        fields = "field kept fixed" if found.fixed_field else "fields drawn with replacement"
+        return [f"criterion {found.criterion}, rho {found.correlation:g}, {fields}"]
 
     def to_dict(self) -> dict[str, Any]:
         source = {"n_test_source": self.n_test_source, "notes": list(self.notes)}
@@ -628,7 +680,8 @@ class PointReport(ResultTable):
 
     def legend(self, top: int | None = None) -> list[str]:
         found, left_out = self.found, []
-        below = f"{found.n_below_chance:,} entries not above chance ({found.chance:.4f})"
+        below = counted(found.n_below_chance, "entry", "entries")
+        below += f" not above chance ({found.chance:.4f})"
         if found.n_below_chance:
             left_out.append(below)
         if found.n_infeasible:
@@ -640,7 +693,7 @@ class PointReport(ResultTable):
 
     def paragraph(self) -> list[str]:
         """What was found, and by which criterion."""
-        found, m = self.found, self.found.scores.size
+        found = self.found
         word = "shrunk" if found.method == "shrink" else "cropped"
         low, high = found.interval
         what = "expected best score" if found.criterion == "expected" else "upper limit"
@@ -652,7 +705,7 @@ class PointReport(ResultTable):
         if found.estimate == found.observed_maximum:
             solved = f"No {word} field has it as its {what}: the estimate stays at it."
         return [
-            f"The best score of {m:,} entries{of} is {found.observed_maximum:g}"
+            f"The best score of {self._entries}{of} is {found.observed_maximum:g}"
             f"{on_items(found.n_test, self.n_test_source)}. {solved}",
             f"The best score of that field is expected at {found.expected_maximum:.4f}, with a "
             f"{found.ci_prob:.0%} interval of {low:.4f} to {high:.4f}; "

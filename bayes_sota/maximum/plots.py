@@ -27,6 +27,7 @@ from bayes_sota.core.plots import (
 )
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.summary import observed_maximum_of
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
@@ -434,7 +435,7 @@ def plot_maximum_law(
     _draw_lines(panel, law, limits, 1.2 * top)
     panel.set_axes(
         anything,
-        xlabel=f"accuracy on {law.n_test:,} test items",
+        xlabel=f"accuracy on {counted(law.n_test, 'test item')}",
         xlim=limits,
         ylim=(-0.12 * top, 1.32 * top),
     )

@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from bayes_sota.core.arguments import SKILL, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, SKILL, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, luck_nodes, maximum_priors
 from bayes_sota.core.skills import logit
@@ -143,7 +143,7 @@ def sota_posterior(
     priors: Priors | MaximumPriors | None = None,
     *,
     draws: int = 4000,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     refinement: float = 1.0,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
@@ -83,7 +83,7 @@ class Request:
     priors: MaximumPriors
     draws: int = 1000
     chains: int = 4
-    random_seed: Seed = None
+    random_seed: Seed = DEFAULT_SEED
     reference_skill: float | None = None
     new_n_test: int | None = None
     groups: Groups = "all"
@@ -360,7 +360,7 @@ def complete(
     model: "pm.Model | None" = None,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Make a result of a trace of the model of ``build_model``, extended or not.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayes_sota.core.summary import NumbersReport
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import chance, decimals_for
+from bayes_sota.core.text import chance, counted, decimals_for
 
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
@@ -21,7 +21,7 @@ def describe_maximum(content: dict[str, Any]) -> NumbersReport:
         Keys of ``bayes-sota maximum --json``; ``skills`` is the skill of all classifiers, or the
         ends of a uniform distribution.
     """
-    best = f"expected best score of {content['n_classifiers']:,} classifiers"
+    best = f"expected best score of {counted(content['n_classifiers'], 'classifier')}"
     ends = "{:.6f} to {:.6f}".format(*content["interval"])
 
     def row(name: str, key: str, form: str = ".6f") -> tuple[str, Any, str]:
@@ -53,7 +53,7 @@ def _sentences(content: dict[str, Any]) -> list[str]:
     auc, skills = "n_positive" in content, content["skills"]
     digits = decimals_for(content["sd"])
     best, low, high, bias, sota = (
-        f"{value:.{digits}f}"
+        f"{value:z.{digits}f}"
         for value in (
             content["expected_maximum"], *content["interval"], content["bias"],
             content["theta_sota"],
@@ -64,10 +64,10 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"
     positives = f", {content['n_positive']:,} of them positive," if auc else ""
     said = [
-        f"The best of {content['n_classifiers']:,} classifiers with {of} on "
-        f"{content['n_test']:,} test items{positives} is expected to score "
-        f"{best} ({content['prob']:.0%} interval {low} to {high}): {bias} above the skill of the "
-        f"best classifier, {sota}, by luck alone."
+        f"The best of {counted(content['n_classifiers'], 'classifier')} with {of} on "
+        f"{counted(content['n_test'], 'test item')}{positives} is expected to score "
+        f"{best} ({content['prob']:.0%} interval {low} to {high}).",
+        f"That is {bias} above the skill of the best classifier, {sota}, by luck alone.",
     ]
     if reached := content.get("p_at_least"):
         said.append(

@@ -131,8 +131,9 @@ class CellLaw:
         return cls(distribution, tail, mass, above)
 
     def below(self, node: int) -> FloatArray:
-        """Probability of a skill of at most that of a node, (D,)."""
-        return np.asarray(1 - self.above[:, node + 1] / self.above[:, 0])
+        """Probability of a skill of at most that of a node, (D,); 1 for a law of nobody."""
+        whole, above = self.above[:, 0], self.above[:, node + 1]
+        return np.asarray(1 - np.divide(above, whole, out=np.zeros_like(whole), where=whole > 0))
 
     def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
         """Skills that draws ``rows`` exceed with probability ``upper``."""

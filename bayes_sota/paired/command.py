@@ -11,6 +11,7 @@ from bayes_sota.core.command import (
     InputFile,
     OutputFile,
     Reported,
+    chosen_seed,
     command,
     domain_option,
     estimate_options,
@@ -20,6 +21,7 @@ from bayes_sota.core.command import (
     seed_option,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.data.command import missing_option
 from bayes_sota.leaderboard.command import (
     draw_best_skill,
     parse_submissions,
@@ -49,6 +51,7 @@ from bayes_sota.leaderboard.command import (
     help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
 )  # fmt: skip
 @submissions_option
+@missing_option
 @model_option
 @domain_option
 @number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
@@ -86,7 +89,7 @@ def paired(file: Path, output: Path | None, shown: Reported, ci_prob: float, **o
     questions.check_used("two boards")
     boards = read_paired_boards(file, private_file, **options)
     tree = estimate_paired(
-        boards, model=spec, random_seed=seed, top=top,
+        boards, model=spec, random_seed=chosen_seed(seed), top=top,
         groups="estimands" if output is None else "all",
     )  # fmt: skip
     if output is not None:

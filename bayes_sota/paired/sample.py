@@ -13,7 +13,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import check_choice, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors
@@ -58,7 +58,7 @@ def estimate_paired(
     domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     top: float | None = None,
     merge: bool | None = None,
     public_alone: bool = True,
@@ -162,7 +162,7 @@ def estimate_sota(
     domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     groups: Groups = "all",
 ) -> xr.DataTree: ...
 @overload
@@ -175,7 +175,7 @@ def estimate_sota(
     domain: str | None = None,
     draws: int | None = None,
     chains: int | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
     learn_rho: bool = False,

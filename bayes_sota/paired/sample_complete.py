@@ -10,6 +10,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
@@ -48,7 +49,7 @@ def complete(
     *,
     top: float | None = None,
     merge: bool | None = None,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Tree of skills, estimands and checks of draws from a model of two boards.
 

@@ -14,7 +14,7 @@ from bayes_sota.core.summary import (
     seed_of,
 )
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import as_sentences, chance, decimals_for
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.leaderboard.summary_entries import CITED
@@ -74,14 +74,14 @@ class PairedReport(ContentReport):
         for name, meaning in MEANING.items():
             low, high = self.content[name]["interval"]
             d = decimals_for((high - low) / 4, self.content[name].get("mcse", 0.0))
-            mean = f"{self.content[name]['mean']:.{d}f}"
-            rows.append([name, mean, f"{low:.{d}f} to {high:.{d}f}", meaning])
+            mean = f"{self.content[name]['mean']:z.{d}f}"
+            rows.append([name, mean, f"{low:z.{d}f} to {high:z.{d}f}", meaning])
         return rows[:top]
 
     def tables(self, top: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
         teams = []
         for row in self.content["best"][:_SHOWN]:
-            numbers = (f"{row[k]:.4f}" for k in ("public_score", "private_score", "skill"))
+            numbers = (f"{row[k]:z.4f}" for k in ("public_score", "private_score", "skill"))
             teams.append([row["name"], *numbers, _chance(row)])
         header = ["team", "public", "private", "skill", "P(best)"]
         return [(self.header(), self.cells(top)), (header, teams)]
@@ -89,10 +89,10 @@ class PairedReport(ContentReport):
     def legend(self, top: int | None = None) -> list[str]:
         winner = self.content["public_winner"]
         return [
-            f"Public winner {winner['name']}: public {winner['public_score']:.4f}, private "
-            f"{winner['private_score']:.4f}, expected {winner['expected_private']:.4f} (shrinkage "
-            f"{winner['shrinkage']:.4f}), P(best) {_chance(winner)}",
-            f"Rank correlation of the boards {self.content['rank_correlation']:.3f}.",
+            f"Public winner {winner['name']}: public {winner['public_score']:z.4f}, private "
+            f"{winner['private_score']:z.4f}, expected {winner['expected_private']:.4f} (shrinkage "
+            f"{winner['shrinkage']:z.4f}), P(best) {_chance(winner)}",
+            f"Rank correlation of the boards {self.content['rank_correlation']:z.3f}.",
             *about_luck(self.content.get("submission_luck")),
             *sentences_of(self.content),
         ]
@@ -103,8 +103,8 @@ class PairedReport(ContentReport):
         return [
             f"The skill of the best of {found['n_classifiers']:,} teams (theta_sota), its expected "
             f"score on private items, is estimated at {self.estimate('theta_sota')}.",
-            f'The public winner, "{winner["name"]}", scored {winner["public_score"]:.4f} on the '
-            f"public and {winner['private_score']:.4f} on the private board; its skill "
+            f'The public winner, "{winner["name"]}", scored {winner["public_score"]:z.4f} on the '
+            f"public and {winner['private_score']:z.4f} on the private board; its skill "
             f"(winner_skill) is estimated at {self.estimate('winner_skill')}, and it is the best "
             f"of all teams with probability {_chance(winner)}.",
         ]
@@ -117,7 +117,7 @@ class PairedReport(ContentReport):
             *self.sentences(),
             f"The model is about {found['n_modelled']:,} of the teams, those that stand high on "
             "either board.",
-            f"The rank correlation of the boards is {found['rank_correlation']:.3f}. The standard "
+            f"The rank correlation of the boards is {found['rank_correlation']:z.3f}. The standard "
             f"errors of the scores are {known}.",
             *about_luck(found.get("submission_luck")),
             *sentences_of(found), about_rho(found["rho"], found["model"]),
@@ -132,7 +132,7 @@ class PairedReport(ContentReport):
         learnt = self.content["rho"]["learnt"]
         return [
             "rho is learnt from the differences." if learnt else "rho is not learnt.",
-            f"method {self.content['method']}, seed {self.content['seed']}",
+            f"method {self.content['method']}",
         ]
 
 
@@ -273,9 +273,9 @@ def about_luck(luck: dict[str, Any] | None) -> list[str]:
         ends = [f"theta_sota and winner_skill would be {', '.join(each)}."]
     return [
         f"How far luck chose the submission that the public board shows (lambda) is {known}: by it "
-        f"a team with the median of {luck['median_submissions']:,.0f} submissions stands "
-        f"{luck['median_luck']:.1f} of its own standard errors too high there, the public winner "
-        f"with {luck['winner_submissions']:,.0f} {luck['winner_luck']:.1f}.",
+        f"a team with the median of {counted(round(luck['median_submissions']), 'submission')} "
+        f"stands {luck['median_luck']:.1f} of its own standard errors too high there, the public "
+        f"winner with {luck['winner_submissions']:,.0f} {luck['winner_luck']:.1f}.",
         *ends,
     ]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.crossval.rules import Probabilities, Progress, Rule, progress_of, stops_of
 from bayes_sota.data.fold_scores import FoldScores
@@ -81,7 +81,7 @@ def separate_runs(
     learners: Sequence[str],
     *,
     orderings: int = 50,
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
 ) -> dict[str, SeparateRuns]:
     """Apply stopping rules to both ends of random orderings of the iterations.
 

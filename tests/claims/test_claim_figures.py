@@ -98,7 +98,9 @@ def test_means_and_an_assumed_value() -> None:
     assert title_of(figure).endswith("correlate by at least 0.819")
     assert artist(figure, "assumed", "p_false")["y"] == pytest.approx(0.0999, abs=1e-4)
     assert artist(figure, "assumed", "p_false")["x"] == [0.7]
-    assert artist(figure, "largest_label", "p_false")["string"] == "correlation 0.95: 0.001"
+    assert (
+        artist(figure, "largest_label", "p_false")["string"] == "correlation 0.95: P(false) 0.001"
+    )
     assert "average" not in figure.viz
 
 

@@ -141,7 +141,7 @@ def test_a_leaderboard_s_winner_was_picked(capsys) -> None:
     assert (found["winner"], found["n_entries"]) == ("a", 4)
     assert found["difference"] == pytest.approx(found["p_false_selected"] - found["p_false"])
     _, out, _ = run(capsys, *board)
-    assert "picked by its score is allowed" in out
+    assert "allows for its having been picked by its score" in out
 
 
 def test_a_review_for_people_and_in_files(capsys, folder: Path) -> None:
@@ -180,13 +180,25 @@ def test_wrong_rows_are_an_error_unless_they_are_skipped(capsys) -> None:
     assert run(capsys, "batch", "means.csv", "--sd", 0.5, 0, -0.5)[0] == 0
 
 
+def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> None:
+    """As ``claim batch`` and ``sota`` refuse it."""
+    asked = ("classification", "--n-test", 3, "--accuracy", "0.66", "0.33")
+    code, out, error = run(capsys, *asked)
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert "nearest attainable ones are 0.33333333 and 0.66666667" in error
+    assert "with --rounding floor both are attainable; --any-accuracy takes averages" in error
+    assert run(capsys, *asked, "--rounding", "floor")[0] == 0
+    code, out, _ = run(capsys, *asked, "--any-accuracy")
+    assert (code, "no whole number of 3 items gives the accuracy 0.66" in out) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((*REPORTED, "--min", "--max"), "give one of"),
         ((*REPORTED, "--best-of", "3", "--alpha", "2"), "--best-of is for the flat prior"),
         ((*REPORTED[:-1], "many"), "whole number or a range A:B, got 'many'"),
-        ((*REPORTED[:2], "0.9x", "0.88", *REPORTED[4:]), "two numbers in [0, 1], got '0.9x'"),
+        ((*REPORTED[:2], "0.9x", "0.88", *REPORTED[4:]), "in [0, 1] or in percent, got '0.9x'"),
         ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
         ((*REPORTED, "--output", "draws.csv"), "which is a table (--table)"),
         ((*REPORTED, "--figure", "no/x.png"), "does not exist"),

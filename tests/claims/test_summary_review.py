@@ -286,14 +286,18 @@ def test_markdown_latex_and_json(tmp_path: Path) -> None:
     assert set(cells) == {8, 6}
     assert r"a\textbar{}b \textless{}i\textgreater{} & g\textbar{}1 & 0.093 & 0.0005 to" in latex
     assert r"{[}50\%{]} \textbackslash{}x\_1 \& \$y\$ & g2 &  &  & row 2: A is the" in latex
-    assert r"\textbf{Not to be trusted:} 1 of 2 rows" in latex
+    assert r"\caption{Not to be trusted: 1 of 2 rows" in latex
     rows = [line for line in latex.splitlines() if line.endswith(r" \\")]
     assert {line.replace(r"\&", "").count("&") for line in rows} == {6, 4}
-    assert [latex.count(word) for word in (r"\begin{tabular}", r"\end{tabular}", r"\hline")] == [
-        2,
-        2,
-        6,
-    ]
+    once = (
+        "\\begin{tabular}",
+        "\\end{tabular}",
+        "\\toprule",
+        "\\midrule",
+        "\\bottomrule",
+        "\\caption{",
+    )
+    assert [latex.count(word) for word in once] == [2] * len(once)
     found = json.loads(plain, parse_constant=pytest.fail)
     assert [claim["p_false"] for claim in found["claims"]] == [pytest.approx(0.093, abs=5e-4), None]
     assert [group["group"] for group in found["groups"]] == ["g|1", "g2"]
@@ -322,6 +326,19 @@ def test_formats_agree_and_a_frame_keeps_its_index_and_types(tmp_path: Path) -> 
     assert found.frame["n_test"].dtype == given["n_test"].dtype
     assert list(given.columns) == header[1:]
     assert found.names() == ["row 1", "row 2"]
+
+
+def test_whole_numbers_of_a_column_with_gaps_are_written_as_they_came(tmp_path: Path) -> None:
+    identifiers = [6449118028543719035, None, 7]
+    given = pl.DataFrame({
+        "identifier": identifiers, "accuracy_a": [0.9] * 3, "accuracy_b": [0.88] * 3,
+        "n_test": [500] * 3,
+    })  # fmt: skip
+    given.write_parquet(tmp_path / "r.parquet")
+    whole = given.to_pandas().assign(identifier=pd.array(identifiers))
+    for source in (given, whole, tmp_path / "r.parquet"):
+        found = csv.DictReader(io.StringIO(claims_table(source).to_csv()))
+        assert [row["identifier"] for row in found] == ["6449118028543719035", "", "7"]
 
 
 HEADER = "accuracy_a,accuracy_b,n_test"

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import socket
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
@@ -33,8 +34,9 @@ HOSTILE = [
 
 
 @pytest.fixture(scope="module")
-def jobs(tmp_path_factory: pytest.TempPathFactory) -> Jobs:
-    return Jobs(cli, tmp_path_factory.mktemp("page"))
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jobs]:
+    with Jobs(cli, tmp_path_factory.mktemp("page")) as jobs:
+        yield jobs
 
 
 @pytest.fixture
@@ -76,8 +78,11 @@ def alert(response: TestResponse) -> str:
 
 
 def file_of(client: FlaskClient, response: TestResponse, name: str) -> bytes:
-    with get(client, f"{response.request.path}/{name}") as found:
-        return found.data
+    """A file of a result, when it is there."""
+    while True:
+        with get(client, f"{response.request.path}/{name}") as found:
+            if found.headers.get("Content-Disposition") or found.status_code != 200:
+                return found.data
 
 
 def shell(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -233,7 +238,10 @@ def test_an_upload_that_is_too_large_gets_one_line(client, monkeypatch) -> None:
     data = {"file": (io.BytesIO(b"0" * 2000), "board.csv")}
     response = ask(client, "board", data)
     assert response.status_code == 413
-    assert alert(response) == "a question may have 50 MB with its files, this one has more"
+    assert alert(response) == (
+        "a question may have 50 MB with its files, 50 values and 200,000 characters in each, this "
+        "one has more; the shell has no such limit: bayes-sota --help"
+    )
 
 
 def test_old_results_go_and_too_many_questions_wait(client, jobs, monkeypatch) -> None:
@@ -241,7 +249,7 @@ def test_old_results_go_and_too_many_questions_wait(client, jobs, monkeypatch) -
     monkeypatch.setattr(app_jobs, "_KEPT", 2)
     for _ in range(2):
         ask(client, "accuracies", CLAIM)
-    assert len([p for p in jobs._folder.iterdir() if p.is_dir()]) == 2
+    assert len([p for p in jobs._folder.iterdir() if p.name != "work"]) == 2
     gone = get(client, first.request.path)
     assert (gone.status_code, alert(gone)) == (
         404, "this result is no longer there: only the last ones are kept",
@@ -255,12 +263,71 @@ def test_old_results_go_and_too_many_questions_wait(client, jobs, monkeypatch) -
 
 def test_a_page_says_that_an_answer_takes_longer(client, jobs, monkeypatch) -> None:
     monkeypatch.setattr(pages, "_PATIENCE", 0.0)
-    monkeypatch.setattr(Jobs, "_put", lambda _, when, run: run)  # nobody works
+    monkeypatch.setattr(Jobs, "_put", lambda _, run: None)  # nobody works
     data = CLAIM | {"token": token(client)}
     sent = client.post("/accuracies", base_url=ADDRESS, headers={"Origin": ADDRESS}, data=data)
     waiting = get(client, sent.headers["Location"])
-    assert 'role="status">Computing for 0 s' in waiting.text
+    assert 'role="status">Waiting for its turn. The answer appears' in waiting.text
     assert '<meta http-equiv="refresh" content="1">' in waiting.text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("n_test", "1000000000", "100,000"),
+        ("n_test", "1e300", "100,000"),
+        ("classifiers", "1000000000", "1,000,000"),
+        ("classifiers", "2:2000000", "1,000,000"),
+    ],
+)
+def test_a_question_of_hours_is_refused_before_work_begins(
+    client, jobs, monkeypatch, name, value, shown
+) -> None:
+    monkeypatch.setattr(Jobs, "_put", lambda *_: pytest.fail("it is asked"))
+    typed = {"maximum": "0.9", "n_test": "500", "classifiers": "10", name: value}
+    response = ask(client, "maximum", typed)
+    assert response.status_code == 422
+    said, _, line = alert(response).partition("; the shell has no such limit: bayes-sota sota ")
+    option = name.replace("_", "-")
+    assert said == f"--{option} may be {shown} at most on this page, got {value}"
+    assert f"--{option} {value}" in line
+    assert f'name="{name}" value="{value}"' in response.text
+    assert not [p for p in jobs._folder.iterdir() if p.name != "work" and p.name not in jobs._jobs]
+
+
+def test_a_question_that_takes_too_long_is_ended(client, monkeypatch) -> None:
+    monkeypatch.setattr(app_jobs, "_LIMIT", 0.2)
+    response = ask(client, "maximum", {"maximum": ".9", "n_test": "1000", "classifiers": "1000000"})
+    assert response.status_code == 422
+    assert re.fullmatch(
+        r"the answer takes longer than the 0.2 seconds of this page; the shell has no such limit: "
+        r"bayes-sota sota --maximum .9 --n-test 1000 --classifiers 1000000 --seed \d+",
+        alert(response),
+    )
+    monkeypatch.undo()
+    assert ask(client, "accuracies", CLAIM).status_code == 200
+
+
+def test_a_file_that_takes_longer_comes_by_itself(client, monkeypatch) -> None:
+    answer = ask(client, "accuracies", CLAIM).request.path
+    monkeypatch.setattr(pages, "_PATIENCE", 0.0)
+    asked = get(client, f"{answer}/figure.pdf")
+    assert '<meta http-equiv="refresh" content="1">' in asked.text
+    assert "figure.pdf is downloaded here once it is written" in asked.text
+    assert f'<a href="{answer}">Back to the result</a>' in asked.text
+    assert "<blockquote" in get(client, answer).text
+    assert file_of(client, get(client, answer), "figure.pdf").startswith(b"%PDF")
+
+
+def test_a_file_can_be_cancelled_and_asked_for_again(client, jobs, monkeypatch) -> None:
+    answer = ask(client, "accuracies", CLAIM).request.path
+    monkeypatch.setattr(pages, "_PATIENCE", 0.0)
+    get(client, f"{answer}/figure.svg")
+    sent = {"base_url": ADDRESS, "headers": {"Origin": ADDRESS}}
+    client.post(f"{answer}/cancel", data={"token": token(client)}, **sent)
+    assert "figure.svg" not in jobs.find(answer[8:]).runs
+    assert file_of(client, get(client, answer), "figure.svg").startswith(b"<?xml")
+    assert "<blockquote" in get(client, answer).text
 
 
 def test_every_form_asks_for_parameters_of_its_command(client) -> None:

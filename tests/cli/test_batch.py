@@ -4,20 +4,25 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pytest
 
 import bayes_sota as bs
 from bayes_sota.cli import main
+from bayes_sota.cli.batch import _Board, _flat, _read_run
 from bayes_sota.cli.manifest import read_manifest
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import locked_folder
 from bayes_sota.core.sample import CHECKING
 
 HEADER = "identifier,file,n_test,maximum,classifiers,draws,chains,method,n_classes,prob,percent"
@@ -97,6 +102,30 @@ def test_rows_say_what_the_command_says(manifest: Path, tmp_path: Path, capsys: 
     assert by_name["shrunk"]["theta_sota_estimate"] == float(shrunk["theta_sota"])
 
 
+def test_the_written_seed_repeats_a_row_where_another_row_failed(
+    manifest: Path, tmp_path: Path, capsys: Any
+) -> None:
+    out = tmp_path / "out"
+    found = json.loads(run(capsys, manifest, "--output-dir", out, "--seed", 1, "--json")[1])
+    wanted = {row["identifier"]: row.get("seed") for row in found["boards"]}
+    text = pd.read_csv(out / "summaries.csv", dtype=str, keep_default_na=False)
+    whole = pd.read_parquet(out / "summaries.parquet").astype({"seed": "string"})
+    for frame in (text, whole):
+        seeds = dict(zip(frame["identifier"], frame["seed"].fillna(""), strict=True))
+        known = {name: int(seed) for name, seed in seeds.items() if seed}
+        assert known == {name: seed for name, seed in wanted.items() if seed is not None}
+        assert len(known) == 3 < len(seeds)
+        assert max(known.values()) > 2**53
+    cells = text.set_index("identifier").loc["whole"]
+    again = f"{tmp_path / 'board.csv'} --n-test infer --draws 50 --chains 2 --prob 0.5"
+    with pytest.raises(SystemExit):
+        main(f"sota {again} --seed {cells['seed']} --no-sensitivity --json".split())
+    repeated = dict(_flat(json.loads(capsys.readouterr().out)))
+    same = [name for name, value in repeated.items() if isinstance(value, float)]
+    assert len(same) > 20
+    assert [float(cells[name]) for name in same] == [repeated[name] for name in same]
+
+
 @pytest.mark.slow
 def test_what_a_person_reads_begins_with_the_answer(tmp_path: Path, capsys: Any) -> None:
     path, out = maxima(tmp_path, 2), tmp_path / "out"
@@ -147,6 +176,8 @@ def test_a_run_that_ended_goes_on(manifest: Path, tmp_path: Path) -> None:
         ((), HEADER, "no rows"),
         (("a,1",), "identifier,colour", "the column 'colour' is unknown"),
         (("a,x.nc",), "identifier,output", "the column 'output' is unknown"),
+        (("a,x.png",), "identifier,figure", "the column 'figure' is unknown"),
+        (("a,x.html",), "identifier,report", "the column 'report' is unknown"),
         (("a,x",), "file,n_test", "the column identifier is missing"),
         (("a,1", "A,2"), "identifier,n_test", "line 3: the identifier 'A' is that of line 2"),
         ((",1",), "identifier,n_test", "the identifier '' is no name for a file"),
@@ -182,6 +213,13 @@ def test_folders_that_are_refused(tmp_path: Path, capsys: Any) -> None:
         bs.estimate_many(path, out, resume=True)
     with pytest.raises(InputError, match="has other files: name a new folder"):
         bs.estimate_many(path, tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == {"manifest.csv", "out"}
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "batch.json").write_text('{"entries": []}')
+    with pytest.raises(InputError, match=r"batch\.json is damaged"):
+        bs.estimate_many(path, mine)
+    assert (mine / "batch.json").read_text() == '{"entries": []}'
     code, _, error = run(capsys, path, "--output-dir", path)
     assert (code, "is not a directory" in error) == (2, True)
 
@@ -244,6 +282,112 @@ def test_frames_are_manifests(tmp_path: Path) -> None:
     assert unset.problem == "percent is true or false, got 'perhaps'"
 
 
+def test_a_seed_in_a_column_with_gaps_is_that_seed_or_is_refused(tmp_path: Path) -> None:
+    seeds, rows = [6449118028543719035, None], {"identifier": ["a", "b"]}
+    whole = pd.DataFrame({**rows, "seed": pd.array(seeds)})
+    whole.to_parquet(tmp_path / "manifest.parquet")
+    for source in (whole, tmp_path / "manifest.parquet", pl.DataFrame({**rows, "seed": seeds})):
+        first, second = read_manifest(source)
+        assert first.arguments == ("--seed=6449118028543719035",)
+        assert second.arguments == ()
+    with pytest.raises(InputError, match=r"row 1: seed is 6\.44912e\+18, a float, which holds"):
+        read_manifest(pd.DataFrame({**rows, "seed": seeds}))  # pandas has made a float of it
+
+
+def test_a_folder_belongs_to_one_run_at_a_time(tmp_path: Path, capsys: Any) -> None:
+    path, out = maxima(tmp_path, 1), tmp_path / "out"
+    with locked_folder(out):
+        code, printed, error = run(capsys, path, "--output-dir", out)
+    assert (code, printed, error.count("\n")) == (2, "", 1)
+    assert error.startswith(f"error: another run is writing to {out}: wait until it has ended")
+    assert [path.name for path in out.iterdir()] == [".lock"]
+    assert run(capsys, path, "--output-dir", out, "--quiet")[0] == 0
+
+
+def test_a_run_that_kept_nothing_yet_goes_on_with_its_seed(tmp_path: Path) -> None:
+    path, out = maxima(tmp_path, 1), tmp_path / "out"
+    first = bs.estimate_many(path, out, random_seed=5)
+    for board in (out / "boards").iterdir():
+        board.unlink()
+    assert bs.estimate_many(path, out, resume=True).frame.equals(first.frame)
+    for board in (out / "boards").iterdir():
+        board.unlink()
+    assert not bs.estimate_many(path, out).frame.equals(first.frame)  # begun anew
+
+
+def rewrite(path: Path, change: Any) -> None:
+    path.write_bytes(change(path.read_bytes()))
+
+
+DAMAGE = {
+    "nothing": lambda boards: rewrite(boards / "board-0.nc", lambda _: b""),
+    "cut": lambda boards: rewrite(boards / "board-0.nc", lambda x: x[:-100]),
+    "flipped": lambda boards: rewrite(boards / "board-0.nc", lambda x: x[:-9] + b"?" + x[-8:]),
+    "swapped": lambda boards: rewrite(
+        boards / "board-0.nc", lambda _: (boards / "board-1.nc").read_bytes()
+    ),
+    "gone": lambda boards: (boards / "board-0.nc").unlink(),
+    "no words": lambda boards: rewrite(boards / "board-0.json", lambda _: b""),
+    "a list": lambda boards: rewrite(boards / "board-0.json", lambda _: b"[]"),
+    "a number": lambda boards: rewrite(
+        boards / "board-0.json", lambda x: x.replace(b'"n_test": 200', b'"n_test": 201')
+    ),
+    "of another board": lambda boards: [
+        rewrite(boards / f"board-0{e}", lambda _, e=e: (boards / f"board-1{e}").read_bytes())
+        for e in (".nc", ".json")
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def two_boards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("two")
+    bs.estimate_many(maxima(folder, 2), folder / "out", random_seed=1)
+    return folder
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_result_that_is_none_is_computed_again(
+    damage: str, two_boards: Path, tmp_path: Path, capsys: Any
+) -> None:
+    out = shutil.copytree(two_boards / "out", tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in (out / "boards").iterdir()}
+    DAMAGE[damage](out / "boards")
+    code, printed, _ = run(
+        capsys, two_boards / "manifest.csv", "--output-dir", out, "--resume", "--json"
+    )
+    assert code == 0
+    assert {path.name: path.read_bytes() for path in (out / "boards").iterdir()} == before
+    assert tables(out) == tables(two_boards / "out")
+    (note,) = json.loads(printed)["notes"]
+    why = "input, or the groups" if damage == "of another board" else "files were damaged"
+    assert note.startswith(f"1 board that had a result was computed again (board-0: its {why}")
+
+
+def test_a_worker_that_outlives_its_run_writes_nothing(two_boards: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(two_boards / "out", tmp_path / "out")
+    (row, _), other = read_manifest(two_boards / "manifest.csv"), _read_run(out / "batch.json")
+    before = (out / "boards" / "board-0.json").read_bytes()
+    work = _Board(row, replace(other, random_seed=2), out, "estimands")
+    with pytest.raises(InputError, match="is of another run now"):
+        work.finish()
+    assert (out / "boards" / "board-0.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("written", ["--table", "--figure"])
+def test_a_file_that_a_row_names_is_not_written_over(
+    written: str, tmp_path: Path, capsys: Any
+) -> None:
+    source = tmp_path / ("b.csv" if written == "--table" else "b.png")
+    source.write_text("name,score\na,0.9\nb,0.8\n")
+    manifest = tmp_path / "manifest.csv"
+    manifest.write_text(f"identifier,file,n_test\nx,{source.name},100\n")
+    code, _, error = run(capsys, manifest, "--output-dir", tmp_path / "out", written, source)
+    assert (code, f"{written} would overwrite the input" in error) == (2, True)
+    assert source.read_text().startswith("name,score")
+    assert not (tmp_path / "out").exists()
+
+
 def kill_and_resume(folder: Path, path: Path, kills: int, seed: int) -> None:
     """Start the run in another process, kill it at a random moment, so often; then let it end."""
     code = "from bayes_sota.cli import main; main()"
@@ -268,6 +412,18 @@ def test_a_run_killed_ten_times_gives_the_same_table(tmp_path: Path) -> None:
     bs.estimate_many(path, tmp_path / "whole", random_seed=5)  # in this process alone
     kill_and_resume(tmp_path / "killed", path, 10, 1)
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="the study forks")
+def test_killed_and_concurrent_runs_lose_and_mix_nothing(repository: Path) -> None:
+    script = repository / "tests" / "studies" / "killed_batches.py"
+    done = subprocess.run(
+        [sys.executable, script, "--runs", "10"], capture_output=True, text=True, check=False
+    )
+    found = json.loads(done.stdout)
+    assert (found["problems"], done.returncode) == ([], 0)
+    assert found["runs"] == 10
 
 
 @pytest.mark.slow

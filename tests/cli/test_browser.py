@@ -77,7 +77,7 @@ def board(tmp_path) -> Path:
 def test_a_board_sorts_searches_and_shows_more(browser, board, tmp_path, capsys) -> None:
     found = report_of(capsys, tmp_path, "board", str(board), "--n-test", "1000", "--seed", "1")
     page = opened(browser, tmp_path)
-    assert page.title.startswith("bayes-sota board: Of ")
+    assert page.title.startswith("bayes-sota board: Expect ")
     assert cells(page, 0, 1)[:3] == NAMES
     assert len(cells(page, 0, 0)) == 25
     skills = [f"{row['skill']['mean']:.4f}" for row in found["entries"][:25]]
@@ -103,10 +103,41 @@ def test_a_slider_says_what_follows(browser, board, tmp_path, capsys) -> None:
     )
     said = page.find_element("tag name", "output").text
     assert said.startswith(f"At {grid[0]['value']:.2f}")
-    answer, mean = page.find_element("tag name", "h1").text, found["theta_sota"]["mean"]
-    assert f"(theta_sota), {mean:.4f}" in answer or f"(theta_sota), {mean:.3f}" in answer
+    answer, mean = page.find_element("tag name", "h1").text, found["winner_skill"]["mean"]
+    assert f"to score {100 * mean:.1f} %" in answer
     image = page.find_element("tag name", "img")
     assert page.execute_script("return arguments[0].naturalWidth", image) > 100
+
+
+@pytest.fixture
+def page_of_players(browser, tmp_path, capsys):
+    """The report of thirty players with names of 22 wide characters, which are not broken."""
+    scores = np.random.default_rng(0).gumbel(size=(12, 30)).round(3)
+    names = [f"SELF-SUPERVISED_VIT_{i:02d}" for i in range(30)]
+    rows = [names, *(map(str, row) for row in scores.tolist())]
+    lines = [",".join(["task" if not r else f"t{r}", *row]) for r, row in enumerate(rows)]
+    (tmp_path / "rounds.csv").write_text("\n".join(lines))
+    report_of(capsys, tmp_path, "epp", str(tmp_path / "rounds.csv"), "--seed", "1")
+    yield opened(browser, tmp_path)
+    browser.set_window_size(1200, 900)
+
+
+def test_every_column_is_seen_on_a_screen_of_a_thousand_pixels(page_of_players) -> None:
+    page_of_players.set_window_size(1000, 900)
+    table = page_of_players.find_element("css selector", "section.table .scroll")
+    widths = "return [arguments[0].scrollWidth, arguments[0].clientWidth]"
+    needed, seen = page_of_players.execute_script(widths, table)
+    assert needed <= seen
+
+
+def test_a_figure_keeps_its_size_on_a_phone(page_of_players) -> None:
+    page_of_players.set_window_size(500, 900)
+    image = page_of_players.find_element("css selector", "figure img")
+    sizes = "return [arguments[0].clientWidth, arguments[0].naturalWidth]"
+    shown, natural = page_of_players.execute_script(sizes, image)
+    assert shown == natural > 600
+    whole = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    assert page_of_players.execute_script(whole)  # the figure scrolls, not the page
 
 
 @pytest.mark.parametrize(
@@ -147,6 +178,15 @@ def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> No
     assert cells(page, 0, 1) == ["0.99999"]
 
 
+def test_a_page_offers_its_numbers_to_the_last_digit(browser, tmp_path, capsys) -> None:
+    seed = 6449118028543719035  # which JavaScript cannot hold
+    single = ("--maximum", "0.9", "--n-test", "300", "--classifiers", "20", "--no-sensitivity")
+    wanted = report_of(capsys, tmp_path, "sota", *single, "--draws", "50", "--seed", str(seed))
+    page = opened(browser, tmp_path)
+    assert wanted["seed"] == seed
+    assert json.loads(downloaded(page, tmp_path, "result.json", button="download")) == wanted
+
+
 @pytest.fixture(scope="module")
 def page_address(tmp_path_factory):
     """Address of a local page that runs as users run it, and leaves nothing behind."""
@@ -172,10 +212,11 @@ def fill(browser, values: dict[str, str]) -> None:
     browser.find_element("css selector", "button[type=submit]").click()
 
 
-def downloaded(browser, folder: Path, name: str) -> bytes:
+def downloaded(browser, folder: Path, name: str, button: str | None = None) -> bytes:
     behavior = {"behavior": "allow", "downloadPath": str(folder)}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
-    browser.find_element("link text", name).click()
+    place = ("id", button) if button else ("link text", name)
+    browser.find_element(*place).click()
     for _ in range(300):
         if (folder / name).exists():
             return (folder / name).read_bytes()
@@ -218,10 +259,21 @@ def test_the_local_page_answers_a_board_with_hostile_names(
     fill(browser, {"File of the leaderboard": str(board), "Test items": "1000"})
     assert browser.find_element("css selector", "section.table")
     assert cells(browser, 0, 1)[:3] == NAMES
-    assert browser.title.startswith("bayes-sota board: Of ")
+    assert browser.title.startswith("bayes-sota board: Expect ")
     found = json.loads(downloaded(browser, tmp_path, "result.json"))
     skills = [f"{row['skill']['mean']:.4f}" for row in found["entries"][:25]]
     shown = cells(browser, 0, 3)
     assert [s[: len(t)] for s, t in zip(skills, shown, strict=True)] == shown
     assert downloaded(browser, tmp_path, "table.csv").count(b"\n") > 300
     assert errors_of(browser) == []
+
+
+def test_the_local_page_has_a_button_that_cancels(browser, page_address) -> None:
+    browser.implicitly_wait(30)
+    browser.get(f"{page_address}maximum")
+    fill(browser, {"Best score": "0.9", "Classifiers": "1000000", "Test items": "1000"})
+    browser.find_element("xpath", "//button[. = 'Cancel']").click()
+    alert = browser.find_element("css selector", "[role=alert]").text
+    assert "this question was cancelled" in alert
+    assert browser.find_element("id", "classifiers-1").get_attribute("value") == "1000000"
+    assert all("422" in message for message in errors_of(browser))

@@ -150,7 +150,7 @@ def test_table_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *BOARD)
     assert code == 0
     assert "theta_sota" in out
-    assert "skill of the best classifier" in out
+    assert "skill of the best of these" in out
     assert "Sensitivity" in out
 
 
@@ -159,7 +159,7 @@ GIVEN = f"{MANY} 50"
 AUCS = "maximum --metric auc --n-test 100 --classifiers 9 --theta 0.9"
 LAW = "maximum --n-test 100 --classifiers 10"
 REFUSED = f"""
-sota --maximum 98 --n-test 200 --classifiers 50 | percent
+sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 1.2 --n-test 200 --classifiers 50 | percent
 sota --maximum -0.1 --n-test 200 --classifiers 50 | [0, 1]
 sota --maximum abc --n-test 200 --classifiers 50 | number

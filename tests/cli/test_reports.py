@@ -4,6 +4,8 @@ That the numbers of paragraphs and tables are those of the JSON is in ``test_one
 """
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,103 @@ def test_what_has_no_effect_is_refused(
     assert message in error
 
 
+TINY = {
+    "two.csv": "team,score\na,1\nb,0\n",
+    "three.csv": "team,score\na,-0.001\nb,0.0001\nc,-0.0\n",
+    "claims.csv": "name,accuracy_a,accuracy_b,n_test\nx,1.0,0.0,2\n",
+    "review.csv": "name,accuracy_a,accuracy_b,n_test\nx,0.90,0.88,500\ny,0.95,0.85,500\n",
+    "answers.csv": "item,a,b\nx,1,0\ny,0,1\n",
+    "rounds.csv": "round,a,b,c\n1,.5,.6,.55\n2,.6,.5,.55\n3,.5,.6,.55\n4,.6,.5,.55\n",
+    "matches.csv": "winner,loser\na,b\nb,a\n",
+}
+SMALLEST = (
+    "maximum --n-test 1 --classifiers 1 --theta 0.5",
+    "sota --maximum 0.7 --n-test 10 --classifiers 1 --draws 9 --seed 1 --no-sensitivity",
+    "sota two.csv --n-test 1 --draws 1 --seed 1 --no-sensitivity",
+    "sota three.csv --metric score --standard-error 0.01 --draws 99 --seed 1 --no-sensitivity",
+    "board three.csv --metric score --standard-error 0.01 --draws 99 --seed 1",
+    "board two.csv --n-test 5 --draws 1 --seed 1 --top 1 --above 0.5 --new-score 1 --new-n-test 1",
+    "board answers.csv --draws 1 --seed 1 --top 1",
+    "claim classification --accuracy 1 0 --n-test 2 --rope 0.1 --best-of 1",
+    "claim responses answers.csv --draws 100 --seed 1",
+    "claim plan --gap 1 --winner 1",
+    "claim plan --gap 0.9 --winner 0.95 --n-test 20",
+    "claim batch claims.csv",
+    "claim batch review.csv --top 1",
+    "claim selection two.csv --n-test 1 --seed 1",
+    "epp rounds.csv --repetitions 2 --seed 1",
+    "epp matches.csv --penalty 0.5 --repetitions 0",
+    "infer-n two.csv",
+)
+VERBS = r"(?!(?:is|as|was|has|times|less|stands|leads|it)\b)"
+ONE_OF_MANY = re.compile(rf"(?<![\w.,:])1 (?:{VERBS}[a-z-]+ )?{VERBS}[a-z-]*[a-rt-z]s\b")
+MINUS_ZERO = re.compile(r"(?<![\w.])-0(?:\.0+)?(?![\w.])")
+
+
+def test_one_of_many_and_minus_zero_are_seen() -> None:
+    wrong = ("the best of 1 classifiers", "on 1 test items", "the best 1 entries stand", "1 tries")
+    assert all(map(ONE_OF_MANY.search, wrong))
+    assert not ONE_OF_MANY.search("1 classifier has 1 right answer of 21 items: 1 to 3; 0.1 points")
+    assert MINUS_ZERO.search("from -0.00 to 0.1")
+    assert not MINUS_ZERO.search("from -0.01 to run-0")
+
+
+@pytest.mark.parametrize("line", SMALLEST)
+def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in TINY.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    told = []
+    for command in (line, line.replace(" --top 1", "") + " --json"):
+        code, out, error = run(capsys, command)
+        assert code in (0, 1), error
+        told.append(" ".join(f"{out} {error}".split()))
+    assert not ONE_OF_MANY.search(told[0])
+    assert not MINUS_ZERO.search(told[0])
+    assert not MINUS_ZERO.search(told[1])
+
+
+ANSWERS = (
+    *(line for line in FAST if not line.startswith(("models", "reproduce", "infer-n"))),
+    "board {board} --n-test 749 --draws 100 --seed 1 --above 0.9 --new-score 0.95",
+    "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
+)
+
+
+@pytest.mark.parametrize("line", ANSWERS)
+def test_the_answer_fits_on_two_lines_of_a_page(
+    line: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The heading of a report is the first sentence: two lines hold about 170 characters."""
+    _, out, _ = run(capsys, line.format(board=board), "--report", tmp_path / "x.html")
+    page = (tmp_path / "x.html").read_text()
+    (heading,) = re.findall(r"<h1[^>]*>(.*?)</h1>", page)
+    assert unescape(heading) == out.splitlines()[0]
+    assert len(unescape(heading)) <= 170
+
+
+def test_the_first_sentence_can_be_quoted(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Skill is the mean over all new items; one fresh test set has a wider range."""
+    number = r"([\d.]+)"
+    expected = rf"Expect .+ to score {number} % \({number} to {number}\) on many new items, "
+    best = rf"\(theta_sota\), would score {number} % \({number} to {number}\)"
+    for line in ("sota {board} --no-sensitivity", "board {board} --draws 100"):
+        command = line.format(board=board) + " --n-test 749 --seed 1"
+        first, second, *_ = run(capsys, command)[1].splitlines()
+        result = json.loads(run(capsys, command, "--json")[1])
+        skill = result.get("winner_skill") or result["entries"][0]["skill"]
+        score = result.get("observed_maximum") or result["entries"][0]["score"]
+        found = re.fullmatch(rf"{expected}not the {number} % it shows\.", first)
+        assert found
+        theta = result["theta_sota"]
+        facts = [skill["mean"], *skill["interval"], score, theta["mean"], *theta["interval"]]
+        told = [*found.groups(), *re.findall(best, second)[0]]
+        for text, fact in zip(told, facts, strict=True):
+            assert float(text) == pytest.approx(100 * fact, abs=0.5001 * 10.0 ** -len(text[3:]))
+
+
 def reports() -> dict[str, Any]:
     """Reports whose names come from strangers."""
     scores = [0.93, 0.915, 0.91, 0.90, 0.88]
@@ -120,6 +219,9 @@ BROKEN = (
     r"\begin{tabular}{l} a \\ * \\ \end{tabular}", r"\begin{tabular}{l} a \\ [x] \\ \end{tabular}",
     r"\begin{tabular}{l} {a \\ \end{tabular}", r"\begin{tabular}{l} a \\", r"\textless b", "a & b",
     r"\begin{tabular}{l} $x$ \\ \end{tabular}", r"\begin{table} a \end{table}", "a } b {",
+    r"\begin{tabular}{l} a \\ \end{tabular} loose", r"\caption{a}", r"\begin{table} \caption{a}",
+    r"\begin{table} \label{tab:a_b} \end{table}", r"\begin{tabular}{l} a \\ \toprule \end{tabular}",
+    r"\begin{tabular}{l} a \\ \hline \end{tabular}",
 )  # fmt: skip
 
 

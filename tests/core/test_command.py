@@ -84,6 +84,53 @@ def test_what_is_read_is_not_written_over(
     assert "would overwrite the input" in error
 
 
+@pytest.mark.parametrize(
+    ("line", "mark", "name"),
+    [
+        ("board b.csv --n-test 10 --table OUT", "batch.json", "batch.json"),
+        ("board b.csv --n-test 10 --table OUT", "manifest.json", "manifest.json"),
+        ("board b.csv --n-test 10 --table OUT", "batch.json", "summaries.csv"),
+        ("sota b.csv --n-test 10 --output OUT", "batch.json", "boards/x.nc"),
+        ("epp b.csv --report OUT", "batch.json", "boards/x.html"),
+        ("epp b.csv --figure OUT", "batch.json", "boards/x.png"),
+        ("cv run b.csv --target y --scores OUT", "manifest.json", "iteration-00000.npz"),
+        ("batch b.csv --output-dir run --table OUT", "nothing", "batch.json"),
+        ("batch b.csv --output-dir run --table OUT", "nothing", "summaries.csv"),
+        ("cv run b.csv --target y --checkpoint run --table OUT", "nothing", "manifest.json"),
+    ],
+)
+def test_what_a_run_keeps_is_not_written_over(
+    capsys, tmp_path: Path, monkeypatch, line: str, mark: str, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run/boards").mkdir(parents=True)
+    Path("b.csv").touch()
+    Path("run", mark).write_text("as it was")
+    code, error = complaint(capsys, *line.replace("OUT", f"run/{name}").split())
+    assert code == 2
+    assert f"cannot write run/{name}: it is one of the results of a run" in error
+    files = [path for path in Path("run").rglob("*") if path.is_file()]
+    assert [(path.name, path.read_text()) for path in files] == [(mark, "as it was")]
+
+
+@pytest.mark.parametrize("command", ["demo", "examples"])
+def test_other_files_do_not_go_among_the_boards_of_a_run(capsys, tmp_path: Path, command) -> None:
+    boards = tmp_path / "boards"
+    boards.mkdir()
+    (tmp_path / "batch.json").touch()
+    code, error = complaint(capsys, command, "--output-dir", boards)
+    assert (code, list(boards.iterdir())) == (2, [])
+    assert "is one of the results of a run" in error
+
+
+def test_what_stands_in_a_directory_that_is_read_is_not_written_over(capsys, tmp_path) -> None:
+    source = tmp_path / "vtab_scores_16x19.csv"
+    source.write_text("as it was")
+    code, error = complaint(capsys, "reproduce", "vtab", "--data", tmp_path, "--table", source)
+    assert (code, source.read_text()) == (2, "as it was")
+    assert "--table would overwrite the input" in error
+
+
 def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
     os.symlink(tmp_path / "T.csv", tmp_path / "f.png")
     source = tmp_path / "s.csv"

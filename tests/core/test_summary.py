@@ -7,7 +7,7 @@ import xarray as xr
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.summary import estimand_summary, weighted_chance
+from bayes_sota.core.summary import estimand_summary, frame_of, weighted_chance
 from bayes_sota.core.text import chance, decimals_for
 
 NAMES = (
@@ -67,6 +67,14 @@ def test_share_of_draws_above_a_skill(tree) -> None:
     seldom = {"draws_are_independent": 1, "importance_effective_size": 100}
     few = weighted_chance(np.zeros((4, 1000)), seldom)["mcse"]
     assert few == pytest.approx(share_mcse(0.0, 4000 / 41))
+
+
+def test_draws_that_agree_are_not_certain() -> None:
+    independent = {"draws_are_independent": 1}
+    for p in (0.0, 0.3, 1.0):
+        assert weighted_chance(np.full((1, 1), p), independent)["mcse"] > 0.3
+    many = weighted_chance(np.full((4, 1000), 0.3), independent)
+    assert many["mcse"] < 0.001  # the probability given each draw is 0.3
 
 
 def test_dependent_draws_and_few_points_are_less_sure(tree) -> None:
@@ -184,3 +192,14 @@ def test_equivalence_is_asked_of_differences_only(tree) -> None:
     assert shares["mcse"].tolist() == pytest.approx(
         [np.sqrt(p * (1 - p) / (gap.size - 1)) for p in expected]
     )
+
+
+def test_a_table_of_records_keeps_whole_numbers_that_others_lack() -> None:
+    seeds = [2**63 - 1, 2**53 + 1, 0]
+    records = [{"seed": seed, "score": 0.5, "stopped": None} for seed in seeds]
+    found = frame_of([*records, {"score": 1.0, "stopped": 12}, {"name": "x", "ok": True}])
+    assert found["seed"].dropna().tolist() == seeds
+    assert found.to_csv(index=False).splitlines()[1:] == [
+        "9223372036854775807,0.5,,,", "9007199254740993,0.5,,,", "0,0.5,,,",
+        ",1.0,12,,", ",,,x,True",
+    ]  # fmt: skip

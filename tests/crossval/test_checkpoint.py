@@ -17,6 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.files import locked_folder
 from bayes_sota.crossval.run import CrossValidation
 
 
@@ -50,7 +51,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(folder: Path) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert same(run(iterations=4, checkpoint=folder), run(iterations=4))
     assert {name: (folder / name).stat().st_mtime_ns for name in before} == before
-    assert len(list(folder.iterdir())) == 5
+    assert len([path for path in folder.iterdir() if path.name != ".lock"]) == 5
     (folder / "iteration-00001.npz").unlink()
     assert same(run(iterations=2, checkpoint=folder), run(iterations=2))
 
@@ -159,6 +160,15 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         run(checkpoint=tmp_path)
     with pytest.raises(InputError, match="cannot write"):
         run(checkpoint=tmp_path / "thesis.tex")
+
+
+def test_a_checkpoint_belongs_to_one_run_at_a_time(folder: Path) -> None:
+    with (
+        locked_folder(folder),
+        pytest.raises(InputError, match=r"another run is writing to .*: wait until it has ended"),
+    ):
+        run(iterations=4, checkpoint=folder)
+    assert same(run(iterations=4, checkpoint=folder), run(iterations=4))
 
 
 KILLED = """

@@ -95,6 +95,11 @@ def test_an_ended_command_goes_on(
         ("--folds 80", "fewer than the 80 folds"),
         ("--folds 1", "--folds must be a whole number from 2"),
         ("--scoring auk", "there is no score 'auk'"),
+        (
+            "--scoring r2",
+            "'r2' is for regression, and labels are of two classes: roc_auc, average_",
+        ),
+        ("--scoring rand_score", "'rand_score' is for clustering"),
         ("--dask nonsense", "no Dask scheduler answers at 'nonsense'"),
         ("--dask tcp://localhost:1 --cores 2", "--cores has no effect on a Dask cluster"),
         ("--scores x.nc", "--scores is written as .csv"),

@@ -218,3 +218,35 @@ def test_what_has_no_effect_or_can_never_be_met_is_refused(
     assert message in found.stderr
     assert found.stdout == ""
     assert not any(tmp_path.iterdir())
+
+
+def constant_file(folder: Path, *levels: float) -> Path:
+    """Learners whose score is the same in every fold."""
+    path = folder / "constant.csv"
+    lines = [
+        f"l{j},{i},{k},{level}"
+        for i in range(6)
+        for k in range(5)
+        for j, level in enumerate(levels)
+    ]
+    path.write_text("\n".join(["learner,iteration,fold,score", *lines]))
+    return path
+
+
+def test_differences_that_never_vary_have_no_test(judge, tmp_path: Path) -> None:
+    path = constant_file(tmp_path, 0.8, 0.7, 0.6)
+    found = judge(path, "--seed", "1")
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert "No test is possible" in found.stdout
+    assert "nan" not in found.stdout
+    assert "e-17" not in found.stdout
+    pairs = json.loads(judge(path, "--seed", "1", "--json").stdout)["pairs"]
+    assert [test["p_value"] for pair in pairs for test in pair["tests"]] == [None] * 6
+    assert {pair["posterior"]["partition_share"] for pair in pairs} == {0.0}
+
+
+def test_learners_that_are_always_equal_have_a_test(judge, tmp_path: Path) -> None:
+    found = judge(constant_file(tmp_path, 0.8, 0.8), "--seed", "1")
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert "the corrected test has p > 0.999 (" in found.stdout
+    assert "= >" not in found.stdout

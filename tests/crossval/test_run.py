@@ -7,7 +7,7 @@ import pytest
 from crossval_runs import LEARNERS, Countdown, Odd, X, Y, run, same
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import get_scorer_names, make_scorer, r2_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -17,6 +17,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.fits import scorer_of
 from bayes_sota.crossval.run import pooled_score
 
 
@@ -201,3 +202,18 @@ def test_answers_are_remembered_for_the_scorer_and_for_nothing_else() -> None:
     folds = StratifiedKFold(3, shuffle=True, random_state=ridge.partition_seeds[0])
     expected = cross_validate(RidgeClassifier(), X, Y, cv=folds)["test_score"]
     assert ridge.fold_scores.scores[0, 0, 0].tolist() == expected.tolist()
+
+
+def test_scores_of_numbers_and_of_clusters_are_told_from_those_of_classes() -> None:
+    """By what they are documented to be: their names, and those of functions that make scorers."""
+    other = ("_error", "_deviance", "r2", "explained_variance", "d2_absolute_error_score")
+    other += ("rand_score", "completeness_score", "homogeneity_score", "v_measure_score")
+    other += ("mutual_info_score", "fowlkes_mallows_score")
+    for name in get_scorer_names():
+        if name.endswith(other):
+            with pytest.raises(InputError, match="labels are of two classes: roc_auc"):
+                scorer_of(name)
+        else:
+            assert callable(scorer_of(name))
+    with pytest.raises(InputError, match="'r2_score' is for regression"):
+        scorer_of(make_scorer(r2_score))

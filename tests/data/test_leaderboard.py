@@ -35,8 +35,8 @@ def test_trailing_zeros_are_digits():
 @pytest.mark.parametrize(
     ("maximum", "options", "message"),
     [
-        (91.16, {}, r"in \[0, 1\], got 91\.16; in percent\? then write 0\.9116"),
-        ("91.16%", {}, "must be a number, got '91.16%'"),
+        (191.16, {}, r"in \[0, 1\], got 191\.16; scores that are not accuracies need"),
+        ("191.16%", {}, r"in \[0, 1\], got 191\.16"),
         ("0.915", {"n_test": 100}, "nearest attainable scores are 0.91 and 0.92"),
         ("0.91", {"decimals": 0}, "decimals must lie between 1 and 17, got 0"),
         ("0.91", {"n_test": None}, "whole number of at least 1, got None"),
@@ -229,7 +229,7 @@ def test_without_what_is_not_there(entries, message):
         (["0.9"], {}, "at least two classifiers, got 1"),
         (["0.9", "n/a"], {}, "the score of entry 2 must be a number, got 'n/a'"),
         (["0.9", None], {}, "entry 2 must be a number, but it is empty"),
-        (["0.9", "90 %"], {}, "got '90 %'; write 0.9"),
+        (["0.9", "90 %"], {}, "entry 1 .*is '0.9', without the percent sign that others have"),
         (["0.9", "0,91"], {}, "got '0,91'; write 0.91"),
         (["0.9", True], {}, "entry 2 must be a number, got True"),
         (["0.9", "inf"], {}, r"entry 2 is an accuracy in \[0, 1\], got inf"),
@@ -256,6 +256,7 @@ def test_without_what_is_not_there(entries, message):
         (SCORES, {"lower_is_better": True}, "lower_is_better is for metric"),
         (SCORES, {"standard_error": 0.1}, 'standard_error is for metric="score"'),
         (SCORES, {"metric": "score", "standard_error": 0}, "must be a positive number, got 0"),
+        (SCORES, {"metric": "score", "standard_error": 1e100}, "1e\\+100 leaves nothing to learn"),
         (SCORES, {"metric": "score", "percent": True}, "percent=True is for accuracies"),
         (SCORES, {"metric": "score", "n_test": "infer"}, 'n_test="infer" is for accuracies'),
         (["0.9", "1e999"], {"metric": "score"}, "the score of entry 2 is too large"),

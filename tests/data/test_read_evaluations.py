@@ -207,7 +207,7 @@ def test_single_columns_joined(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("hello\nworld\n", "none of the formats that are read: a CSV, TSV or Parquet table"),
+        ("hello\nworld\n", "none of the formats that are read: a CSV, TSV, Excel or Parquet table"),
         ("id,a,b\nx,1,0\ny,1,maybe\n", "line 3, column 'b': 'maybe' is no outcome"),
         ("id,a,b\nx,1,0\ny,1,1e999\n", "line 3, column 'b': '1e999' is no outcome"),
         ("id,a\nx,1\ny,1\n", "all outcomes are of one method, 'a'"),
@@ -645,7 +645,7 @@ def test_paths_and_options(tmp_path: Path) -> None:
     table = written(tmp_path, "f.csv", MATRIX)
     log = written(tmp_path, "f.json", log_of("a", "C", "I"))
     rows = written(tmp_path, "f.jsonl", lines(sample(0, 1), sample(1, 1)))
-    assert "name at least one file: a CSV, TSV or Parquet table" in refused()
+    assert "name at least one file: a CSV, TSV, Excel or Parquet table" in refused()
     message = refused(table, log)
     assert "f.csv (table) and " in message
     assert "f.json (inspect_ai log)" in message

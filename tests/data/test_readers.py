@@ -162,9 +162,9 @@ def test_options_reach_the_board(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("team,score\nA,0.9\nB,n/a\n", "line 3, column 'score' must be a number, got 'n/a'"),
-        ("team,score\nA,0.9\nB,\n", "line 3, column 'score' must be a number, but it is empty"),
-        ('team,score\n"A\nx",0.9\nB,90 %\n', "line 4, column 'score' .* got '90 %'; write 0.9"),
+        ("team,score\nA,0.9\nB,n/a\n", "line 3, column 'score': 1 entry has no score, 'B'"),
+        ("team,score\nA,0.9\nB,\n", "line 3, column 'score': 1 entry has no score, 'B'"),
+        ('team,score\n"A\nx",90 %\nB,0.9\n', "line 4, column 'score' is '0.9', without"),
         ('team;score\nA;0.9\nB;"0,8"\n', "line 3, column 'score' .* got '0,8'; write 0.8"),
         ("team,score\nA,0.9\nB,0.8\nC,87\n", "line 4, column 'score' is 87"),
         ("team,score\nA,0.9\nB\n", "line 3 has 1 cells, the header has 2"),
@@ -190,7 +190,10 @@ def test_a_bad_text_file_is_told_what_is_wrong(tmp_path, content, message):
         ("", "board.json: the file is empty"),
         ("3", "JSON of a leaderboard is a list of records"),
         ("[0.9, 0.8]", "record 1 is not an object: 0.9"),
-        ('[{"name": "A", "score": 0.9}, {"name": "B"}]', "record 2, column 'score' must be a num"),
+        (
+            '[{"name": "A", "score": 0.9}, {"name": "B"}]',
+            "record 2, column 'score': 1 entry",
+        ),
         ('[{"name": "A", "score": 0.9}, {"score": 0.8}]', "record 2, column 'name': the name is"),
         ('[{"name": "A", "score": 0.9}, {"name": "B", "score": [1]}]', r"record 2.*got \[1\]"),
         ('{"A": NaN}', "NaN is not a JSON number"),
@@ -224,7 +227,7 @@ def test_bad_archives_are_told_what_is_wrong(tmp_path, monkeypatch):
 
 def test_paths_that_are_no_files(tmp_path):
     refused("a\0b", "no such file|cannot be read")
-    refused([0.9, 0.8], "from a path or from a pandas or polars frame, got list; scores themselves")
+    refused([0.9, 0.8], "from a path, or from a pandas or polars data frame, got list; numbers go")
 
 
 def test_options_that_cannot_be(tmp_path):
@@ -243,7 +246,7 @@ def test_bad_parquet_and_frames(tmp_path, monkeypatch):
     refused(write(tmp_path, b"PAR1 and nothing", "x.parquet"), "not a readable Parquet file")
     refused(write(tmp_path, PLAIN), "not a readable Parquet file", format="parquet")
     missing = pl.DataFrame({"team": ["A", "B"], "score": [0.9, None]})
-    refused(missing, "the data frame: row 2, column 'score' is an accuracy in .*, got nan")
+    refused(missing, "the data frame: row 2, column 'score': 1 entry has no score, 'B'")
     refused(pd.DataFrame({"team": ["A", None], "score": [0.9, 0.8]}), "row 2, column 'team': the")
     refused(pd.DataFrame({"team": [], "score": []}), "no rows, only the columns 'team', 'score'")
     refused(pd.DataFrame({"a": [1]}), "no column looks like scores")

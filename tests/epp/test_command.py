@@ -257,3 +257,26 @@ def test_answers_to_items_get_a_note(capsys: pytest.CaptureFixture[str], tmp_pat
     path.write_text("item,a,b\n" + "".join(f"{i},{i % 2},{int(i < 12)}\n" for i in range(20)))
     _, out, _ = run(capsys, path, "--round-column", "item", "--seed", "1")
     assert "bayes-sota board reads answers" in out
+
+
+@pytest.mark.parametrize("matches", ["same-round", "all-rounds"])
+def test_missing_scores_are_counted_and_what_they_mean_is_said(capsys, tmp_path, matches) -> None:
+    path, page = tmp_path / "gaps.csv", tmp_path / "page.html"
+    path.write_text("task,a,b,c\nt,.9,.8,\nu,.7,,.8\nv,.9,.8,\nw,.5,.6,.7\nx,.6,.9,.4\n")
+    asked = (path, "--repetitions", "19", "--seed", "1", "--matches", matches)
+    note = "3 of 15 scores are missing, up to 2 of one player (c): players are compared by "
+    found = json.loads(run(capsys, *asked, "--report", page, "--json")[1])
+    assert next(line for line in found["notes"] if "missing" in line).startswith(note)
+    assert note in " ".join(run(capsys, *asked)[1].split())
+    assert note in page.read_text(encoding="utf-8")
+
+
+def test_missing_scores_of_several_tournaments_are_counted(capsys, tmp_path: Path) -> None:
+    whole = long_file(tmp_path, 2)
+    assert not any(
+        "missing" in n for n in json.loads(run(capsys, whole, *SEVERAL, "--json")[1])["notes"]
+    )
+    lines = whole.read_text().splitlines(keepends=True)
+    whole.write_text("".join(line for place, line in enumerate(lines) if place not in (5, 40)))
+    notes = json.loads(run(capsys, whole, *SEVERAL, "--json")[1])["notes"]
+    assert any(note.startswith("2 scores missing: players are compared by") for note in notes)

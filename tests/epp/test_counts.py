@@ -14,9 +14,13 @@ from bayes_sota.epp.counts import (
     MatchCounts,
     check_connected,
     count_matches,
+    count_scores,
     ranks_of_rounds,
+    strongly_connected,
     win_graph,
+    wins_of_rounds,
 )
+from bayes_sota.epp.simulate import simulate_tournament
 
 LOWER = [False, True, True, False, False, True]
 
@@ -205,3 +209,26 @@ def test_many_parts_are_ordered_at_once() -> None:
     scores[0, 7] = np.nan
     graph = win_graph(count_matches(ScoreTable(scores)))
     assert [part.tolist() for part in graph.components] == [[i] for i in range(400)]
+
+
+def test_many_graphs_of_wins_at_once() -> None:
+    rng = np.random.default_rng(0)
+    tables = (rng.random((400, 5, 5)) < rng.random((400, 1, 1))) & ~np.eye(5, dtype=bool)
+    expected = [
+        connected_components(wins, directed=True, connection="strong")[0] == 1 for wins in tables
+    ]
+    assert strongly_connected(tables).tolist() == expected
+    assert 50 < sum(expected) < 350
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_wins_of_many_tournaments_at_once(missing: float) -> None:
+    tables = [
+        simulate_tournament(np.zeros(5), 9, step=0.5, missing=missing, random_seed=seed).scores
+        for seed in range(4)
+    ]
+    for wins, scores in zip(wins_of_rounds(np.stack(tables)), tables, strict=True):
+        counts = count_scores(scores, "same-round")
+        matches = np.array(np.broadcast_to(counts.n_matches, (5, 5)))
+        np.fill_diagonal(matches, 0)
+        np.testing.assert_array_equal(wins - wins.T + matches, counts.doubled_wins)

@@ -1,9 +1,12 @@
 """Skills and their uncertainty: published numbers, and another route to each."""
 
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh, null_space
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2, norm, t
@@ -14,6 +17,7 @@ from bayes_sota.data.score_table import ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.summary import epp_table
 
 KINDS = ("same-round", "all-rounds")
 GROUPS = [label for label in "uvwxyz" for _ in range(3)]
@@ -70,8 +74,76 @@ def test_influence_is_what_weighting_a_cluster_moves(kind, missing, groups) -> N
         step = 1e-4 * (np.arange(clusters) == place)
         moved = weighted_skills(fit, 1 + step) - weighted_skills(fit, 1 - step)
         np.testing.assert_allclose(fit.influence[place], moved / 2e-4, rtol=0, atol=1e-6)
-    meat = fit.influence.T @ fit.influence
-    np.testing.assert_allclose(fit.covariance, meat * clusters / (clusters - 1), rtol=1e-12)
+
+
+def covariance_by_hand(fit: BradleyTerryFit, least_share: float) -> np.ndarray:
+    """Sandwich of scores divided by sqrt(1 - 1/n), its shares of the model's raised, in full."""
+    model = fit.covariance_model
+    clusters = fit.clusters_of_players
+    scores = fit.influence @ np.linalg.pinv(model) / np.sqrt(1 - 1 / clusters)
+    basis = null_space(np.ones((1, len(fit.players))))
+    inner = basis.T @ model @ basis
+    shares, vectors = eigh(basis.T @ model @ scores.T @ scores @ model @ basis, inner)
+    root = basis @ inner @ vectors
+    return root * np.maximum(shares, least_share) @ root.T
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["rounds", "groups"])
+def test_covariance_by_another_route(kind, missing, groups) -> None:
+    fit = fit_epp(drawn(missing, groups), kind)
+    expected = covariance_by_hand(fit, 1.5 / 6)
+    np.testing.assert_allclose(fit.covariance, expected, rtol=0, atol=1e-12 * expected.max())
+    if not missing and groups is None:  # nothing is raised: the sandwich
+        sandwich = fit.influence.T @ fit.influence * 18 / 17
+        np.testing.assert_allclose(fit.covariance, sandwich, rtol=1e-10)
+
+
+def tables_of_many_shapes() -> Iterator[BradleyTerryFit]:
+    """Two rounds and many, complete and with gaps, alone and in groups, apart, overlapping."""
+    shapes = product(
+        (2, 3, 5, 16), (2, 3, 6, 20), (0.0, 0.4), KINDS, ("rounds", "groups", "splits")
+    )
+    for seed, (players, rounds, missing, kind, scheme) in enumerate(shapes):
+        skills = np.linspace(1.5, -1.5, players)
+        table = simulate_tournament(skills, rounds, missing=missing, random_seed=seed)
+        if scheme == "groups":
+            table = ScoreTable(
+                table.scores, groups=[str(r % max(2, rounds // 2)) for r in range(rounds)]
+            )
+        share = 0.1 if scheme == "splits" else None
+        yield fit_epp(table, kind, penalty=0.5, test_fraction=share)
+
+
+def test_every_standard_error_is_the_root_of_the_covariance_that_is_kept() -> None:
+    """Also of differences; the covariance is positive semi-definite and of mean zero."""
+    number = alone = 0
+    for fit in tables_of_many_shapes():
+        kept = fit.to_datatree()["point_estimate"]
+        covariance = kept["epp_covariance"].to_numpy()
+        known = np.isfinite(np.diagonal(covariance))
+        assert np.array_equal(known, fit.clusters_of_players > 1)
+        root = np.sqrt(np.diagonal(covariance))
+        np.testing.assert_allclose(fit.se, root, rtol=1e-12)
+        np.testing.assert_allclose(kept["epp_se"], root, rtol=1e-12)
+        np.testing.assert_allclose(epp_table(fit).frame["se"].sort_values(), np.sort(root))
+        number, alone = number + 1, alone + int((~known).sum())
+        inner = covariance[np.ix_(known, known)]
+        if not known.any():
+            continue
+        values = np.linalg.eigvalsh(inner)
+        assert values[0] > -1e-12 * values[-1]
+        if known.all():
+            np.testing.assert_allclose(inner.sum(axis=0), 0, atol=1e-12 * len(inner) * inner.max())
+        first, second = (fit.players[i] for i in (0, -1))
+        found = fit.test(first, second).se
+        (own, shared), (_, other) = covariance[np.ix_([0, -1], [0, -1])]
+        expected = np.sqrt(own + other - 2 * shared)
+        assert found == pytest.approx(expected, rel=1e-9)
+        assert found >= np.sqrt(fit.least_share) * fit.test(first, second).se_model * (1 - 1e-9)
+    assert number > 150
+    assert alone > 20
 
 
 def test_two_players_in_closed_form() -> None:
@@ -106,9 +178,7 @@ def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
     assert found.p_value_model == pytest.approx(2 * norm.sf(abs(found.difference) / model))
     assert found.paper_wald_p_value == pytest.approx(chi2.sf(2 * found.wald_chi2, 2))
     played = fit.data.present[:, [1, 3]].sum(axis=0).min()
-    rounds = fit.data.n_rounds
-    few = played / (played - 1) * (rounds - 1) / rounds
-    assert found.se == pytest.approx(np.sqrt(few * contrast @ fit.covariance @ contrast))
+    assert found.se == pytest.approx(np.sqrt(contrast @ covariance_by_hand(fit, 0.25) @ contrast))
     met = (fit.data.present.sum(axis=1) - 1)[:, None] * fit.data.present
     weights = met if kind == "same-round" else fit.data.present.astype(float)
     effective = (weights.sum(axis=0) ** 2 / np.sum(weights**2, axis=0))[[1, 3]].min()
@@ -334,8 +404,12 @@ def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
     scores = simulate_tournament([0.5, 0, -0.5, 0.2], 20, random_seed=0).scores
     scores[5:, 0] = NAN
     plain, corrected = fit_epp(scores), fit_epp(scores, test_fraction=0.2)
-    assert corrected.se[0] / plain.se[0] == pytest.approx(np.sqrt(1 + 5 / 4))
-    assert corrected.se[1] / plain.se[1] == pytest.approx(np.sqrt(1 + 20 / 4))
+    larger = np.sqrt(1 + np.array([5, 20, 20, 20]) / 4)  # of the scores, by 1 + R q / (1 - q)
+    clusters = corrected.clusters_of_players
+    own = corrected.influence @ np.linalg.pinv(corrected.covariance_model)
+    moved = own * larger / np.sqrt(1 - 1 / clusters) @ corrected.covariance_model
+    assert corrected.se == pytest.approx(np.sqrt(np.sum(moved**2, axis=0)))
+    assert plain.se[0] * larger[0] < corrected.se[0] < plain.se[0] * larger[1]
     grouped = ScoreTable(scores, groups=[str(r // 5) for r in range(20)])
     assert fit_epp(grouped, test_fraction=0.2).se.tolist() == corrected.se.tolist()
 

@@ -206,7 +206,8 @@ def test_weight_is_that_of_the_sandwich(missing: float) -> None:
     table = simulate_tournament([1, 0, -1, 0.5, 0], 30, missing=missing, random_seed=2)
     rows = rows_of_rounds(ranks_of_rounds(table.oriented))
     fit = fit_epp(table)
-    product = np.linalg.pinv(fit.covariance_model) @ fit.covariance
+    sandwich = fit.influence.T @ fit.influence * 30 / 29
+    product = np.linalg.pinv(fit.covariance_model) @ sandwich
     expected = (table.n_players - 1) / np.trace(product)
     assert cluster_weight(rows, rows.unit) == pytest.approx(expected, rel=2e-3)
 

@@ -103,10 +103,17 @@ def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit, contrast: Any
         x, y = bars(figure, f"interval_{kind}", "epp")
         np.testing.assert_allclose(x, fit.interval(0.9)[chosen])
         np.testing.assert_array_equal(y, np.column_stack([rows, rows]))
-        assert (f"contrast_{kind}" in figure.viz) == (contrast is not None)
-        if contrast is not None:
-            thin = bars(figure, f"contrast_{kind}", "epp")[0]
+        for name in ("simultaneous", "model"):
+            assert (f"{name}_{kind}" in figure.viz) == (contrast == name)
+        if contrast == "simultaneous":
+            thin, y = bars(figure, f"simultaneous_{kind}", "epp")
             np.testing.assert_allclose(thin, fit.interval(0.9, contrast)[chosen])
+            np.testing.assert_array_equal(y, np.column_stack([rows, rows]))
+        elif contrast == "model":  # never a bar, which would read as the other
+            marks, y = bars(figure, f"model_{kind}", "epp")
+            ends = fit.interval(0.9, contrast)[chosen].ravel()
+            np.testing.assert_allclose(marks, np.column_stack([ends, ends]))
+            np.testing.assert_allclose(y, np.repeat(rows, 2)[:, None] + [-0.3, 0.3])
     assert title_of(figure) == f"{tied.sum()} of 6 players may be the best (filled dots)"
 
 
@@ -135,7 +142,7 @@ def test_the_forest_of_a_posterior(fit: BradleyTerryFit) -> None:
     draws = tree["posterior"]["epp"].values.reshape(-1, 6)
     winners = np.mean(draws == draws.max(axis=1, keepdims=True), axis=0)
     assert title_of(figure).startswith(f"{(winners >= 0.025).sum()} of 6 players")
-    assert "contrast_tied" not in figure.viz
+    assert not {"simultaneous_tied", "model_tied"} & set(figure.viz)
     first = bars(figure, "interval_tied", "epp")[0, 0]
     np.testing.assert_allclose(
         first, np.quantile(draws[:, draws.mean(axis=0).argmax()], [0.025, 0.975])

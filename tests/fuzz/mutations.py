@@ -31,7 +31,7 @@ class Mutant:
 
 def mutate(case: Case, rng: np.random.Generator) -> Mutant:
     """One mutation that suits the kind of file, drawn at random."""
-    tables = [_cell, _cell, _structure, _meaning_kept, _encoding, _archive, _name]
+    tables = [_cell, _cell, _structure, _meaning_kept, _encoding, _archive, _name, _kind, _kind]
     by_ending = {"csv": tables, "json": [_json_value, _json_value, _json_text, _archive, _encoding],
                  "jsonl": [_json_text, _json_line], "toml": [_toml]}  # fmt: skip
     choices: list[Callable[[Case, np.random.Generator], Mutant]] = [_bytes]
@@ -179,6 +179,98 @@ def _meaning_kept(case: Case, rng: np.random.Generator) -> Mutant:
 
 def _reordered(rows: Rows, order: Any) -> bytes:
     return table_text([[row[i] for i in (0, *order)] for row in rows])
+
+
+# --- tables of another kind: what is not to be taken for scores, answers or contestants
+
+_COUNTERS = ("i", "k", "idx", "quux", "week", "n", "slice", "Unnamed: 0")
+_METRICS = ("F1", "BLEU", "AUC", "ROUGE-L", "MCC", "kappa", "Dice", "mIoU", "Average", "macro_f1")
+_SCORED = {"board", "kaggle"}
+
+
+def _kind(case: Case, rng: np.random.Generator) -> Mutant:
+    """A counter, another metric, percent signs, seeds, tasks or a misspelt name in a table."""
+    rows = _rows(case)
+    choices: list[Callable[[Case, Rows, np.random.Generator], tuple[Rows, str, str]]] = [_counter]
+    if case.kind in _SCORED:
+        choices += [_metric, _average, _percent, _seeds]
+    if case.kind == "answers":
+        choices += [_long, _long]
+    changed, what, expected = choices[rng.integers(len(choices))](case, rows, rng)
+    return Mutant(case.name, table_text(changed), what, expected)
+
+
+def _counter(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+    """A further column of numbers that follow each other, at any place but the first."""
+    name, start = str(rng.choice(_COUNTERS)), int(rng.integers(0, 200))
+    at = int(rng.integers(1, len(rows[0]) + 1))
+    order = rng.permutation(len(rows) - 1) if rng.random() < 0.5 else np.arange(len(rows) - 1)
+    cells = [name, *(str(start + k) for k in order)]
+    expected = {"answers": "refuse", "item-scores": "refuse", "claims": "any"}.get(
+        case.kind, "same"
+    )
+    changed = [[*row[:at], cell, *row[at:]] for row, cell in zip(rows, cells, strict=True)]
+    return changed, f"counter {name!r} from {start} in column {at}", expected
+
+
+def _metric(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+    name = str(rng.choice(_METRICS))
+    rows[0][case.score_columns[0]] = name
+    return rows, f"scores are called {name!r}", "refuse"
+
+
+def _average(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+    """Parts of which the scores are the averages, to their last digit, and perhaps a stranger."""
+    column, n_parts, more = case.score_columns[0], int(rng.integers(2, 7)), bool(rng.integers(2))
+    changed = [[*rows[0], *(f"part{k}" for k in range(n_parts)), *(["size"] if more else [])]]
+    for row in rows[1:]:
+        off = rng.normal(0, 0.01, n_parts)
+        parts = float(row[column]) + off - off.mean()
+        extra = [f"{rng.uniform(1, 70):.1f}"] if more else []
+        changed.append([*row, *(f"{part:.5f}" for part in parts), *extra])
+    return changed, f"scores are averages of {n_parts} columns", "refuse"
+
+
+def _percent(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+    """Percent signs of all scores, or of one, or of all but one."""
+    column, some = case.score_columns[0], int(rng.integers(3))
+    odd = int(rng.integers(1, len(rows)))
+    for r, row in enumerate(rows[1:], 1):
+        if some == 0 or (some == 1) == (r == odd):
+            digits = len(row[column].partition(".")[2])
+            row[column] = f"{float(row[column]) * 100:.{max(digits - 2, 0)}f}%"
+    what = ("all", "one", "all but one")[some]
+    return rows, f"percent signs of {what} ({odd})", "same" if some == 0 else "refuse"
+
+
+def _seeds(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+    """Every entry twice, with a column of seeds: runs are no entries."""
+    if case.kind == "kaggle":  # where a team has several rows, of which the best counts
+        return rows, "nothing", "same"
+    name = str(rng.choice(["seed", "run", "epoch", "trial"]))
+    twice = [[*row, seed] for seed in ("1", "2") for row in rows[1:]]
+    return [[*rows[0], name], *twice], f"two rows of each entry by {name!r}", "refuse"
+
+
+def _long(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+    """A row per model and item; with tasks, runs, a misspelt model or a slip, or none of them."""
+    names = ["transformer-small", "transformer-large", "random-forest", "baseline-model"]
+    long = [[names[j], row[0], cell] for row in rows[1:] for j, cell in enumerate(row[1:])]
+    kind = ("plain", "tasks", "runs", "misspelt", "slip", "prompt")[rng.integers(6)]
+    at, header = int(rng.integers(len(long))), ["model", "item", "correct"]
+    if kind == "misspelt":
+        long[at][0] = long[at][0].replace("n", "m", 1)
+    elif kind == "slip":
+        long[at][2] = ("o", "ture", "11", "maybe", "1/2", "yess")[rng.integers(6)]
+    elif kind == "prompt":
+        header, long = [*header, "prompt"], [[*row, "what is it?"] for row in long]
+    elif kind != "plain":
+        header = [*header, {"tasks": "task", "runs": "seed"}[kind]]
+        long = [[*row, str(k % 2)] for k, row in enumerate(long)]
+    order = rng.permutation(len(long))
+    changed = [header, *(long[k] for k in order)]
+    expected = "any" if kind in ("plain", "prompt") else "refuse"
+    return changed, f"long answers: {kind} ({at})", expected
 
 
 def _encoding(case: Case, rng: np.random.Generator) -> Mutant:

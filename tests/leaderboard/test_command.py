@@ -187,7 +187,7 @@ REFUSED = {
         ("--n-test 500 --domain tabular --model leaderboard", "--domain has no effect on a model"),
         ("--n-test 500 --domain tabular --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --domain tables", "'tables' is not one of"),
-        ("--n-test 500 --model eppp", "no model 'eppp' (did you mean 'epp'?)"),
+        ("--n-test 500 --model eppp", "a file ends with .toml; did you mean 'epp'?"),
     ],
     "claim selection {teams}": [
         ("--n-test 500 --model paired-boards", "'paired-boards' is for a public and a private"),
@@ -332,7 +332,8 @@ def test_board_prints_a_short_table_and_writes_all_entries(
     assert (code, error) == (0, "")
     for words in (
         "teams: best 4 of 21 entries", "=1+1[red]", "team 457", "17 more entries are not shown.",
-        "(theta_sota)", "may be the best", "500 test items (number given)", "Note: ", "seed 1",
+        "(theta_sota)", "may be the best", "500 test items (number given)", "Note: ",
+        "Seed 1; --seed N draws others.",
     ):  # fmt: skip
         assert words in out
     assert "team 400" not in out
@@ -401,11 +402,33 @@ def test_the_sentence_counts_entries_and_those_that_share_the_best_score() -> No
     answers = np.random.default_rng(0).random((300, 4)) < 0.8
     responses = bs.Responses(answers)
     said = [
-        bs.leaderboard.report_sota(board, sensitivity=False, random_seed=0).sentences()[0]
+        bs.leaderboard.report_sota(board, sensitivity=False, random_seed=0).sentences()[2]
         for board in (tied, alone, responses)
     ]
     assert said[0].startswith(
-        "The best score of 7 entries is 0.900 on 500 test items (number given), shared by 3. "
+        "The best score of 7 entries is 0.900 on 500 test items (number given), shared by 3."
     )
     assert said[1].startswith("The best score of 20 classifiers is 0.902 on 500 test items ")
     assert f"is {responses.scores.max():.3f} on 300 test items (rows of the matrix)" in said[2]
+
+
+def test_an_uncertain_number_of_classifiers_is_said_to_be_one(capsys) -> None:
+    code, out, _ = run(
+        capsys, "sota", "--maximum", "0.91", "--n-test", "500", "--classifiers", "5:50",
+        "--draws", "200", "--no-sensitivity",
+    )  # fmt: skip
+    assert code == 0
+    assert "\nThe best of about 16 classifiers, whichever it is (theta_sota), would score 9" in out
+    assert "\nThe best score of about 16 classifiers is 0.91, read as 453 to 457 right" in out
+
+
+def test_one_test_item_writes_nothing_to_standard_error(capsys) -> None:
+    asked = ("sota", "--maximum", "1", "--n-test", "1", "--classifiers", "10", "--seed", "1")
+    assert run(capsys, *asked)[::2] == (0, "")
+
+
+def test_an_error_beside_which_scores_say_nothing_is_refused(capsys) -> None:
+    asked = ("sota", "--maximum", ".9", "--metric", "score", "--classifiers", "10")
+    code, out, error = run(capsys, *asked, "--standard-error", "1e100")
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert "1e+100 leaves nothing to learn from scores of at most 1" in error

@@ -111,7 +111,7 @@ def test_nuts_agrees_with_the_exact_route(monkeypatch: pytest.MonkeyPatch) -> No
     fit = posterior.fit_pairs
 
     def finely(likelihood: PairedLikelihood, rng: np.random.Generator, _: int) -> Hyperposterior:
-        return fit(likelihood, rng, 30_000, families=(family,))
+        return fit(likelihood, rng, 60_000, families=(family,))
 
     monkeypatch.setattr(posterior, "fit_pairs", finely)
     exact = bs.estimate_paired(boards, draws=4000, public_alone=False, random_seed=0)
@@ -119,7 +119,7 @@ def test_nuts_agrees_with_the_exact_route(monkeypatch: pytest.MonkeyPatch) -> No
     start = {v.name: exact["posterior"][v.name].mean().item() for v in model.free_RVs}
     with model:
         trace = pm.sample(
-            draws=1000, tune=1000, chains=4, initvals=start, nuts_sampler="nutpie",
+            draws=2000, tune=1000, chains=4, initvals=start, nuts_sampler="nutpie",
             compile_kwargs={"jitter_rvs": set()}, random_seed=1, progressbar=False,
         )  # fmt: skip
     tree = complete(trace, boards, random_seed=2)

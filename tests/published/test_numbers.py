@@ -204,9 +204,14 @@ def test_pins_of_vtab_by_another_route(data_directory: Path) -> None:
         vtab.design[vtab.tasks == task].T @ (vtab.wins - p)[vtab.tasks == task]
         for task in range(19)
     ])  # fmt: skip
-    moved = tasks @ covariance @ contrast
+    moved = np.sqrt(19 / 18) * tasks @ covariance
     difference, se = contrast @ epp, np.sqrt(contrast @ covariance @ contrast)
-    cluster = np.sqrt(19 / 18 * np.sum(moved**2))
+    # No direction has less than 1.5 / (m + 1) of its variance for independent matches.
+    sizes, axes = np.linalg.eigh(covariance)
+    root = axes[:, 1:] * np.sqrt(sizes[1:])
+    shares, turns = np.linalg.eigh(np.linalg.pinv(root) @ moved.T @ moved @ np.linalg.pinv(root).T)
+    seen = contrast @ root @ turns
+    cluster = np.sqrt(seen**2 @ np.maximum(shares, 1.5 / 17))
     equal = vtab.log_likelihood(expit(vtab.design @ vtab.fit((i, j))))
     ratio, wald = 2 * (vtab.log_likelihood(p) - equal), (difference / se) ** 2
     once = 2 * (vtab.log_likelihood(vtab.shares()) - vtab.log_likelihood(p))

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,34 +23,36 @@ _PORT = 8463
     Range(0, 65535, whole=True), "--port", default=_PORT, help="Of this machine; 0 takes any."
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def app(port: int, no_browser: bool) -> int:
+@click.option("--worker", is_flag=True, hidden=True, help="Run commands for a page.")
+def app(port: int, no_browser: bool, worker: bool) -> int:
     """Open a page with forms: claims, leaderboards, answers, EPP, cross-validation.
 
     The page runs the same commands on this machine, and shows their reports. Nobody else can reach
     it, nothing leaves this machine, and nothing is kept when it ends (Ctrl-C).
     """
+    group: Any = click.get_current_context().find_root().command
+    if worker:
+        from bayes_sota.cli.app.worker import work
+
+        work(group)
     _check_library()
     from werkzeug.serving import make_server
 
     from bayes_sota.cli.app.jobs import Jobs
     from bayes_sota.cli.app.pages import Quiet, create_app
 
-    os.environ["MPLBACKEND"] = "agg"  # figures are drawn in a thread, into files
-    group: Any = click.get_current_context().find_root().command
-    with _listening(port) as listener, TemporaryDirectory(prefix="bayes-sota-") as folder:
+    with (
+        _listening(port) as listener,
+        TemporaryDirectory(prefix="bayes-sota-") as folder,
+        Jobs(group, Path(folder), _first_questions(Path(folder))) as jobs,
+    ):
         port = listener.getsockname()[1]
-        jobs = Jobs(group, Path(folder))
         server = make_server(
             _HOST, port, create_app(jobs, port), threaded=True, request_handler=Quiet,
             fd=listener.fileno(),
         )  # fmt: skip
-        jobs.warm_up(*_first_questions(Path(folder)))
         _announce(f"http://{_HOST}:{port}/", browse=not no_browser)
-        streams = sys.stdout, sys.stderr
-        try:
-            server.serve_forever()
-        finally:  # a command that runs has its own
-            sys.stdout, sys.stderr = streams
+        server.serve_forever()
     return 0
 
 
@@ -72,7 +73,7 @@ def _listening(port: int) -> socket.socket:
 
 
 def _first_questions(folder: Path) -> list[list[str]]:
-    """Small questions that load what the real ones need."""
+    """Small questions that load what the real ones need, and compile it."""
     from bayes_sota.data.examples import write_examples
 
     examples = folder / "examples"
@@ -96,5 +97,9 @@ def _announce(address: str, *, browse: bool) -> None:
 def _open(address: str) -> None:
     import webbrowser
 
-    if not webbrowser.open(address):
+    try:
+        opened = webbrowser.open(address)
+    except (OSError, webbrowser.Error):
+        opened = False
+    if not opened:
         click.echo("Note: no browser was found; open the address in one on this machine.", err=True)

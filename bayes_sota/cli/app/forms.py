@@ -5,14 +5,17 @@ is never more than the value of its option: click takes as many arguments after 
 option has, whatever they begin with, and files are named by the page.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
 from bayes_sota.core.command import InputFile
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import plain_text
 
 type Values = Mapping[str, Sequence[str]]
 """What was typed, by the names of the parameters."""
@@ -37,6 +40,8 @@ class Form:
         Parameters that the form cannot do without, besides those of the command.
     exact : bool
         Whether the answer needs no seed.
+    largest : mapping
+        Name of a parameter -> the largest number that is answered within a minute or so.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Form:
     labels: Mapping[str, tuple[str, ...]]
     needed: tuple[str, ...] = ()
     exact: bool = False
+    largest: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,7 @@ FORMS = (
             "rounding": ("Rounding",),
         },
         needed=("maximum", "classifiers", "n_test"),
+        largest={"classifiers": 1_000_000, "n_test": 100_000},
     ),
     Form(
         "leaderboard", "How good is the best? A leaderboard",
@@ -225,6 +232,32 @@ def arguments_of(
         [*form.command, *options, *drawn, *files],
         [*form.command, *shown_options, *drawn, *shown_files],
     )
+
+
+def check_size(form: Form, group: click.Group, values: Values, shown: Sequence[str]) -> None:
+    """``InputError`` with the command of the shell where a number asks for hours of work."""
+    for param in command_of(form, group).params:
+        name = str(param.name)
+        largest = form.largest.get(name)
+        for text in values.get(name, ()):
+            if largest is not None and _number(text) > largest:
+                raise InputError(
+                    f"{max(param.opts, key=len)} may be {largest:,} at most on this page, got "
+                    f"{plain_text(text, 40)}; the shell has no such limit: {shell_command(shown)}"
+                )
+
+
+def shell_command(shown: Sequence[str]) -> str:
+    """A command as its owner would type it."""
+    return plain_text(shlex.join(["bayes-sota", *shown]), 400)
+
+
+def _number(text: str) -> float:
+    """The number, or the end of a range; whatever else there is, the command judges."""
+    try:
+        return float(text.rpartition(":")[2])
+    except ValueError:
+        return 0.0
 
 
 def _given(

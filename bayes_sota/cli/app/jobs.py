@@ -1,37 +1,38 @@
 """Questions of the local page, answered one after the other by the commands themselves.
 
-A command prints to the standard output of the process, and not every library is safe in threads:
-so there is one worker. The folder of the results is private, belongs to this process, and holds
-the last few results.
+The page answers at any moment: commands run in a process of their own, which is ended when one of
+them takes too long or is cancelled. There is one queue, and one lock for it. The folder of the
+results is private, belongs to the page, and holds the last few results.
 """
 
-import io
-import itertools
 import secrets
 import shutil
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import PriorityQueue
+from typing import Self
 
 import click
 
-from bayes_sota.cli.app.forms import Form, Values
-from bayes_sota.cli.exit_codes import exit_code
+from bayes_sota.cli.app.forms import Form, Values, shell_command
+from bayes_sota.cli.app.worker import Worker
 from bayes_sota.core.errors import InputError
 
 _KEPT = 10  # results; a whole board's netCDF file can have 100 MB
 _WAITING = 5  # questions, and files that are asked for, at a time
-_SOONER, _LATER = 0, 1
+_LIMIT = 120.0  # seconds of a command
 
 FURTHER = {
     "table.csv": "--table", "figure.svg": "--figure", "figure.pdf": "--figure",
     "result.nc": "--output",
 }  # fmt: skip
 """Files that the command of a result writes when somebody asks for them, and their options."""
+
+
+class Busy(InputError):
+    """Too many questions wait already."""
 
 
 @dataclass(eq=False)
@@ -42,33 +43,23 @@ class Run:
     ----------
     arguments, shown : sequence of str
         As they are run, and as a report shows them.
+    folder : Path
+        Of the files that it writes, which no other run uses.
     printed : Path or None
         File of what the command prints.
     problem : str
         After the run, why it gave nothing, in one line.
+    began : float or None
+        None while it waits for its turn.
     """
 
     arguments: Sequence[str]
-    shown: Sequence[str] = ()
+    shown: Sequence[str]
+    folder: Path
     printed: Path | None = None
     problem: str = ""
-    began: float = field(default_factory=time.monotonic)
+    began: float | None = None
     done: threading.Event = field(default_factory=threading.Event)
-
-    def carry_out(self, group: click.Group) -> None:
-        """Run the command as the shell would; keep what it prints, or why it failed."""
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = exit_code(
-                lambda: group.main(
-                    args=list(self.arguments), prog_name="bayes-sota", standalone_mode=False,
-                    obj=list(self.shown),
-                )
-            )  # fmt: skip
-        if code > 1:  # 1 is an answer not to be trusted, as its report says
-            self.problem = err.getvalue().strip().removeprefix("error: ")
-        elif self.printed is not None:
-            self.printed.write_text(out.getvalue(), encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -91,6 +82,11 @@ class Job:
         """The run that wrote the report, or will."""
         return self.runs["report.html"]
 
+    @property
+    def unfinished(self) -> Run | None:
+        """A run that is not done yet."""
+        return next((run for run in list(self.runs.values()) if not run.done.is_set()), None)
+
     def told(self, run: Run) -> str:
         """Why a run gave nothing, with the names of files that their owner knows."""
         said = run.problem
@@ -99,75 +95,183 @@ class Job:
         return said
 
 
-class Jobs:
-    """The worker, and the last results."""
+type Prepare = Callable[[Job, Path], tuple[Sequence[str], Sequence[str]]]
+"""Puts the files of a question into a folder; arguments as they are run, and as they are shown."""
 
-    def __init__(self, group: click.Group, folder: Path) -> None:
-        """Start the worker; ``folder`` is there and private."""
+
+class Jobs:
+    """The queue, the worker, and the last results."""
+
+    def __init__(
+        self, group: click.Group, folder: Path, warm_up: Sequence[Sequence[str]] = ()
+    ) -> None:
+        """Start the worker.
+
+        Parameters
+        ----------
+        group : click.Group
+            All commands.
+        folder : Path
+            It is there and private.
+        warm_up : sequence
+            Commands to run while nobody asks anything, for whose sake libraries are loaded.
+        """
         self.group = group
         self._folder = folder
+        self._warm_up = warm_up
         self._jobs: dict[str, Job] = {}
-        self._turn = threading.Lock()
-        self._count = itertools.count()
-        self._queue: PriorityQueue[tuple[int, int, Run]] = PriorityQueue()
-        threading.Thread(target=self._work, daemon=True).start()
+        self._turn = threading.Condition()
+        self._queue: list[Run] = []  # the first is being computed, or is next
+        self._later: list[Run] = []
+        self._worker: Worker | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
 
-    def new(self, form: Form, values: Values) -> Job:
-        """A job with an empty folder; the oldest makes room.
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the worker, and what it is doing."""
+        with self._turn:
+            self._closed = True
+            self._turn.notify()
+            if self._worker is not None:
+                self._worker.kill()
+        self._thread.join()
+
+    def ask(self, form: Form, values: Values, prepare: Prepare) -> Job:
+        """A job whose command will write its report and its JSON; the oldest makes room.
 
         Raises
         ------
-        InputError
+        Busy
             Too many are waiting.
+        InputError
+            Whatever is wrong with the question.
         """
         job = Job(form, values, self._folder / secrets.token_urlsafe(12))
+        folder = job.folder / "answer"
         with self._turn:
-            asked = {run for known in self._jobs.values() for run in list(known.runs.values())}
-            if sum(not run.done.is_set() for run in asked) >= _WAITING:
-                raise InputError("too many questions wait for their answer: try again in a minute")
-            while len(self._jobs) >= _KEPT:
-                oldest = self._jobs.pop(next(iter(self._jobs)))
-                shutil.rmtree(oldest.folder, ignore_errors=True)
+            self._check_room()
+            folder.mkdir(mode=0o700, parents=True)
+            try:
+                arguments, shown = prepare(job, folder)
+            except BaseException:
+                shutil.rmtree(job.folder)
+                raise
+            with_page = [*arguments, "--json", "--report", str(folder / "report.html")]
+            run = Run(with_page, shown, folder, folder / "result.json")
+            job.runs["report.html"] = job.runs["result.json"] = run
+            self._make_room()
             self._jobs[job.key] = job
-            job.folder.mkdir(mode=0o700)
+            self._put(run)
         return job
+
+    def _check_room(self) -> None:
+        if len(self._queue) >= _WAITING:
+            raise Busy("too many questions wait for their answer: try again in a minute")
+
+    def _make_room(self) -> None:
+        """Drop the oldest results; what is not done stays, and there are few of these."""
+        done = [job for job in self._jobs.values() if job.unfinished is None]
+        for job in done[: max(0, len(self._jobs) + 1 - _KEPT)]:
+            del self._jobs[job.key]
+            shutil.rmtree(job.folder, ignore_errors=True)
+
+    def _put(self, run: Run) -> None:
+        self._queue.append(run)
+        self._turn.notify()
 
     def find(self, key: str) -> Job | None:
         """The job of an address, if it is still there."""
         return self._jobs.get(key)
 
-    def ask(self, job: Job, arguments: Sequence[str], shown: Sequence[str]) -> Run:
-        """Let the command write its report and its JSON."""
-        with_page = [*arguments, "--json", "--report", str(job.folder / "report.html")]
-        run = Run(with_page, shown, job.folder / "result.json")
-        job.runs["report.html"] = job.runs["result.json"] = run
-        return self._put(_SOONER, run)
-
     def further(self, job: Job, name: str) -> Run:
         """Let the command, which gives the same numbers again, write one of ``FURTHER``."""
         with self._turn:
             if name not in job.runs:
-                asked = job.answer.arguments[:-3]  # without report and JSON
-                arguments = [*asked, "--quiet", FURTHER[name], str(job.folder / name)]
-                job.runs[name] = self._put(_SOONER, Run(arguments))
-        return job.runs[name]
+                self._check_room()
+                folder, answer = job.folder / secrets.token_hex(4), job.answer
+                folder.mkdir(mode=0o700)
+                asked = answer.arguments[:-3]  # without JSON and report
+                arguments = [*asked, "--quiet", FURTHER[name], str(folder / name)]
+                job.runs[name] = Run(arguments, answer.shown, folder)
+                self._put(job.runs[name])
+            return job.runs[name]
 
-    def warm_up(self, *commands: Sequence[str]) -> None:
-        """Run commands while nobody asks anything: libraries are loaded, functions compiled."""
-        for arguments in commands:
-            page = self._folder / "warm-up.html"
-            self._put(_LATER, Run([*arguments, "--json", "--report", str(page)]))
+    def cancel(self, job: Job) -> None:
+        """End what is not done yet of a job; its other files can be asked for again."""
+        with self._turn:
+            for name, run in list(job.runs.items()):
+                if not run.done.is_set():
+                    self._stop(run, "this question was cancelled")
+                    if run is not job.answer:
+                        del job.runs[name]
 
-    def _put(self, when: int, run: Run) -> Run:
-        self._queue.put((when, next(self._count), run))
-        return run
+    def _stop(self, run: Run, why: str) -> None:
+        """Give a run up; a worker that is at it is killed, which its thread sees and tidies up."""
+        run.problem = why
+        if run.began is None:
+            self._settle(run)
+        elif self._worker is not None:
+            self._worker.kill()
+
+    def _settle(self, run: Run) -> None:
+        """A run is done; files of one that gave nothing go."""
+        if run in self._queue:
+            self._queue.remove(run)
+        if run.problem:
+            shutil.rmtree(run.folder, ignore_errors=True)
+        run.done.set()
 
     def _work(self) -> None:
-        while True:
-            _, _, run = self._queue.get()
-            try:
-                run.carry_out(self.group)
-            except Exception as error:  # the folder was dropped
-                run.problem = str(error)
-            finally:
-                run.done.set()
+        while (found := self._next()) is not None:
+            self._carry_out(*found)
+        if self._worker is not None:
+            self._worker.close()
+
+    def _next(self) -> tuple[Run, Worker] | None:
+        """What is asked for or, while nothing is, what warms a new worker up; None at the end."""
+        with self._turn:
+            if self._worker is None and not self._closed:
+                scratch = self._folder / "work"
+                self._worker = Worker(scratch)
+                report = ("--json", "--report", str(scratch / "warm-up.html"))
+                self._later = [
+                    Run([*line, *report], (), scratch / "none") for line in self._warm_up
+                ]
+            self._turn.wait_for(lambda: self._closed or self._queue or self._later)
+            if self._closed or self._worker is None:
+                return None
+            run = self._queue[0] if self._queue else self._later.pop(0)
+            run.began = time.monotonic()
+            return run, self._worker
+
+    def _carry_out(self, run: Run, worker: Worker) -> None:
+        """Let the worker run a command for as long as it may."""
+        limit = threading.Timer(_LIMIT, self._stop_late, (run,))
+        limit.start()
+        said = worker.run(run.arguments, run.shown, run.printed)
+        limit.cancel()
+        with self._turn:
+            if said is None and not run.problem:
+                run.problem = (
+                    f"the system ended the computation, perhaps to save memory; {_again(run)}"
+                )
+                self._warm_up = ()  # they could be what it cannot do
+            if run.problem:
+                worker.close()
+                self._worker = None
+            run.problem = run.problem or said or ""
+            self._settle(run)
+
+    def _stop_late(self, run: Run) -> None:
+        with self._turn:
+            if not run.done.is_set():
+                late = f"the answer takes longer than the {_LIMIT:g} seconds of this page"
+                self._stop(run, f"{late}; {_again(run)}")
+
+
+def _again(run: Run) -> str:
+    return f"the shell has no such limit: {shell_command(run.shown)}"

@@ -10,25 +10,47 @@ import html
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
+from urllib.parse import urlsplit
 
 from flask import Flask, Response, redirect, render_template, request, send_file
-from werkzeug.exceptions import HTTPException, InternalServerError, NotFound, RequestEntityTooLarge
+from werkzeug.exceptions import (
+    ClientDisconnected,
+    HTTPException,
+    InternalServerError,
+    NotFound,
+    RequestEntityTooLarge,
+)
 from werkzeug.serving import WSGIRequestHandler
+from werkzeug.wsgi import LimitedStream, get_content_length
 
-from bayes_sota.cli.app.forms import FORMS, Form, arguments_of, command_of, fields_of
-from bayes_sota.cli.app.jobs import FURTHER, Job, Jobs, Run
+from bayes_sota.cli.app.forms import FORMS, Form, arguments_of, check_size, command_of, fields_of
+from bayes_sota.cli.app.jobs import FURTHER, Busy, Job, Jobs, Run
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
 _LARGEST = 50_000_000  # bytes of a question with its files
-_MOST_TEXT = 200_000
+_MOST_TEXT, _MOST_PARTS = 200_000, 50
 _PATIENCE = 1.0  # seconds until a page says that an answer takes longer
+_SILENCE = 3.0  # seconds until a client that sends nothing is left
 _DRAINED = 40 * _LARGEST
-_ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".zip", ".gz", ".nc")
+_ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".parquet",
+    ".xlsx",
+    ".xlsm",
+    ".zip",
+    ".gz",
+    ".nc",
+)
 _POLICY = (
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
@@ -45,9 +67,31 @@ _POLICY_OF_REPORT = re.compile(r'http-equiv="Content-Security-Policy" content="(
 
 
 class Quiet(WSGIRequestHandler):
-    """Requests are not listed, and the server does not say what it is."""
+    """Requests are not listed, end where they say, and the server does not say what it is."""
+
+    timeout = _SILENCE
+
+    def make_environ(self) -> Any:
+        """The request, of which nothing is awaited after its end."""
+        environ = super().make_environ()
+        environ["wsgi.input"] = LimitedStream(
+            cast("IO[bytes]", self.rfile), get_content_length(environ) or 0
+        )
+        return environ
+
+    def parse_request(self) -> bool:
+        """Whether a request can be read; its address is refused here, where it comes in."""
+        if not super().parse_request():
+            return False
+        with suppress(ValueError):
+            urlsplit(self.path)
+            return True
+        self.send_error(400)
+        return False
 
     def log(self, *_: object) -> None: ...
+
+    def log_request(self, *_: object) -> None: ...
 
     def version_string(self) -> str:
         return "bayes-sota"
@@ -68,7 +112,7 @@ def create_app(jobs: Jobs, port: int) -> Flask:
     """
     app = Flask(__name__, template_folder="page", static_folder=None)
     app.config.update(
-        MAX_CONTENT_LENGTH=_LARGEST, MAX_FORM_MEMORY_SIZE=_MOST_TEXT, MAX_FORM_PARTS=50
+        MAX_CONTENT_LENGTH=_LARGEST, MAX_FORM_MEMORY_SIZE=_MOST_TEXT, MAX_FORM_PARTS=_MOST_PARTS
     )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     pages = _Pages(jobs, secrets.token_urlsafe(32))
@@ -76,8 +120,7 @@ def create_app(jobs: Jobs, port: int) -> Flask:
     app.before_request(lambda: _check_sender(hosts))
     app.after_request(_protect)
     app.register_error_handler(HTTPException, pages.refuse)
-    for address, view in pages.views().items():
-        methods = ["GET", "POST"] if view == pages.form else ["GET"]
+    for address, (view, *methods) in pages.views().items():
         app.add_url_rule(address, view.__name__, view, methods=methods)
     return app
 
@@ -95,6 +138,7 @@ def _check_sender(hosts: set[str]) -> None:
 
 
 def _protect(response: Response) -> Response:
+    _drain()
     for name, value in _HEADERS.items():
         response.headers[name] = value
     response.headers.setdefault("Content-Security-Policy", _POLICY)
@@ -116,14 +160,15 @@ class _Pages:
         self._jobs = jobs
         self._token = token
 
-    def views(self) -> Mapping[str, Callable[..., Any]]:
-        """Functions by address."""
+    def views(self) -> Mapping[str, tuple[Any, ...]]:
+        """Functions and their methods by address."""
         return {
-            "/": self.start,
-            "/style.css": self.style,
-            "/<name>": self.form,
-            "/result/<key>": self.result,
-            "/result/<key>/<name>": self.file,
+            "/": (self.start, "GET"),
+            "/style.css": (self.style, "GET"),
+            "/<name>": (self.form, "GET", "POST"),
+            "/result/<key>": (self.result, "GET"),
+            "/result/<key>/<name>": (self.file, "GET"),
+            "/result/<key>/cancel": (self.cancel, "POST"),
         }
 
     def start(self) -> str:
@@ -142,23 +187,29 @@ class _Pages:
         form = next((form for form in FORMS if form.name == name), None)
         if form is None:
             raise NotFound
-        if request.method == "GET":
+        if request.method != "POST":
             return self._shown(form)
-        if not hmac.compare_digest(request.form.get("token", "").encode(), self._token.encode()):
-            raise _Refused(403, "this form is from an earlier start: open it again")
+        self._check_token()
         values = {key: request.form.getlist(key) for key in request.form if key != "token"}
         try:
-            job = self._jobs.new(form, values)
+            job = self._jobs.ask(form, values, self._prepare)
         except InputError as error:
-            return self._shown(form, values, str(error)), 503
-        self._ask(job).done.wait(_PATIENCE)
+            code = 503 if isinstance(error, Busy) else 422
+            return self._shown(form, values, str(error)), code
+        job.answer.done.wait(_PATIENCE)
         return redirect(f"/result/{job.key}", 303)
 
-    def _ask(self, job: Job) -> Run:
+    def _check_token(self) -> None:
+        if not hmac.compare_digest(request.form.get("token", "").encode(), self._token.encode()):
+            raise _Refused(403, "this form is from an earlier start: open it again")
+
+    def _prepare(self, job: Job, folder: Path) -> tuple[Sequence[str], Sequence[str]]:
         group = self._jobs.group
+        names = {f.name for f in fields_of(job.form, group) if f.kind == "file"}
         seed = secrets.randbelow(2**31)
-        uploads = _stored(job, {f.name for f in fields_of(job.form, group) if f.kind == "file"})
-        return self._jobs.ask(job, *arguments_of(job.form, group, job.values, uploads, seed))
+        run, shown = arguments_of(job.form, group, job.values, _stored(job, folder, names), seed)
+        check_size(job.form, group, job.values, shown)
+        return run, shown
 
     def _shown(self, form: Form, values: Any = None, problem: str = "") -> str:
         return render_template(
@@ -170,15 +221,28 @@ class _Pages:
         """The report, that it is being computed, or the form again with what was wrong."""
         job = self._found(key)
         if not job.answer.done.wait(_PATIENCE):
-            seconds = time.monotonic() - job.answer.began
-            return render_template("waiting.html", form=job.form, seconds=round(seconds))
+            return self._waiting(job, job.answer)
         if job.answer.problem:
             return self._shown(job.form, job.values, job.told(job.answer)), 422
         return self._report(job)
 
+    def _waiting(self, job: Job, run: Run, name: str = "") -> str:
+        """A page that asks again by itself."""
+        seconds = None if run.began is None else round(time.monotonic() - run.began)
+        return render_template(
+            "waiting.html", job=job, seconds=seconds, name=name, token=self._token
+        )
+
+    def cancel(self, key: str) -> Any:
+        """The result without what nobody waits for any more."""
+        self._check_token()
+        job = self._found(key)
+        self._jobs.cancel(job)
+        return redirect(f"/result/{job.key}", 303)
+
     def _report(self, job: Job) -> Response:
         """The report as it is in its file, with links to its files above it."""
-        page = (job.folder / "report.html").read_text(encoding="utf-8")
+        page = (job.answer.folder / "report.html").read_text(encoding="utf-8")
         names = [name for name in self._further(job) if "<figure>" in page or "figure" not in name]
         links = render_template(
             "links.html", form=job.form, key=job.key, names=["report.html", *names, "result.json"]
@@ -196,17 +260,19 @@ class _Pages:
         options = {option for param in params for option in param.opts}
         return [name for name, option in FURTHER.items() if option in options]
 
-    def file(self, key: str, name: str) -> Response:
+    def file(self, key: str, name: str) -> Any:
         """A file of a result, which is written when it is asked for first."""
         job = self._found(key)
-        possible = name in self._further(job)
-        run = self._jobs.further(job, name) if possible else job.runs.get(name)
+        run = job.runs.get(name)
         if run is None:
-            raise NotFound
-        run.done.wait()
+            if name not in self._further(job):
+                raise NotFound
+            run = self._jobs.further(job, name)
+        if not run.done.wait(_PATIENCE):
+            return self._waiting(job, run, name)
         if run.problem:
             raise _Refused(422, job.told(run))
-        return send_file(job.folder / name, as_attachment=True, download_name=name)
+        return send_file(run.folder / name, as_attachment=True, download_name=name)
 
     def _found(self, key: str) -> Job:
         job = self._jobs.find(key)
@@ -222,12 +288,15 @@ class _Pages:
         if isinstance(error, InternalServerError):
             said = "this is a bug: please report it"
         if isinstance(error, RequestEntityTooLarge):
-            _drain()
-            said = f"a question may have {_LARGEST // 10**6} MB with its files, this one has more"
+            said = (
+                f"a question may have {_LARGEST // 10**6} MB with its files, {_MOST_PARTS} values "
+                f"and {_MOST_TEXT:,} characters in each, this one has more; the shell has no such "
+                "limit: bayes-sota --help"
+            )
         return render_template("refused.html", said=said), error.code or 500
 
 
-def _stored(job: Job, names: set[str]) -> dict[str, tuple[Path, str]]:
+def _stored(job: Job, folder: Path, names: set[str]) -> dict[str, tuple[Path, str]]:
     """Uploads in files whose names the page chooses, and what their owners call them."""
     found = {}
     for name in sorted(names):
@@ -237,7 +306,7 @@ def _stored(job: Job, names: set[str]) -> dict[str, tuple[Path, str]]:
         called = re.split(r"[/\\]", upload.filename)[-1]
         ending = Path(called).suffix.lower()
         stem = "private" if name.startswith("private") else job.form.name
-        path = job.folder / (stem + (ending if ending in _ENDINGS else ""))
+        path = folder / (stem + (ending if ending in _ENDINGS else ""))
         upload.save(path)
         job.names[path] = plain_text(called, 200)
         found[name] = path, job.names[path]
@@ -245,10 +314,8 @@ def _stored(job: Job, names: set[str]) -> dict[str, tuple[Path, str]]:
 
 
 def _drain() -> None:
-    """Read what is too large to its end: a browser shows no answer before it has sent all."""
-    rest = min(request.content_length or 0, _DRAINED)
-    while rest > 0:
-        part = request.environ["wsgi.input"].read(min(rest, 1 << 20))
-        if not part:
-            return
-        rest -= len(part)
+    """Read what came to its end: a browser shows no answer before it has sent all."""
+    with suppress(ClientDisconnected):
+        for _ in range(0, _DRAINED, 1 << 20):
+            if not request.environ["wsgi.input"].read(1 << 20):
+                return

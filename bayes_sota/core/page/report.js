@@ -4,10 +4,10 @@ const PAGE = 200;
 
 async function unpacked(element) {
   const text = element.textContent;
-  if (!text.startsWith("gzip:")) return JSON.parse(text);
+  if (!text.startsWith("gzip:")) return text;
   const bytes = Uint8Array.from(atob(text.slice(5)), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  return new Response(stream).text();
 }
 
 function numberOf(cell) {
@@ -22,7 +22,7 @@ function compare(a, b) {
 }
 
 async function enliven(section) {
-  const all = await unpacked(section.querySelector("script"));
+  const all = JSON.parse(await unpacked(section.querySelector("script")));
   const heads = [...section.querySelectorAll("th")];
   const body = section.querySelector("tbody");
   const more = section.querySelector(":scope > button");
@@ -99,7 +99,7 @@ function offer(button) {
   button.addEventListener("click", async () => {
     const content = await unpacked(document.getElementById("content"));
     const link = document.createElement("a");
-    const file = new Blob([JSON.stringify(content, null, 2)], { type: "application/json" });
+    const file = new Blob([content], { type: "application/json" });
     link.href = URL.createObjectURL(file);
     link.download = "result.json";
     link.click();

@@ -26,7 +26,8 @@ UNPACKING_ERRORS = (
     zlib.error, lzma.LZMAError, zipfile.BadZipFile,
 )  # fmt: skip
 _ENDINGS = ((".csv", ".tsv"), (".json", ".jsonl", ".parquet"), "")  # of the table in an archive
-_WORKBOOKS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
+_OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # also of new workbooks that have a password
 _CHUNK = 1 << 20
 
 
@@ -53,10 +54,12 @@ class Content:
         return Path(self.name).stem
 
     @property
-    def kind(self) -> Literal["parquet", "json", "text"]:
+    def kind(self) -> Literal["parquet", "workbook", "json", "text"]:
         """What the bytes look like."""
         if self.data[:4] == b"PAR1":
             return "parquet"
+        if self.data[:4] == b"PK\x03\x04":
+            return "workbook"
         start = self.data[:_CHUNK].removeprefix(codecs.BOM_UTF8).lstrip()[:1]
         is_json = start in (b"{", b"[") or Path(self.name).suffix.lower() == ".json"
         return "json" if is_json else "text"
@@ -78,8 +81,10 @@ def read_content(path: Path, head: int | None = None) -> Content:
     """
     check_file(path)
     where = shown_path(path)
-    if path.suffix.lower() in _WORKBOOKS:
-        raise InputError(f"{where}: is a workbook by its name; save the sheet as CSV")
+    if path.suffix.lower() in _OTHER_WORKBOOKS:
+        raise InputError(
+            f"{where}: is a workbook by its name, of a kind that is not read; save it as .xlsx"
+        )
     try:
         with _unpacked(path) as (stream, member):
             inside = f"{where}/{plain_text(member)}" if member else where
@@ -137,8 +142,17 @@ def _unpacked(path: Path) -> Iterator[tuple[IO[bytes], str]]:
         if magic[:2] == b"\x1f\x8b":
             with gzip.GzipFile(fileobj=file) as stream:
                 yield cast(IO[bytes], stream), ""
+        elif magic == _OLD_OFFICE:
+            raise InputError(
+                f"{shown_path(path)}: is an old workbook, or one with a password; save it as .xlsx "
+                "without one"
+            )
         elif magic in (b"PK\x03\x04", b"PK\x05\x06") or path.suffix.lower() == ".zip":
             with zipfile.ZipFile(file) as archive:
+                if "[Content_Types].xml" in archive.namelist():  # an archive by its format only
+                    file.seek(0)
+                    yield file, ""
+                    return
                 member = _only_table(archive, shown_path(path))
                 with archive.open(member) as inside:
                     yield inside, member.filename
@@ -155,9 +169,6 @@ def _only_table(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
         and not member.filename.startswith("__MACOSX/")
         and not Path(member.filename).name.startswith(".")
     ]
-    names = [member.filename for member in members]
-    if "xl/workbook.xml" in names:
-        raise InputError(f"{where}: is an Excel workbook; save the sheet as CSV")
     by_ending = ([m for m in members if m.filename.lower().endswith(e)] for e in _ENDINGS)
     found = next(filter(None, by_ending), [])
     if len(found) != 1:

@@ -19,13 +19,15 @@ from bayes_sota.data.files.content import Content, read_content
 from bayes_sota.data.files.delimited import parse_delimited
 from bayes_sota.data.files.json import parse_json_table
 from bayes_sota.data.files.tables import Nested, Table, plain_cell
+from bayes_sota.data.files.workbooks import parse_workbook
 
 _HALF = re.compile("[\ud800-\udfff]")
+_WHOLE = re.compile("u?int", re.IGNORECASE)  # types of pandas and polars
 
 
 def is_frame(source: object) -> bool:
     """Whether something looks like a pandas or polars frame, without importing either."""
-    return hasattr(source, "columns") and (hasattr(source, "iloc") or hasattr(source, "get_column"))
+    return (hasattr(source, "iloc") or hasattr(source, "get_column")) and hasattr(source, "columns")
 
 
 def table_of_frame(frame: Any) -> Table:
@@ -44,10 +46,15 @@ def table_of_frame(frame: Any) -> Table:
 
 
 def _frame_cells(series: Any) -> Sequence[Any]:
-    """Cells of a column; dates and durations stay what they are, which NumPy counts as numbers."""
+    """Cells of a column; dates and durations stay what they are, which NumPy counts as numbers.
+
+    So do whole numbers of a column with gaps, of which NumPy makes floats.
+    """
     found = series.to_numpy()
     if found.dtype.kind in "mM":
         return list(series)
+    if found.dtype.kind == "f" and _WHOLE.match(str(series.dtype)):
+        return [cell if (cell := _plain(x)) is None else int(cell) for x in series]
     return found if found.dtype.kind != "O" else [_plain(cell) for cell in found]
 
 
@@ -111,10 +118,10 @@ def _is_text(kind: Any, pa: Any) -> bool:
 
 
 def _parquet_cells(column: Any, kind: Any, pa: Any) -> Sequence[Any]:
-    """Cells of a column; dates and durations stay what they are, which NumPy counts as numbers."""
+    """Cells of a column as those of a frame."""
     if _is_text(kind, pa):
         return [cell for chunk in column.chunks for cell in _texts(chunk)]
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not column.null_count):
         return column.to_numpy()  # type: ignore[no-any-return]
     return column.to_pylist()  # type: ignore[no-any-return]
 
@@ -136,26 +143,50 @@ def open_table(source: Any, file_format: str = "auto") -> Table:
     InputError
         A file that cannot be read as what it seems to be; the message names it and says why.
     """
+    found = open_source(source, file_format)
+    return found if isinstance(found, Table) else json_table(found)
+
+
+def open_source(source: Any, file_format: str = "auto") -> Table | Content:
+    """Table of a file or a frame, but the content of JSON, which may be no table.
+
+    Raises
+    ------
+    InputError
+        As of ``open_table``; neither a path nor a frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> open_source(pd.DataFrame({"team": ["A"], "score": [0.9]})).header
+    ('team', 'score')
+    """
     check_choice("format", file_format, FileFormat)
+    is_chosen = file_format not in ("auto", "kaggle")
     if is_frame(source):
-        refuse_unused("a data frame", {"format": file_format not in ("auto", "kaggle")})
+        refuse_unused("a data frame", {"format": is_chosen})
         return table_of_frame(source)
     if not isinstance(source, str | os.PathLike):
         raise InputError(
-            "a leaderboard is read from a path or from a pandas or polars frame, got "
-            f"{type(source).__name__}; scores themselves go to Leaderboard(scores, ...)"
+            "data are read from a path, or from a pandas or polars data frame, got "
+            f"{type(source).__name__}; numbers go to the class itself, such as "
+            "Leaderboard(scores, ...)"
         )
-    return table_of_content(read_content(Path(source)), file_format)
-
-
-def table_of_content(content: Content, file_format: str = "auto") -> Table:
-    """Table of the content of a file."""
-    kind = content.kind if file_format in ("auto", "kaggle") else file_format
+    content = read_content(Path(source))
     if not content.data:
         raise InputError(f"{content.where}: the file is empty")
+    if content.kind == "workbook":
+        refuse_unused("an Excel workbook", {"format": is_chosen})
+        return parse_workbook(content.data, content.where, content.stem)
+    kind = file_format if is_chosen else content.kind
+    if kind == "json":
+        return content
     if kind == "parquet":
         return parse_parquet(content.data, content.where, content.stem)
-    if kind == "json":
-        return parse_json_table(content.text(), content.where, content.stem)
     delimiter = "\t" if kind == "tsv" else None
     return parse_delimited(content.data, content.where, delimiter, content.stem)
+
+
+def json_table(content: Content) -> Table:
+    """Table of the content of a JSON file."""
+    return parse_json_table(content.text(), content.where, content.stem)

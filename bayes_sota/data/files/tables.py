@@ -21,6 +21,7 @@ MAX_COLUMNS = 10_000
 MAX_CELLS = 32_000_000  # answers of 300 classifiers to 100,000 items
 MAX_DIFFERENT = 12_000_000  # cells of text that no other cell equals take most of the memory
 MAX_VALUES = 10_000_000  # of JSON
+MAX_WORKBOOK = 25_000_000  # of XML, which takes up to eighty times as much memory
 
 
 def check_bytes(size: int, where: str) -> None:

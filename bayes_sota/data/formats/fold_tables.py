@@ -25,15 +25,15 @@ from bayes_sota.data.columns import (
     find_column,
     find_score_column,
     first_repeat,
-    is_summary,
     named_in,
     number_of,
-    refuse_loss,
 )
+from bayes_sota.data.counters import find_counters, refuse_counters
 from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.score_columns import read_numbers
 from bayes_sota.data.item_scores import ItemScores
+from bayes_sota.data.metric_names import is_summary, refuse_loss
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.score_table import ScoreTable
 
@@ -151,6 +151,8 @@ def _wide(
         )
     rest = [j for j in range(len(table.header)) if j not in columns.values()]
     chosen = [j for j in rest if not is_summary(table.header[j])]
+    counters = find_counters(table, chosen)
+    refuse_counters(table, counters, "learner", "iteration_column or fold_column")
     check_names(table.where, {j: table.header[j].strip() for j in chosen}, ", and is no learner")
     if not chosen:
         raise InputError(f"{table.where}: no column has scores; there are {table.listed_columns()}")

@@ -15,9 +15,7 @@ from bayes_sota.data.columns import (
     coded_names,
     find_score_column,
     first_repeat,
-    is_summary,
     named_in,
-    refuse_loss,
     several,
 )
 from bayes_sota.data.files.tables import Table
@@ -30,6 +28,7 @@ from bayes_sota.data.formats.score_columns import (
     sole_round_position,
     tournament_name,
 )
+from bayes_sota.data.metric_names import is_summary, refuse_loss
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import Scheme, ScoreTable
 

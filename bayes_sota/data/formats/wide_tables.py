@@ -16,10 +16,10 @@ from bayes_sota.data.columns import (
     coded_names,
     first_repeat,
     holds_no_number,
-    is_summary,
     names_in,
     several,
 )
+from bayes_sota.data.counters import find_counters
 from bayes_sota.data.files.tables import Table, normalize_name
 from bayes_sota.data.formats.score_columns import (
     NotedScores,
@@ -31,6 +31,7 @@ from bayes_sota.data.formats.score_columns import (
     sole_round_position,
     tournament_name,
 )
+from bayes_sota.data.metric_names import is_summary
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
@@ -54,8 +55,13 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
     columns = [j for j in rest if not is_summary(table.header[j])]
     if players_in_rows:
         columns = _columns_of_rounds(table, columns)
+    counters = find_counters(table, columns)
+    if label is None and not players_in_rows and counters:
+        label = counters.pop(0)
+        told = [f"{table.where}: column {shown(table.header[label])} counts: it names the rounds"]
+    columns = [j for j in columns if j not in (label, *counters)]
     in_columns, in_rows = ("round", "player") if players_in_rows else ("player", "round")
-    left_out = [table.header[j] for j in rest if j not in columns]
+    left_out = [table.header[j] for j in rest if j not in (label, *columns)]
     titles = {j: table.header[j].strip() for j in columns}
     check_names(table.where, titles, f", and is no {in_columns}")
     names = list(titles.values())

@@ -1,0 +1,201 @@
+"""Long tables of answers, a row per classifier and item, and cells that are slips.
+
+``tests/data/test_long_answers.py`` compares with a pivot by pandas, and holds what is refused.
+"""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import counted, shown
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.columns import (
+    WORDS,
+    answer_of,
+    bad_cells,
+    coded_names,
+    first_repeat,
+    listed_cells,
+    number_of,
+    numbers_in,
+    several,
+)
+from bayes_sota.data.files.tables import Table, check_shape, normalize_name
+from bayes_sota.data.responses import MISSING
+
+MOST_SLIPS = 0.1  # of the cells of answers
+ARE_NUMBERS = "or say that these are numbers (item_metric, read_item_scores)"
+NO_OUTCOME = (
+    "{} is no outcome; write 1 (right) or 0 (wrong), a number, or nothing (missing); the truth is "
+    "in a column ground_truth where there are classes"
+)
+_JUDGED = ("correct", "iscorrect", "right")  # rather than the text of an answer beside it
+_FEW = 0.1  # of the items of another classifier; more are no slip of the pen
+
+# Columns that change what an answer counts for, and what to do about them.
+_CHANGING = {
+    "runs": "numbers runs: write the share of runs that were right as one outcome of each item",
+    "tasks": "names tasks: keep the rows of one task, or take the column out if every item of "
+    "every task counts the same",
+    "clusters": "names clusters: those are read beside one column per classifier (cluster_column)",
+    "people": "names clusters: those are read beside one column per classifier (cluster_column)",
+}
+
+
+def long_columns(header: Sequence[str]) -> tuple[int, int, int] | None:
+    """Columns of the classifiers, the items and the outcomes; None unless each is there once.
+
+    The outcome is the third of three columns, and among more the one that is called like one.
+
+    Examples
+    --------
+    >>> long_columns(("example_id", "model", "correct")), long_columns(("item", "tree", "forest"))
+    ((1, 0, 2), None)
+    >>> long_columns(("", "model", "task", "question", "correct"))
+    (1, 3, 4)
+    """
+    names = [normalize_name(name) for name in header]
+    methods = [j for j, name in enumerate(names) if name and name in WORDS["classifiers"]]
+    items = [j for j, name in enumerate(names) if name and name in WORDS["items"]]
+    if len(items) > 1:
+        items = [j for j in items if names[j] not in WORDS["row_names"]]
+    if len(names) < 3 or len(methods) != 1 or len(items) != 1:
+        return None
+    rest = [j for j in range(len(names)) if j not in (*methods, *items)]
+    called = [j for j in rest if names[j] in _JUDGED] or [
+        j for j in rest if names[j] in WORDS["nameless"]
+    ]
+    if len(rest) > 1 and len(called) != 1:
+        return None
+    return methods[0], items[0], rest[0] if len(rest) == 1 else called[0]
+
+
+def widen(table: Table, value_of: Callable[[Any], float | None], complaint: str) -> Table:
+    """One row per item of a table with one row per classifier and item; another one as it is.
+
+    An item that a classifier has no row for is a missing outcome. The place of an item is that of
+    its first row. Columns that say nothing about the outcome are passed over.
+
+    Parameters
+    ----------
+    table : Table
+    value_of : callable
+        Outcome that a cell says; None where it says none.
+    complaint : str
+        What a message says of such a cell, which stands for ``{}``.
+
+    Raises
+    ------
+    InputError
+        A classifier with two rows for an item, with both places; cells that are no outcome, by
+        their own lines; runs, tasks and clusters, which need more than one outcome of each item;
+        a misspelt classifier; more classifiers and items than a table may have, before memory is
+        spent on them.
+    """
+    columns = long_columns(table.header)
+    if columns is None:
+        return table
+    _refuse_changing(table, columns)
+    methods, items, outcome = columns
+    values = numbers_in(table, outcome, value_of, complaint)
+    check_slips(table, [outcome], values[None])
+    method_names, method = coded_names(table, methods, "classifier")
+    item_names, item = coded_names(table, items, "item")
+    check_shape(len(item_names), 1 + len(method_names), table.where)
+    repeat = first_repeat(method * len(item_names) + item)
+    if repeat is not None:
+        first, again = repeat
+        raise InputError(
+            f"{table.place(again, items)}: {shown(method_names[method[again]])} has answered item "
+            f"{shown(item_names[item[again]])} already on {table.places[first]}"
+        )
+    refuse_misspelt(table, methods, (method_names, method), item)
+    cells: list[list[Any]] = [[""] * len(item_names) for _ in method_names]
+    for row, cell in enumerate(listed_cells(table, outcome)):
+        cells[method[row]][item[row]] = cell
+    places = [table.places[int(row)] for row in np.unique(item, return_index=True)[1]]
+    header = (table.header[items], *method_names)
+    return replace(table, header=header, columns=(item_names, *cells), places=places)
+
+
+def _refuse_changing(table: Table, used: Sequence[int]) -> None:
+    """Raise ``InputError`` where a further column says that an item has several outcomes."""
+    for column, name in enumerate(table.header):
+        known = normalize_name(name)
+        role = next((role for role in _CHANGING if known and known in WORDS[role]), None)
+        if column not in used and role is not None:
+            raise InputError(
+                f"{table.where}: column {shown(name)} {_CHANGING[role]}; columns that are read: "
+                f"{several(table.header[j] for j in used)}"
+            )
+
+
+def refuse_misspelt(
+    table: Table, column: int, coded: tuple[Sequence[str], IntArray], item: IntArray
+) -> None:
+    """Raise ``InputError`` where a name has few items, all of which one that is like it lacks.
+
+    Parameters
+    ----------
+    table, column
+        Where the names stand.
+    coded : (sequence of str, ndarray)
+        Different names, and which one each row has.
+    item : ndarray, shape (n_rows,)
+        Which item each row is about.
+    """
+    names, codes = coded
+    counts = np.bincount(codes, minlength=len(names))
+    for code in np.flatnonzero(counts <= _FEW * counts.max()).tolist():
+        rows = np.flatnonzero(codes == code)
+        others = [name for other, name in enumerate(names) if counts[other] > counts[code]]
+        for like in get_close_matches(names[code], others, n=3, cutoff=0.7):
+            has = item[codes == names.index(like)]
+            if _is_slip(names[code], like) and not np.isin(item[rows], has).any():
+                raise InputError(
+                    f"{table.place(int(rows[0]), column)}: {shown(names[code])} has "
+                    f"{counted(rows.size, 'row')} only, and {shown(like)} has none for the same; "
+                    f"did you mean {shown(like)}?"
+                )
+
+
+def _is_slip(name: str, like: str) -> bool:
+    """Whether names may differ by a slip of the pen: other digits or further words are none."""
+    same_digits = re.sub(r"\D", "", name) == re.sub(r"\D", "", like)
+    return same_digits and abs(len(name) - len(like)) <= 1
+
+
+def outcome_of(cell: Any) -> float | None:
+    """Number or answer that a cell says; NaN where there is none, None where it is another."""
+    number = number_of(cell)
+    answer = answer_of(cell) if number is None else number
+    return math.nan if number is None and answer == MISSING else answer
+
+
+def check_slips(table: Table, columns: Sequence[int], values: FloatArray) -> None:
+    """Raise ``InputError`` where a number is no answer, as nearly all others are.
+
+    Parameters
+    ----------
+    table, columns
+        Where the numbers stand.
+    values : ndarray, shape (n_columns, n_rows)
+        The numbers; NaN where there is none.
+    """
+    given = values[~np.isnan(values)]
+    answers = np.isin(given, (MISSING, 0, 1))
+    if answers.all() or answers.mean() < 1 - MOST_SLIPS or np.all((given >= 0) & (given <= 1)):
+        return
+    beyond = (values != MISSING) & ((values < 0) | (values > 1))
+    raise bad_cells(
+        table,
+        [(int(row), columns[column]) for column, row in np.argwhere(beyond)],
+        "{} is no answer, as nearly all others are; write 1 (right), 0 (wrong) or nothing "
+        f"(missing), {ARE_NUMBERS}",
+    )

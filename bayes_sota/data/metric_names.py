@@ -1,0 +1,156 @@
+"""What numbers measure, told from the name of their column: nothing is taken for an accuracy.
+
+An accuracy is a share of right answers, whose error follows from the number of items. The names of
+other metrics, of averages and of losses stand in ``vocabulary.toml``;
+``tests/data/test_metric_names.py`` holds what is told from names and from numbers.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.text import shown
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.columns import WORDS, several
+from bayes_sota.data.files.tables import normalize_name
+
+_LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
+_GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
+_SPREADS = re.compile(r".[\W_](std|stddev|stderr|sd)", re.IGNORECASE)
+_WORD_ENDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # "MacroF1" has two words
+_ERRORS = 'give metric="score" and standard_error, the standard error of one score'
+_MOST = 30  # columns of which one or two may be no parts
+_BY_CHANCE = 0.05, 0.001  # probability that all, or some, agree without being the parts
+_RIGHT = 'metric="accuracy" says so'
+
+
+def is_loss(name: str) -> bool:
+    """Whether a name is that of an error or a loss, of which the lowest is the best.
+
+    Examples
+    --------
+    >>> is_loss("test_RMSE"), is_loss("Error rate"), is_loss("neg_log_loss"), is_loss("acc_stderr")
+    (True, True, False, False)
+    """
+    key = normalize_name(name)
+    words = {key, *re.split(r"[\W_]+", name.lower())}
+    known = not words.isdisjoint(WORDS["losses"]) or key.endswith(_LOSS_ENDINGS)
+    return known and not words & _GAINS
+
+
+def refuse_loss(where: str, column: str, fix: str = "give lower_is_better=True") -> None:
+    """Raise ``InputError`` where the name of a column of scores says that lower is better."""
+    if is_loss(column):
+        raise InputError(
+            f"{where}: column {shown(column)} holds errors by its name, and of those the lowest is "
+            f"the best: {fix}"
+        )
+
+
+def is_summary(name: str) -> bool:
+    """Whether a name is that of an average or a spread of others.
+
+    Examples
+    --------
+    >>> is_summary("Average"), is_summary("qa_std"), is_summary("mean_teacher")
+    (True, True, False)
+    """
+    spread = _SPREADS.search(name)
+    return normalize_name(name) in WORDS["summaries"] or bool(spread and spread.end() == len(name))
+
+
+def is_end(name: str) -> bool:
+    """Whether a name is that of the end of an interval.
+
+    Examples
+    --------
+    >>> is_end("ci_low"), is_end("Upper"), is_end("lowlight")
+    (True, True, False)
+    """
+    return not _words(name).isdisjoint(("ci", "low", "high", "lower", "upper", "min", "max"))
+
+
+def _words(name: str) -> set[str]:
+    return {normalize_name(word) for word in _WORD_ENDS.split(name)}
+
+
+def refuse_other_metric(
+    where: str, column: str, scores: FloatArray, others: Mapping[str, FloatArray]
+) -> None:
+    """Raise ``InputError`` where a column of scores holds something else than accuracies.
+
+    Parameters
+    ----------
+    where, column : str
+        What is being read, and the name of the column.
+    scores : ndarray, shape (m,)
+        Its numbers; NaN where a cell holds none.
+    others : mapping of str to ndarray, shape (m,)
+        Columns beside it that could be scores of the same entries.
+
+    Raises
+    ------
+    InputError
+        A name that is that of another metric or of an average; an average by its numbers.
+
+    Examples
+    --------
+    >>> refuse_other_metric("x.csv", "F1", np.ones(2), {})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    bayes_sota.core.errors.InputError: x.csv: column 'F1' holds no accuracies by its name, ...
+    """
+    named = f"{where}: column {shown(column)}"
+    parts = _averaged(scores, others)
+    if parts or is_summary(column):
+        parts = parts or list(others)
+        of = f" of {several(parts)}" if parts else ""
+        one = f"; score_column={shown(parts[0])} takes one, with its n_test" if parts else ""
+        raise InputError(
+            f"{named} holds averages{of}, and the number of items does not tell their error"
+            f"{one}; {_ERRORS}; if every item counts the same, {_RIGHT}"
+        )
+    words = {normalize_name(column), *_words(column)}
+    words |= {word.rstrip("0123456789") for word in words}
+    if words & WORDS["aucs"].keys():
+        raise InputError(
+            f"{named} holds AUCs by its name, not shares of right answers; for AUCs give "
+            f'metric="auc" and n_positive, the number of positive items; else {_RIGHT}'
+        )
+    if words & WORDS["other_metrics"].keys():
+        raise InputError(
+            f"{named} holds no accuracies by its name, and the number of items does not tell their "
+            f"error; {_ERRORS}; if they are shares of right answers, {_RIGHT}"
+        )
+
+
+def _averaged(scores: FloatArray, others: Mapping[str, FloatArray]) -> list[str]:
+    """Columns of which the scores are the averages, up to rounding; none where they are not.
+
+    One or two columns beside the parts may be something else. What could agree by chance, as few
+    scores of two digits do, does not count.
+    """
+    if len(others) < 2:
+        return []
+    names, every = list(others), np.array(list(others.values()))
+    unit = _half_unit(scores) + _half_unit(every)
+    spread = float(np.ptp(scores)) + unit
+    by_chance = (2 * unit / spread) ** scores.size
+    some = [drop for k in (1, 2) for drop in combinations(range(min(len(names), _MOST)), k)]
+    dropped: list[tuple[int, ...]] = [()] if by_chance < _BY_CHANCE[0] else []
+    dropped += some if len(some) * by_chance < _BY_CHANCE[1] else []
+    total = every.sum(axis=0)
+    for drop in dropped:
+        n_parts = len(names) - len(drop)
+        means = (total - every[list(drop)].sum(axis=0)) / max(n_parts, 1)
+        if n_parts > 1 and np.all(np.abs(means - scores) <= unit):
+            return [name for j, name in enumerate(names) if j not in drop]
+    return []
+
+
+def _half_unit(values: FloatArray) -> float:
+    """Half a unit of the last printed digit of numbers."""
+    digits = next((d for d in range(12) if np.allclose(values, np.round(values, d), 0, 1e-13)), 12)
+    return 0.5 * 10.0**-digits + 1e-12

@@ -1,0 +1,102 @@
+"""What is printed without ``--seed`` is what the next person gets, and says which seed it was."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import bayes_sota as bs
+from bayes_sota.cli import main
+from bayes_sota.cli.commands import cli
+from bayes_sota.core.arguments import DEFAULT_SEED
+
+# {x} is a file of the fixture option_inputs; every command that draws
+DRAWN = (
+    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50",
+    "sota {board.csv} --n-test 500 --draws 50",
+    "sota {answers.csv} --draws 50",
+    "board {board.csv} --n-test 500 --draws 50",
+    "board {answers.csv} --draws 50",
+    "paired {public.csv} --private-file {private.csv}",
+    "claim responses {answers.csv}",
+    "claim selection {board.csv} --n-test 500",
+    "epp {rounds.csv} --repetitions 20",
+    "cv judge {repeats.csv}",
+    "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2",
+    "batch {boards.csv} --output-dir {batch} --resume",
+)
+ELSEWHERE = {
+    "claim classification": "draws for --output alone",
+    "claim segmentation": "draws for --output alone",
+    "reproduce": "draws in the study of cross-validation alone, which takes minutes",
+    "demo": "compiles a model, which takes a minute",
+}
+
+
+def printed(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code in (0, 1)
+    return capsys.readouterr().out
+
+
+def words_of(base: str, inputs: Path, folder: Path) -> list[str]:
+    paths = {"{batch}": str(folder)}
+    return [
+        paths.get(word, str(inputs / word.strip("{}")) if word[0] == "{" else word)
+        for word in base.split()
+    ]
+
+
+@pytest.mark.parametrize("base", DRAWN)
+def test_the_next_person_gets_the_same(
+    base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path, tmp_path: Path
+) -> None:
+    folders = [tmp_path / name for name in ("again", "again", "typed", "other")]
+    seeds: list[list[str]] = [[], [], ["--seed", str(DEFAULT_SEED)], ["--seed", "1"]]
+    first, again, typed, other = (
+        printed(capsys, [*words_of(base, option_inputs, folder), *seed]).replace(str(folder), "")
+        for folder, seed in zip(folders, seeds, strict=True)
+    )
+    told = "Seed {}; --seed N draws others."
+    assert first == again == typed
+    assert told.format(DEFAULT_SEED) in first
+    assert other.replace(told.format(1), told.format(DEFAULT_SEED)) != first
+
+
+@pytest.mark.parametrize("base", DRAWN[:2])
+def test_the_seed_is_in_json_and_report(
+    base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path, tmp_path: Path
+) -> None:
+    page, words = tmp_path / "page.html", words_of(base, option_inputs, tmp_path)
+    found = json.loads(printed(capsys, [*words, "--json", "--report", str(page)]))
+    assert found["seed"] == DEFAULT_SEED
+    assert f"--seed {DEFAULT_SEED}" in page.read_text(encoding="utf-8")
+
+
+def test_every_command_that_draws_is_here() -> None:
+    def commands(group: click.Group, above: str = "") -> list[str]:
+        found = []
+        for name, command in group.commands.items():
+            deeper = isinstance(command, click.Group)
+            found += commands(command, f"{above}{name} ") if deeper else [f"{above}{name}"]
+        return found
+
+    drawing = {
+        name
+        for name in commands(cli)
+        if "--seed" in CliRunner().invoke(cli, [*name.split(), "--help"]).output
+    }
+    here = {name for name in drawing if any(base.startswith(f"{name} ") for base in DRAWN)}
+    assert drawing - here == set(ELSEWHERE)
+
+
+def test_functions_have_the_same_default() -> None:
+    board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
+    first, again = (bs.estimate_sota(board, draws=50) for _ in range(2))
+    fresh = bs.estimate_sota(board, draws=50, random_seed=None)
+    assert first.attrs["random_seed"] == str(DEFAULT_SEED)
+    assert first["posterior"].to_dataset().equals(again["posterior"].to_dataset())
+    assert fresh.attrs["random_seed"] != str(DEFAULT_SEED)

@@ -1,0 +1,133 @@
+"""Frames of pandas and polars, in every public reader of tables, say what the same file says."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import bayes_sota
+from bayes_sota.claims import read_claims
+from bayes_sota.core.errors import InputError
+from bayes_sota.crossval import read_task
+from bayes_sota.data import (
+    FoldScores,
+    read_evaluations,
+    read_fold_scores,
+    read_item_scores,
+    read_leaderboard,
+    read_paired_boards,
+    read_responses,
+    read_scores,
+    read_test_scores,
+)
+from bayes_sota.epp import read_means, read_tournaments
+
+ROOMS = [getattr(bayes_sota, room) for room in bayes_sota.__all__ if room.islower()]
+_RUNS = FoldScores([[[0.8, 0.9]], [[0.7, 0.8]]], learners=["a", "b"])
+_ANSWERS = {"item": ["q1", "q2", "q3"], "x": [1, 0, 1], "y": [0, 0, 1]}
+
+# What each reader gets as a table, and how it reads it.
+READERS: dict[str, tuple[dict[str, list[Any]], Callable[[Any], Any]]] = {
+    "read_leaderboard": (
+        {"team": ["A", "B"], "score": [0.91, 0.88]}, lambda x: read_leaderboard(x, n_test=100),
+    ),
+    "read_paired_boards": (
+        {"team": list("ABCDEF"), "public": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
+         "private": [0.8, 0.9, 0.6, 0.7, 0.4, 0.5]},
+        read_paired_boards,
+    ),
+    "read_responses": (_ANSWERS, read_responses),
+    "read_evaluations": (_ANSWERS, lambda x: read_evaluations(x).outcomes),
+    "read_item_scores": (
+        {"item": [1, 2, 3], "a": [0.5, 0.25, 1.0], "b": [0.5, 0.5, 0.75]}, read_item_scores,
+    ),
+    "read_scores": (
+        {"round": [1, 2, 3], "x": [0.5, 0.25, 1.0], "y": [0.5, 0.5, 0.75]}, read_scores,
+    ),
+    "read_fold_scores": (
+        {"learner": ["a", "a", "b", "b"], "iteration": [1, 1, 1, 1], "fold": [1, 2, 1, 2],
+         "auc": [0.5, 0.25, 1.0, 0.75]},
+        read_fold_scores,
+    ),
+    "read_test_scores": (
+        {"learner": ["b", "a"], "score": [0.75, 0.5]}, lambda x: read_test_scores(x, _RUNS),
+    ),
+    "read_tournaments": (
+        {"round": [1, 2, 3], "x": [0.5, 0.25, 1.0], "y": [0.5, 0.5, 0.75]},
+        lambda x: read_tournaments(x)[0][0].scores,
+    ),
+    "read_means": (
+        {"round": [1, 2, 3], "x": [0.5, 0.25, 1.0], "y": [0.5, 0.5, 0.75]},
+        lambda x: read_means(x, x)[0],
+    ),
+    "read_claims": (
+        {"accuracy_a": [0.91], "accuracy_b": [0.88], "n_test": [100]},
+        lambda x: read_claims(x).astype(float),
+    ),
+    "read_task": ({"size": [1.5, 2.0], "y": [0, 1]}, lambda x: read_task(x, "y")[0]),
+}  # fmt: skip
+
+
+def content(found: Any) -> dict[str, Any]:
+    """What was read, without the name that a file gives it."""
+    if isinstance(found, np.ndarray | pd.DataFrame):
+        return {"values": np.asarray(found)}
+    return {
+        name: value
+        for name, value in vars(found).items()
+        if name not in ("name", "tasks", "tournament")
+    }
+
+
+def test_no_public_reader_is_forgotten() -> None:
+    public = {name for place in (bayes_sota, *ROOMS) for name in getattr(place, "__all__", ())}
+    found = {name for name in public if name.startswith("read_")}
+    assert found - {"read_result"} == set(READERS)  # which reads no table
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("reader", READERS)
+def test_frames_say_what_files_say(tmp_path: Path, reader: str, kind: Any) -> None:
+    columns, read = READERS[reader]
+    pd.DataFrame(columns).to_csv(tmp_path / "f.csv", index=False)
+    one, other = content(read(kind(columns))), content(read(tmp_path / "f.csv"))
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        np.testing.assert_array_equal(value, other[name], name)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("source", [None, 5, object(), [[0.9, 0.8]], pl.LazyFrame({"x": [1]})])
+def test_what_is_neither_file_nor_frame_is_one_clear_error(reader: str, source: Any) -> None:
+    with pytest.raises(InputError, match=r"read (from a path|as paths)") as caught:
+        READERS[reader][1](source)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_frame_that_is_wrong_is_refused_with_its_place(reader: str) -> None:
+    columns, read = READERS[reader]
+    last = list(columns)[-1]
+    if reader == "read_claims":  # reads cells as they are, claims_table judges them
+        last = "n_test"
+        read = bayes_sota.claims_table
+    wrong = pd.DataFrame(columns).astype(object)
+    wrong.loc[len(wrong) - 1, last] = "word"
+    if reader == "read_task":
+        wrong.loc[0, "size"], wrong.loc[0, "y"] = "word", 0
+    with pytest.raises(InputError, match=r"word") as caught:
+        read(wrong)
+    assert "row" in str(caught.value)
+
+
+def test_several_frames_are_joined_on_their_items() -> None:
+    frames = [pd.DataFrame(_ANSWERS)[["item", name]] for name in ("x", "y")]
+    found = read_evaluations(*frames)
+    assert found.methods == ("x", "y")
+    assert found.outcomes.correct.tolist() == [[1, 0], [0, 0], [1, 1]]
+    with pytest.raises(InputError, match=r"data frame 2: row 2, column 'y'"):
+        read_evaluations(frames[0], frames[1].assign(y=[1, "right?", 0]))

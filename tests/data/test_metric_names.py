@@ -1,0 +1,102 @@
+"""A column that is no accuracy, by its name or its numbers, is never taken for one."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayes_sota.cli import main
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.read_boards import read_leaderboard, read_paired_boards
+
+ROWS = "a,.81\nb,.80\nc,.75\n"
+TASKS = np.array([
+    [70, 72, 71, 69, 73], [60, 70, 66, 64, 65], [75, 73, 77, 70, 76], [55, 50, 52, 58, 53],
+    [81, 79, 84, 80, 88], [66, 61, 69, 60, 67],
+])  # fmt: skip
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "x.csv"
+    path.write_text(text)
+    return path
+
+
+def averages(name: str = "score", digits: int = 2) -> str:
+    """Five tasks, their average, and the size of each model."""
+    rows = (
+        f"m{i},{np.mean(tasks):.{digits}f},{','.join(map(str, tasks / 1))},{7 + i / 2}"
+        for i, tasks in enumerate(TASKS)
+    )
+    return "\n".join([f"model,{name},arc,mmlu,gsm,hs,wino,params", *rows, ""])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["F1", "BLEU", "Macro-F1", "rouge_L", "test_bleu4", "MCC", "kappa", "mIoU", "Dice", "Elo",
+     "nDCG@10", "MacroF1", "balanced accuracy", "recall@5", "BERTScore"],
+)  # fmt: skip
+def test_another_metric_is_refused_with_what_would_do(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, f"system,{name}\n{ROWS}")
+    with pytest.raises(InputError, match=r"holds no accuracies by its name.*standard_error"):
+        read_leaderboard(path, n_test=2000, score_column=name)
+    given: Any = {"metric": "score", "standard_error": 0.01}
+    assert read_leaderboard(path, score_column=name, **given).maximum == 0.81
+    said = read_leaderboard(path, score_column=name, metric="accuracy", n_test=2000)
+    assert said.counts == (1610, 1630)  # .81 of 2,000 items, rounded to two digits
+
+
+@pytest.mark.parametrize("name", ["Accuracy", "acc", "Score", "top-1 acc", "pass@1", "exact_match"])
+def test_an_accuracy_is_read(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, f"system,{name}\n{ROWS}")
+    assert read_leaderboard(path, n_test=2000, score_column=name).n_entries == 3
+
+
+def test_aucs_are_refused_with_their_own_option(tmp_path: Path) -> None:
+    path = written(tmp_path, f"system,ROC AUC\n{ROWS}")
+    with pytest.raises(InputError, match=r'holds AUCs by its name.*metric="auc" and n_positive'):
+        read_leaderboard(path, n_test=2000)
+    board = read_leaderboard(path, n_test=2000, metric="auc", n_positive=300)
+    assert board.metric == "auc"
+
+
+@pytest.mark.parametrize("name", ["score", "accuracy", "Average"])
+def test_an_average_names_its_parts(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, averages(name))
+    with pytest.raises(InputError, match=r"holds averages of 'arc', 'mmlu', 'gsm', 'hs', 'wino'"):
+        read_leaderboard(path, n_test=1000, score_column=name)
+    assert read_leaderboard(path, n_test=1000, score_column="arc").maximum == 0.81
+    assert read_leaderboard(path, n_test=1000, metric="accuracy", score_column=name).n_entries == 6
+
+
+def test_scores_that_are_no_average_are_read(tmp_path: Path) -> None:
+    text = averages().replace("m4,82.40", "m4,83.60")
+    assert read_leaderboard(written(tmp_path, text), n_test=1000).maximum == 0.836
+    few = "model,score,first,second\na,.5,.4,.6\nb,.6,.7,.5\n"  # two rows of one digit
+    assert read_leaderboard(written(tmp_path, few), n_test=1000).n_entries == 2
+
+
+def test_both_boards_of_accuracies_are_looked_at(tmp_path: Path) -> None:
+    rows = "".join(f"t{i},.{i + 1},.{9 - i}\n" for i in range(8))
+    path = written(tmp_path, f"team,f1_public,f1_private\n{rows}")
+    columns: Any = {"public_column": "f1_public", "private_column": "f1_private"}
+    with pytest.raises(InputError, match=r"'f1_public' holds no accuracies by its name"):
+        read_paired_boards(path, n_test=(100, 100), **columns)
+    assert read_paired_boards(path, **columns).n_entries == 8
+
+
+@pytest.mark.parametrize(
+    "command", [["board"], ["sota"], ["infer-n"], ["sota", "--method", "crop"]]
+)
+def test_every_command_refuses(tmp_path: Path, capsys: Any, command: list[str]) -> None:
+    path = written(tmp_path, f"system,F1\n{ROWS}")
+    size = [] if command == ["infer-n"] else ["--n-test", "2000"]
+    classes = ["--n-classes", "2"] if "crop" in command else []
+    with pytest.raises(SystemExit) as stop:
+        main([*command, str(path), *size, *classes])
+    error = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert error.count("\n") == 1
+    assert "column 'F1' holds no accuracies by its name" in error
+    assert ("--metric score and --standard-error" in error) == (command != ["infer-n"])
