@@ -33,6 +33,7 @@ from bayes_sota.data.printed_scores import (
     LARGEST_NUMBER,
     digits_of,
     exact_ends,
+    has_percent_sign,
     lattice_ends,
     parse_number,
 )
