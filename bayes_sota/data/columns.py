@@ -5,6 +5,7 @@ and cells are taken for, and every reader's tests the tables that are refused.
 """
 
 import math
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,14 +35,27 @@ WORDS = {
 MISSING_WORDS = (  # whatever their case
     "", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "#n/a", "nan", "null", "none", "<na>",
 )  # fmt: skip
+ITEM_NUMBERS = "their numbers are read with item_metric (in Python read_item_scores)"
 _ANSWERS: dict[str, float] = {
     "1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0,
     "right": 1, "correct": 1, "wrong": 0, "incorrect": 0,
     **dict.fromkeys(("", "na", "n/a", "nan", "<na>", "null", "none", "-1"), MISSING),
 }  # fmt: skip
+_WORD_ENDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # "MacroF1" has two words
 _LOOKALIKES = {"o": "0", "l": "1", "i": "1"}
 _MOST_CLASSES = 10_000
 _MOST_NAMED = 10  # cells in one message
+
+
+def name_words(name: str) -> set[str]:
+    """Words of a name, as they stand in the vocabulary.
+
+    Examples
+    --------
+    >>> sorted(name_words("MacroF1")), sorted(name_words("Test accuracy (%)"))
+    (['f1', 'macro'], ['', 'accuracy', 'test'])
+    """
+    return {normalize_name(word) for word in _WORD_ENDS.split(name)}
 
 
 def several(names: Iterable[str]) -> str:
@@ -101,20 +115,31 @@ def find_score_column(
     if wanted is not None:
         return find_column(table, wanted, option)
     found = named_in(table, words)
+    if not found and words is WORDS["scores"]:
+        found = [
+            j
+            for j, name in enumerate(table.header)
+            if not name_words(name).isdisjoint(("accuracy", "acc", "score"))
+        ]
     if len(found) == 1:
         return found[0]
     like = f"{what} scores".lstrip()
     problem = f"{len(found)} columns look like {like} ({several(table.header[i] for i in found)})"
     if not found:
         problem = f"no column looks like {like}"
-        seen = None if what else classes_seen(chain.from_iterable(table.columns[1:]))
-        if len(table.columns) > 2 and seen:
+        counting = named_in(table, WORDS["counters"])
+        cells = [table.columns[j] for j in range(1, len(table.header)) if j not in counting]
+        seen = None if what else classes_seen(chain.from_iterable(cells))
+        if len(cells) > 1 and seen:
             raise InputError(
                 f"{table.where}: {seen}; claim responses compares classes with a column "
                 "ground_truth"
             )
+    numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
+    hint = f"; if rows are items, {ITEM_NUMBERS}" if not found and len(numbers) > 1 else ""
     raise InputError(
         f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
+        f"{hint}"
     )
 
 

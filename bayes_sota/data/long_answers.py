@@ -30,21 +30,33 @@ from bayes_sota.data.files.tables import Table, check_shape, normalize_name
 from bayes_sota.data.responses import MISSING
 
 MOST_SLIPS = 0.1  # of the cells of answers
-ARE_NUMBERS = "or say that these are numbers (item_metric, read_item_scores)"
+ARE_NUMBERS = "or say with item_metric that these are numbers (in Python read_item_scores)"
 NO_OUTCOME = (
     "{} is no outcome; write 1 (right) or 0 (wrong), a number, or nothing (missing); the truth is "
     "in a column ground_truth where there are classes"
 )
-_JUDGED = ("correct", "iscorrect", "right")  # rather than the text of an answer beside it
+_JUDGED = (
+    "correct",
+    "iscorrect",
+    "right",
+    "passed",
+    "solved",
+    "resolved",
+)  # rather than the text of an answer beside it
+_WITHOUT_ITEMS = ("taskid", "prompt", "query", "problem")  # name items where nothing else does
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
 
 # Columns that change what an answer counts for, and what to do about them.
 _CHANGING = {
     "runs": "numbers runs: write the share of runs that were right as one outcome of each item",
-    "tasks": "names tasks: keep the rows of one task, or take the column out if every item of "
-    "every task counts the same",
-    "clusters": "names clusters: those are read beside one column per classifier (cluster_column)",
-    "people": "names clusters: those are read beside one column per classifier (cluster_column)",
+    "tasks": "names tasks: keep the rows of one task or, if every item of every task counts the "
+    "same, join its names with those of the items and take it out",
+    **dict.fromkeys(
+        ("clusters", "people"),
+        "says which items belong together: take it out if all items count the same and none "
+        "depends on another; claim responses reads clusters (cluster_column) beside one column per "
+        "classifier",
+    ),
 }
 
 
@@ -63,6 +75,7 @@ def long_columns(header: Sequence[str]) -> tuple[int, int, int] | None:
     names = [normalize_name(name) for name in header]
     methods = [j for j, name in enumerate(names) if name and name in WORDS["classifiers"]]
     items = [j for j, name in enumerate(names) if name and name in WORDS["items"]]
+    items = items or [j for j, name in enumerate(names) if name in _WITHOUT_ITEMS]
     if len(items) > 1:
         items = [j for j in items if names[j] not in WORDS["row_names"]]
     if len(names) < 3 or len(methods) != 1 or len(items) != 1:
@@ -141,6 +154,8 @@ def refuse_misspelt(
 ) -> None:
     """Raise ``InputError`` where a name has few items, all of which one that is like it lacks.
 
+    Names that differ by case and punctuation only are the same even where they have many.
+
     Parameters
     ----------
     table, column
@@ -152,12 +167,17 @@ def refuse_misspelt(
     """
     names, codes = coded
     counts = np.bincount(codes, minlength=len(names))
-    for code in np.flatnonzero(counts <= _FEW * counts.max()).tolist():
+    keys = [normalize_name(name) for name in names]
+    for code in np.argsort(-counts, kind="stable")[::-1].tolist():
         rows = np.flatnonzero(codes == code)
-        others = [name for other, name in enumerate(names) if counts[other] > counts[code]]
-        for like in get_close_matches(names[code], others, n=3, cutoff=0.7):
+        likes = [name for name, key in zip(names[:code], keys, strict=False) if key == keys[code]]
+        if counts[code] <= _FEW * counts.max():
+            others = [name for other, name in enumerate(names) if counts[other] > counts[code]]
+            close = get_close_matches(names[code], others, n=3, cutoff=0.7)
+            likes += [like for like in close if _is_slip(names[code], like)]
+        for like in likes:
             has = item[codes == names.index(like)]
-            if _is_slip(names[code], like) and not np.isin(item[rows], has).any():
+            if not np.isin(item[rows], has).any():
                 raise InputError(
                     f"{table.place(int(rows[0]), column)}: {shown(names[code])} has "
                     f"{counted(rows.size, 'row')} only, and {shown(like)} has none for the same; "

@@ -6,7 +6,7 @@ other metrics, of averages and of losses stand in ``vocabulary.toml``;
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -14,13 +14,20 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.columns import WORDS, several
+from bayes_sota.data.columns import WORDS, name_words, several
 from bayes_sota.data.files.tables import normalize_name
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
 _GAINS = frozenset(("neg", "negative", "std", "standard", "stderr"))  # -loss; a standard error
 _SPREADS = re.compile(r".[\W_](std|stddev|stderr|sd)", re.IGNORECASE)
-_WORD_ENDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # "MacroF1" has two words
+_QUESTION = re.compile(r"(is|has)[\W_]", re.IGNORECASE)
+_RANK = re.compile(r"(.+)[\W_]rank", re.IGNORECASE)
+_AT = re.compile(r"(?:^|[\W_])([a-z]+)@(\d+)", re.IGNORECASE)  # precision@1
+_MEANS = frozenset(("mean", "average", "averages", "averaged", "avg"))
+_AT_K = {"r": "recall", "p": "precision"}
+_RATES = frozenset((  # of some of the items each: no scores of a part of them
+    "sensitivity", "sens", "specificity", "spec", "precision", "recall", "ppv", "npv", "tpr", "tnr",
+))  # fmt: skip
 _ERRORS = 'give metric="score" and standard_error, the standard error of one score'
 _MOST = 30  # columns of which one or two may be no parts
 _BY_CHANCE = 0.05, 0.001  # probability that all, or some, agree without being the parts
@@ -51,15 +58,39 @@ def refuse_loss(where: str, column: str, fix: str = "give lower_is_better=True")
 
 
 def is_summary(name: str) -> bool:
-    """Whether a name is that of an average or a spread of others.
+    """Whether a name is that of an average or a spread of others, a setting, or a question.
 
     Examples
     --------
-    >>> is_summary("Average"), is_summary("qa_std"), is_summary("mean_teacher")
-    (True, True, False)
+    >>> [is_summary(name) for name in ("Average", "qa_std", "is_hard", "temperature")]
+    [True, True, True, True]
+    >>> [is_summary(name) for name in ("mean_teacher", "is_correct")]
+    [False, False]
     """
     spread = _SPREADS.search(name)
-    return normalize_name(name) in WORDS["summaries"] or bool(spread and spread.end() == len(name))
+    key = normalize_name(name)
+    return (
+        key in WORDS["averages"]
+        or key in WORDS["summaries"]
+        or bool(spread and spread.end() == len(name))
+        or bool(_QUESTION.match(name) and key not in WORDS["nameless"])
+    )
+
+
+def asides(header: Sequence[str]) -> list[int]:
+    """Positions of columns that say something about others or about the rows, by their names.
+
+    Examples
+    --------
+    >>> asides(["tree", "tree_rank", "low_rank", "Average"])
+    [1, 3]
+    """
+    ranked = (_RANK.fullmatch(name) for name in header)
+    return [
+        j
+        for j, (name, rank) in enumerate(zip(header, ranked, strict=True))
+        if is_summary(name) or (rank is not None and rank[1] in header)
+    ]
 
 
 def is_end(name: str) -> bool:
@@ -70,11 +101,19 @@ def is_end(name: str) -> bool:
     >>> is_end("ci_low"), is_end("Upper"), is_end("lowlight")
     (True, True, False)
     """
-    return not _words(name).isdisjoint(("ci", "low", "high", "lower", "upper", "min", "max"))
+    return not name_words(name).isdisjoint(("ci", "low", "high", "lower", "upper", "min", "max"))
 
 
-def _words(name: str) -> set[str]:
-    return {normalize_name(word) for word in _WORD_ENDS.split(name)}
+def is_other_metric(name: str) -> bool:
+    """Whether a name is that of something else than right answers: another metric, AUC or loss.
+
+    Examples
+    --------
+    >>> is_other_metric("F1"), is_other_metric("RMSE"), is_other_metric("acc")
+    (True, True, False)
+    """
+    others = WORDS["other_metrics"].keys() | WORDS["aucs"].keys()
+    return is_loss(name) or not others.isdisjoint(_metric_words(name))
 
 
 def refuse_other_metric(
@@ -103,8 +142,9 @@ def refuse_other_metric(
     bayes_sota.core.errors.InputError: x.csv: column 'F1' holds no accuracies by its name, ...
     """
     named = f"{where}: column {shown(column)}"
+    words = _metric_words(column)
     parts = _averaged(scores, others)
-    if parts or is_summary(column):
+    if parts or words & _MEANS or normalize_name(column) in WORDS["averages"]:
         parts = parts or list(others)
         of = f" of {several(parts)}" if parts else ""
         one = f"; score_column={shown(parts[0])} takes one, with its n_test" if parts else ""
@@ -112,18 +152,38 @@ def refuse_other_metric(
             f"{named} holds averages{of}, and the number of items does not tell their error"
             f"{one}; {_ERRORS}; if every item counts the same, {_RIGHT}"
         )
-    words = {normalize_name(column), *_words(column)}
-    words |= {word.rstrip("0123456789") for word in words}
     if words & WORDS["aucs"].keys():
         raise InputError(
             f"{named} holds AUCs by its name, not shares of right answers; for AUCs give "
             f'metric="auc" and n_positive, the number of positive items; else {_RIGHT}'
         )
-    if words & WORDS["other_metrics"].keys():
+    if words & WORDS["other_metrics"].keys() or is_summary(column):
         raise InputError(
             f"{named} holds no accuracies by its name, and the number of items does not tell their "
             f"error; {_ERRORS}; if they are shares of right answers, {_RIGHT}"
         )
+
+
+def _metric_words(column: str) -> set[str]:
+    """Words of a name, with and without their numbers, that say what is measured.
+
+    Of an accuracy it matters only how it is averaged; precision at 1 is a share of right answers.
+
+    Examples
+    --------
+    >>> "recall" in _metric_words("R@5"), "recall" in _metric_words("accuracy on recall")
+    (True, False)
+    >>> "precision" in _metric_words("precision@1")
+    False
+    """
+    words = {normalize_name(column), *name_words(column)}
+    words |= {word.rstrip("0123456789") for word in words}
+    for word, k in _AT.findall(column):
+        known = _AT_K.get(word.lower(), word.lower())
+        words = words | {known} if (known, k) != ("precision", "1") else words - {known}
+    if words & {"accuracy", "acc"}:
+        words -= WORDS["other_metrics"].keys() - {"balanced", "macro"}
+    return words
 
 
 def _averaged(scores: FloatArray, others: Mapping[str, FloatArray]) -> list[str]:
@@ -132,6 +192,7 @@ def _averaged(scores: FloatArray, others: Mapping[str, FloatArray]) -> list[str]
     One or two columns beside the parts may be something else. What could agree by chance, as few
     scores of two digits do, does not count.
     """
+    others = {name: found for name, found in others.items() if not name_words(name) & _RATES}
     if len(others) < 2:
         return []
     names, every = list(others), np.array(list(others.values()))

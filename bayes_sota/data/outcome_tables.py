@@ -41,7 +41,7 @@ from bayes_sota.data.long_answers import (
     outcome_of,
     widen,
 )
-from bayes_sota.data.metric_names import is_summary
+from bayes_sota.data.metric_names import asides
 from bayes_sota.data.parts import Choices, Part, file_names
 from bayes_sota.data.printed_scores import parse_number
 from bayes_sota.data.responses import MISSING
@@ -129,6 +129,7 @@ def find_roles(
     found = [j for j in named_in(table, truth) if j not in taken]
     labels = only_column(table, label_column, found, "the truth", "keep one, or label_column")
     methods = [j for j in range(len(table.header)) if j not in (*taken, labels)]
+    aside = asides(table.header)
     for j in methods:
         problem = f"{table.where}: column {shown(table.header[j])} is no method"
         if normalize_name(table.header[j]) in WORDS["people"]:
@@ -136,8 +137,11 @@ def find_roles(
                 f"{problem}; if it says which items belong together, name it as cluster_column, "
                 "else take it out"
             )
-        if is_summary(table.header[j]):
-            raise InputError(f"{problem}, but a summary of others by its name; take it out")
+        if j in aside:
+            raise InputError(
+                f"{problem}, but says something about items or other columns by its name; take it "
+                "out, or rename it"
+            )
     if not _are_classes(labels, truth):
         items, methods = _without_counter(table, items, methods)
     names = _item_names(table, items)
@@ -153,7 +157,7 @@ def _without_counter(
     table: Table, items: int | None, methods: list[int]
 ) -> tuple[int | None, list[int]]:
     """Column of the items, and the methods without a column that counts: it names the items."""
-    counters = find_counters(table, methods)
+    counters = find_counters(table, methods, "item_column")
     if items is None and counters:
         items = counters.pop(0)
         methods = [j for j in methods if j != items]

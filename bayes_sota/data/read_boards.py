@@ -19,6 +19,7 @@ from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import Metric, check_metric
 from bayes_sota.data.columns import (
+    ITEM_NUMBERS,
     WORDS,
     as_numbers,
     find_name_column,
@@ -33,7 +34,14 @@ from bayes_sota.data.files.opening import FileFormat, open_table
 from bayes_sota.data.files.tables import Nested, Table, normalize_name
 from bayes_sota.data.formats.kaggle import best_rows, is_kaggle, team_names
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.metric_names import is_end, is_summary, refuse_loss, refuse_other_metric
+from bayes_sota.data.long_answers import long_columns
+from bayes_sota.data.metric_names import (
+    is_end,
+    is_other_metric,
+    is_summary,
+    refuse_loss,
+    refuse_other_metric,
+)
 from bayes_sota.data.paired import BOARDS, PairedBoards
 from bayes_sota.data.printed_scores import Rounding, RoundingChoice, parse_scores, rounding_order
 
@@ -226,7 +234,9 @@ def read_entries(
     """
     table = open_table(path_or_frame, format)
     kaggle = format == "kaggle" or is_kaggle(table)
-    scores = find_score_column(table, score_column)
+    scores = _only_accuracy(table) if score_column is None else None
+    if scores is None:
+        scores = find_score_column(table, score_column)
     names = find_name_column(table, name_column, scores, may_repeat=kaggle)
     notes: list[str] = []
     rows: Sequence[int] = range(len(table.places))
@@ -234,6 +244,8 @@ def read_entries(
         rows, notes = best_rows(table, scores, names, lower_is_better)
         if not rows:
             raise InputError(f"{table.where}: no entries are left: {'; '.join(notes)}")
+    if not kaggle and names is not None:  # a team may call itself Average
+        rows, notes = _without_averages(table, names)
     rows, dropped = _scored_rows(table, (scores,), names, rows, missing)
     found = _entries(table, scores, names, rows, (*notes, *dropped), kaggle, submissions)
     told = [] if name_column is not None else _named_by(table, names, scores, kaggle)
@@ -241,6 +253,23 @@ def read_entries(
     if unused and score_column is None:
         told.append(f"columns that are not used: {several(unused)}")
     return replace(found, notes=(*found.notes, *told))
+
+
+def _only_accuracy(table: Table) -> int | None:
+    """Position of the column of accuracies where all others are other metrics by their names."""
+    found = [j for j in named_in(table, WORDS["scores"]) if not is_other_metric(table.header[j])]
+    is_one = len(found) == 1 and normalize_name(table.header[found[0]]) in ("accuracy", "acc")
+    return found[0] if is_one else None
+
+
+def _without_averages(table: Table, names: int) -> tuple[list[int], list[str]]:
+    """Rows that are no averages or totals of others by their names, and a note on those."""
+    keys = [normalize_name(str(cell)) for cell in table.columns[names]]
+    left_out = [row for row, key in enumerate(keys) if key in WORDS["averages"] or key == "total"]
+    kept = [row for row in range(len(keys)) if row not in left_out]
+    if not kept or not left_out:
+        return list(range(len(keys))), []
+    return kept, [f"left out {_listed_rows(table, names, left_out)}: of others by its name"]
 
 
 def _scored_rows(
@@ -389,12 +418,15 @@ def _how_entries_differ(table: Table, column: int) -> str:
             f"rows of one entry are runs by column {shown(runs[0])}: write their mean as its "
             "score, because the best of them would be there by luck"
         )
+    if long_columns(table.header) is not None:
+        return f"if rows are answers to items, {ITEM_NUMBERS}"
     others = [j for j in range(len(table.header)) if j != column and names_every_row(table, j)]
     listed = " or ".join(f"name_column={shown(table.header[j])}" for j in others[:3])
     return (
         f"{listed} has another name in every row"
         if others
-        else "entries need different names: keep one row of each, or name them by name_column"
+        else "entries need different names: write the mean of runs of one entry as its row, or "
+        "name_column has other names"
     )
 
 

@@ -277,7 +277,7 @@ class Responses(ItemMatrix):
                 "a leaderboard needs every classifier's answer to every item, but "
                 f"{missing.any(axis=1).sum():,} of {self.n_items:,} items lack some: "
                 f"{self.names[column]!r} has none to item {self.items[row]!r}; take these items "
-                "out of the file, or call complete(), which does"
+                "out of the file; in Python complete() does"
             )
         return Leaderboard(
             self.scores,

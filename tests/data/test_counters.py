@@ -33,6 +33,11 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+def lines(name: str, ids: Any, rows: Any) -> str:
+    body = (f"{key},{','.join(map(str, row))}" for key, row in zip(ids, rows.tolist(), strict=True))
+    return "\n".join([f"{name},a,b,c", *body, ""])
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("last", [False, True])
 def test_no_counter_is_a_contestant(tmp_path: Path, name: str, last: bool) -> None:
@@ -68,6 +73,59 @@ def test_numbers_that_nobody_can_tell_are_refused(tmp_path: Path) -> None:
     for read in (read_scores, lambda p: read_item_scores(p, metric="mean"), read_evaluations):
         with pytest.raises(InputError, match=r"'beds' holds whole numbers .3 to 40. beside scores"):
             read(path)
+
+
+@pytest.mark.parametrize("ids", [[107, 3, 15, 67, 120, 9], [2001, 2013, 2004, 2009, 2020, 2015]])
+def test_numbers_of_rows_do_not_win(tmp_path: Path, ids: list[int]) -> None:
+    percent = (100 * SCORES).round(1)
+    for name in ("pid", "tid", "patient_id", "docId"):
+        path = written(tmp_path, lines(name, ids, percent))
+        assert read_scores(path).players == ("a", "b", "c")
+        assert read_item_scores(path, metric="mean").names == ("a", "b", "c")
+    path = written(tmp_path, lines("quux", ids, percent))
+    with pytest.raises(InputError, match=r"'quux' holds whole numbers .*say so with round_column"):
+        read_scores(path)
+    with pytest.raises(InputError, match=r"'quux' holds whole numbers .*say so with item_column"):
+        read_item_scores(path, metric="mean")
+    assert read_scores(path, round_column="quux").players == ("a", "b", "c")
+    answers = written(tmp_path, lines("quux", ids, ANSWERS[:6]))
+    for read in (read_responses, lambda p: read_evaluations(p).outcomes):
+        assert read(answers).items == tuple(map(str, ids))
+
+
+@pytest.mark.parametrize(("first", "others"), [
+    ([1, 2, 3, 4], [[3, 2], [0, 1], [3, 3], [1, 2]]),
+    ([100, 99, 98, 97], [[99.5, 98.1], [98, 99.5], [97.5, 96], [99, 98]]),
+])  # fmt: skip
+def test_scores_that_could_count_are_asked_about(
+    tmp_path: Path, first: list[int], others: list[list[float]]
+) -> None:
+    rows = np.column_stack([first, others]).tolist()
+    body = [",".join(f"{x:g}" for x in row) for row in rows]
+    path = written(tmp_path, "\n".join(["a,b,c", *body, ""]))
+    with pytest.raises(
+        InputError, match=r"'a' holds whole .*put a column first that names the rows"
+    ):
+        read_scores(path)
+    named = [f"r{i},{line}" for i, line in enumerate(body)]
+    path = written(tmp_path, "\n".join(["n,a,b,c", *named, ""]))
+    assert read_scores(path).players == ("a", "b", "c")
+    path = written(tmp_path, "\n".join(["week,b,c", *body, ""]))
+    assert read_scores(path).players == ("b", "c")
+
+
+def test_what_is_said_about_scores_does_not_compete(tmp_path: Path) -> None:
+    extra = "a_rank,is_hard,temperature,best"
+    header, *rows = table("week", SCORES).splitlines()
+    body = [f"{row},{1 + i % 3},{i % 2},.7,.9" for i, row in enumerate(rows)]
+    path = written(tmp_path, "\n".join([f"{header},{extra}", *body, ""]))
+    found = read_scores(path)
+    assert found.players == ("a", "b", "c")
+    header, *rows = table("item", ANSWERS).splitlines()
+    body = [f"{row},{i % 2}" for i, row in enumerate(rows)]
+    path = written(tmp_path, "\n".join([f"{header},is_hard", *body, ""]))
+    with pytest.raises(InputError, match=r"'is_hard' is no method, but says something about items"):
+        read_evaluations(path)
 
 
 def test_learners_of_cross_validation_do_not_count(tmp_path: Path) -> None:

@@ -56,9 +56,9 @@ def test_columns_beside_are_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "message"),
     [
-        ("task", ["math", "law"], "'task' names tasks: keep the rows of one task, or take"),
+        ("task", ["math", "law"], "'task' names tasks: keep the rows of one task or, if"),
         ("seed", [1, 2], "'seed' numbers runs: write the share of runs that were right"),
-        ("patient", ["p1", "p2"], "'patient' names clusters: those are read beside"),
+        ("patient", ["p1", "p2"], "'patient' says which items belong together: take"),
     ],
 )
 def test_tasks_runs_and_clusters_are_not_ignored(
@@ -112,6 +112,20 @@ def test_a_misspelt_classifier_is_named(tmp_path: Path, read: Any) -> None:
     table.loc[7, "model"] = "gtp-4"
     with pytest.raises(InputError, match=r"line 9, column 'model': 'gtp-4' .*mean 'gpt-4'"):
         read(written(tmp_path, table))
+
+
+def test_one_name_in_two_spellings_is_named(tmp_path: Path) -> None:
+    table = frame(500)
+    half = (table["model"] == "gpt-4") & (table.index % 2 == 0)
+    table.loc[half, "model"] = "GPT 4"
+    with pytest.raises(InputError, match=r"has none for the same; did you mean '(gpt-4|GPT 4)'"):
+        read_responses(written(tmp_path, table))
+
+
+@pytest.mark.parametrize("item", ["task_id", "prompt"])
+def test_names_of_items_where_nothing_else_names_them(tmp_path: Path, item: str) -> None:
+    other = frame().rename(columns={"question": item, "correct": "passed", "model": "llm"})
+    assert read_responses(written(tmp_path, other)) == read_responses(written(tmp_path, frame()))
 
 
 def test_classifiers_with_like_names_on_the_same_items_are_two(tmp_path: Path) -> None:

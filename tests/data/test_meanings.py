@@ -105,7 +105,7 @@ def test_a_slip_is_named_by_every_command(tmp_path: Path, capsys: Any) -> None:
         assert stop.value.code == 2
         error = capsys.readouterr().err
         assert "line 6, column 'b': '11' is no answer" in error
-        assert ("(--item-metric, read" in error) == (command[0] == "claim")
+        assert ("with --item-metric that these" in error) == (command[0] == "claim")
 
 
 def test_shares_of_an_item_stay_between_0_and_1(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def averages(name: str = "score", digits: int = 2) -> str:
 @pytest.mark.parametrize(
     "name",
     ["F1", "BLEU", "Macro-F1", "rouge_L", "test_bleu4", "MCC", "kappa", "mIoU", "Dice", "Elo",
-     "nDCG@10", "MacroF1", "balanced accuracy", "recall@5", "BERTScore"],
+     "nDCG@10", "MacroF1", "balanced accuracy", "recall@5", "BERTScore", "R@1", "P@5", "Win rate",
+     "std"],
 )  # fmt: skip
 def test_another_metric_is_refused_with_what_would_do(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, f"system,{name}\n{ROWS}")
@@ -47,7 +48,20 @@ def test_another_metric_is_refused_with_what_would_do(tmp_path: Path, name: str)
     assert said.counts == (1610, 1630)  # .81 of 2,000 items, rounded to two digits
 
 
-@pytest.mark.parametrize("name", ["Accuracy", "acc", "Score", "top-1 acc", "pass@1", "exact_match"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Accuracy",
+        "acc",
+        "Score",
+        "top-1 acc",
+        "pass@1",
+        "exact_match",
+        "precision@1",
+        "Overall accuracy",
+        "accuracy on recall questions",
+    ],
+)
 def test_an_accuracy_is_read(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, f"system,{name}\n{ROWS}")
     assert read_leaderboard(path, n_test=2000, score_column=name).n_entries == 3
@@ -68,6 +82,46 @@ def test_an_average_names_its_parts(tmp_path: Path, name: str) -> None:
         read_leaderboard(path, n_test=1000, score_column=name)
     assert read_leaderboard(path, n_test=1000, score_column="arc").maximum == 0.81
     assert read_leaderboard(path, n_test=1000, metric="accuracy", score_column=name).n_entries == 6
+
+
+@pytest.mark.parametrize("name", ["Score (mean of 5 seeds)", "mean_test_score", "Avg. acc"])
+def test_a_mean_is_told_by_its_name(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, f"system,{name}\n{ROWS}")
+    with pytest.raises(InputError, match=r"holds averages, and the number of items does not"):
+        read_leaderboard(path, n_test=2000, score_column=name)
+
+
+def test_rates_of_some_of_the_items_are_no_parts(tmp_path: Path) -> None:
+    """Of as many positive as negative items the accuracy is the mean of both."""
+    rows = "".join(
+        f"m{i},{a / 1e3},{(a + d) / 1e3},{(a - d) / 1e3}\n"
+        for i, (a, d) in enumerate([(910, 7), (880, 13), (805, -21), (700, 3)])
+    )
+    path = written(tmp_path, f"model,accuracy,sensitivity,specificity\n{rows}")
+    assert read_leaderboard(path, n_test=1000).maximum == 0.91
+    path = written(tmp_path, f"model,accuracy,arc,mmlu\n{rows}")
+    with pytest.raises(InputError, match=r"holds averages of 'arc', 'mmlu'"):
+        read_leaderboard(path, n_test=1000)
+
+
+def test_of_several_metrics_the_accuracy_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, "model,accuracy,precision,recall,f1\na,.9,.8,.7,.75\nb,.8,.7,.6,.65\n")
+    board = read_leaderboard(path, n_test=100)
+    assert board.maximum == 0.9
+    assert any("not used: 'precision', 'recall', 'f1'" in note for note in board.notes)
+    path = written(tmp_path, "model,accuracy,score\na,.9,.8\nb,.8,.7\n")
+    with pytest.raises(InputError, match="2 columns look like scores"):
+        read_leaderboard(path, n_test=100)
+    assert read_leaderboard(written(tmp_path, "m,Test accuracy of ViT\na,.9\nb,.8\n"), n_test=9)
+
+
+def test_a_row_of_averages_is_no_entry(tmp_path: Path) -> None:
+    board = read_leaderboard(written(tmp_path, f"system,score\n{ROWS}Average,.7867\n"), n_test=2000)
+    assert board.names == ("a", "b", "c")
+    assert any("left out 'Average' (line 5)" in note for note in board.notes)
+    team = written(tmp_path, "TeamId,TeamName,SubmissionDate,Score\n"
+                   "1,Average,2020-01-01,.9\n2,b,2020-01-01,.8\n")  # fmt: skip
+    assert read_leaderboard(team, n_test=2000).n_entries == 2
 
 
 def test_scores_that_are_no_average_are_read(tmp_path: Path) -> None:

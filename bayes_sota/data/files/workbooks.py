@@ -23,6 +23,9 @@ from bayes_sota.data.files.tables import Table
 _PARTS = re.compile(
     r"\[Content_Types\]\.xml|xl/(?!calcChain)[^/]+\.xml|xl/_rels/[^/]+|xl/worksheets/[^/]+\.xml"
 )
+_UNKNOWN = re.compile(  # a cell with a formula and no value
+    rb"<c ([^<>]*)>\s*<f(?:[^<>]*/>|[^<>]*>[^<>]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>"
+)
 _LONG_PARTS = ("xl/sharedStrings", "xl/worksheets/")  # texts and cells; all else is about them
 _MOST_ABOUT = 2_000_000  # bytes of a part with formats or names of sheets: they take half a minute
 _NOT_AVAILABLE = "#N/A"  # Excel's word for what is missing; other errors stay, as no numbers
@@ -83,10 +86,24 @@ def _needed_parts(data: bytes, where: str) -> io.BytesIO:
         for info in infos:
             part = archive.read(info)
             check_text(part, f"{where}/{plain_text(info.filename)}")
+            _refuse_formulas(part, where)
             if b"<!DOCTYPE" in part:
                 raise InputError(f"{where}: declares entities, which no workbook needs")
             needed.writestr(info.filename, part)
     return kept
+
+
+def _refuse_formulas(part: bytes, where: str) -> None:
+    """Refuse formulas without a value, which would be read as empty cells."""
+    cells = _UNKNOWN.finditer(part)
+    unknown = next((cell for cell in cells if b't="str"' not in cell[1]), None)
+    if unknown is not None:
+        place = re.search(rb'r="([A-Z]+[0-9]+)"', unknown[1])
+        cell = f"cell {place[1].decode()}" if place else "a cell"
+        raise InputError(
+            f"{where}: {cell} has a formula that was never computed: save the workbook once with a "
+            "program that computes it, or write its value"
+        )
 
 
 def _only_sheet(sheets: Sequence[Any], where: str) -> Any:

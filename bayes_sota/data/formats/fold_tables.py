@@ -33,7 +33,7 @@ from bayes_sota.data.files.tables import Table
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.formats.score_columns import read_numbers
 from bayes_sota.data.item_scores import ItemScores
-from bayes_sota.data.metric_names import is_summary, refuse_loss
+from bayes_sota.data.metric_names import asides, refuse_loss
 from bayes_sota.data.responses import MISSING, Responses
 from bayes_sota.data.score_table import ScoreTable
 
@@ -150,8 +150,9 @@ def _wide(
             f"{table.where}: score_column is for a long table, with a column of learners"
         )
     rest = [j for j in range(len(table.header)) if j not in columns.values()]
-    chosen = [j for j in rest if not is_summary(table.header[j])]
-    counters = find_counters(table, chosen)
+    aside = asides(table.header)
+    chosen = [j for j in rest if j not in aside]
+    counters = find_counters(table, chosen, "iteration_column or fold_column")
     refuse_counters(table, counters, "learner", "iteration_column or fold_column")
     check_names(table.where, {j: table.header[j].strip() for j in chosen}, ", and is no learner")
     if not chosen:

@@ -31,7 +31,7 @@ from bayes_sota.data.formats.score_columns import (
     sole_round_position,
     tournament_name,
 )
-from bayes_sota.data.metric_names import is_summary
+from bayes_sota.data.metric_names import asides, is_summary
 from bayes_sota.data.read_boards import located
 from bayes_sota.data.score_table import ScoreTable
 
@@ -52,10 +52,11 @@ def read_wide(table: Table, options: ScoreOptions) -> NotedScores:
             f"{table.where}: group_column groups rounds, which are the columns of this table"
         )
     rest = [j for j in range(len(table.header)) if j not in (label, group)]
-    columns = [j for j in rest if not is_summary(table.header[j])]
+    aside = asides(table.header)
+    columns = [j for j in rest if j not in aside]
     if players_in_rows:
         columns = _columns_of_rounds(table, columns)
-    counters = find_counters(table, columns)
+    counters = find_counters(table, columns, None if players_in_rows else "round_column")
     if label is None and not players_in_rows and counters:
         label = counters.pop(0)
         told = [f"{table.where}: column {shown(table.header[label])} counts: it names the rounds"]
@@ -100,7 +101,7 @@ def _layout(
         raise InputError(
             f"{table.where}: column {shown(table.header[players])} could name the rows, or "
             f'{shown(table.header[found[0]])}: say what they are with players="rows" or '
-            '"columns"'
+            'players="columns"'
         )
     if players is not None:
         return players, True, []
