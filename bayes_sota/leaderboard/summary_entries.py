@@ -357,9 +357,7 @@ def board_table(
     remarks += _moved(frame, board) if posterior.fit.kernel.has_luck else []
     if len(entries.skill) < _FEW:
         few = counted(len(entries.skill), "draw")
-        remarks.append(
-            f"{few} tell intervals, ranks and P(best) only roughly: ask for {_FEW} at least"
-        )
+        remarks.append(f"intervals, ranks and P(best) of {few} are rough: ask for {_FEW} at least")
     return EntryTable(
         frame=frame,
         theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
