@@ -8,7 +8,6 @@ from . import items as items
 from . import leaderboard as leaderboard
 from . import maximum as maximum
 from . import paired as paired
-from . import published as published
 from .claims.accuracies import false_claim_probability as false_claim_probability
 from .claims.means import false_claim_probability_of_means as false_claim_probability_of_means
 from .claims.summary_review import claims_table as claims_table

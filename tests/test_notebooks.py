@@ -60,7 +60,10 @@ def executed(path: Path) -> Any:
     for cell in notebook.cells:
         cell.metadata = {}
     found = os.environ.get("PYTHONPATH", "")
-    changed = {"PYTHONPATH": os.pathsep.join([str(ROOT), found]), "PYTHONWARNINGS": "ignore"}
+    changed = {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), found]),
+        "PYTHONWARNINGS": "ignore",
+    }
     away = ("MPLBACKEND", "BAYES_SOTA_DATA")  # figures inline, data of the package only
     environment = {k: v for k, v in os.environ.items() if k not in away} | changed
     with tempfile.TemporaryDirectory() as folder:

@@ -29,7 +29,6 @@ SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
 )}  # fmt: skip
 ROOMS = {name: getattr(bayes_sota, name) for name in (
     "auc", "claims", "core", "crossval", "data", "epp", "items", "leaderboard", "maximum", "paired",
-    "published",
 )}  # fmt: skip
 
 

@@ -14,10 +14,9 @@ from bayes_sota.epp.command import epp
 from bayes_sota.leaderboard.command import board, models, sota
 from bayes_sota.maximum.command import maximum
 from bayes_sota.paired.command import paired
-from bayes_sota.published.command import reproduce
 
 _COMMANDS = (
-    demo, examples, infer_n, maximum, sota, batch, models, reproduce, paired, board, claim, epp, cv,
+    demo, examples, infer_n, maximum, sota, batch, models, paired, board, claim, epp, cv,
     doctor, app,
 )  # fmt: skip
 

@@ -184,7 +184,7 @@ class BetaCorrelation(CorrelationPrior):
     the leaders is 0.72 to 0.77 of image classifiers, 0.55 of language models and 0.68 to 0.84 of
     scikit-learn's classifiers (``tests/calibration/correlation_by_domain.py``). ``--domain`` has
     narrower ones. Møllersen & Holsbø take rho = 0.6 from the similarity of ImageNet models of
-    Mania et al. 2019; their formula gives 0.77 (``bayes-sota reproduce mania``).
+    Mania et al. 2019; their formula gives 0.77.
     """
 
     a: float = 5.7

@@ -123,9 +123,8 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--learners", default="nb,5nn,tree,svm", show_default=True,
     metavar="NAME,...",
-    help="nb (naive Bayes), nb-kernel, 5nn (5 nearest neighbours), tree, tree-pruned, hellinger "
-    "(tree by Hellinger distance), svm (linear), mlp (three layers), logistic (regression), "
-    "forest.",
+    help="nb (naive Bayes), 5nn (5 nearest neighbours), tree, svm (linear), mlp (three layers), "
+    "logistic (regression), forest.",
 )  # fmt: skip
 @number_option(FOLDS, "--folds", default=10, help="Parts of a partition; each is tested once.")
 @number_option(

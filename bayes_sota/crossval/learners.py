@@ -33,12 +33,6 @@ def _nb() -> Any:
     return GaussianNB()
 
 
-def _kernel_nb() -> Any:
-    from bayes_sota.crossval.estimators import KernelNaiveBayes
-
-    return KernelNaiveBayes()
-
-
 def _neighbours() -> Any:
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -49,18 +43,6 @@ def _tree() -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
-
-
-def _pruned() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, ccp_alpha=0.005)
-
-
-def _hellinger() -> Any:
-    from bayes_sota.crossval.estimators import HellingerTree
-
-    return HellingerTree()
 
 
 def _svm() -> Any:
@@ -89,11 +71,8 @@ def _forest() -> Any:
 
 LEARNERS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "nb": (_nb, "naive Bayes with normal densities"),
-    "nb-kernel": (_kernel_nb, "naive Bayes with kernel densities"),
     "5nn": (_neighbours, "5 nearest neighbours"),
     "tree": (_tree, "decision tree by entropy, 2 items or more in a leaf"),
-    "tree-pruned": (_pruned, "the same tree, splits that gain less than .005 bits an item pruned"),
-    "hellinger": (_hellinger, "decision tree by Hellinger distance, 2 items or more in a leaf"),
     "svm": (_svm, "linear support vector machine"),
     "mlp": (_mlp, "perceptron with three hidden layers of 30"),
     "logistic": (_logistic, "logistic regression"),
@@ -129,11 +108,11 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
         raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {found}")
     if len(set(asked)) < len(asked):
         raise InputError(f"a learner is there twice in {', '.join(asked)}")
-    return {name: _prepared(LEARNERS[name][0](), coded) for name in asked}
+    return {name: prepared(LEARNERS[name][0](), coded) for name in asked}
 
 
-def _prepared(learner: Any, categories: list[int]) -> Any:
-    """The learner behind what makes numbers of a table."""
+def prepared(learner: Any, categories: list[int]) -> Any:
+    """A learner behind what makes numbers of a table, with these columns of categories."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -147,31 +126,6 @@ def _prepared(learner: Any, categories: list[int]) -> Any:
         [("categories", coded, categories)], remainder=make_pipeline(*numbers)
     )
     return make_pipeline(prepare, learner)
-
-
-def bundled_tasks() -> dict[str, tuple[FloatArray, Any]]:
-    """Attributes and labels of small tasks of two classes that scikit-learn brings along.
-
-    Wines and irises give several tasks, one class against the rest (of irises the two that
-    overlap), which share their items; progress of diabetes is above its median or not.
-
-    Examples
-    --------
-    >>> [len(labels) for _, labels in bundled_tasks().values()]
-    [569, 442, 178, 178, 178, 150, 150]
-    """
-    from sklearn import datasets
-
-    progress, kind, species = (
-        load(return_X_y=True)
-        for load in (datasets.load_diabetes, datasets.load_wine, datasets.load_iris)
-    )
-    return {
-        "tumours": datasets.load_breast_cancer(return_X_y=True),
-        "diabetes-progress": (progress[0], (progress[1] > np.median(progress[1])).astype(int)),
-        **{f"wine-{c}": (kind[0], (kind[1] == c).astype(int)) for c in range(3)},
-        **{f"iris-{c}": (species[0], (species[1] == c).astype(int)) for c in (1, 2)},
-    }
 
 
 def read_task(

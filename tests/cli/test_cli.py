@@ -197,7 +197,6 @@ sota --n-test 200 --classifiers 5 | --maximum
 {AUCS} --n-positive 20 --theta 0.4 | worse than chance
 {AUCS} --n-positive 20 --theta 1.2 | from 0 to 1, got 1.2
 {AUCS} --metric accuracy --n-positive 20 | --n-positive is for --metric auc
-reproduce table-99 | table-99
 """
 
 
@@ -257,16 +256,8 @@ def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "observed-maximum" in names
 
 
-def test_reproduce_is_in_good_order(capsys: pytest.CaptureFixture[str]) -> None:
-    result = run_json(capsys, "reproduce", "table-1", "mania")
-    states = {(x["item"], x["state"]) for x in result["items"]}
-    assert ("table-1", "reproduced") in states
-    assert ("mania", "differs") in states
-    assert not [state for state in states if state[1] == "off"]
-
-
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("demo", "maximum", "sota", "models", "reproduce"):
+    for command in ("demo", "maximum", "sota", "models"):
         code, out, _ = run(capsys, command, "--help")
         assert code == 0
         assert f"bayes-sota {command}" in out

@@ -30,7 +30,6 @@ DRAWN = (
 ELSEWHERE = {
     "claim classification": "draws for --output alone",
     "claim segmentation": "draws for --output alone",
-    "reproduce": "draws in the study of cross-validation alone, which takes minutes",
     "demo": "compiles a model, which takes a minute",
 }
 

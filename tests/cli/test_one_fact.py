@@ -53,7 +53,6 @@ COMMANDS: dict[str, str] = {
     "board of item scores": "board auc.csv --format item-scores --item-metric auc --label-column "
     "label --draws 200 --seed 3",
     "claim responses of item scores": "claim responses dice.csv --draws 400 --seed 3",
-    "reproduce": "reproduce mania coin-flip epp-tables-6-8",
     "epp, bayesian": "epp rounds.csv --bayes --draws 200 --seed 3",
     "epp": "epp rounds.csv --penalty 0.5 --repetitions 50 --seed 3",
     "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --repetitions 9 --seed 3",

@@ -91,7 +91,6 @@ SLOW = (
     "--group-column data --repetitions 0",
     "epp {folds.csv} --player-column player --round-column fold --score-column score "
     "--tournament-column data --penalty 0.5",
-    "reproduce coin-flip",
     "batch {boards.csv} --output-dir {batch} --seed 1 --resume",
     "cv judge {repeats.csv} --rule ks --threshold 0.5 --seed 1",
     "cv run {numbers.csv} --target label --learners nb,tree --folds 2 --iterations 2 --seed 1",

@@ -32,7 +32,6 @@ FAST = (
     "claim plan --gap 0.02 --winner 0.9",
     "claim selection {board} --n-test 749 --seed 1",
     "models",
-    "reproduce mania melanoma",
 )
 WITHOUT_A_PARAGRAPH = {"app", "demo", "examples"}
 
@@ -155,7 +154,7 @@ def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
 
 
 ANSWERS = (
-    *(line for line in FAST if not line.startswith(("models", "reproduce", "infer-n"))),
+    *(line for line in FAST if not line.startswith(("models", "infer-n"))),
     "board {board} --n-test 749 --draws 100 --seed 1 --above 0.9 --new-score 0.95",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
 )

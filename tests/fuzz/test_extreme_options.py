@@ -71,9 +71,6 @@ LEFT_OUT = {
     ("demo", "--seed"): "the same option as everywhere; a demo takes a minute",
     ("demo", "--prob"): "the same option as everywhere; a demo takes a minute",
     ("cv judge", "--draws"): "NUTS: the slow test of sampled models",
-    ("reproduce", "--iterations"): "a study of minutes",
-    ("reproduce", "--cores"): "a study of minutes",
-    ("reproduce", "--seed"): "the same option as everywhere; a study of minutes",
     ("epp", "--draws"): "NUTS: the slow test of sampled models",
     ("epp", "--rope"): "NUTS: the slow test of sampled models",
 }

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
+from published.study import FOLDS, LEARNERS, StudyRuns
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.published.study import FOLDS, LEARNERS, StudyRuns
 
 ONE = dict.fromkeys(LEARNERS, 1.0)
 

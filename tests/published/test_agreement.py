@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from published.agreement import separate_runs
 from scipy.stats import norm
 
 from bayes_sota.crossval.rules import FixedNumber, SpearmanRule, stopping_iterations
 from bayes_sota.data.fold_scores import FoldScores
-from bayes_sota.published.agreement import separate_runs
 
 PAIR = ("a", "b")
 

@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from published.comparisons import load_published
+from published.findings import FINDINGS, Study, judge_findings
 from published.made_up_study import made_up
-
-from bayes_sota.published.findings import FINDINGS, Study, judge_findings
-from bayes_sota.published.study import LEARNERS
-from bayes_sota.published.summary import load_published
+from published.study import LEARNERS
 
 RISING = {2: -0.02, 5: 0.0, 10: 0.02}
 FALLING = {2: 0.02, 5: 0.0, 10: -0.02}

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from published.comparisons import Comparison, load_published, reproduce
 from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtr, ndtri, xlogy
 from scipy.stats import binom, chi2, t
@@ -14,8 +15,6 @@ from scipy.stats import binom, chi2, t
 from bayes_sota.auc.laws import auc_maximum_law
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.shrinkage import binomial_interval
-from bayes_sota.published import Comparison, reproduce
-from bayes_sota.published.summary import load_published
 
 PUBLISHED = load_published()
 SETTINGS = PUBLISHED["settings"]

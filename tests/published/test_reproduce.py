@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from published import comparisons as summary
+from published.comparisons import Comparison, comparisons_to_frame, item_names, reproduce
+from published.reproduce import main
 
-from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
-from bayes_sota.published import Comparison, comparisons_to_frame, item_names, reproduce, summary
 
 PUBLISHED = summary.load_published()
 NEEDING = [name for name, item in PUBLISHED["items"].items() if "data" in item]
@@ -133,7 +134,7 @@ def test_a_wrong_board_is_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     found = reproduce(["cassava"], data=tmp_path)
     assert "off" in {one.state for one in found}
     with pytest.raises(SystemExit) as stopped:
-        main(["reproduce", "cassava", "--data", str(tmp_path)])
+        main(["cassava", "--data", str(tmp_path)])
     off = [one.quantity for one in found if one.state == "off"]
     error = capsys.readouterr().err
     assert stopped.value.code == 1
@@ -236,7 +237,7 @@ def test_rows_of_the_file_are_consistent() -> None:
 def test_from_the_shell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     def run(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stopped:
-            main(["reproduce", *arguments])
+            main(arguments)
         return int(stopped.value.code or 0), *capsys.readouterr()
 
     code, shown, _ = run("table-4", "cassava", "--json")

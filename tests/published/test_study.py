@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from published import study
+from published.comparisons import reproduce
+from published.reproduce import main
+from published.study import FOLDS, LEARNERS, read_tasks, run_study
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bayes_sota.auc.estimate import auc_std
-from bayes_sota.cli.main import main
 from bayes_sota.core.errors import InputError
-from bayes_sota.published import reproduce, study
-from bayes_sota.published.study import FOLDS, LEARNERS, read_tasks, run_study
 
 
 def frame(n: int = 40, seed: int = 0) -> pd.DataFrame:
@@ -107,7 +108,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: An
     assert (first.state, first.computed) == ("holds", 6)
     assert "significantly lower for 6 of 6 learners" in first.note
     with pytest.raises(SystemExit) as stopped:
-        main(["reproduce", "cv-folds", "mania", "--full-size", "--json"])
+        main(["cv-folds", "mania", "--full-size", "--json"])
     told = json.loads(capsys.readouterr().out)
     assert stopped.value.code == 0
     assert asked["iterations"] == 500
@@ -134,7 +135,7 @@ def test_arguments(items: list[str], settings: Any, message: str) -> None:
 
 def test_full_size_is_a_number_of_iterations(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["reproduce", "cv-folds", "--full-size", "--iterations", "20"])
+        main(["cv-folds", "--full-size", "--iterations", "20"])
     assert stopped.value.code == 2
     assert "--full-size is --iterations 500: give one of them" in capsys.readouterr().err
 

@@ -23,6 +23,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from published.estimators import HellingerTree, KernelNaiveBayes
+from sklearn import datasets
+from sklearn.neural_network import MLPClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.core.errors import InputError
@@ -30,7 +34,7 @@ from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.text import plain_text, shown_path
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.crossval.fits import Study, checked_study, seeded
-from bayes_sota.crossval.learners import bundled_tasks, named_learners, read_task
+from bayes_sota.crossval.learners import named_learners, prepared, read_task
 from bayes_sota.crossval.rules import FixedNumber, Runs
 from bayes_sota.crossval.run import CrossValidation, pooled_score, repeated_cross_validation
 from bayes_sota.data.fold_scores import FoldScores
@@ -93,6 +97,24 @@ class StudyRuns:
         return int(self.scores[FOLDS[0]].scores.shape[2])
 
 
+def bundled_tasks() -> dict[str, tuple[FloatArray, Any]]:
+    """Attributes and labels of small tasks of two classes that scikit-learn brings along.
+
+    Wines and irises give several tasks, one class against the rest (of irises the two that
+    overlap), which share their items; progress of diabetes is above its median or not.
+    """
+    progress, kind, species = (
+        load(return_X_y=True)
+        for load in (datasets.load_diabetes, datasets.load_wine, datasets.load_iris)
+    )
+    return {
+        "tumours": datasets.load_breast_cancer(return_X_y=True),
+        "diabetes-progress": (progress[0], (progress[1] > np.median(progress[1])).astype(int)),
+        **{f"wine-{c}": (kind[0], (kind[1] == c).astype(int)) for c in range(3)},
+        **{f"iris-{c}": (species[0], (species[1] == c).astype(int)) for c in (1, 2)},
+    }
+
+
 def read_tasks(data: Path | None) -> list[Task]:
     """Tasks of scikit-learn, and of a directory, the smallest first.
 
@@ -153,10 +175,17 @@ def _test_set(path: Path, rows: FloatArray, labels: Any) -> tuple[FloatArray, An
 
 def study_learners(task: Task) -> dict[str, Any]:
     """The six learners for the table of a task."""
-    found = named_learners(LEARNERS, task.categories)
-    layers = {"hidden_layer_sizes": (10, 10, 10), "solver": "lbfgs", "max_iter": 100}
-    found["mlp"].set_params(**{f"mlpclassifier__{name}": value for name, value in layers.items()})
-    return found
+    own = {
+        "nb-kernel": KernelNaiveBayes(),
+        "mlp": MLPClassifier((10, 10, 10), solver="lbfgs", max_iter=100),
+        "tree-pruned": DecisionTreeClassifier(
+            criterion="entropy", min_samples_leaf=2, ccp_alpha=0.005
+        ),
+        "hellinger": HellingerTree(),
+    }
+    found = named_learners(("5nn", "svm"), task.categories)
+    found |= {name: prepared(learner, task.categories) for name, learner in own.items()}
+    return {name: found[name] for name in LEARNERS}
 
 
 def _checked(task: Task) -> Study:

@@ -1,9 +1,12 @@
-"""``bayes-sota reproduce``: published numbers against recomputed ones."""
+"""Published numbers against computed ones: ``python tests/published/reproduce.py mania``."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from bayes_sota.cli.exit_codes import exit_code
 from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.command import (
     InputDirectory,
@@ -21,7 +24,7 @@ from bayes_sota.crossval.run import ITERATIONS
 FULL_SIZE = 500
 
 
-@command(epilog="Example: bayes-sota reproduce table-1 mania")
+@command(epilog="Example: python tests/published/reproduce.py table-1 mania")
 @click.argument("items", nargs=-1)
 @click.option(
     "--data",
@@ -77,8 +80,8 @@ def reproduce(
       cv-folds cv-running-means cv-verdicts cv-tests cv-shape cv-rules
       cv-orders cv-test-sets
     """
-    from bayes_sota.published.summary import report_comparisons
-    from bayes_sota.published.summary import reproduce as recompute
+    from published.comparisons import report_comparisons
+    from published.comparisons import reproduce as recompute
 
     if full_size and iterations is not None:
         raise InputError(f"--full-size is --iterations {FULL_SIZE}: give one of them")
@@ -88,3 +91,17 @@ def reproduce(
         checkpoint=checkpoint, cores=cores, progressbar=show_progress(shown.quiet, shown.as_json),
     )  # fmt: skip
     return shown.deliver(report_comparisons(found, seed))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit."""
+    typed = sys.argv[1:] if arguments is None else list(arguments)
+    name = "python tests/published/reproduce.py"
+    sys.exit(
+        exit_code(lambda: reproduce.main(typed, prog_name=name, standalone_mode=False, obj=typed))
+    )
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    main()

@@ -22,6 +22,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from published.agreement import SeparateRuns, separate_runs
+from published.study import FOLDS, StudyRuns
 
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray
@@ -34,8 +36,6 @@ from bayes_sota.crossval.across_tasks import (
 from bayes_sota.crossval.fold_tests import difference_tests
 from bayes_sota.crossval.rules import FixedNumber, KolmogorovSmirnovRule, Rule, SpearmanRule
 from bayes_sota.crossval.shape import SteadyState, canonical_iterations, steady_state
-from bayes_sota.published.agreement import SeparateRuns, separate_runs
-from bayes_sota.published.study import FOLDS, StudyRuns
 
 Verdict = Literal["holds", "does not hold", "cannot tell"]
 _LEVEL = 0.05

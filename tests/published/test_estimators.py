@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from published.estimators import HellingerTree, KernelNaiveBayes, best_split
 from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer
@@ -14,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_sota.core.types import BoolArray, FloatArray
-from bayes_sota.crossval.estimators import HellingerTree, KernelNaiveBayes, best_split
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -23,9 +23,10 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from published import numbers_epp, numbers_maximum
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
@@ -34,12 +35,10 @@ from bayes_sota.core.summary import ListReport
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted, listed
 from bayes_sota.crossval.run import ITERATIONS
-from bayes_sota.published import numbers_epp, numbers_maximum
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bayes_sota.published.findings import Finding
+    from published.findings import Finding
 
 State = Literal[
     "reproduced", "differs", "what if", "ours", "not verifiable", "off",
@@ -123,7 +122,7 @@ def load_published() -> dict[str, Any]:
     >>> load_published()["items"]["table-1"]["rows"]["Sec. 4.3: expected maximum"]["printed"]
     '0.9101'
     """
-    text = files("bayes_sota.published").joinpath("published.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("published.json").read_text(encoding="utf-8")
     published: dict[str, Any] = json.loads(text)
     items = published["items"]
     for item in items.values():
@@ -247,8 +246,8 @@ def _findings(
     cores: int = 1,
 ) -> "dict[str, dict[str, Finding]]":
     """Findings of the study, which is run once for all items."""
-    from bayes_sota.published.findings import judge_findings
-    from bayes_sota.published.study import read_tasks, run_study
+    from published.findings import judge_findings
+    from published.study import read_tasks, run_study
 
     ITERATIONS.check(iterations, "iterations")
     if iterations < LEAST_ITERATIONS:
@@ -353,7 +352,7 @@ def comparisons_to_frame(comparisons: Iterable[Comparison]) -> "pd.DataFrame":
 def report_comparisons(
     comparisons: Iterable[Comparison], random_seed: int | None = None
 ) -> ListReport:
-    """Report comparisons: all that ``bayes-sota reproduce`` prints and writes.
+    """Report comparisons: all that ``reproduce.py`` prints and writes.
 
     ``random_seed`` is that of the study of cross-validation, where it is among them; default 0.
 
