@@ -87,12 +87,6 @@ class InputFile(_File):
         return Path(value)
 
 
-class InputDirectory(_File):
-    """Directory that a command reads."""
-
-    completed = "dir"
-
-
 class NameOrFile(click.ParamType):  # type: ignore[type-arg]
     """Name of something that the package has, or a file that a command reads."""
 
@@ -198,9 +192,6 @@ def _check_files(params: Iterable[click.Parameter], values: dict[str, Any]) -> N
     folders = [path for _, path in _named(params, values, OutputDirectory)]
     _check_read(written, (path for _, path in _named(params, values, _Read)))
     for number, (option, path) in enumerate(written):
-        for _, folder in _named(params, values, InputDirectory):
-            if path.is_file() and Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
-                raise _overwriting(option, path)
         for second, other in written[:number]:
             if _same(path, other) or _folded(path) == _folded(other):
                 raise InputError(

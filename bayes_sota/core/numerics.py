@@ -338,6 +338,37 @@ def share_mcse(p: Any, draws: float) -> Any:
     return (middle * (1 - middle) / draws) ** 0.5
 
 
+def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[Any]) -> FloatArray:
+    r"""Monte Carlo standard errors of means over draws, of which those of a cluster share a point.
+
+    .. math:: \mathrm{mcse}^2 = \frac{1}{D^2} \sum_s
+              \Big[\sum_{d \in s} (x_d - \bar x_{r(d)})\Big]^2
+
+    over the weighted points s, each of which stands behind several draws: the error of a mean over
+    clusters (Cochran, Sampling Techniques, 1977, Sec. 3.12), so that other points count too.
+    Deviations are from the mean of the stratum r, which has a fixed part of the draws.
+
+    Parameters
+    ----------
+    values : ndarray, shape (D, ...)
+    cluster : ndarray of int, shape (D,)
+        Number of the point behind each draw.
+    stratum : ndarray of int, shape (D,)
+
+    Examples
+    --------
+    >>> values, one = np.array([1.0, 1.0, 0.0, 0.0]), np.zeros(4)
+    >>> cluster_mcse(values, np.arange(4), one), cluster_mcse(values, np.array([0, 0, 1, 1]), one)
+    (array(0.25), array(0.35355339))
+    """
+    names, place = np.unique(stratum, return_inverse=True)
+    means = np.stack([values[stratum == name].mean(axis=0) for name in names])
+    order = np.argsort(cluster, kind="stable")
+    first = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+    sums = np.add.reduceat((values - means[place])[order], first, axis=0)
+    return np.asarray(np.sqrt(np.sum(sums**2, axis=0)) / len(values))
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One BLAS thread inside, as many as before afterwards; a decorator too.

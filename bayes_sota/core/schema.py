@@ -149,6 +149,8 @@ VARIABLES: Final = {
     "law_skill": "skills at which the laws of the best and of the winner's skill are given",
     "law_theta_sota": "probability that the best skill is at most law_skill",
     "law_winner_skill": "probability that the winner's skill is at most law_skill",
+    "point": "weighted point behind a draw, which several draws share",
+    "stratum": "value of rho behind a draw, which has a fixed part of the draws",
     "grid": "coordinates of skills on the items of a board, at which densities are known",
     "grid_skill": "skills on the items of a board at the grid",
     "stranger_density": "density at the grid of entries that follow no shape",

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import share_mcse
+from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
 from bayes_sota.core.tables import SOFTWARE, ResultTable
 from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, spreadsheet_text
@@ -30,6 +31,9 @@ _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false", "p_a_better", "p_equivalent", "p_b_better")
 _METHODS = {"abc": "approximate Bayesian computation (ABC/SMC)"}
 _COLUMNS = ("mean", "median", "sd", "lower", "upper", "mcse")
+
+
+type Points = tuple[NDArray[Any], NDArray[Any]]
 
 
 def estimand_summary(
@@ -63,7 +67,17 @@ def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
         return float(az.mcse(values))
     sd = float(values.std(ddof=1)) if values.size > 1 else float("nan")
     points = float(tree.attrs.get("importance_effective_size", np.inf))
-    return float(sd * (1 / points + 1 / values.size) ** 0.5)
+    independent = float(sd * (1 / points + 1 / values.size) ** 0.5)
+    behind = points_behind(tree)
+    return max(independent, 0.0 if behind is None else float(cluster_mcse(values.ravel(), *behind)))
+
+
+def points_behind(tree: "xr.DataTree") -> Points | None:
+    """Weighted point and stratum behind each draw, where several draws share a point."""
+    if "sample_stats" not in tree.children or "point" not in tree["sample_stats"]:
+        return None
+    point, stratum = (tree["sample_stats"][name].values.ravel() for name in ("point", "stratum"))
+    return point, stratum
 
 
 def summarize_draws(values: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
@@ -382,20 +396,26 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     True
     """
     best = draws_of(tree, "theta_sota", checked_board(tree, board))
-    return share_above(best, threshold, tree.attrs)
+    return share_above(best, threshold, tree.attrs, points_behind(tree))
 
 
 def share_above(
-    best: FloatArray, threshold: float, attributes: Mapping[Any, Any]
+    best: FloatArray,
+    threshold: float,
+    attributes: Mapping[Any, Any],
+    points: Points | None = None,
 ) -> dict[str, float]:
     """Share of draws (chain, draw) above a threshold, as of ``probability_above``."""
     NUMBER.check(threshold, "above")
     above = (best > threshold).astype(np.float64)
-    return {"threshold": float(threshold)} | weighted_chance(above, attributes)
+    return {"threshold": float(threshold)} | weighted_chance(above, attributes, points=points)
 
 
 def weighted_chance(
-    chances: FloatArray, attributes: Mapping[Any, Any], log_weights: FloatArray | None = None
+    chances: FloatArray,
+    attributes: Mapping[Any, Any],
+    log_weights: FloatArray | None = None,
+    points: Points | None = None,
 ) -> dict[str, float]:
     r"""Mean of a probability over draws, with its Monte Carlo error.
 
@@ -415,6 +435,8 @@ def weighted_chance(
         Of the result: whether draws are independent, and behind how many points.
     log_weights : ndarray, shape (chain, draw), optional
         Log likelihood of what was learnt after the draws were made; default equal.
+    points : (ndarray, ndarray), optional
+        As of ``points_behind``.
 
     Returns
     -------
@@ -433,6 +455,9 @@ def weighted_chance(
 
         spread = float(np.std(chances)) / chances.size**0.5
         inflation *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
+    if variance and points is not None:
+        shared = float(cluster_mcse(chances.ravel(), *points))
+        inflation *= max(1.0, shared * chances.size**0.5 / float(np.std(chances))) ** 2
     p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
     counted = share_mcse(p, draws / inflation)
     variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)

@@ -214,12 +214,12 @@ def find_classifiers(fit: FieldFit) -> tuple[IntArray, IntArray]:
 class _Spread:
     r"""Monte Carlo error of a mean of probabilities of which every value of rho gives its share.
 
-    .. math:: \mathrm{mcse}^2 = \frac{\bar p (1 - \bar p) + \sum_r \sum_i (p_{ri} - \bar p_r)^2}
+    .. math:: \mathrm{mcse}^2 = \frac{\bar p (1 - \bar p) / S + \sum_r \sum_i (p_{ri} - \bar p_r)^2}
               {S (S - R + 1)}
 
     with S numbers in R strata, which count as one where there are at most two numbers to each. The
-    first term is the largest variance that a probability with this mean can have, as if it had been
-    seen once: a few numbers that happen to agree are not certain.
+    first term is the largest variance that a probability with this mean can have, of weight 1 / S:
+    a few numbers that happen to agree are not certain.
     """
 
     counts: IntArray
@@ -244,7 +244,7 @@ class _Spread:
             counts, sums = np.array([size]), sums.sum(axis=0, keepdims=True)
         within = self.squares - np.sum(sums**2 / counts[:, None, None], axis=0)
         mean = np.clip(sums.sum(axis=0) / size, 0, 1)
-        spread = np.maximum(within, 0) + mean * (1 - mean)
+        spread = np.maximum(within, 0) + mean * (1 - mean) / size
         return np.asarray(np.sqrt(spread / (size * (size - counts.size + 1))))
 
 

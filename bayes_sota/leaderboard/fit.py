@@ -273,7 +273,7 @@ def skill_grid(law: ScoreLaw, values: FloatArray, complete: bool, luck: float = 
 
 RHO_NODES = 7
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
-_ENOUGH = 200.0
+_ENOUGH = 150.0
 _TINY = 1e-300
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
 
@@ -438,9 +438,17 @@ class FieldFit:
 
     @cached_property
     def effective_size(self) -> float:
-        """Effective number of hyperparameter points behind a posterior mean."""
-        sizes = np.array([points.effective_size for points in self.points])
-        return float(self.rho.size / np.mean(np.sum(self.family_weights**2 / sizes, axis=0)))
+        r"""Effective number of points behind a posterior mean.
+
+        .. math:: 1 / \sum_f \sum_i \Big[\frac{1}{R} \sum_r P(f \mid r) w_{fir}\Big]^2
+
+        All values of rho share the points.
+        """
+        weights = (
+            (points.weights * of_family).mean(axis=1)
+            for points, of_family in zip(self.points, self.family_weights, strict=True)
+        )
+        return 1 / float(sum(np.sum(weight**2) for weight in weights))
 
     def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
         """P(psi) at the grid for each point, per unit of y, shape (N, G).

@@ -9,12 +9,13 @@ of the exact fit, and the prior against its law.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.numerics import one_thread, share_mcse
+from bayes_sota.core.numerics import cluster_mcse, one_thread, share_mcse
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.fit import FieldFit, numpy_operations
 
@@ -111,34 +112,19 @@ class FieldParameters:
         law = fit.kernel.law
         return np.asarray(law.location_at(width) - law.location_at(np.zeros(1)))
 
-    def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
-        r"""Monte Carlo standard errors of the shares of draws in which each of k things holds.
-
-        .. math:: \mathrm{mcse}^2 = \frac{1}{D^2} \sum_s
-                  \Big[\sum_{d \in s} (b_d - \bar b_{r(d)})\Big]^2
-
-        over the weighted points s of the fit, each of which stands behind several draws: the error
-        of a share over clusters (Cochran, Sampling Techniques, 1977, Sec. 3.12), so that another
-        fit counts too. Deviations are from the share at the value r of rho, which has a fixed part
-        of the draws. At least that of independent draws.
-
-        Parameters
-        ----------
-        holds : ndarray of bool, shape (D, k)
-
-        Returns
-        -------
-        ndarray, shape (k,)
-        """
-        nodes, node = np.unique(self.node, return_inverse=True)
-        shares = np.stack([holds[self.node == r].mean(axis=0) for r in nodes])
+    @cached_property
+    def point(self) -> IntArray:
+        """Number of the weighted point behind each draw, (D,)."""
         points = np.column_stack([self.family, self.coordinates])
-        point = np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
-        order = np.argsort(point, kind="stable")
-        first = np.flatnonzero(np.diff(point[order], prepend=-1))
-        sums = np.add.reduceat((holds - shares[node])[order], first, axis=0)
-        error = np.sqrt(np.sum(sums**2, axis=0)) / len(holds)
-        return np.asarray(np.maximum(error, share_mcse(holds.mean(axis=0), len(holds))))
+        return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
+
+    def mcse(self, values: NDArray[Any]) -> FloatArray:
+        """Monte Carlo standard errors of the means of draws, (D, ...), as of ``cluster_mcse``."""
+        return cluster_mcse(values, self.point, self.node)
+
+    def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
+        """The same for shares of draws, (D, k), at least that of independent draws."""
+        return np.asarray(np.maximum(self.mcse(holds), share_mcse(holds.mean(0), len(holds))))
 
     @one_thread()
     def entry_log_likelihood(self, fit: FieldFit, dtype: Any = np.float64) -> NDArray[Any]:

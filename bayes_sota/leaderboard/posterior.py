@@ -39,7 +39,7 @@ REPEATS = 4  # draws per set of parameters
 BLOCK = 48  # sets of parameters at a time
 _REACH = 8.0  # scores this many standard errors below the best cannot belong to the best
 LEADERS = 40  # classifiers that could get the best score on a fresh test set
-_LEAST_EFFECTIVE = 100.0
+_LEAST_EFFECTIVE = 75.0
 _LARGE_GAP = 8.0
 _TINY = 1e-300
 

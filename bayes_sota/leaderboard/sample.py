@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import BoardPriors
@@ -106,7 +107,9 @@ def sample_with_fit(
         "rho_learnt": int(learn_rho or not isinstance(data, Leaderboard)),
     }
     behind = Drawn(result.fit, result.parameters, shape, data.names, joint, psi)
-    return build_board_tree(shaped, behind, attributes, rng, groups=groups), result.fit
+    parameters = result.parameters
+    shared = {"point": parameters.point, "stratum": parameters.node}
+    return build_board_tree(shaped, behind, attributes, rng, shared, groups=groups), result.fit
 
 
 def build_board_tree(
@@ -114,7 +117,7 @@ def build_board_tree(
     drawn: Drawn,
     attributes: Mapping[str, Any],
     rng: np.random.Generator,
-    sample_stats: Mapping[str, FloatArray] = MappingProxyType({}),
+    sample_stats: Mapping[str, NDArray[Any]] = MappingProxyType({}),
     *,
     groups: Groups = "all",
 ) -> xr.DataTree:
@@ -130,7 +133,7 @@ def build_board_tree(
     rng : Generator
         For replicated boards and draws from the prior.
     sample_stats : mapping, optional
-        Statistics of a sampler, shape (chain, draw).
+        Statistics of a sampler, or which weighted point is behind each draw; (chain, draw).
     groups : {"all", "estimands"}
         As in ``sample_board``.
 

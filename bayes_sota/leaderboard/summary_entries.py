@@ -347,7 +347,7 @@ def board_table(
         tied, remarks = _compared_by_items(items, entries, rho, ci_prob)
         answers = isinstance(items, Responses)
         compared_by = "answers, compared item by item," if answers else "item scores"
-    winner = summarize_draws(board.sign * posterior.draws["winner_skill"], ci_prob)
+    winner = _summary_of(posterior, "winner_skill", ci_prob)
     told = dict[str, Any]()
     if questions:
         newcomer = Newcomer.of_fit(posterior.fit, posterior.parameters, posterior.draws)
@@ -360,7 +360,7 @@ def board_table(
         remarks.append(f"intervals, ranks and P(best) of {few} are rough: ask for {_FEW} at least")
     return EntryTable(
         frame=frame,
-        theta_sota=summarize_draws(board.sign * posterior.draws["theta_sota"], ci_prob),
+        theta_sota=_summary_of(posterior, "theta_sota", ci_prob),
         rho=rho,
         name=board.name,
         n_test=board.n_test,
@@ -376,6 +376,13 @@ def board_table(
         measured=measured_of(board if items is None else items),
         metric=board.metric,
     )
+
+
+def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> dict[str, Any]:
+    """Mean, interval and errors of one quantity, in the units of the scores."""
+    values = posterior.fit.kernel.board.sign * posterior.draws[name]
+    found = summarize_draws(values, ci_prob)
+    return found | {"mcse": max(found["mcse"], float(posterior.parameters.mcse(values)))}
 
 
 def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScores | None]:

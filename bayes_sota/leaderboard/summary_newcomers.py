@@ -40,10 +40,12 @@ from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.skills import SkillDistribution, logit
 from bayes_sota.core.summary import (
+    Points,
     checked_board,
     diagnose,
     draws_of,
     observed_maximum_of,
+    points_behind,
     share_above,
     weighted_chance,
 )
@@ -194,6 +196,7 @@ class Newcomer:
     field: NewField
     shape: tuple[int, ...]
     attributes: dict[Any, Any]
+    points: Points | None = None
 
     @classmethod
     def of_tree(cls, tree: "xr.DataTree", board: int = 0) -> "Newcomer":
@@ -217,6 +220,7 @@ class Newcomer:
             BoardField.of_tree(tree, sign) if whole else MaximumField.of_tree(tree),
             best.shape,
             tree.attrs,
+            points_behind(tree),
         )
 
     @classmethod
@@ -230,7 +234,7 @@ class Newcomer:
         return cls(
             _small_board(board.maximum, board.metric, facts), best, draws["rho"], draws["shift"],
             board.maximum, board.sign, fit.kernel.error_ratio, BoardField.of_fit(fit, parameters),
-            (1, best.size), {"draws_are_independent": 1},
+            (1, best.size), {"draws_are_independent": 1}, (parameters.point, parameters.node),
         )  # fmt: skip
 
     @cached_property
@@ -246,7 +250,7 @@ class Newcomer:
     def best_above(self, threshold: float) -> dict[str, Any]:
         """As of ``probability_above``."""
         best = self.sign * self.best.reshape(self.shape)
-        return share_above(best, threshold, self.attributes)
+        return share_above(best, threshold, self.attributes, self.points)
 
     @one_thread()
     def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
@@ -269,7 +273,7 @@ class Newcomer:
             chances[rows], total = share_beyond(mass * np.exp(log_seen - largest), edges, best)
             log_weights[rows] = largest[:, 0] + np.log(total)
         chances, log_weights = (x.reshape(self.shape) for x in (chances, log_weights))
-        found = weighted_chance(np.clip(chances, 0, 1), self.attributes, log_weights)
+        found = weighted_chance(np.clip(chances, 0, 1), self.attributes, log_weights, self.points)
         return {"score": float(score), "new_n_test": new_n_test, **found}
 
     def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
@@ -287,7 +291,7 @@ class Newcomer:
             skill = np.clip(skill, 0, _NEARLY_ONE)
         cut = _value(law, self.maximum) if same else _least_value(law, self.maximum)
         chances = np.asarray(law.reach(skill, cut, own))
-        found = weighted_chance(chances.reshape(self.shape), self.attributes)
+        found = weighted_chance(chances.reshape(self.shape), self.attributes, points=self.points)
         best = self.sign * self.maximum
         return {"gap": float(gap), "new_n_test": new_n_test, "best_score": best, **found}
 

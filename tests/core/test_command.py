@@ -123,14 +123,6 @@ def test_other_files_do_not_go_among_the_boards_of_a_run(capsys, tmp_path: Path,
     assert "is one of the results of a run" in error
 
 
-def test_what_stands_in_a_directory_that_is_read_is_not_written_over(capsys, tmp_path) -> None:
-    source = tmp_path / "vtab_scores_16x19.csv"
-    source.write_text("as it was")
-    code, error = complaint(capsys, "reproduce", "vtab", "--data", tmp_path, "--table", source)
-    assert (code, source.read_text()) == (2, "as it was")
-    assert "--table would overwrite the input" in error
-
-
 def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
     os.symlink(tmp_path / "T.csv", tmp_path / "f.png")
     source = tmp_path / "s.csv"

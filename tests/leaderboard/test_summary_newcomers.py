@@ -1,11 +1,9 @@
 """One classifier more: against simulated fields and scores, the paper's Fig. 3, and bad input."""
 
-import json
-from importlib import resources
-
 import numpy as np
 import pytest
 import xarray as xr
+from published.comparisons import load_published
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
@@ -17,7 +15,7 @@ from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer, sente
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.maximum.shrinkage import binomial_interval
 
-PUBLISHED = json.loads((resources.files("bayes_sota.published") / "published.json").read_text())
+PUBLISHED = load_published()
 
 
 @pytest.fixture(scope="module")

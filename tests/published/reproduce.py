@@ -9,7 +9,6 @@ import click
 from bayes_sota.cli.exit_codes import exit_code
 from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.command import (
-    InputDirectory,
     OutputDirectory,
     Shown,
     command,
@@ -28,7 +27,7 @@ FULL_SIZE = 500
 @click.argument("items", nargs=-1)
 @click.option(
     "--data",
-    type=InputDirectory(),
+    type=click.Path(path_type=Path),
     default=None,
     help="Directory of the Kaggle leaderboards that table-2, table-4, cassava, figure-8 and "
     "figure-9 need, of the VTAB scores (vtab_scores_16x19.csv) that vtab, epp-figure-3 and "
