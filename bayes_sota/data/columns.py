@@ -136,7 +136,8 @@ def find_score_column(
                 "ground_truth"
             )
     numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
-    hint = f"; if rows are items, {ITEM_NUMBERS}" if not found and len(numbers) > 1 else ""
+    are_items = not found and len(numbers) > 1 and not named_in(table, WORDS["classifiers"])
+    hint = f"; if rows are items, {ITEM_NUMBERS}" if are_items else ""
     raise InputError(
         f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
         f"{hint}"

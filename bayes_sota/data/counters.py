@@ -47,6 +47,7 @@ def find_counters(table: Table, columns: Sequence[int], option: str | None) -> l
     whole = [j for j in columns if _is_whole(heads[j]) and not _are_answers(heads[j])]
     others = [heads[j] for j in columns if j not in whole and not np.isnan(heads[j]).all()]
     counting = [j for j in whole if _counts(table, j)]
+    unnamed = bool(option) and 0 in columns  # else the first column names the rows
     if others:
         scores = np.concatenate(others)
         found = [
@@ -56,12 +57,12 @@ def find_counters(table: Table, columns: Sequence[int], option: str | None) -> l
             or (j in counting and (_is_in_order(heads[j]) or not _are_among(heads[j], scores)))
             or (_are_answers(scores) and _differ(heads[j]))
         ]
-        unclear = {j for j in whole if _are_no_scores(heads[j], scores, alike=bool(option))}
+        unclear = {j for j in whole if _are_no_scores(heads[j], scores, alike=unnamed)}
     else:  # all are whole, of which one counts at most
         found = [j for j in counting if is_called(table.header[j])][:1]
         unclear = set()
         counting = counting if len(counting) == 1 < len(columns) and not found else []
-    if option and 0 in columns:  # else the first column names the rows
+    if unnamed:
         unclear.update(counting)
     strange = sorted(unclear.difference(found))
     if strange:

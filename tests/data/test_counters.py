@@ -88,6 +88,12 @@ def test_numbers_of_rows_do_not_win(tmp_path: Path, ids: list[int]) -> None:
     with pytest.raises(InputError, match=r"'quux' holds whole numbers .*say so with item_column"):
         read_item_scores(path, metric="mean")
     assert read_scores(path, round_column="quux").players == ("a", "b", "c")
+    better = np.column_stack([[95, 93, 97, 90, 92, 91], percent[:, :2]])  # a player, far above
+    rows = [f"{a:g},{b},{c}" for a, b, c in better.tolist()]
+    with pytest.raises(InputError, match=r"'a' holds whole .*put a column first that names the ro"):
+        read_scores(written(tmp_path, "\n".join(["a,b,c", *rows, ""])))
+    named = lines("n", [f"r{i}" for i in range(6)], better)
+    assert read_scores(written(tmp_path, named)).players == ("a", "b", "c")
     answers = written(tmp_path, lines("quux", ids, ANSWERS[:6]))
     for read in (read_responses, lambda p: read_evaluations(p).outcomes):
         assert read(answers).items == tuple(map(str, ids))
