@@ -71,7 +71,7 @@ def _bytes(case: Case, rng: np.random.Generator) -> Mutant:
 # --- delimited tables
 
 _NO_NUMBERS = (
-    "0x10", "1_000", "٠.٩", "0.9.1", "--", "9" * 400, "1e400", "-1e400", "inf", "-inf", "Infinity",
+    "0x10", "1_000", "٠.٩", "0.9.1", "9" * 400, "1e400", "-1e400", "inf", "-inf", "Infinity",
     "abc", "0.9 0.8", "1/2", "0.5j", "=0.9", "0.9;", "True!", "½", "0,9,1", "1e", "+", "∞",
 )  # fmt: skip
 # In a column of accuracies that are fractions these are numbers, but no scores.
@@ -79,7 +79,7 @@ _NO_FRACTIONS = ("-1", "-0.2", "1e308", "11", "1.0001", "200", "-1e308", "98.5")
 _NO_ANSWERS = ("11", "2", "-2", "x", "yes!", "1e308", "10", "01x", "9", "1;")
 _NO_OUTCOMES = ("-1", "2", ".1", "x", "11", "0.7", "-0.5", "1e308", "inf")
 _ODD = (
-    "", " ", "NA", "nan", "None", "null", "-", "0", "1", "1.0", "+0.9", "9e-1", " 0.9 ", "1E-3",
+    "", " ", "NA", "nan", "None", "null", "-", "--", "0", "1", "1.0", "+0.9", "9e-1", " 0.9 ", "1E-3",
     "0.5", "0.90000000000000000001", "5e-324", "1e-400", "TRUE", "90%", "0,9", "'0.9", "0.9\u00a0",
 )  # fmt: skip
 
