@@ -450,14 +450,13 @@ def weighted_chance(
     mean = float(np.sum(weights * chances))
     variance = float(np.sum(weights**2 * (chances - mean) ** 2))
     inflation = 1 + chances.size / float(attributes.get("importance_effective_size", np.inf))
+    spread = float(np.std(chances)) / chances.size**0.5
     if variance and not int(attributes.get("draws_are_independent", 0)):
         import arviz as az
 
-        spread = float(np.std(chances)) / chances.size**0.5
         inflation *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
-    if variance and points is not None:
-        shared = float(cluster_mcse(chances.ravel(), *points))
-        inflation *= max(1.0, shared * chances.size**0.5 / float(np.std(chances))) ** 2
+    if spread and points is not None:
+        inflation *= max(1.0, float(cluster_mcse(chances.ravel(), *points)) / spread) ** 2
     p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
     counted = share_mcse(p, draws / inflation)
     variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)

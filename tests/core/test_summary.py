@@ -203,3 +203,16 @@ def test_a_table_of_records_keeps_whole_numbers_that_others_lack() -> None:
         "9223372036854775807,0.5,,,", "9007199254740993,0.5,,,", "0,0.5,,,",
         ",1.0,12,,", ",,,x,True",
     ]  # fmt: skip
+
+
+def test_chances_that_agree_have_the_error_of_a_share() -> None:
+    points = (np.repeat(np.arange(100), 4), np.zeros(400))
+    for p in (0.3, 0.1 + 0.2, 1 / 3):
+        found = weighted_chance(np.full((4, 100), p), {"draws_are_independent": 1}, points=points)
+        assert 0 < found["mcse"] < (p * (1 - p) / 400) ** 0.5
+    shared = np.repeat(np.random.default_rng(0).random(100), 4).reshape(4, 100)
+    alone, together = (
+        weighted_chance(shared, {"draws_are_independent": 1}, points=given)["mcse"]
+        for given in (None, points)
+    )
+    assert together == pytest.approx(2 * alone, rel=0.02)
