@@ -96,6 +96,14 @@ def test_formulas_count_with_the_value_that_was_stored(tmp_path: Path) -> None:
     assert list(open_table(repacked(path, {SHEET: edit})).columns[1]) == [0.886]
 
 
+def test_spaces_behind_a_formula_take_no_time(tmp_path: Path) -> None:
+    """Not the square of their number, which would be hours here."""
+    path = saved(tmp_path / "f.xlsx", [["team", "score"], ["A", "=443/500"]])
+    spaces = b" " * 2_000_000
+    edit = replaced(b"<f>443/500</f>", b"<f>443/500</f>" + spaces + b"<v>0.886</v>")
+    assert list(open_table(repacked(path, {SHEET: edit})).columns[1]) == [0.886]
+
+
 def test_texts_that_cells_share(tmp_path: Path) -> None:
     path = saved(tmp_path / "f.xlsx", [["team", "score"], [0, 0.5], [1, 0.25]])
     shared = f'<sst xmlns="{_MAIN}"><si><t>A</t></si><si><r><t>B</t></r><r><t>C</t></r></si></sst>'

@@ -24,9 +24,10 @@ _PARTS = re.compile(
     r"\[Content_Types\]\.xml|xl/(?!calcChain)[^/]+\.xml|xl/_rels/[^/]+|xl/worksheets/[^/]+\.xml"
 )
 _UNKNOWN = re.compile(  # a cell with a formula and no value
-    rb"<c ([^<>]*)>\s*<f(?:[^<>]*/>|[^<>]*>[^<>]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>"
+    rb"<c ([^<>]*)>\s*<f(?:[^<>]*/>|[^<>]*>[^<>]*</f>)\s*(?:(?:<v\s*/>|<v></v>)\s*)?</c>"
 )
-_LONG_PARTS = ("xl/sharedStrings", "xl/worksheets/")  # texts and cells; all else is about them
+_SHEETS = "xl/worksheets/"
+_LONG_PARTS = ("xl/sharedStrings", _SHEETS)  # texts and cells; all else is about them
 _MOST_ABOUT = 2_000_000  # bytes of a part with formats or names of sheets: they take half a minute
 _NOT_AVAILABLE = "#N/A"  # Excel's word for what is missing; other errors stay, as no numbers
 
@@ -86,9 +87,10 @@ def _needed_parts(data: bytes, where: str) -> io.BytesIO:
         for info in infos:
             part = archive.read(info)
             check_text(part, f"{where}/{plain_text(info.filename)}")
-            _refuse_formulas(part, where)
             if b"<!DOCTYPE" in part:
                 raise InputError(f"{where}: declares entities, which no workbook needs")
+            if info.filename.startswith(_SHEETS):
+                _refuse_formulas(part, where)
             needed.writestr(info.filename, part)
     return kept
 
