@@ -35,14 +35,8 @@ NO_OUTCOME = (
     "{} is no outcome; write 1 (right) or 0 (wrong), a number, or nothing (missing); the truth is "
     "in a column ground_truth where there are classes"
 )
-_JUDGED = (
-    "correct",
-    "iscorrect",
-    "right",
-    "passed",
-    "solved",
-    "resolved",
-)  # rather than the text of an answer beside it
+# Outcomes rather than the text of an answer beside them.
+_JUDGED = ("correct", "iscorrect", "right", "passed", "solved", "resolved")
 _WITHOUT_ITEMS = ("taskid", "prompt", "query", "problem")  # name items where nothing else does
 _FEW = 0.1  # of the items of another classifier; more are no slip of the pen
 
@@ -167,15 +161,19 @@ def refuse_misspelt(
     """
     names, codes = coded
     counts = np.bincount(codes, minlength=len(names))
-    keys = [normalize_name(name) for name in names]
+    spelt: dict[str, list[str]] = {}
+    for name in names:
+        spelt.setdefault(normalize_name(name) or name, []).append(name)
+    few = counts <= _FEW * counts.max()
     for code in np.argsort(-counts, kind="stable")[::-1].tolist():
-        rows = np.flatnonzero(codes == code)
-        likes = [name for name, key in zip(names[:code], keys, strict=False) if key == keys[code]]
-        if counts[code] <= _FEW * counts.max():
+        same = spelt[normalize_name(names[code]) or names[code]]
+        likes = same[: same.index(names[code])]
+        if few[code]:
             others = [name for other, name in enumerate(names) if counts[other] > counts[code]]
             close = get_close_matches(names[code], others, n=3, cutoff=0.7)
-            likes += [like for like in close if _is_slip(names[code], like)]
+            likes = likes + [like for like in close if _is_slip(names[code], like)]
         for like in likes:
+            rows = np.flatnonzero(codes == code)
             has = item[codes == names.index(like)]
             if not np.isin(item[rows], has).any():
                 raise InputError(
