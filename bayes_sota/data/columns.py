@@ -35,6 +35,7 @@ WORDS = {
 MISSING_WORDS = (  # whatever their case
     "", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "#n/a", "nan", "null", "none", "<na>",
 )  # fmt: skip
+ACCURACIES = frozenset(("accuracy", "acc"))
 ITEM_NUMBERS = "their numbers are read with item_metric (in Python read_item_scores)"
 _ANSWERS: dict[str, float] = {
     "1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0,
@@ -119,12 +120,13 @@ def find_score_column(
         found = [
             j
             for j, name in enumerate(table.header)
-            if not name_words(name).isdisjoint(("accuracy", "acc", "score"))
+            if not name_words(name).isdisjoint((*ACCURACIES, "score"))
         ]
     if len(found) == 1:
         return found[0]
     like = f"{what} scores".lstrip()
     problem = f"{len(found)} columns look like {like} ({several(table.header[i] for i in found)})"
+    hint = ""
     if not found:
         problem = f"no column looks like {like}"
         counting = named_in(table, WORDS["counters"])
@@ -135,9 +137,9 @@ def find_score_column(
                 f"{table.where}: {seen}; claim responses compares classes with a column "
                 "ground_truth"
             )
-    numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
-    are_items = not found and len(numbers) > 1 and not named_in(table, WORDS["classifiers"])
-    hint = f"; if rows are items, {ITEM_NUMBERS}" if are_items else ""
+        numbers = [cells for cells in table.columns if not np.isnan(as_numbers(cells)).any()]
+        if len(numbers) > 1 and not named_in(table, WORDS["classifiers"]):
+            hint = f"; if rows are items, {ITEM_NUMBERS}"
     raise InputError(
         f"{table.where}: {problem}; there are {table.listed_columns()}: say which with {option}"
         f"{hint}"

@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.columns import WORDS, name_words, several
+from bayes_sota.data.columns import ACCURACIES, WORDS, name_words, several
 from bayes_sota.data.files.tables import normalize_name
 
 _LOSS_ENDINGS = ("loss", "error", "rmse", "perplexity")
@@ -181,7 +181,7 @@ def _metric_words(column: str) -> set[str]:
     for word, k in _AT.findall(column):
         known = _AT_K.get(word.lower(), word.lower())
         words = words | {known} if (known, k) != ("precision", "1") else words - {known}
-    if words & {"accuracy", "acc"}:
+    if words & ACCURACIES:
         words -= WORDS["other_metrics"].keys() - {"balanced", "macro"}
     return words
 

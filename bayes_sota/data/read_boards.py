@@ -19,6 +19,7 @@ from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.checks import Metric, check_metric
 from bayes_sota.data.columns import (
+    ACCURACIES,
     ITEM_NUMBERS,
     WORDS,
     as_numbers,
@@ -258,7 +259,7 @@ def read_entries(
 def _only_accuracy(table: Table) -> int | None:
     """Position of the column of accuracies where all others are other metrics by their names."""
     found = [j for j in named_in(table, WORDS["scores"]) if not is_other_metric(table.header[j])]
-    is_one = len(found) == 1 and normalize_name(table.header[found[0]]) in ("accuracy", "acc")
+    is_one = len(found) == 1 and normalize_name(table.header[found[0]]) in ACCURACIES
     return found[0] if is_one else None
 
 
