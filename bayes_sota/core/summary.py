@@ -34,6 +34,7 @@ _COLUMNS = ("mean", "median", "sd", "lower", "upper", "mcse")
 
 
 type Points = tuple[NDArray[Any], NDArray[Any]]
+"""Number of the weighted point behind each draw, and its stratum, for ``cluster_mcse``."""
 
 
 def estimand_summary(
@@ -65,11 +66,17 @@ def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
         import arviz as az
 
         return float(az.mcse(values))
-    sd = float(values.std(ddof=1)) if values.size > 1 else float("nan")
-    points = float(tree.attrs.get("importance_effective_size", np.inf))
-    independent = float(sd * (1 / points + 1 / values.size) ** 0.5)
-    behind = points_behind(tree)
-    return max(independent, 0.0 if behind is None else float(cluster_mcse(values.ravel(), *behind)))
+    effective = float(tree.attrs.get("importance_effective_size", np.inf))
+    error = _error_of_mean(values, points_behind(tree))
+    return float(error * (1 + values.size / effective) ** 0.5)
+
+
+def _error_of_mean(values: FloatArray, points: Points | None) -> float:
+    """Of draws that are independent, or at least that where several share a point."""
+    if values.size < 2:
+        return float("nan")
+    error = float(values.std(ddof=1) / values.size**0.5)
+    return error if points is None else max(error, float(cluster_mcse(values.ravel(), *points)))
 
 
 def points_behind(tree: "xr.DataTree") -> Points | None:
@@ -80,8 +87,10 @@ def points_behind(tree: "xr.DataTree") -> Points | None:
     return point, stratum
 
 
-def summarize_draws(values: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
-    """Mean, median, sd, interval and mcse of independent draws."""
+def summarize_draws(
+    values: FloatArray, ci_prob: float = 0.95, points: Points | None = None
+) -> dict[str, Any]:
+    """Mean, median, sd, interval and mcse of draws, independent or of points that they share."""
     OPEN_SHARE.check(ci_prob, "ci_prob")
     low, high = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
@@ -90,7 +99,7 @@ def summarize_draws(values: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]
         "median": float(np.median(values)),
         "sd": sd,
         "interval": [float(low), float(high)],
-        "mcse": sd / values.size**0.5 if values.size > 1 else float("nan"),
+        "mcse": _error_of_mean(values, points),
     }
 
 

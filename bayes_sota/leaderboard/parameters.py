@@ -118,13 +118,18 @@ class FieldParameters:
         points = np.column_stack([self.family, self.coordinates])
         return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
 
-    def mcse(self, values: NDArray[Any]) -> FloatArray:
-        """Monte Carlo standard errors of the means of draws, (D, ...), as of ``cluster_mcse``."""
-        return cluster_mcse(values, self.point, self.node)
+    @property
+    def behind(self) -> tuple[IntArray, IntArray]:
+        """Point and node behind each draw, which ``cluster_mcse`` takes, (D,) each."""
+        return self.point, self.node
 
     def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
-        """The same for shares of draws, (D, k), at least that of independent draws."""
-        return np.asarray(np.maximum(self.mcse(holds), share_mcse(holds.mean(0), len(holds))))
+        """Monte Carlo standard errors of shares of draws, (D, k): as of ``cluster_mcse``.
+
+        At least those of independent draws.
+        """
+        shared = cluster_mcse(holds, *self.behind)
+        return np.asarray(np.maximum(shared, share_mcse(holds.mean(axis=0), len(holds))))
 
     @one_thread()
     def entry_log_likelihood(self, fit: FieldFit, dtype: Any = np.float64) -> NDArray[Any]:

@@ -107,8 +107,7 @@ def sample_with_fit(
         "rho_learnt": int(learn_rho or not isinstance(data, Leaderboard)),
     }
     behind = Drawn(result.fit, result.parameters, shape, data.names, joint, psi)
-    parameters = result.parameters
-    shared = {"point": parameters.point, "stratum": parameters.node}
+    shared = dict(zip(("point", "stratum"), result.parameters.behind, strict=True))
     return build_board_tree(shaped, behind, attributes, rng, shared, groups=groups), result.fit
 
 

@@ -381,8 +381,7 @@ def board_table(
 def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> dict[str, Any]:
     """Mean, interval and errors of one quantity, in the units of the scores."""
     values = posterior.fit.kernel.board.sign * posterior.draws[name]
-    found = summarize_draws(values, ci_prob)
-    return found | {"mcse": max(found["mcse"], float(posterior.parameters.mcse(values)))}
+    return summarize_draws(values, ci_prob, posterior.parameters.behind)
 
 
 def _as_board(data: Any, n_test: Any) -> tuple[Leaderboard, Responses | ItemScores | None]:

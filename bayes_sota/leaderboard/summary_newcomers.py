@@ -234,7 +234,7 @@ class Newcomer:
         return cls(
             _small_board(board.maximum, board.metric, facts), best, draws["rho"], draws["shift"],
             board.maximum, board.sign, fit.kernel.error_ratio, BoardField.of_fit(fit, parameters),
-            (1, best.size), {"draws_are_independent": 1}, (parameters.point, parameters.node),
+            (1, best.size), {"draws_are_independent": 1}, parameters.behind,
         )  # fmt: skip
 
     @cached_property
