@@ -21,6 +21,9 @@ MODULES = sorted(
     for path in PACKAGE.rglob("*.py")
     if path.name != "__main__.py"
 )  # fmt: skip
+MODULES += [f"published.{name}" for name in (
+    "agreement", "comparisons", "estimators", "findings", "numbers_epp", "numbers_maximum", "study",
+)]  # fmt: skip
 # Their examples take more than half a second, mostly to compile a model.
 SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "claims.models", "claims.models_means", "cli.batch", "core.summary", "leaderboard.from_items",

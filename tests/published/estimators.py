@@ -1,7 +1,7 @@
 r"""Two learners of Raeder, Hoens and Chawla (2010) that no well-kept library has.
 
 Both are classifiers of scikit-learn for two classes and numbers without gaps.
-``tests/crossval/test_estimators.py`` runs scikit-learn's own checks, and compares the densities
+``tests/published/test_estimators.py`` runs scikit-learn's own checks, and compares the densities
 with quadrature and the splits with the formula, one threshold after the other.
 """
 
