@@ -26,7 +26,7 @@ from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.plots import by_matplotlib, svg_address
-from bayes_sota.core.tables import ResultTable, numeric_columns
+from bayes_sota.core.tables import Report, ResultTable, as_report, numeric_columns
 from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Table:
 
 
 def save_report(
-    report: ResultTable,
+    report: Report | ResultTable,
     path: str | Path,
     figure: "Callable[[], PlotCollection] | None" = None,
     *,
@@ -63,7 +63,7 @@ def save_report(
 
     Parameters
     ----------
-    report : ResultTable
+    report : Report
         What a function returns that reports or tabulates: ``board_table``, ``report_sota``, ...
     path : path
     figure : callable, optional
@@ -92,7 +92,7 @@ def save_report(
     True
     """
     path = check_ending(Path(path), "report")
-    if not isinstance(report, ResultTable):
+    if not isinstance(report, Report | ResultTable):
         raise InputError(
             "a page is of a report or a table, such as those of bs.board_table and "
             f"bs.leaderboard.report_sota, got {type(report).__name__}"
@@ -101,7 +101,7 @@ def save_report(
 
 
 def report_page(
-    report: ResultTable,
+    report: Report | ResultTable,
     figure: "Callable[[], PlotCollection] | None" = None,
     *,
     about: str = "bayes_sota",
@@ -120,8 +120,10 @@ def report_page(
     >>> "<b>" in page, "&lt;b&gt;" in page
     (False, True)
     """
-    answer, *more = [plain_text(line) for line in report.sentences()] or [report.text]
     content = report.to_json()
+    report = as_report(report)
+    figure = figure or report.figure
+    answer, *more = [plain_text(line) for line in report.sentences] or [report.text]
     found = json.loads(content)
     tables = _tables(report)
     script, style = _part("report.js"), _part("report.css")
@@ -134,15 +136,15 @@ def report_page(
         reasons=[plain_text(reason) for reason in report.reasons],
         figure=None if figure is None else svg_address(by_matplotlib(figure)),
         tables=tables,
-        legend=[plain_text(line) for line in report.legend()],
+        legend=[plain_text(line) for line in report.legend],
         notes=[plain_text(note) for note in report.notes],
-        footer=[plain_text(line) for line in report.footer()],
-        sliders=report.sliders(),
+        footer=[plain_text(line) for line in report.footer],
+        sliders=report.sliders,
         checks=_checks(found.get("diagnostics", {})),
         measured=_words()["measured"].get(report.measured, ""),
         words=_used(report, tables),
         text=report.text,
-        basis=[plain_text(line) for line in report.basis()],
+        basis=[plain_text(line) for line in report.basis],
         command=_again(arguments, found.get("seed")),
         versions=[("bayes_sota", __version__), *((name, version(name)) for name in _SOFTWARE)],
         python=sys.version.split()[0],
@@ -172,13 +174,14 @@ def _digest(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _tables(report: ResultTable) -> list[_Table]:
+def _tables(report: Report) -> list[_Table]:
     found = []
-    for title, (header, rows) in zip(report.titles(), report.tables(), strict=True):
-        cells = [[plain_text(cell, _LONGEST) for cell in row] for row in rows]
+    for table in report.tables:
+        cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]
         data = _packed(json.dumps(cells, ensure_ascii=False, separators=(",", ":")))
-        numeric = numeric_columns(header, cells)
-        found.append(_Table(plain_text(title), header, cells[:_SHOWN], data, numeric, len(cells)))
+        title, numeric = plain_text(table.title), numeric_columns(table.header, cells)
+        header = list(table.header)
+        found.append(_Table(title, header, cells[:_SHOWN], data, numeric, len(cells)))
     return [table for table in found if table.total]
 
 
@@ -195,10 +198,10 @@ def _words() -> dict[str, dict[str, str]]:
     return tomllib.loads(_part("words.toml"))
 
 
-def _used(report: ResultTable, tables: Sequence[_Table]) -> list[tuple[str, str]]:
+def _used(report: Report, tables: Sequence[_Table]) -> list[tuple[str, str]]:
     """Words of the page that need an explanation, with it."""
-    sliders = [slider.label for slider in report.sliders()]
-    lines = [*report.sentences(), *report.legend(), *report.footer(), *report.notes, *sliders]
+    sliders = [slider.label for slider in report.sliders]
+    lines = [*report.sentences, *report.legend, *report.footer, *report.notes, *sliders]
     cells = [cell for table in tables for row in table.rows for cell in row[:2]]
     headers = [name for table in tables for name in table.header]
     text = "\n".join([*lines, *headers, *cells])

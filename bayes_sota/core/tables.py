@@ -10,8 +10,8 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,6 +22,7 @@ from bayes_sota.core.text import latex_text, markdown_text, plain_text, spreadsh
 
 if TYPE_CHECKING:
     import pandas as pd
+    from arviz_plots import PlotCollection
 
 
 _NULLS = {  # keys of numbers that may not exist, and why
@@ -47,6 +48,7 @@ _NULLS = {  # keys of numbers that may not exist, and why
     "width_ratio": "the raw maximum's interval has no width",
 }
 
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?", re.IGNORECASE)
 _BOOKTABS = r"needs \usepackage{booktabs}"
 SOFTWARE = f"bayes_sota {__version__}"
 """What a paragraph for a paper names."""
@@ -70,6 +72,199 @@ class Slider:
     label: str
     steps: tuple[str, ...]
     start: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts that people read; names in them are as they came, the caller escapes them.
+
+    Attributes
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+    title : str
+        What the table is about.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+
+    def head(self, top: int | None) -> "Table":
+        """The first rows; the title says how many more there are."""
+        hidden = len(self.rows) - (len(self.rows) if top is None else top)
+        if hidden <= 0:
+            return self
+        more = "; ".join(filter(None, [self.title, f"{hidden:,} more with --top"]))
+        return replace(self, rows=self.rows[:top], title=more)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Report:
+    """A result in words, tables and numbers: what the shell shows, and what files and pages hold.
+
+    Every fact is worded once, by the function that makes the report.
+
+    Attributes
+    ----------
+    content : dict
+        Everything as plain Python objects, with the keys that ``--json`` prints.
+    frame : pandas.DataFrame
+        All numbers, as a CSV file has them.
+    tables : sequence of Table
+        What people read.
+    sentences : sequence of str
+        The answer in words, which comes before the tables.
+    legend : sequence of str
+        Sentences below the tables.
+    footer : sequence of str
+        What the numbers rest on.
+    notes : sequence of str
+        What a reader should know.
+    reasons : sequence of str
+        Why the result cannot be trusted; empty where it can.
+    paragraph : sequence of str
+        Sentences of the paragraph for a paper; default ``sentences``.
+    basis : sequence of str
+        How it was computed, by which version, and after whom.
+    sliders : sequence of Slider
+        Assumptions that were set to several values, with what follows from each.
+    measured : str
+        What was measured of such results on real data: a key of ``page/words.toml``.
+    in_words : bool
+        Whether a screen shows the sentences instead of the tables, which have the same numbers.
+    figure : callable, optional
+        Draws the figure.
+    about : object
+        The result itself.
+    """
+
+    content: dict[str, Any]
+    frame: "pd.DataFrame"
+    tables: Sequence[Table]
+    basis: Sequence[str]
+    sentences: Sequence[str] = ()
+    legend: Sequence[str] = ()
+    footer: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    reasons: Sequence[str] = ()
+    paragraph: Sequence[str] = ()
+    sliders: Sequence[Slider] = ()
+    measured: str = ""
+    in_words: bool = False
+    figure: "Callable[[], PlotCollection] | None" = None
+    about: Any = None
+
+    @property
+    def header(self) -> Sequence[str]:
+        """Names of the columns of the first table."""
+        return self.tables[0].header
+
+    @property
+    def cells(self) -> Sequence[Sequence[str]]:
+        """Rows of the first table."""
+        return self.tables[0].rows
+
+    @property
+    def text(self) -> str:
+        """Paragraph that a paper can use, on one line that cannot steer a terminal."""
+        doubts = [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
+        said = self.paragraph or self.sentences
+        return plain_text(" ".join([*doubts, *said, f"({'; '.join(self.basis)})"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects, with the paragraph."""
+        return self.content | {"text": self.text}
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Numbers as CSV; written as a whole to ``path`` where one is given.
+
+        Names that a spreadsheet would take for a formula get a leading apostrophe.
+        """
+        frame = self.frame.rename(columns=_harmless)
+        found = {name: frame[name] + 0.0 for name in frame.select_dtypes("float")}  # no -0.0
+        texts = frame.select_dtypes(exclude="number")
+        found |= {name: texts[name].map(_harmless) for name in texts}
+        return write_text(frame.assign(**found).to_csv(index=False, lineterminator="\n"), path)
+
+    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
+        """Tables as Markdown with their legend; written as a whole to ``path`` if one is given.
+
+        Parameters
+        ----------
+        path : path, optional
+        top : int, optional
+            Rows to show. Default: all.
+        """
+        below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
+        doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
+        tables = [table.head(top) for table in self.tables]
+        parts = [
+            *map(markdown_text, self.sentences), *[doubts] * bool(self.reasons),
+            *(markdown_table(table.header, table.rows) for table in tables),
+            "\n".join(f"{markdown_text(line)}  " for line in below),
+        ]  # fmt: skip
+        return write_text("\n\n".join(parts) + "\n", path)
+
+    def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
+        """Tables as LaTeX, to be read by ``\\input``, with captions, labels and rules of booktabs.
+
+        The first caption has the legend, and what cannot be trusted. Sentences and notes stand
+        above as comments, which are not set. A label is ``tab:`` and the file's name.
+
+        Parameters
+        ----------
+        path : path, optional
+        top : int, optional
+            Rows to show. Default: all.
+        """
+        stem = re.sub(r"[^a-z0-9]+", "-", Path(path or SOFTWARE).stem.lower()).strip("-")
+        tables = [table.head(top) for table in self.tables]
+        parts = [
+            latex_float(latex_table(table.header, table.rows), caption, f"{stem}{number}")
+            for table, caption, number in zip(
+                tables, self._captions(tables), ["", *(f"-{i}" for i in range(2, 1 + len(tables)))],
+                strict=True,
+            )
+        ]  # fmt: skip
+        told = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
+        head = "".join(f"% {plain_text(line)}\n" for line in told)
+        return write_text(head + "\n\n".join(parts) + "\n", path)
+
+    def _captions(self, tables: Sequence[Table]) -> list[str]:
+        """What each table is about; the first also says what can be known of all."""
+        doubts = f"Not to be trusted: {'; '.join(self.reasons)}."
+        first, *others = [f"{table.title}." if table.title else "" for table in tables]
+        words = [*[doubts] * bool(self.reasons), first, *self.legend]
+        said = self.paragraph or self.sentences
+        return [" ".join(filter(None, words)) or said[0], *others]
+
+    def to_json(self) -> str:
+        """``to_dict`` with the schema version first, as text."""
+        return json_text(self.to_dict()) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
+
+        Raises
+        ------
+        InputError
+            Another ending, or a place that cannot be written to.
+        """
+        path = check_ending(Path(path), "table")
+        written = {".csv": self.to_csv, ".md": self.to_markdown, ".tex": self.to_latex}
+        ending = path.suffix.lower()
+        if ending in written:
+            written[ending](path)
+        else:
+            write_text(self.to_json(), path)
+
+
+def _harmless(value: Any) -> Any:
+    """The same, or text that no spreadsheet takes for a formula; numbers in text stay."""
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
+        return value
+    return spreadsheet_text(value)
 
 
 class ResultTable(ABC):
@@ -144,86 +339,43 @@ class ResultTable(ABC):
         """The frame as a CSV file has it."""
         return self.frame
 
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """Table as CSV; written as a whole to ``path`` where one is given.
+    def report(self, top: int | None = None) -> Report:
+        """The same as data, where the first rows are shown."""
+        shown = zip(self.tables(top), self.titles(top), strict=True)
+        return Report(
+            content=self.to_dict(),
+            frame=self.rounded(),
+            tables=[Table(header, rows, title) for (header, rows), title in shown],
+            basis=self.basis(), sentences=self.sentences(), legend=self.legend(top),
+            footer=self.footer(), notes=self.notes, reasons=self.reasons,
+            paragraph=self.paragraph(), sliders=self.sliders(), measured=self.measured,
+            in_words=self.in_words,
+        )  # fmt: skip
 
-        Names that a spreadsheet would take for a formula get a leading apostrophe.
-        """
-        frame = self.rounded()
-        texts = {
-            name: frame[name].map(spreadsheet_text) for name in self.text_columns if name in frame
-        }
-        numbers = {name: frame[name] + 0.0 for name in frame.select_dtypes("float")}  # no -0.0
-        text = frame.assign(**numbers, **texts).to_csv(index=False, lineterminator="\n")
-        return write_text(text, path)
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """As of ``Report``."""
+        return self.report().to_csv(path)
 
     def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Table as Markdown with its legend; written as a whole to ``path`` where one is given.
-
-        Parameters
-        ----------
-        path : path, optional
-        top : int, optional
-            Rows to show. Default: all.
-        """
-        legend = "\n".join(f"{markdown_text(line)}  " for line in self._below(top))
-        doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
-        tables = [markdown_table(header, rows) for header, rows in self.tables(top)]
-        said = [*map(markdown_text, self.sentences()), *[doubts] * bool(self.reasons)]
-        parts = [*said, *tables]
-        return write_text("\n\n".join([*parts, legend]) + "\n", path)
+        """As of ``Report``."""
+        return self.report(top).to_markdown(path)
 
     def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Tables as LaTeX, to be read by ``\\input``, with captions, labels and rules of booktabs.
-
-        The first caption has the legend, and what cannot be trusted. Sentences and notes stand
-        above as comments, which are not set. A label is ``tab:`` and the file's name.
-
-        Parameters
-        ----------
-        path : path, optional
-        top : int, optional
-            Rows to show. Default: all.
-        """
-        stem = re.sub(r"[^a-z0-9]+", "-", Path(path or SOFTWARE).stem.lower()).strip("-")
-        captions, tables = self._captions(top), self.tables(top)
-        parts = [
-            latex_float(latex_table(header, rows), caption, f"{stem}-{i}" if i > 1 else stem)
-            for i, ((header, rows), caption) in enumerate(zip(tables, captions, strict=True), 1)
-        ]
-        told = [_BOOKTABS, *self.sentences(), *(f"Note: {note}" for note in self.notes)]
-        head = "".join(f"% {plain_text(line)}\n" for line in told)
-        return write_text(head + "\n\n".join(parts) + "\n", path)
-
-    def _captions(self, top: int | None) -> list[str]:
-        """What each table is about; the first also says what can be known of all."""
-        doubts = f"Not to be trusted: {'; '.join(self.reasons)}."
-        first, *others = [f"{title}." if title else "" for title in self.titles(top)]
-        words = [*[doubts] * bool(self.reasons), first, *self.legend(top)]
-        return [" ".join(filter(None, words)) or self.paragraph()[0], *others]
-
-    def _below(self, top: int | None) -> list[str]:
-        return [*self.legend(top), *(f"Note: {note}" for note in self.notes)]
+        """As of ``Report``."""
+        return self.report(top).to_latex(path)
 
     def to_json(self) -> str:
-        """``to_dict`` with the schema version first, as text."""
+        """As of ``Report``."""
         return json_text(self.to_dict()) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
+        """As of ``Report``."""
+        self.report().save(path)
 
-        Raises
-        ------
-        InputError
-            Another ending, or a place that cannot be written to.
-        """
-        path = check_ending(Path(path), "table")
-        written = {".csv": self.to_csv, ".md": self.to_markdown, ".tex": self.to_latex}
-        ending = path.suffix.lower()
-        if ending in written:
-            written[ending](path)
-        else:
-            write_text(self.to_json(), path)
+
+def as_report(result: Report | ResultTable, top: int | None = None) -> Report:
+    """The result as data."""
+    return result if isinstance(result, Report) else result.report(top)
 
 
 def json_text(content: dict[str, Any]) -> str:
