@@ -113,6 +113,12 @@ class ScoreKernel:
         """Whether entries below the modelled part exist, seen or hidden."""
         return not self.modelled.all() or self.board.is_partial
 
+    @property
+    def n_below(self) -> float:
+        """Number of entries below the modelled part, seen or hidden."""
+        entries = max(float(self.modelled.size), self.board.typical_tries)
+        return entries - float(self.modelled.sum())
+
     @cached_property
     def prepared(self) -> Any:
         """What the law makes of the scores at the grid."""
@@ -275,6 +281,7 @@ RHO_NODES = 7
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
 _TINY = 1e-300
+_LEAST = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
 
 
@@ -455,10 +462,14 @@ class FieldFit:
 
         Without strangers it is the density of the shape alone.
         """
-        shape = shape_density(
+        shape = self.shape_of(family, points)[0]
+        return self.strangers.join(shape) if strangers else shape
+
+    def shape_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Density of a shape at the grid as of ``shape_density``, (N, G), and its unit, (N,)."""
+        return shape_density(
             self.kernel.y, self.kernel.is_cut, self.scale, FAMILIES[family], points
         )
-        return self.strangers.join(shape) if strangers else shape
 
     def choose(
         self, draws: int, rng: np.random.Generator, rho_weights: FloatArray | None = None
@@ -487,7 +498,8 @@ class FieldFit:
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
-        return self._likelihood(self.density(family, points))
+        shape, log_unit = self.shape_of(family, points)
+        return self._likelihood(self.strangers.join(shape), log_unit)
 
     @cached_property
     def likelihoods(self) -> "tuple[_Likelihood, ...]":
@@ -499,12 +511,17 @@ class FieldFit:
     def entry_log_likelihood(self, f: int, r: int, points: FloatArray | None = None) -> FloatArray:
         """Log density of each distinct score, given the modelled part, per point, (N, U).
 
-        The points are those of the fit unless others are given.
+        With an equal share of what the number of entries below that part says. The points are
+        those of the fit unless others are given.
         """
         at = self.points[f].points if points is None else points
-        density, likelihood = self.density(self.families[f], at), self.likelihoods[r]
+        (shape, log_unit), likelihood = self.shape_of(self.families[f], at), self.likelihoods[r]
+        density = self.strangers.join(shape)
         reach = likelihood.log_reach(density)[:, 0]
-        return np.asarray(likelihood.per_value(density)[:, 0] - likelihood.of_values(reach))
+        counts = likelihood.log_counts(density, log_unit) / self.copies.sum()
+        return np.asarray(
+            likelihood.per_value(density)[:, 0] - likelihood.of_values(reach) + counts
+        )
 
 
 @one_thread()
@@ -647,7 +664,16 @@ def refit(
 
 
 class _Likelihood:
-    """Log likelihood of all modelled scores, given that they are in the modelled part."""
+    r"""Log likelihood of all modelled scores, and of how many entries lie below them.
+
+    .. math:: \prod_j \frac{p(x_j \mid \phi)}{R} \cdot \int_0^1 (s R)^n (1 - s R)^k\, ds, \quad
+              R = P(\text{modelled} \mid \phi)
+
+    The scores count given that they are in the modelled part, as entries below it may have failed
+    or been abandoned, and follow other laws. How many they are counts as far as it can: an unknown
+    share s of the n + k entries, a priori anything from 0 to 1, is of the field. Without entries
+    below it is the likelihood of all scores, so that nothing jumps where the first falls below.
+    """
 
     def __init__(
         self,
@@ -658,6 +684,7 @@ class _Likelihood:
     ) -> None:
         """With the kernel's own luck, or one for each rho."""
         self.copies, self.nodes = copies, rho.size
+        self.counts = copies.sum(), kernel.n_below
         at = [(kernel, r) for r in rho]
         if luck is not None:
             at = [(kernel.with_luck(float(of)), r) for r, of in zip(rho, luck, strict=True)]
@@ -668,6 +695,7 @@ class _Likelihood:
         if kernel.is_cut:
             reaches = [k.reaches(r) for k, r in at]
             self.reach = np.concatenate(reaches).T * kernel.step
+            self.typical = np.array([k.reach(r) for k, r in at]).T * kernel.step
             if len(reaches[0]) > 1:
                 self.reaching, self.of_values = kernel.reaching(copies)
 
@@ -683,9 +711,38 @@ class _Likelihood:
         reach = np.maximum(density @ self.reach, _TINY)
         return np.asarray(np.log(reach).reshape(len(density), self.nodes, -1))
 
-    def __call__(self, density: FloatArray) -> FloatArray:
+    def log_counts(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
+        """Log probability of the numbers of entries in and below the modelled part, (N, R)."""
+        if self.reach is None:
+            return np.zeros((len(density), self.nodes))
+        reach = np.log(np.maximum(density @ self.typical, _TINY)) + log_unit[:, None]
+        return log_count_probability(np.minimum(reach, 0.0), *self.counts)
+
+    def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
+        """Of densities (N, G) in units of ``exp(log_unit)``, shape (N, R)."""
         total = self.per_value(density) @ self.copies
-        return np.asarray(total - self.log_reach(density) @ self.reaching)
+        total = total - self.log_reach(density) @ self.reaching
+        return np.asarray(total + self.log_counts(density, log_unit))
+
+
+def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArray:
+    r"""Logarithm of what the numbers of entries in and below the modelled part say of its reach.
+
+    .. math:: \int_0^1 (s R)^n (1 - s R)^k\, ds\, / B(n + 1, k + 1) = I_R(n + 1, k + 1) / R
+
+    with the incomplete beta function I; ``R^n`` but for a constant where ``k = 0``.
+
+    Examples
+    --------
+    >>> reach = np.array([0.5, 1e-200])
+    >>> log_count_probability(np.log(reach), 3, 0).round(2), (3 * np.log(reach)).round(2)
+    (array([   -2.08, -1381.55]), array([   -2.08, -1381.55]))
+    """
+    from scipy.special import betainc, betaln
+
+    exact = betainc(n + 1, k + 1, np.exp(log_reach))
+    far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
+    return np.asarray(np.where(exact > _LEAST, np.log(np.maximum(exact, _LEAST)), far) - log_reach)
 
 
 def _same(reach: FloatArray) -> FloatArray:
@@ -694,20 +751,19 @@ def _same(reach: FloatArray) -> FloatArray:
 
 def shape_density(
     y: FloatArray, relative: bool, scale: FieldScale, family: SkillFamily, t: FloatArray
-) -> FloatArray:
-    """Density at the grid, (N, G); relative to its highest value there where only that matters.
+) -> tuple[FloatArray, FloatArray]:
+    """Density at the grid, (N, G), and the logarithm of its unit, (N,).
 
-    A likelihood that is conditional on the modelled part does not depend on the scale, and a shape
-    far below the cut must keep its slope instead of underflowing to a plateau.
+    The unit is 1, or the highest density on the grid: a shape far below the cut must keep its
+    slope instead of underflowing to a plateau.
     """
     inside = np.clip(t, -6, 6)
     columns = tuple(inside[:, i, None] for i in range(family.dimension))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         log_density = family.log_density(numpy_operations(), scale, columns, y)
     log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
-    if relative:
-        log_density = log_density - log_density.max(axis=1, keepdims=True)
-    return np.asarray(np.exp(np.clip(log_density, -700.0, 50.0)))
+    log_unit = log_density.max(axis=1) if relative else np.zeros(len(t))
+    return np.exp(np.clip(log_density - log_unit[:, None], -700.0, 50.0)), log_unit
 
 
 def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:

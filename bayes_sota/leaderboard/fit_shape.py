@@ -34,11 +34,10 @@ class ShapeFit(FieldFit):
 
     shape: SkillFamily
 
-    def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
-        """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
+    def shape_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Density of the shape at the grid, (N, G), and the logarithm of its unit, (N,)."""
         kernel = self.kernel
-        found = shape_density(kernel.y, kernel.is_cut, self.scale, self.shape, points)
-        return self.strangers.join(found) if strangers else found
+        return shape_density(kernel.y, kernel.is_cut, self.scale, self.shape, points)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -189,8 +188,8 @@ def _sampled(
     likelihood = _Likelihood(fit.kernel, nodes[0], fit.copies, nodes[1])
 
     def target(t: FloatArray) -> FloatArray:
-        found = shape_density(fit.kernel.y, fit.kernel.is_cut, fit.scale, shape, t)
-        return likelihood(fit.strangers.join(found))
+        found, log_unit = shape_density(fit.kernel.y, fit.kernel.is_cut, fit.scale, shape, t)
+        return likelihood(fit.strangers.join(found), log_unit)
 
     rng = np.random.default_rng(0)
     return sample_importance(target, shape.dimension, rng, points * shape.dimension, start)

@@ -17,6 +17,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
+from scipy.special import betaln
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
@@ -34,6 +35,7 @@ _EVIDENCE_NODES, _EVIDENCE_LUCKS = 12, 7
 _LARGEST_TABLE = 128 << 20  # bytes
 _RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is held constant in rho
 _LARGEST_LOG = 600.0
+_LEAST_LOG = -500.0  # logarithm of the incomplete beta function, further out its first term
 _TINY = 1e-300
 
 
@@ -54,9 +56,10 @@ def build_model(
         K_g(x_j, \rho)}{\sum_g P(y_g \mid \phi)\, R_g(\rho)}
 
     with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability
-    that a score is in the modelled top part. The shift ``z`` is in no score, and of rho one board
-    says nothing that can be trusted: both keep their priors, and so does the luck of submissions
-    where entries had several.
+    that a score is in the modelled top part; how many entries lie below it counts as in the exact
+    fit (``bayes_sota.leaderboard.fit.log_count_probability``). The shift ``z`` is in no score, and
+    of rho one board says nothing that can be trusted: both keep their priors, and so does the luck
+    of submissions where entries had several.
 
     Parameters
     ----------
@@ -222,8 +225,9 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
 
     .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
 
-    with ``c`` below 1 where a spike of equal scores is taken for fewer classifiers. A few strangers
-    that follow the prior of the place are part of P.
+    and an equal share of what the number of entries below the modelled part says; ``c`` is below 1
+    where a spike of equal scores is taken for fewer classifiers. A few strangers that follow the
+    prior of the place are part of P.
 
     Parameters
     ----------
@@ -264,6 +268,10 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
         if reach.shape[1] > 1:  # each kind of entry has its own
             reach = reach[:, _kinds(kernel, entries) if shared else kernel.kinds[kernel.modelled]]
         log_p -= _log_sum(pt.as_tensor_variable(reach)[near], density)
+        typical = np.stack([k.reach(r)[None] for k, r in at]) * kernel.step
+        log_reach = _log_sum(pt.as_tensor_variable(typical)[near], density) + top[..., 0]
+        n = float(fit.copies.sum())
+        log_p += _log_count_probability(pt.minimum(log_reach, 0.0), n, kernel.n_below) / n
     else:
         log_p += top[..., 0]
     found = pt.sum(weights[:, None] * log_p, axis=0)
@@ -364,6 +372,14 @@ def _log_sum(table: Any, density: Any) -> Any:
     """Logarithm of the sum over the grid, (K, U): of one density, or of each of U."""
     mass = pt.dot(table, density) if density.ndim == 1 else pt.sum(table * density, axis=-1)
     return pt.log(pt.maximum(mass, _TINY))
+
+
+def _log_count_probability(log_reach: Any, n: float, k: float) -> Any:
+    """Tensor of ``fit.log_count_probability``; value and gradient finite on both sides."""
+    far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
+    near = far > _LEAST_LOG
+    exact = pt.betainc(n + 1, k + 1, pt.exp(pt.switch(near, log_reach, 0.0)))
+    return pt.switch(near, pt.log(exact), far) - log_reach
 
 
 def observe_scores(

@@ -463,7 +463,7 @@ class BoardField:
             for start in range(0, members.size, _BLOCK):
                 rows = members[start : start + _BLOCK]
                 points = self.coordinates[rows, : shape.dimension]
-                found = shape_density(here.y, self.relative, self.scale, shape, points)
+                found, _ = shape_density(here.y, self.relative, self.scale, shape, points)
                 modelled = (found @ reach)[:, None] if self.relative else 1.0
                 density = (1 - self.share) * found + modelled * here.strangers
                 total = (density @ reach)[:, None] if self.relative else 1 / step

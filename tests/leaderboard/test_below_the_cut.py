@@ -1,0 +1,95 @@
+"""Entries below the modelled part: they count as far as they can, and nothing jumps at its edge."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import betaln
+
+from bayes_sota.core.priors import board_priors
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.entries import draw_entry_skills
+from bayes_sota.leaderboard.fit import fit_field, log_count_probability
+from bayes_sota.leaderboard.fit_shape import fit_shape
+from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.submissions import kernel_of
+
+CLOSE = np.round(np.arange(0.900, 0.877, -0.002), 3)
+
+
+@pytest.mark.parametrize(("n", "k"), [(12, 0), (12, 1), (3, 40), (200.5, 7)])
+@pytest.mark.parametrize("reach", [0.999, 0.4, 0.05])
+def test_counts_have_the_probability_of_an_unknown_share_of_the_field(n, k, reach):
+    def of_share(s):
+        return np.exp(n * np.log(s * reach) + k * np.log1p(-s * reach) - betaln(n + 1, k + 1))
+
+    value, _ = quad(of_share, 0, 1, epsabs=1e-300, epsrel=1e-10, limit=200)
+    found = log_count_probability(np.log(np.array([reach])), n, k)
+    assert found[0] == pytest.approx(np.log(value), abs=1e-7)
+
+
+def test_a_shape_that_hardly_reaches_the_part_keeps_its_slope():
+    far = np.array([-600.0, -601.0])
+    found = log_count_probability(far, 30, 4)
+    assert found[0] - found[1] == pytest.approx(30, abs=1e-9)
+    near = np.log(1e-250) / 31 + np.array([1e-6, -1e-6])  # both sides of where the series begins
+    assert np.diff(log_count_probability(near, 30, 4))[0] == pytest.approx(-30 * 2e-6, abs=1e-8)
+
+
+def results(scores, n_test=500):
+    posterior = leaderboard_posterior(Leaderboard(scores, n_test=n_test), random_seed=0)
+    entries = draw_entry_skills(posterior.fit, 2000, np.random.default_rng(0))
+    return entries.p_best, posterior.draws["theta_sota"], posterior.draws["winner_skill"]
+
+
+@pytest.mark.parametrize("hopeless", [[0.5], [0.7], [0.0]])
+@pytest.mark.parametrize(
+    ("scores", "n_test"),
+    [(CLOSE, 500), (np.round(np.linspace(0.76, 0.80, 25), 3), 1000)],
+)
+def test_one_hopeless_entry_moves_no_leader(scores, n_test, hopeless):
+    p_best, theta, winner = results(scores, n_test)
+    others, theta_with, winner_with = results(np.append(scores, hopeless), n_test)
+    assert np.abs(others[: scores.size] - p_best).max() < 0.02
+    assert abs(theta_with.mean() - theta.mean()) < 0.1 * theta.std()
+    assert abs(winner_with.mean() - winner.mean()) < 0.1 * winner.std()
+
+
+def test_skills_do_not_jump_where_the_modelled_part_ends():
+    rng = np.random.default_rng(3)
+    skill = 0.8 - 0.05 * rng.exponential(1, 500)
+    board = Leaderboard(rng.binomial(2000, skill) / 2000, n_test=2000)
+    posterior = leaderboard_posterior(board, random_seed=0)
+    entries = draw_entry_skills(posterior.fit, 1000, np.random.default_rng(0))
+    moved = (entries.mean() - board.scores)[board.order]
+    edge = int(posterior.fit.kernel.modelled.sum())
+    assert 0 < edge < 500
+    error = 0.0097  # of one score
+    assert abs(moved[edge - 5 : edge].mean() - moved[edge : edge + 5].mean()) < 0.15 * error
+    assert entries.p_best[board.order][edge - 1] < 1e-3
+
+
+def test_the_likelihood_of_entries_adds_up_to_that_of_the_board():
+    board = Leaderboard(np.append(CLOSE, [0.5, 0.4]), n_test=500)
+    fit = fit_field(kernel_of(board), board_priors(None), np.random.default_rng(0))
+    points, r = fit.points[0].points[:50], 3
+    each = fit.entry_log_likelihood(0, r, points) @ fit.copies
+    assert each == pytest.approx(fit.log_likelihood(fit.families[0], points)[:, r], abs=1e-8)
+
+
+@pytest.mark.parametrize("family", ["normal", "ex-gaussian", "equals"])
+def test_the_model_counts_the_entries_below_as_the_exact_fit_does(family):
+    import pytensor
+
+    from bayes_sota.leaderboard.models import field_log_density, score_log_probability
+
+    board = Leaderboard(np.append(CLOSE, [0.5, 0.4, 0.45]), n_test=500)
+    fit = fit_shape(board, family=family)
+    rho = float(fit.rho[3])
+    variables = [pytensor.tensor.dscalar() for _ in fit.parameters]
+    total = score_log_probability(fit, field_log_density(fit, *variables), rho).sum()
+    compiled = pytensor.function(variables, total, mode="FAST_COMPILE")
+    points = fit.natural_points[:: len(fit.natural_points) // 8]
+    model = np.array([compiled(*point) for point in points])
+    exact = fit.log_likelihood(family, fit.points[0].points[:: len(fit.natural_points) // 8])[:, 3]
+    difference = model - exact
+    assert np.ptp(difference[exact > exact.max() - 20]) < 0.1
