@@ -369,7 +369,7 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
             reasons.append(f"r_hat of {name} is {result['r_hat']:.3f}, above {_R_HAT}")
         if result["ess_bulk"] < _ESS:
             reasons.append(f"bulk ESS of {name} is {result['ess_bulk']:.0f}, below {_ESS:.0f}")
-    for name in ("log_evidence", "epsilon", "grid_edge_probability", "divergences"):
+    for name in ("log_evidence", "epsilon", "effective_points", "divergences"):
         if name in tree.attrs:
             result[name] = tree.attrs[name]
     return {"ok": not reasons, "reasons": reasons, **result}

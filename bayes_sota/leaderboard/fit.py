@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance
+from bayes_sota.core.numerics import WeightedPoints, one_thread, sample_importance, stratified
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.priors import BoardPriors, CorrelationPrior, luck_nodes
 from bayes_sota.core.types import FloatArray, IntArray
@@ -281,7 +281,7 @@ RHO_NODES = 7
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
 _TINY = 1e-300
-_LEAST = 1e-250  # of the incomplete beta function, which loses its digits further out
+_LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK = 0.01, 2, 4, 60
 
 
@@ -742,7 +742,9 @@ def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArr
 
     exact = betainc(n + 1, k + 1, np.exp(log_reach))
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
-    return np.asarray(np.where(exact > _LEAST, np.log(np.maximum(exact, _LEAST)), far) - log_reach)
+    return np.asarray(
+        np.where(exact > _LEAST_BETA, np.log(np.maximum(exact, _LEAST_BETA)), far) - log_reach
+    )
 
 
 def _same(reach: FloatArray) -> FloatArray:
@@ -764,11 +766,3 @@ def shape_density(
     log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
     log_unit = log_density.max(axis=1) if relative else np.zeros(len(t))
     return np.exp(np.clip(log_density - log_unit[:, None], -700.0, 50.0)), log_unit
-
-
-def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
-    """How often each index is drawn, with one uniform: the least variance."""
-    edges = np.cumsum(weights)
-    edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
-    edges[-1] = total
-    return np.diff(np.minimum(edges, total), prepend=0)

@@ -24,11 +24,12 @@ from functools import cached_property
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
+from bayes_sota.core.numerics import stratified
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, fit_field, stratified
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.submissions import kernel_of
 from bayes_sota.maximum.score_laws import auc_scores_of, score_law

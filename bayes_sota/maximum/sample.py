@@ -315,13 +315,14 @@ def sample_exact(
     )  # fmt: skip
     found: dict[str, str | float | int] = {
         "log_evidence": result.log_evidence,
-        "grid_edge_probability": result.edge_probability,
+        "effective_points": result.field.effective_size,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
     }
     groups = request.draw_from_laws(result.draws, result.log_likelihood)
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
-    groups |= request.lay_out({"sample_stats": {"lp": lp}})
+    behind: dict[str, Any] = {"point": result.point, "stratum": result.node}
+    groups |= request.lay_out({"sample_stats": {"lp": lp, **behind}})
     return request.tree(groups, request.describe("exact", found), result.laws)
 
 
