@@ -39,7 +39,6 @@ VARIABLES: Final = {
     "gap": "distance of the weaker from the leading group of a field, standardised",
     "width_of_the_rest": "width of the weaker group of a field, standardised",
     "share_of_leaders": "share of the leading group of a field, standardised",
-    "stacking_weight": "weight of a family by its leave-one-out predictions",
     "rho": "correlation of each classifier with the reference classifier",
     "submission_luck": "how far luck chose the submission that an entry shows, lambda",
     "n_classifiers": "number of tries that could have become the observed maximum",

@@ -68,7 +68,6 @@ def build_model(
     priors : Priors, optional
     family : str or SkillFamily
         Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES`` or one's own.
-        ``sample_board_nuts`` averages over several.
     correlation : {"prior", "learnt"}
         "prior": a potential, minus the log evidence at rho (and the luck), takes from the posterior
         what the scores say about it, so that it keeps its prior. "learnt": no potential.

@@ -1,4 +1,4 @@
-r"""Result of a whole board from any trace of its model, and by NUTS over all shapes.
+r"""Result of a whole board from any trace of its model, and by NUTS of one shape.
 
 ``complete`` gives the estimands of a trace. Each draw belongs to the cell of rho of the exact route
 that its rho lies in; skills and scores on fresh items are drawn given its parameters as there, with
@@ -6,7 +6,6 @@ rho and the shift of the draw. ``tests/leaderboard/test_sample_nuts.py`` holds N
 exact route.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
-from bayes_sota.leaderboard.parameters import FieldParameters, dimension_of
+from bayes_sota.leaderboard.parameters import FieldParameters
 from bayes_sota.leaderboard.posterior import (
     BLOCK,
     REPEATS,
@@ -51,7 +50,6 @@ from bayes_sota.leaderboard.submissions import kernel_of
 if TYPE_CHECKING:
     import pymc as pm
 
-_LEAST_PROBABILITY = 0.02  # of a family that NUTS samples
 _LARGEST_R_HAT = 1.01
 _LEAST_SIZE = 400.0  # effective draws
 
@@ -180,7 +178,8 @@ def _complete(
         "notes": "; ".join(notes_of(shape)), **_diagnostics(trace, shape), **attributes,
     }  # fmt: skip
     tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
-    groups = {name: tree[name].to_dataset() for name in tree.children}
+    names = (*tree.children, "sample_stats/families")
+    groups = {name: tree[name].to_dataset() for name in names}
     groups["posterior"] = _joined(posterior, groups["posterior"])
     given = model_groups(model, trace, rng)
     extended = {v.name for v in model.free_RVs} - {*shape.parameters, *shape.shared_names}
@@ -337,23 +336,17 @@ def sample_board_nuts(
     model_name: str | None = None,
     model_hash: str | None = None,
 ) -> xr.DataTree:
-    r"""Posterior of a whole leaderboard by NUTS (nutpie): a check of the exact route.
+    """Posterior of a whole leaderboard by NUTS (nutpie): a check of the exact route.
 
-    .. math::
-        p(\cdot \mid y) = \sum_f \int p(f \mid y, \rho)\, p(\cdot \mid \phi, f, \rho, y)\,
-        p(\phi \mid f, \rho, y)\, p(\rho)\, d\phi\, d\rho
-
-    NUTS draws from the last two factors, one run per family. NUTS gives no evidence, so
-    ``p(f | y, rho)`` is the exact route's: the draws of all runs are drawn again in these
-    proportions.
+    NUTS samples one shape of P(theta). The exact route averages over all of them.
 
     Parameters
     ----------
     board : Leaderboard
         With scores.
     priors : BoardPriors
-        Every family whose probability, averaged over rho, is at least 2 % in the exact fit has
-        its own run.
+        Of its families the most probable one is sampled: ``BoardPriors(families=("normal",))``
+        names it.
     draws, chains, tune, target_accept, cores, progressbar
         As in ``pm.sample``. Chains start from draws of the exact fit.
     random_seed : int, SeedSequence, Generator or None
@@ -365,35 +358,35 @@ def sample_board_nuts(
     Returns
     -------
     xarray.DataTree
-        As of ``sample_board``. ``sample_stats`` holds ``diverging`` and ``n_steps``, summed over
-        the runs; ``sample_stats/families`` also ``stacking_weight``, that of ``az.compare``, zero
-        for families without a run. ``families/<name>`` is the result of ``complete`` for each
-        run, with its own variables. Attributes ``r_hat`` and ``ess_bulk`` are the worst of them.
+        As of ``complete``; a note says which shape it is, where there were others.
     """
     for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
         DRAWS.check(value, name)
     rng, seed = resolve_seed(random_seed)
     fit = fit_field(kernel_of(board), priors, rng)
-    settings: dict[str, Any] = {
-        "draws": draws, "tune": tune, "chains": chains, "cores": cores, "progressbar": progressbar,
-        "nuts": {"target_accept": target_accept, "adaptation": "low_rank"},
-    }  # fmt: skip
-    provenance = describe_provenance(
+    family = fit.families[int(fit.family_weights.mean(axis=1).argmax())]
+    notes = list(notes_of(fit))
+    if len(fit.families) > 1:
+        notes.append(
+            f"NUTS samples the shape {family}, the most probable of {len(fit.families)}, while the "
+            "exact route averages over all"
+        )
+    about = describe_provenance(
         (board,), priors, method="nuts", seed=seed, model_name=model_name, model_hash=model_hash
-    )
-    facts = {"new_n_test": int(new_n_test or 0), "rho_learnt": 0}
-    likely = fit.family_weights.mean(axis=1) >= _LEAST_PROBABILITY
-    runs = dict[str, xr.DataTree]()
-    for name in np.array(fit.families)[likely]:
-        shape = fit_shape(board, family=str(name), fit=fit)
-        trace, model = _sample_shape(shape, settings, rng)
-        about = provenance | facts | {"skill_family": shape.shape.name}
-        runs[str(name)] = _complete(trace, shape, model, about, rng, new_n_test)
-    return _averaged(fit, runs, provenance | facts, rng)
+    ) | {
+        "skill_family": family, "new_n_test": int(new_n_test or 0), "rho_learnt": 0,
+        "notes": "; ".join(notes),
+    }  # fmt: skip
+    shape = fit_shape(board, family=family, fit=fit)
+    trace, model = _sample_shape(
+        shape, rng, draws=draws, tune=tune, chains=chains, cores=cores, progressbar=progressbar,
+        nuts={"target_accept": target_accept, "adaptation": "low_rank"},
+    )  # fmt: skip
+    return _complete(trace, shape, model, about, rng, new_n_test)
 
 
 def _sample_shape(
-    shape: ShapeFit, settings: Mapping[str, Any], rng: np.random.Generator
+    shape: ShapeFit, rng: np.random.Generator, **settings: Any
 ) -> "tuple[xr.DataTree, pm.Model]":
     """Trace of one shape, whose chains start at draws of the exact fit, and its model."""
     from bayes_sota.leaderboard.models import build_model, start_values
@@ -403,110 +396,3 @@ def _sample_shape(
         model, rng, initvals=start_values(shape), compile_kwargs={"jitter_rvs": set()}, **settings
     )
     return found, model
-
-
-def _averaged(
-    fit: FieldFit,
-    runs: Mapping[str, xr.DataTree],
-    attributes: Mapping[str, Any],
-    rng: np.random.Generator,
-) -> xr.DataTree:
-    """The runs in proportion to their evidence, with each of them below."""
-    board, first = fit.kernel.board, next(iter(runs.values()))["posterior"]
-    size = first.sizes["chain"], first.sizes["draw"]
-    index = [fit.families.index(name) for name in runs]
-    parameters = [
-        _parameters(fit_shape(board, family=name, fit=fit), run["posterior"].to_dataset())[0]
-        for name, run in runs.items()
-    ]
-    node = np.stack([found.node.reshape(size) for found in parameters])
-    chosen, place = _assign(fit, index, node, rng)
-    each = np.arange(size[0])[:, None]
-    picked = (chosen, each, place)
-
-    coordinates = np.zeros((*size, dimension_of(fit)))
-    for f, found in enumerate(parameters):
-        of_run = found.coordinates.reshape(*size, -1)[each, place]
-        used = chosen == f
-        coordinates[used, : of_run.shape[-1]] = of_run[used]
-    behind = FieldParameters(
-        np.array(index)[chosen].ravel(), node[picked].ravel(), coordinates.reshape(node[0].size, -1)
-    )
-    groups = [("posterior", name) for name in _SHARED if name in first]
-    groups += [("predictions", name) for name in ("winner_new_score", "best_new_score")]
-    signed = Drawn(fit, behind, size, board.names)
-    values = {
-        name: np.stack([run[group][name].values for run in runs.values()])[picked]
-        for group, name in groups
-    }
-    values = signed.signed(values)
-    values |= {k: board.sign * v for k, v in values.items() if k.endswith("new_score")}
-    stats = {
-        name: np.sum([run["sample_stats"][name].values for run in runs.values()], axis=0)
-        for name in ("diverging", "n_steps")
-    }
-    tree = build_board_tree(values, signed, {**attributes, **_of_runs(fit, runs)}, rng, stats)
-    families = tree["sample_stats/families"].to_dataset()
-    weights = ("family", _stacking(runs, families["family"].values))
-    tree["sample_stats/families"] = xr.DataTree(families.assign(stacking_weight=weights))
-    for name, run in runs.items():
-        tree[f"families/{name}"] = run
-    return tree
-
-
-_SHARED = (
-    "theta_sota", "expected_sota", "winner_skill", "rho", "shift", "submission_luck",
-    "n_above_sota", "n_classifiers",
-)  # fmt: skip
-
-
-def _assign(
-    fit: FieldFit, families: list[int], node: IntArray, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Run and draw behind each draw (chain, draw), as often as the evidence at its rho says.
-
-    Each chain has its own draws, in their order.
-    """
-    runs, chains, draws = node.shape
-    weights = fit.family_weights[families] / fit.family_weights[families].sum(axis=0)
-    weights = weights[np.arange(runs)[:, None, None], node]
-    chosen, place = np.empty((2, chains, draws), dtype=np.int64)
-    for c in range(chains):
-        edges = np.cumsum(weights[:, c].T.ravel())
-        # uniform in each stratum: one offset for all would follow the order of the runs
-        levels = (np.arange(draws) + rng.random(draws)) / draws * edges[-1]
-        found = np.minimum(np.searchsorted(edges, levels, side="right"), edges.size - 1)
-        place[c], chosen[c] = np.divmod(found, runs)
-    return chosen, place
-
-
-def _of_runs(fit: FieldFit, runs: Mapping[str, xr.DataTree]) -> dict[str, Any]:
-    """Attributes of the average: the worst of the runs."""
-    attributes = {name: run.attrs for name, run in runs.items()}
-    reasons = [*reasons_of(fit)]
-    for name, found in attributes.items():
-        own = [text for text in str(found["diagnostics_reasons"]).split("; ") if text]
-        reasons += [f"{name}: {text}" for text in own if text not in reasons]
-    found = {"r_hat": max, "ess_bulk": min}
-    return {
-        "inference_library": "nutpie",
-        "draws_are_independent": 0,
-        "divergences": sum(int(a["divergences"]) for a in attributes.values()),
-        **{k: worst(a[k] for a in attributes.values()) for k, worst in found.items()
-           if all(k in a for a in attributes.values())},
-        "families": ", ".join(runs),
-        "diagnostics_reasons": "; ".join(reasons),
-        "notes": "; ".join(notes_of(fit)),
-    }  # fmt: skip
-
-
-def _stacking(runs: Mapping[str, xr.DataTree], families: Any) -> FloatArray:
-    """Weights of ``az.compare``; all on the one run where there is one."""
-    import arviz as az
-
-    weights = dict.fromkeys(runs, 1.0)
-    if len(runs) > 1:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of large Pareto k: the runs tell
-            weights = dict(az.compare(dict(runs), var_name="score")["weight"])
-    return np.array([float(weights.get(name, 0.0)) for name in families])

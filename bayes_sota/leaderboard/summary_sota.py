@@ -409,15 +409,10 @@ def _board_content(tree: xr.DataTree, data: Data, index: int, ci_prob: float) ->
 def _checks_of_scores(tree: xr.DataTree) -> dict[str, Any]:
     """Weights of the families, replicated statistics, and notes."""
     families, check = tree["sample_stats/families"].to_dataset(), tree["predictive_check"]
-    weights = {"families": "probability", "stacking_weights": "stacking_weight"}  # the last of NUTS
     names = [str(name) for name in check["statistic"].values]
     values, p_values = check["observed"].values, check["p_value"].values
     return {
-        **{
-            key: {str(w["family"].values): float(w) for w in families[name]}
-            for key, name in weights.items()
-            if name in families
-        },
+        "families": {str(w["family"].values): float(w) for w in families["probability"]},
         "model_check": {
             name: {"observed": float(value), "p_value": float(p)}
             for name, value, p in zip(names, values, p_values, strict=True)

@@ -148,11 +148,13 @@ def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) 
     nodes = shape.rho if rho is None else rho
     likelihood = _Likelihood(shape.kernel, nodes, shape.copies)
 
+    def of_points(t: np.ndarray) -> np.ndarray:
+        found, log_unit = shape.shape_of(shape.families[0], t)
+        return likelihood(shape.strangers.join(found), log_unit)
+
     def target(t: np.ndarray) -> np.ndarray:
         parts = np.array_split(t, -(-len(t) // _AT_ONCE))
-        return np.concatenate(
-            [likelihood(shape.density(shape.families[0], part)) for part in parts]
-        )
+        return np.concatenate([of_points(part) for part in parts])
 
     rng = np.random.default_rng(0)
     found = sample_importance(target, shape.shape.dimension, rng, points, shape.points[0])
