@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from bayes_sota.claims.planning import ClaimPlan, GapOfMeans
 from bayes_sota.claims.selection import SelectedClaim
 from bayes_sota.claims.summary import SOURCE
-from bayes_sota.core.summary import NumbersReport
-from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.summary import numbers_report
+from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import chance, counted
 from bayes_sota.leaderboard.summary_entries import CITED
 
 
-def describe_plan(plan: ClaimPlan) -> NumbersReport:
+def describe_plan(plan: ClaimPlan) -> Report:
     """Describe the test items that a claim needs.
 
     Examples
     --------
     >>> from bayes_sota.claims.planning import GapOfAccuracies, plan_claim
-    >>> describe_plan(plan_claim(GapOfAccuracies(0.90, 0.88))).cells()[0]
+    >>> describe_plan(plan_claim(GapOfAccuracies(0.90, 0.88))).cells[0]
     ['items if exactly this gap is observed', '1,330']
     """
     sizes = [
@@ -31,11 +31,13 @@ def describe_plan(plan: ClaimPlan) -> NumbersReport:
     basis = "Dirichlet posterior of the paired outcomes"
     if isinstance(plan.gap, GapOfMeans):
         basis = "Student t of the paired means"
-    return NumbersReport(
+    return numbers_report(
+        [(name, size, f"{size:,}") for name, size in sizes if size is not None],
         content=plan.to_dict(),
-        rows=tuple((name, size, f"{size:,}") for name, size in sizes if size is not None),
-        said=tuple(_about_plan(plan)), source=(basis, SOURCE), notes=tuple(plan.notes()),
-    )  # fmt: skip
+        sentences=list(_about_plan(plan)),
+        basis=(basis, SOURCE),
+        notes=list(plan.notes()),
+    )
 
 
 def _about_plan(plan: ClaimPlan) -> Iterator[str]:
@@ -61,7 +63,7 @@ def _about_plan(plan: ClaimPlan) -> Iterator[str]:
         )
 
 
-def describe_selection(found: SelectedClaim, seed: int | None = None) -> NumbersReport:
+def describe_selection(found: SelectedClaim, seed: int | None = None) -> Report:
     """Describe the claim of a winner that was picked.
 
     Parameters
@@ -85,8 +87,11 @@ def describe_selection(found: SelectedClaim, seed: int | None = None) -> Numbers
         f"Another entry is the best with probability {not_best}. The mean "
         f"correlation of an entry with what all share (rho) is {found.rho:.2f}.",
     )
-    return NumbersReport(
+    return numbers_report(
+        rows,
         content=found.to_dict() | ({} if seed is None else {"seed": seed}),
-        rows=rows, said=said, notes=found.notes, reasons=found.reasons,
-        source=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
-    )  # fmt: skip
+        sentences=said,
+        notes=found.notes,
+        reasons=found.reasons,
+        basis=(f"exact posterior of all skills, seed {seed}", SOFTWARE, CITED),
+    )

@@ -16,7 +16,7 @@ from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -50,8 +50,8 @@ from bayes_sota.core.files import (
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.sample import result_bytes
 from bayes_sota.core.schema import POINT_METHODS
-from bayes_sota.core.summary import ListReport
-from bayes_sota.core.tables import SOFTWARE, json_text
+from bayes_sota.core.summary import frame_of, list_report
+from bayes_sota.core.tables import SOFTWARE, Report, json_text
 from bayes_sota.core.text import counted, digest_of, plain_text, shown_path
 from bayes_sota.core.types import Groups
 from bayes_sota.data.files.json import parse_json
@@ -64,36 +64,8 @@ if TYPE_CHECKING:
 
 _TEXTS = ("text", "notes", "sensitivity", "run", "checksum", "identifier", "schema_version")
 """Keys of what is said of a board that are no columns of the summaries."""
+_OWN_TEXTS = ("identifier", "problem", "diagnostics_reasons", "winner")
 _LARGEST = 1 << 24  # bytes of what is said of a board
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BatchReport(ListReport):
-    """What was found on each board of a manifest, and of how many boards.
-
-    ``frame`` has a row per board in the order of the manifest: identifier, problem (why there is no
-    result; else empty), and the keys of ``bayes-sota sota --json``, joined by underscores.
-    """
-
-    text_columns: ClassVar[tuple[str, ...]] = (
-        "identifier", "problem", "diagnostics_reasons", "winner",
-    )  # fmt: skip
-
-    @property
-    def frame(self) -> "pd.DataFrame":
-        """One row per board; text that a board does not have is empty."""
-        found = super().frame
-        texts = [name for name in self.text_columns if name in found]
-        return found.assign(**{name: found[name].astype("string").fillna("") for name in texts})
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        chosen = replace(self, records=tuple(map(_shown_record, self.records[:top])))
-        return super(BatchReport, chosen).cells()
-
-    def legend(self, top: int | None = None) -> list[str]:
-        hidden = 0 if top is None else max(len(self.records) - top, 0)
-        rest = [f"{counted(hidden, 'more board')} in the table of summaries."] if hidden else []
-        return [*rest, *self.below]
 
 
 @dataclass(frozen=True)
@@ -276,7 +248,7 @@ def estimate_many(
     groups: Groups = "estimands",
     random_seed: int | None = None,
     progressbar: bool = False,
-) -> BatchReport:
+) -> Report:
     """State of the art of many boards: a result file for each, and one table of summaries.
 
     Parameters
@@ -306,7 +278,7 @@ def estimate_many(
 
     Returns
     -------
-    BatchReport
+    Report
         ``frame`` is the table of summaries; a row that failed says why in ``problem``.
 
     Raises
@@ -401,8 +373,8 @@ def _read_run(path: Path) -> _Run:
     return found
 
 
-def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: Path) -> BatchReport:
-    records = tuple(record for record, _ in found)
+def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: Path) -> Report:
+    records = [record for record, _ in found]
     failed = [record for record in records if record["problem"]]
     doubtful = [record["identifier"] for record in records if record.get("diagnostics_ok") is False]
     over, clearly = (
@@ -428,20 +400,36 @@ def _described(found: Sequence[tuple[dict[str, Any], str]], seed: int, folder: P
         f"{counted(len(again), 'board')} that had a result {'was' if len(again) == 1 else 'were'} "
         f"computed again ({'; '.join(again[:3])}{'; ...' if len(again) > 3 else ''})"
     ] if again else []  # fmt: skip
-    return BatchReport(
-        kind="boards", records=records, said=(said,), source=(f"seed {seed}", SOFTWARE),
-        columns={
-            "board": "identifier", "best score": "best", "theta_sota": "theta_sota",
-            "interval": "interval", "classifiers": "n_classifiers", "items": "n_test",
-            "what is wrong": "wrong",
+    columns = {
+        "board": "identifier", "best score": "best", "theta_sota": "theta_sota",
+        "interval": "interval", "classifiers": "n_classifiers", "items": "n_test",
+        "what is wrong": "wrong",
+    }  # fmt: skip
+    shown = list_report("boards", [_shown_record(record) for record in records], columns, basis=())
+    return replace(
+        shown,
+        make_frame=partial(_frame, records),
+        content={
+            "boards": records, "n_boards": n, "n_failed": len(failed), "n_overstated": over,
+            "n_clearly_overstated": clearly, "seed": seed, "notes": notes,
+            "diagnostics": {"ok": not reasons, "reasons": reasons},
         },
-        below=(f"All numbers are in {shown_path(folder / SUMMARIES)}.csv; a row that failed is "
-               "tried again by --resume.",),
-        notes=tuple(notes), reasons=tuple(reasons),
-        facts={"n_boards": n, "n_failed": len(failed), "n_overstated": over,
-               "n_clearly_overstated": clearly, "seed": seed,
-               "notes": notes, "diagnostics": {"ok": not reasons, "reasons": reasons}},
+        sentences=(said,),
+        basis=(f"seed {seed}", SOFTWARE),
+        legend=(
+            f"All numbers are in {shown_path(folder / SUMMARIES)}.csv; a row that failed is tried "
+            "again by --resume.",
+        ),
+        notes=notes,
+        reasons=reasons,
     )  # fmt: skip
+
+
+def _frame(records: Sequence[dict[str, Any]]) -> "pd.DataFrame":
+    """One row per board; text that a board does not have is empty."""
+    found = frame_of(records)
+    texts = [name for name in _OWN_TEXTS if name in found]
+    return found.assign(**{name: found[name].astype("string").fillna("") for name in texts})
 
 
 @command(epilog="Example: bayes-sota batch manifest.csv --output-dir results --cores 2")
@@ -475,13 +463,13 @@ def batch(
     return shown.deliver(report, top, partial(_figure, report, top))
 
 
-def _figure(report: BatchReport, top: int) -> "PlotCollection":
+def _figure(report: Report, top: int) -> "PlotCollection":
     """Best skill of each board, with its interval and its best score."""
     from bayes_sota.core.plots import title_figure
     from bayes_sota.leaderboard.plots import Interval, draw_intervals
 
     ends = [f"theta_sota_{name}" for name in ("mean", "interval_lower", "interval_upper")]
-    found = [record for record in report.records if record.get(ends[0]) is not None]
+    found = [record for record in report.content["boards"] if record.get(ends[0]) is not None]
     drawn = [
         Interval(record["identifier"], *map(record.__getitem__, (*ends, "observed_maximum")))
         for record in found
@@ -491,7 +479,7 @@ def _figure(report: BatchReport, top: int) -> "PlotCollection":
     probabilities = {f"{record['prob']:.0%} " for record in found}
     of = probabilities.pop() if len(probabilities) == 1 else ""  # each row may have its own
     figure = draw_intervals(drawn[:top], f"skill of the best classifier: mean and {of}interval")
-    clearly = report.facts["n_clearly_overstated"]
+    clearly = report.content["n_clearly_overstated"]
     title_figure(
         figure,
         f"In {clearly:,} of {counted(len(drawn), 'board')} the best score is better\n"

@@ -28,7 +28,7 @@ def doctor(shown: Shown) -> int:
     The exit code is 1 where a part that is needed does not work. Put what it prints into a report
     of a problem.
     """
-    from bayes_sota.core.summary import ListReport
+    from bayes_sota.core.summary import list_report
     from bayes_sota.core.tables import SOFTWARE
 
     if show_progress(shown.quiet, shown.as_json):
@@ -45,12 +45,15 @@ def doctor(shown: Shown) -> int:
         len(broken), "part of the installation does", "parts of the installation do"
     )
     said = f"{parts_that} not work." if broken else "All works."
-    report = ListReport(
-        kind="parts", records=tuple(parts), said=(said,), source=(SOFTWARE,),
-        columns={"part": "part", "state": "state", "found": "found", "what to do": "advice"},
-        reasons=tuple(f"{part['part']}: {part['found']}" for part in broken),
-        facts={"diagnostics": {"ok": not broken, "reasons": [p["part"] for p in broken]}},
-    )  # fmt: skip
+    report = list_report(
+        "parts",
+        parts,
+        {"part": "part", "state": "state", "found": "found", "what to do": "advice"},
+        sentences=(said,),
+        basis=(SOFTWARE,),
+        reasons=[f"{part['part']}: {part['found']}" for part in broken],
+        content={"diagnostics": {"ok": not broken, "reasons": [p["part"] for p in broken]}},
+    )
     return shown.deliver(report)
 
 

@@ -7,7 +7,7 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from bayes_sota.core.arguments import NOT_NEGATIVE, NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.schema import CHANCES, ESTIMANDS
-from bayes_sota.core.tables import SOFTWARE, ResultTable
-from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, spreadsheet_text
+from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -214,59 +214,7 @@ def _labelled(name: str, label: str) -> str:
     return f"{name}[{label}]" if label else name
 
 
-@dataclass(frozen=True, eq=False)
-class SummaryTable(ResultTable):
-    """Estimands of a result as a table for a paper.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        That of ``summarize``, with the first column quantity.
-    ci_prob : float
-    reasons : tuple of str
-        Why the result cannot be trusted; empty where it can.
-    how : str
-        Method, draws and seed.
-    """
-
-    frame: "pd.DataFrame"
-    ci_prob: float
-    reasons: tuple[str, ...]
-    how: str
-    notes: tuple[str, ...] = ()
-    text_columns = ("quantity",)
-
-    def to_dict(self) -> dict[str, Any]:
-        rows = self.frame.to_dict("records")
-        return {"prob": self.ci_prob, "quantities": rows, "text": self.text}
-
-    def paragraph(self) -> list[str]:
-        """One sentence per quantity."""
-        inside = f" ({self.ci_prob:.0%} interval "
-        return [
-            f"{name} is {mean}{f'{inside}{interval})' if interval else ''}."
-            for name, mean, _, interval, _ in self.cells()
-        ]
-
-    def basis(self) -> list[str]:
-        return [self.how, SOFTWARE]
-
-    def header(self) -> list[str]:
-        return ["quantity", "mean", "sd", f"{self.ci_prob:.0%} interval", "mcse"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        return [_summary_cells(row) for row in self.frame[:top].itertuples(index=False)]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        return [
-            f"{self.how}. mcse: Monte Carlo standard error of the mean, 0 where nothing was drawn; "
-            "numbers have the digits that it supports."
-        ]
-
-
-def summary_table(
-    tree: "xr.DataTree", ci_prob: float = 0.95, rope: float | None = None
-) -> SummaryTable:
+def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95, rope: float | None = None) -> Report:
     """``summarize`` as a table with rounded numbers, to be written as LaTeX, Markdown or CSV.
 
     Parameters
@@ -279,11 +227,27 @@ def summary_table(
     >>> import bayes_sota as bs
     >>> board = bs.Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> table = bs.core.summary_table(bs.estimate_sota(board, random_seed=0))
-    >>> table.cells()[0]
+    >>> table.cells[0]
     ['theta_sota', '0.969', '0.012', '0.942 to 0.989', '0.0002']
     """
     frame = summarize(tree, ci_prob, rope=rope).rename_axis("quantity").reset_index()
-    return SummaryTable(frame, ci_prob, tuple(diagnose(tree)["reasons"]), how_drawn(tree))
+    cells, how = [_summary_cells(row) for row in frame.itertuples(index=False)], how_drawn(tree)
+    interval = f"{ci_prob:.0%} interval"
+    return Report(
+        content={"prob": ci_prob, "quantities": frame.to_dict("records")},
+        make_frame=lambda: frame,
+        tables=[Table(["quantity", "mean", "sd", interval, "mcse"], cells)],
+        paragraph=[
+            f"{name} is {mean}{f' ({interval} {ends})' if ends else ''}."
+            for name, mean, _, ends, _ in cells
+        ],
+        legend=[
+            f"{how}. mcse: Monte Carlo standard error of the mean, 0 where nothing was drawn; "
+            "numbers have the digits that it supports."
+        ],
+        reasons=diagnose(tree)["reasons"],
+        basis=[how, SOFTWARE],
+    )
 
 
 def _summary_cells(row: Any) -> list[str]:
@@ -508,120 +472,46 @@ def _holds(tree: "xr.DataTree", name: str) -> bool:
     return any(group in tree.children and name in tree[group] for group in _DRAWN)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NumbersReport(ResultTable):
-    """A few numbers with their names, and what is said of them.
+def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
+    """Report of a few numbers, given their names, values and texts, and what else a report has."""
 
-    Attributes
-    ----------
-    content : dict
-        Everything as plain Python objects, with the keys that ``--json`` prints.
-    rows : tuple of (str, object, str)
-        Names, numbers and their texts.
-    said, source : tuple of str
-        The answer in sentences, and what stands in the parentheses of the paragraph.
-    in_words : bool
-        Whether a screen shows the sentences instead of the table.
-    notes, reasons : tuple of str
-        What a reader should know, and why the result cannot be trusted (empty where it can).
-    """
-
-    content: dict[str, Any]
-    rows: tuple[tuple[str, Any, str], ...]
-    said: tuple[str, ...]
-    source: tuple[str, ...]
-    in_words: bool = True  # type: ignore[misc]
-    notes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def frame(self) -> "pd.DataFrame":
-        """Columns quantity and value."""
+    def make_frame() -> "pd.DataFrame":
         import pandas as pd
 
-        rows, columns = [row[:2] for row in self.rows], ["quantity", "value"]
-        return pd.DataFrame(rows, columns=columns, dtype=object)
+        values = [(name, value) for name, value, _ in rows]
+        return pd.DataFrame(values, columns=["quantity", "value"], dtype=object)
 
-    def rounded(self) -> "pd.DataFrame":
-        """The frame, its texts harmless to a spreadsheet."""
-        return self.frame.map(lambda x: spreadsheet_text(x) if isinstance(x, str) else x)
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.content | {"text": self.text}
-
-    def sentences(self) -> list[str]:
-        return list(self.said)
-
-    def paragraph(self) -> list[str]:
-        return [*self.said, *as_sentences(self.notes)]
-
-    def basis(self) -> list[str]:
-        return list(self.source)
-
-    def header(self) -> list[str]:
-        return ["quantity", "value"]
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        return [[name, text] for name, _, text in self.rows[:top]]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        return []
+    table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
+    said = [*described["sentences"], *as_sentences(described.get("notes", ()))]
+    return Report(
+        make_frame=make_frame, tables=[table], paragraph=said, **{"in_words": True} | described
+    )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ListReport(ResultTable):
-    """Things of one kind that a command lists, and what is said of them.
+def list_report(
+    kind: str, records: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **described: Any
+) -> Report:
+    """Report of things of one kind that a command lists.
 
-    Attributes
+    Parameters
     ----------
     kind : str
         Key of the list in ``--json``.
-    records : tuple of dict
+    records : sequence of mapping
         One for each thing, as plain Python objects; the rows of a CSV file.
-    columns : dict of str to str
+    columns : mapping of str to str
         What people see: headings, and the keys of the records below them.
-    said, source, below : tuple of str
-        The answer in sentences, what stands in the parentheses of the paragraph, and lines below
-        the table.
-    notes, reasons : tuple of str
-        What a reader should know, and why the result cannot be trusted (empty where it can).
-    facts : dict
-        What ``--json`` has beside the list.
+    **described
+        What else a report has; ``content`` is what ``--json`` has beside the list.
     """
-
-    kind: str
-    records: tuple[dict[str, Any], ...]
-    columns: dict[str, str]
-    said: tuple[str, ...]
-    source: tuple[str, ...]
-    below: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def frame(self) -> "pd.DataFrame":
-        """One row per record, with all that it has."""
-        return frame_of(self.records)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {self.kind: list(self.records), **self.facts, "text": self.text}
-
-    def sentences(self) -> list[str]:
-        return list(self.said)
-
-    def basis(self) -> list[str]:
-        return list(self.source)
-
-    def header(self) -> list[str]:
-        return list(self.columns)
-
-    def cells(self, top: int | None = None) -> list[list[str]]:
-        keys = self.columns.values()
-        return [[_cell(record[key]) for key in keys] for record in self.records[:top]]
-
-    def legend(self, top: int | None = None) -> list[str]:
-        return list(self.below)
+    rows = [[_cell(record[key]) for key in columns.values()] for record in records]
+    content = {kind: list(records)} | described.pop("content", {})
+    return Report(
+        make_frame=partial(frame_of, records),
+        content=content,
+        tables=[Table([*columns], rows)],
+        **described,
+    )
 
 
 def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":

@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -109,8 +110,8 @@ class Report:
     ----------
     content : dict
         Everything as plain Python objects, with the keys that ``--json`` prints.
-    frame : pandas.DataFrame
-        All numbers, as a CSV file has them.
+    make_frame : callable
+        Makes ``frame``, all numbers as a CSV file has them, when it is asked for.
     tables : sequence of Table
         What people read.
     sentences : sequence of str
@@ -140,7 +141,7 @@ class Report:
     """
 
     content: dict[str, Any]
-    frame: "pd.DataFrame"
+    make_frame: "Callable[[], pd.DataFrame]"
     tables: Sequence[Table]
     basis: Sequence[str]
     sentences: Sequence[str] = ()
@@ -154,6 +155,11 @@ class Report:
     in_words: bool = False
     figure: "Callable[[], PlotCollection] | None" = None
     about: Any = None
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """All numbers."""
+        return self.make_frame()
 
     @property
     def header(self) -> Sequence[str]:
@@ -344,7 +350,7 @@ class ResultTable(ABC):
         shown = zip(self.tables(top), self.titles(top), strict=True)
         return Report(
             content=self.to_dict(),
-            frame=self.rounded(),
+            make_frame=self.rounded,
             tables=[Table(header, rows, title) for (header, rows), title in shown],
             basis=self.basis(), sentences=self.sentences(), legend=self.legend(top),
             footer=self.footer(), notes=self.notes, reasons=self.reasons,

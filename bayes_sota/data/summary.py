@@ -6,15 +6,15 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from bayes_sota.core.summary import NumbersReport
-from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.summary import numbers_report
+from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, listed
 from bayes_sota.data.lattice import LatticeFit
 
 _HOW = {"floor": "floored", "nearest": "rounded", "exact": "not cut"}
 
 
-def describe_size(fit: LatticeFit, notes: Sequence[str] = ()) -> NumbersReport:
+def describe_size(fit: LatticeFit, notes: Sequence[str] = ()) -> Report:
     """Describe the number of test items that scores give away.
 
     Parameters
@@ -43,11 +43,14 @@ def describe_size(fit: LatticeFit, notes: Sequence[str] = ()) -> NumbersReport:
         ("decimals", fit.decimals, str(fit.decimals)),
         ("scores are", _HOW[fit.rounding], _HOW[fit.rounding]),
     )
-    return NumbersReport(
-        content=content, rows=rows, said=tuple(_said(fit)),
-        source=("exact arithmetic of the printed scores", SOFTWARE), notes=tuple(notes),
+    return numbers_report(
+        rows,
+        content=content,
+        sentences=_said(fit),
+        basis=("exact arithmetic of the printed scores", SOFTWARE),
+        notes=notes,
         reasons=reasons,
-    )  # fmt: skip
+    )
 
 
 def _said(fit: LatticeFit) -> list[str]:

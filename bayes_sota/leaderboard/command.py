@@ -611,7 +611,7 @@ def _draw_entries(table: "EntryTable") -> "PlotCollection":
 @report_options
 def models(shown: Shown) -> int:
     """List the named model specifications that --model takes."""
-    from bayes_sota.core.summary import ListReport
+    from bayes_sota.core.summary import list_report
     from bayes_sota.core.tables import SOFTWARE
     from bayes_sota.leaderboard.specification import load_model, model_names
 
@@ -621,9 +621,6 @@ def models(shown: Shown) -> int:
         for s in specs
     ]
     said = f"There are {len(records)} named models; --model takes one by its name, or a file."
-    report = ListReport(
-        kind="models", records=tuple(records), said=(said,),
-        columns={"name": "name", "builder": "builder", "what it is": "description"},
-        source=(SOFTWARE,),
-    )  # fmt: skip
+    columns = {"name": "name", "builder": "builder", "what it is": "description"}
+    report = list_report("models", records, columns, sentences=(said,), basis=(SOFTWARE,))
     return shown.deliver(report)

@@ -309,7 +309,7 @@ def report_sota(
     >>> board = Leaderboard.from_maximum("0.98", n_test=200, n_classifiers=50)
     >>> report = report_sota(board, random_seed=1, sensitivity=False)
     >>> report.cells()[0][:4]
-    ['theta_sota', '0.969', '0.012', '0.944 to 0.988']
+    ['theta_sota', '0.969', '0.012', '0.943 to 0.988']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     whole = is_whole(boards[0])

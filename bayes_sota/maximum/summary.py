@@ -5,14 +5,14 @@
 
 from typing import Any
 
-from bayes_sota.core.summary import NumbersReport
-from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.summary import numbers_report
+from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import chance, counted, decimals_for
 
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
 
-def describe_maximum(content: dict[str, Any]) -> NumbersReport:
+def describe_maximum(content: dict[str, Any]) -> Report:
     """Describe the law of the best score of classifiers of known skill.
 
     Parameters
@@ -38,13 +38,13 @@ def describe_maximum(content: dict[str, Any]) -> NumbersReport:
     if reached := content.get("p_at_least"):
         name, p = f"P(best score is at least {reached['score']:g})", reached["probability"]
         rows.append((name, p, chance(p)))
-    return NumbersReport(
+    return numbers_report(
+        rows,
         content=content,
-        rows=tuple(rows),
-        said=tuple(_sentences(content)),
+        sentences=_sentences(content),
         in_words=False,
-        source=("exact law of the best score", SOFTWARE, _CITED),
-        notes=tuple(content["notes"]),
+        basis=("exact law of the best score", SOFTWARE, _CITED),
+        notes=content["notes"],
     )
 
 

@@ -162,13 +162,16 @@ def test_every_report_opens_without_an_error(browser, tmp_path, capsys, argument
 def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> None:
     import bayes_sota as bs
     from bayes_sota.core.command_report import save_report
-    from bayes_sota.core.summary import ListReport
+    from bayes_sota.core.summary import list_report
 
     records = tuple({"name": f"model {i}", "score": i / 1e5} for i in range(100_000))
-    report = ListReport(
-        kind="models", records=records, columns={"name": "name", "score": "score"},
-        said=("Many models.",), source=(bs.__version__,),
-    )  # fmt: skip
+    report = list_report(
+        "models",
+        records,
+        {"name": "name", "score": "score"},
+        sentences=("Many models.",),
+        basis=(bs.__version__,),
+    )
     save_report(report, tmp_path / "page.html", about="many")
     assert (tmp_path / "page.html").stat().st_size < 3e6
     page = opened(browser, tmp_path)

@@ -31,8 +31,8 @@ from published import numbers_epp, numbers_maximum
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import followed
-from bayes_sota.core.summary import ListReport
-from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.summary import list_report
+from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import counted, listed
 from bayes_sota.crossval.run import ITERATIONS
 
@@ -349,9 +349,7 @@ def comparisons_to_frame(comparisons: Iterable[Comparison]) -> "pd.DataFrame":
     return pd.DataFrame([asdict(one) for one in comparisons], columns=names)
 
 
-def report_comparisons(
-    comparisons: Iterable[Comparison], random_seed: int | None = None
-) -> ListReport:
+def report_comparisons(comparisons: Iterable[Comparison], random_seed: int | None = None) -> Report:
     """Report comparisons: all that ``reproduce.py`` prints and writes.
 
     ``random_seed`` is that of the study of cross-validation, where it is among them; default 0.
@@ -378,19 +376,19 @@ def report_comparisons(
         _tally(counts, _OF_NUMBERS, "published number"),
         _tally(counts, _OF_FINDINGS, "finding"),
     ]
-    return ListReport(
-        kind="items",
-        records=tuple(asdict(one) for one in found),
-        columns=dict(zip(names, names, strict=True)),
-        said=tuple(filter(None, said)),
-        source=(
+    return list_report(
+        "items",
+        [asdict(one) for one in found],
+        dict(zip(names, names, strict=True)),
+        sentences=list(filter(None, said)),
+        basis=(
             "computed again by their own formulas",
             *(f"seed {number}" for number in seed.values()),
             SOFTWARE,
             *(published["sources"][name] for name in used),
         ),
-        facts={"n_numbers": len(found), "n_by_state": counts, **seed},
-        below=tuple(f"{', '.join(items)}: {note}" for note, items in lacking.items()),
+        content={"n_numbers": len(found), "n_by_state": counts, **seed},
+        legend=tuple(f"{', '.join(items)}: {note}" for note, items in lacking.items()),
         reasons=(f"{counted(len(off), 'number')} off: {listed(off)}",) if off else (),
     )
 
